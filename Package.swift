@@ -1,0 +1,64 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// MARK: Settings
+
+/// Every target: functions stay on their caller's executor unless they say otherwise, `any` is written out,
+/// and a warning stops the build.
+let common: [SwiftSetting] = [
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+/// Targets that touch C or raw memory also mark each such place with `unsafe`.
+let checkedMemory: [SwiftSetting] = common + [.strictMemorySafety()]
+
+// MARK: Package
+
+let package = Package(
+    name: "nagz",
+    products: [
+        .executable(name: "nagz", targets: ["nagz"])
+    ],
+    targets: [
+        // MARK: C libraries
+        .target(name: "CLinux"),
+        .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+
+        // MARK: Pure rules and shapes
+        .target(name: "Domain", swiftSettings: common),
+        .target(
+            name: "NagzAI", dependencies: ["Domain"], resources: [.embedInCode("Pools")], swiftSettings: common),
+        .target(name: "JSON", swiftSettings: common),
+        .target(name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], swiftSettings: common),
+        .target(name: "Audit", dependencies: ["CSodium", "Domain"], swiftSettings: checkedMemory),
+
+        // MARK: Machinery
+        .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: checkedMemory),
+        .target(name: "HTTP", dependencies: ["Reactor", "CZlib"], swiftSettings: checkedMemory),
+        .target(name: "SQL", dependencies: ["Domain"], swiftSettings: common),
+        .target(name: "Postgres", dependencies: ["SQL", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
+
+        // MARK: Product
+        .target(
+            name: "Server",
+            dependencies: ["HTTP", "Postgres", "Audit", "Contract", "NagzAI", "Domain", "JSON", "CSodium"],
+            swiftSettings: common),
+        .executableTarget(name: "nagz", dependencies: ["Server"], swiftSettings: common),
+
+        // MARK: Tests
+        .testTarget(name: "DomainTests", dependencies: ["Domain"], swiftSettings: common),
+        .testTarget(name: "NagzAITests", dependencies: ["NagzAI"], swiftSettings: common),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
+        .testTarget(name: "ContractTests", dependencies: ["Contract"], swiftSettings: common),
+        .testTarget(name: "AuditTests", dependencies: ["Audit"], swiftSettings: common),
+        .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: common),
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: common),
+        .testTarget(name: "PostgresTests", dependencies: ["Postgres"], swiftSettings: common),
+        .testTarget(name: "ServerTests", dependencies: ["Server"], swiftSettings: common),
+    ]
+)

@@ -1,0 +1,148 @@
+/// A day of the Gregorian calendar, without a time zone.
+public struct CivilDate: Hashable, Comparable, Sendable {
+    public let year: Int
+    public let month: Int
+    public let day: Int
+
+    /// Nil unless the day exists, in years 1…9999.
+    public init?(year: Int, month: Int, day: Int) {
+        guard (1...9999).contains(year), (1...12).contains(month), day >= 1,
+            day <= CivilDate.daysInMonth(year: year, month: month)
+        else { return nil }
+        (self.year, self.month, self.day) = (year, month, day)
+    }
+
+    /// The day that many days after 1970-01-01 (H. Hinnant, "chrono-compatible low-level date algorithms").
+    public init(daysSinceEpoch: Int64) {
+        let shifted = daysSinceEpoch + 719_468
+        let era = floorDivide(shifted, 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        day = Int(dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+        month = Int(shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9)
+        year = Int(yearOfEra + era * 400) + (month <= 2 ? 1 : 0)
+    }
+
+    public var daysSinceEpoch: Int64 {
+        let shiftedYear = Int64(month <= 2 ? year - 1 : year)
+        let era = floorDivide(shiftedYear, 400)
+        let yearOfEra = shiftedYear - era * 400
+        let dayOfYear = Int64((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1)
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    public var weekday: Weekday {
+        let index = (daysSinceEpoch + 3) - floorDivide(daysSinceEpoch + 3, 7) * 7
+        return Weekday.allCases[Int(index)]
+    }
+
+    public static func < (left: Self, right: Self) -> Bool {
+        (left.year, left.month, left.day) < (right.year, right.month, right.day)
+    }
+
+    public static func daysInMonth(year: Int, month: Int) -> Int {
+        let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+        return [31, isLeap ? 29 : 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31][month - 1]
+    }
+}
+
+public enum Weekday: String, Sendable, CaseIterable {
+    case monday = "Monday"
+    case tuesday = "Tuesday"
+    case wednesday = "Wednesday"
+    case thursday = "Thursday"
+    case friday = "Friday"
+    case saturday = "Saturday"
+    case sunday = "Sunday"
+}
+
+/// A wall-clock time, to the second.
+public struct TimeOfDay: Hashable, Comparable, Sendable {
+    /// 0…86,399.
+    public let secondsSinceMidnight: Int
+
+    public init?(hour: Int, minute: Int, second: Int = 0) {
+        guard (0...23).contains(hour), (0...59).contains(minute), (0...59).contains(second) else { return nil }
+        secondsSinceMidnight = hour * 3_600 + minute * 60 + second
+    }
+
+    /// Nil unless 0…86,399.
+    public init?(secondsSinceMidnight: Int) {
+        guard (0..<86_400).contains(secondsSinceMidnight) else { return nil }
+        self.secondsSinceMidnight = secondsSinceMidnight
+    }
+
+    /// Reads `HH:MM` or `HH:MM:SS`.
+    public init?(_ text: some StringProtocol) {
+        var reader = DigitReader(text.utf8)
+        guard let hour = reader.number(2), reader.skip(":"), let minute = reader.number(2) else { return nil }
+        var second = 0
+        if !reader.isAtEnd {
+            guard reader.skip(":"), let value = reader.number(2), reader.isAtEnd else { return nil }
+            second = value
+        }
+        self.init(hour: hour, minute: minute, second: second)
+    }
+
+    public static func < (left: Self, right: Self) -> Bool {
+        left.secondsSinceMidnight < right.secondsSinceMidnight
+    }
+}
+
+extension TimeOfDay: CustomStringConvertible {
+    /// `HH:MM:SS`.
+    public var description: String {
+        [secondsSinceMidnight / 3_600, secondsSinceMidnight / 60 % 60, secondsSinceMidnight % 60]
+            .map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: ":")
+    }
+}
+
+/// The rules of one time zone, handed in from outside (Foundation's on both sides), so that rules stay pure.
+public protocol ZoneRules: Sendable {
+    /// How far local time is ahead of UTC at that moment.
+    func secondsFromUTC(at moment: Timestamp) -> Int
+}
+
+/// UTC.
+public struct UniversalTime: ZoneRules {
+    public init() {}
+    public func secondsFromUTC(at _: Timestamp) -> Int { 0 }
+}
+
+extension ZoneRules {
+    /// Date and wall-clock time in this zone at that moment.
+    public func local(_ moment: Timestamp) -> (date: CivilDate, time: TimeOfDay) {
+        let local = moment.seconds + Int64(secondsFromUTC(at: moment))
+        let days = floorDivide(local, 86_400)
+        let seconds = Int(local - days * 86_400)
+        return (CivilDate(daysSinceEpoch: days), TimeOfDay(secondsSinceMidnight: seconds) ?? .midnight)
+    }
+
+    /// The moment this zone shows that wall-clock time. A time skipped by a clock change moves forward by the gap;
+    /// a time shown twice is its first showing.
+    public func moment(_ date: CivilDate, _ time: TimeOfDay) -> Timestamp {
+        let wall = date.daysSinceEpoch * 86_400 + Int64(time.secondsSinceMidnight)
+        let before = Int64(secondsFromUTC(at: Timestamp(seconds: wall - 86_400)))
+        let after = Int64(secondsFromUTC(at: Timestamp(seconds: wall + 86_400)))
+        // The earlier of the readings that really show this time, else the reading by the rules before the change.
+        let candidates = [wall - before, wall - after].sorted()
+        for candidate in candidates
+        where candidate + Int64(secondsFromUTC(at: Timestamp(seconds: candidate))) == wall {
+            return Timestamp(seconds: candidate)
+        }
+        return Timestamp(seconds: wall - before)
+    }
+
+    /// The first moment of the local day that contains `moment`.
+    public func startOfDay(_ moment: Timestamp) -> Timestamp {
+        self.moment(local(moment).date, .midnight)
+    }
+}
+
+extension TimeOfDay {
+    public static let midnight = TimeOfDay(unchecked: 0)
+
+    private init(unchecked seconds: Int) { secondsSinceMidnight = seconds }
+}

@@ -1,0 +1,69 @@
+// The closed sets of the wire contract. Raw values are what clients read and what the database stores.
+
+public enum FamilyRole: String, Sendable, CaseIterable { case guardian, participant, child }
+
+public enum MembershipStatus: String, Sendable, CaseIterable { case active, removed }
+
+public enum RelationshipStatus: String, Sendable, CaseIterable { case active, suspended, revoked }
+
+public enum BlockState: String, Sendable, CaseIterable { case active, lifted }
+
+public enum NagCategory: String, Sendable, CaseIterable { case chores, meds, homework, appointments, other }
+
+public enum NagStatus: String, Sendable, CaseIterable {
+    case open, completed, missed, withdrawn
+    case cancelledRelationshipChange = "cancelled_relationship_change"
+}
+
+public enum DoneDefinition: String, Sendable, CaseIterable {
+    case acknowledgeOnly = "ack_only"
+    case binaryCheck = "binary_check"
+    /// Completing needs a note.
+    case binaryWithNote = "binary_with_note"
+}
+
+public enum StrategyTemplate: String, Sendable, CaseIterable { case friendlyReminder = "friendly_reminder" }
+
+public enum Recurrence: String, Sendable, CaseIterable {
+    case every5Minutes = "every_5_minutes"
+    case every15Minutes = "every_15_minutes"
+    case every30Minutes = "every_30_minutes"
+    case hourly, daily, weekly, monthly
+}
+
+public enum EscalationPhase: String, Sendable, CaseIterable {
+    case initial = "phase_0_initial"
+    case dueSoon = "phase_1_due_soon"
+    case overdueSoft = "phase_2_overdue_soft"
+    case overdueBoundedPushBack = "phase_3_overdue_bounded_pushback"
+    case guardianReview = "phase_4_guardian_review"
+}
+
+public enum ConsentType: String, Sendable, CaseIterable {
+    case childAccountCreation = "child_account_creation"
+    case smsOptIn = "sms_opt_in"
+    case aiMediation = "ai_mediation"
+    case gamificationParticipation = "gamification_participation"
+}
+
+public enum ExcuseCategory: String, Sendable, CaseIterable {
+    case forgot
+    case timeConflict = "time_conflict"
+    case unclearInstructions = "unclear_instructions"
+    case lackingResources = "lacking_resources"
+    case refused, other
+}
+
+/// The voice the mediator speaks in; not the `tone` preference, which maps onto it.
+public enum AITone: String, Sendable, CaseIterable { case neutral, supportive, firm }
+
+public enum PushBackMode: String, Sendable, CaseIterable { case off, bounded }
+
+public enum BadgeType: String, Sendable, CaseIterable {
+    case firstCompletion = "first_completion"
+    case streak3 = "streak_3"
+    case streak7 = "streak_7"
+    case streak30 = "streak_30"
+    case perfectWeek = "perfect_week"
+    case centuryClub = "century_club"
+}

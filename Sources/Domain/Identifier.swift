@@ -1,0 +1,128 @@
+/// A 128-bit identifier of one kind of thing, printed and parsed as a UUID.
+///
+/// The phantom parameter keeps a nag's id from being handed over where a user's is meant. Parsing accepts either
+/// case (clients send both); printing is lower-case.
+public struct Identifier<Kind>: Hashable, Sendable {
+    public let high: UInt64
+    public let low: UInt64
+
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Reads `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`; anything else is nil.
+    public init?(_ text: some StringProtocol) {
+        guard let parsed = parseUUID(text.utf8) else { return nil }
+        self = Self(high: parsed.high, low: parsed.low)
+    }
+
+    /// The same bits as an identifier of another kind, for the few places where one value plays two parts.
+    public func retyped<Other>(as _: Other.Type = Other.self) -> Identifier<Other> {
+        Identifier<Other>(high: high, low: low)
+    }
+
+    /// The sixteen bytes, most significant first (RFC 9562, section 4).
+    public var bytes: [UInt8] {
+        (0..<16).map { index in
+            UInt8(truncatingIfNeeded: (index < 8 ? high : low) >> UInt64(56 - 8 * (index % 8)))
+        }
+    }
+}
+
+/// What an `Identifier` can name.
+public enum Kind {
+    public enum User {}
+    public enum Session {}
+    public enum Family {}
+    public enum Nag {}
+    public enum Event {}
+    public enum Excuse {}
+    public enum Consent {}
+    public enum Block {}
+    public enum Relationship {}
+    public enum Policy {}
+    public enum Badge {}
+    public enum Connection {}
+    /// A stand-in for a person in the audit trail, which erasure cuts loose from the person.
+    public enum Pseudonym {}
+    public enum Trace {}
+    public enum Request {}
+    /// A resource of any kind, where only its id matters (audit entries).
+    public enum Resource {}
+}
+
+public typealias UserID = Identifier<Kind.User>
+public typealias SessionID = Identifier<Kind.Session>
+public typealias FamilyID = Identifier<Kind.Family>
+public typealias NagID = Identifier<Kind.Nag>
+public typealias EventID = Identifier<Kind.Event>
+public typealias ExcuseID = Identifier<Kind.Excuse>
+public typealias ConsentID = Identifier<Kind.Consent>
+public typealias BlockID = Identifier<Kind.Block>
+public typealias RelationshipID = Identifier<Kind.Relationship>
+public typealias PolicyID = Identifier<Kind.Policy>
+public typealias BadgeID = Identifier<Kind.Badge>
+public typealias ConnectionID = Identifier<Kind.Connection>
+public typealias Pseudonym = Identifier<Kind.Pseudonym>
+public typealias TraceID = Identifier<Kind.Trace>
+public typealias RequestID = Identifier<Kind.Request>
+public typealias ResourceID = Identifier<Kind.Resource>
+
+extension Identifier: Comparable {
+    /// The order PostgreSQL gives `uuid`: by bytes.
+    public static func < (left: Self, right: Self) -> Bool {
+        left.high != right.high ? left.high < right.high : left.low < right.low
+    }
+}
+
+extension Identifier: CustomStringConvertible {
+    public var description: String {
+        String(unsafeUninitializedCapacity: 36) { buffer in
+            var position = 0
+            for index in 0..<32 {
+                if index == 8 || index == 12 || index == 16 || index == 20 {
+                    buffer[position] = UInt8(ascii: "-")
+                    position += 1
+                }
+                let word = index < 16 ? high : low
+                let nibble = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (index % 16))) & 15
+                buffer[position] = nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
+                position += 1
+            }
+            return position
+        }
+    }
+}
+
+private func parseUUID(_ text: some Sequence<UInt8>) -> (high: UInt64, low: UInt64)? {
+    var words: (high: UInt64, low: UInt64) = (0, 0)
+    var position = 0
+    for byte in text {
+        switch position {
+        case 8, 13, 18, 23:
+            guard byte == UInt8(ascii: "-") else { return nil }
+        case 0..<36:
+            guard let nibble = hexadecimalValue(byte) else { return nil }
+            if position < 19 {
+                words.high = words.high << 4 | UInt64(nibble)
+            } else {
+                words.low = words.low << 4 | UInt64(nibble)
+            }
+        default:
+            return nil
+        }
+        position += 1
+    }
+    return position == 36 ? words : nil
+}
+
+/// The value of an ASCII hexadecimal digit, or nil.
+public func hexadecimalValue(_ byte: UInt8) -> UInt8? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+    default: nil
+    }
+}

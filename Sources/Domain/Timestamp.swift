@@ -1,0 +1,55 @@
+/// A moment: microseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+///
+/// What people do is stamped to the millisecond (`flooredToMillisecond`), the precision that reaches clients, so a
+/// phone and the server compute with the same numbers. The family clock counts microseconds.
+public struct Timestamp: Hashable, Comparable, Sendable {
+    public let microseconds: Int64
+
+    public init(microseconds: Int64) { self.microseconds = microseconds }
+    public init(seconds: Int64) { microseconds = seconds * 1_000_000 }
+
+    public static let epoch = Timestamp(microseconds: 0)
+
+    public static func < (left: Self, right: Self) -> Bool { left.microseconds < right.microseconds }
+
+    /// Whole seconds since the epoch, rounded down.
+    public var seconds: Int64 { floorDivide(microseconds, 1_000_000) }
+
+    public var flooredToMillisecond: Timestamp {
+        Timestamp(microseconds: floorDivide(microseconds, 1_000) * 1_000)
+    }
+
+    public var flooredToSecond: Timestamp { Timestamp(microseconds: seconds * 1_000_000) }
+
+    public static func + (moment: Timestamp, span: Span) -> Timestamp {
+        Timestamp(microseconds: moment.microseconds &+ span.microseconds)
+    }
+
+    public static func - (moment: Timestamp, span: Span) -> Timestamp {
+        Timestamp(microseconds: moment.microseconds &- span.microseconds)
+    }
+
+    public static func - (left: Timestamp, right: Timestamp) -> Span {
+        Span(microseconds: left.microseconds &- right.microseconds)
+    }
+
+    /// A length of time in microseconds.
+    public struct Span: Hashable, Comparable, Sendable {
+        public let microseconds: Int64
+        public init(microseconds: Int64) { self.microseconds = microseconds }
+
+        public static func < (left: Self, right: Self) -> Bool { left.microseconds < right.microseconds }
+
+        public static func milliseconds(_ count: Int64) -> Span { Span(microseconds: count * 1_000) }
+        public static func seconds(_ count: Int64) -> Span { Span(microseconds: count * 1_000_000) }
+        public static func minutes(_ count: Int64) -> Span { .seconds(count * 60) }
+        public static func hours(_ count: Int64) -> Span { .seconds(count * 3_600) }
+        public static func days(_ count: Int64) -> Span { .seconds(count * 86_400) }
+    }
+}
+
+/// Division that rounds towards minus infinity, so that moments before 1970 fall on the right day.
+public func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
+    let quotient = value / divisor
+    return value % divisor < 0 ? quotient - 1 : quotient
+}

@@ -1,0 +1,179 @@
+import Domain
+
+// What the seven operations answer. Field for field the answers of the wire contract; `Contract` writes them as JSON.
+
+public struct ExcuseSummaryResponse: Hashable, Sendable {
+    public var nagID: NagID
+    /// At most 200 user-perceived characters.
+    public var summary: String
+    public var category: ExcuseCategory
+    /// 0.9, 0.6 or 0.3.
+    public var confidence: Double
+
+    public init(nagID: NagID, summary: String, category: ExcuseCategory, confidence: Double) {
+        self.nagID = nagID
+        self.summary = summary
+        self.category = category
+        self.confidence = confidence
+    }
+}
+
+public struct ToneSelectResponse: Hashable, Sendable {
+    public var nagID: NagID
+    public var tone: AITone
+    /// Misses of the recipient in the last seven days.
+    public var missCount7d: Int
+    public var streak: Int
+    /// Names the rule that fired.
+    public var reason: String
+
+    public init(nagID: NagID, tone: AITone, missCount7d: Int, streak: Int, reason: String) {
+        self.nagID = nagID
+        self.tone = tone
+        self.missCount7d = missCount7d
+        self.streak = streak
+        self.reason = reason
+    }
+}
+
+public struct CoachingResponse: Hashable, Sendable {
+    public var nagID: NagID
+    public var tip: String
+    public var category: String
+    public var scenario: String
+
+    public init(nagID: NagID, tip: String, category: String, scenario: String) {
+        self.nagID = nagID
+        self.tip = tip
+        self.category = category
+        self.scenario = scenario
+    }
+}
+
+public struct PatternsResponse: Hashable, Sendable {
+    public var userID: UserID
+    public var familyID: FamilyID
+    public var insights: [InsightItem]
+    public var analyzedAt: Timestamp
+
+    public init(userID: UserID, familyID: FamilyID, insights: [InsightItem], analyzedAt: Timestamp) {
+        self.userID = userID
+        self.familyID = familyID
+        self.insights = insights
+        self.analyzedAt = analyzedAt
+    }
+}
+
+/// A weekday on which the user misses nags again and again.
+public struct InsightItem: Hashable, Sendable {
+    public var dayOfWeek: Weekday
+    public var missCount: Int
+
+    public init(dayOfWeek: Weekday, missCount: Int) {
+        self.dayOfWeek = dayOfWeek
+        self.missCount = missCount
+    }
+}
+
+public struct DigestResponse: Hashable, Sendable {
+    public var familyID: FamilyID
+    public var periodStart: Timestamp
+    public var periodEnd: Timestamp
+    public var summaryText: String
+    public var memberSummaries: [MemberSummary]
+    public var totals: DigestTotals
+
+    public init(
+        familyID: FamilyID, periodStart: Timestamp, periodEnd: Timestamp, summaryText: String,
+        memberSummaries: [MemberSummary], totals: DigestTotals
+    ) {
+        self.familyID = familyID
+        self.periodStart = periodStart
+        self.periodEnd = periodEnd
+        self.summaryText = summaryText
+        self.memberSummaries = memberSummaries
+        self.totals = totals
+    }
+}
+
+public struct MemberSummary: Hashable, Sendable {
+    public var userID: UserID
+    public var displayName: String?
+    public var totalNags: Int
+    public var completed: Int
+    public var missed: Int
+    /// completed / total, 0 when there is none, four decimals.
+    public var completionRate: Double
+
+    public init(
+        userID: UserID, displayName: String?, totalNags: Int, completed: Int, missed: Int, completionRate: Double
+    ) {
+        self.userID = userID
+        self.displayName = displayName
+        self.totalNags = totalNags
+        self.completed = completed
+        self.missed = missed
+        self.completionRate = completionRate
+    }
+}
+
+public struct DigestTotals: Hashable, Sendable {
+    public var totalNags: Int
+    public var completed: Int
+    public var missed: Int
+    public var open: Int
+    public var completionRate: Double
+
+    public init(totalNags: Int, completed: Int, missed: Int, open: Int, completionRate: Double) {
+        self.totalNags = totalNags
+        self.completed = completed
+        self.missed = missed
+        self.open = open
+        self.completionRate = completionRate
+    }
+}
+
+public struct PredictCompletionResponse: Hashable, Sendable {
+    public var nagID: NagID
+    /// 0.05…0.95 in two decimals; 1 or 0 for a nag that is no longer open.
+    public var likelihood: Double
+    /// Nil when that moment has passed or the nag is not open.
+    public var suggestedReminderTime: Timestamp?
+    public var factors: [CompletionFactor]
+
+    public init(
+        nagID: NagID, likelihood: Double, suggestedReminderTime: Timestamp?, factors: [CompletionFactor]
+    ) {
+        self.nagID = nagID
+        self.likelihood = likelihood
+        self.suggestedReminderTime = suggestedReminderTime
+        self.factors = factors
+    }
+}
+
+public struct CompletionFactor: Hashable, Sendable {
+    public var name: String
+    public var value: Double
+
+    public init(name: String, value: Double) {
+        self.name = name
+        self.value = value
+    }
+}
+
+public struct PushBackResponse: Hashable, Sendable {
+    public var nagID: NagID
+    public var shouldPushBack: Bool
+    public var message: String?
+    public var tone: AITone?
+    /// `bounded_push_back`, or why there is none.
+    public var reason: String
+
+    public init(nagID: NagID, shouldPushBack: Bool, message: String?, tone: AITone?, reason: String) {
+        self.nagID = nagID
+        self.shouldPushBack = shouldPushBack
+        self.message = message
+        self.tone = tone
+        self.reason = reason
+    }
+}
