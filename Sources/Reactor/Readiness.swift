@@ -24,5 +24,5 @@ public struct Readiness: OptionSet, Sendable {
 
 /// The owner of a watched descriptor. Lives on its loop; called there, level-triggered.
 public protocol ReadinessHandler: AnyObject {
-    func ready(_ events: Readiness, on loop: isolated EventLoop)
+    func ready(_ events: Readiness)
 }

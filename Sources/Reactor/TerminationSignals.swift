@@ -16,11 +16,11 @@ public final class TerminationSignals: ReadinessHandler {
     deinit { close(descriptor) }
 
     /// Starts calling the action, once a signal, on the loop.
-    public func watch(on loop: isolated EventLoop) throws(SystemError) {
-        try loop.watch(descriptor, for: .readable, self)
+    public func watch(with poller: Poller) throws(SystemError) {
+        try poller.watch(descriptor, for: .readable, self)
     }
 
-    public func ready(_ events: Readiness, on loop: isolated EventLoop) {
+    public func ready(_ events: Readiness) {
         while case let number = CLinuxTakeSignal(descriptor), number != 0 { action(number) }
     }
 }

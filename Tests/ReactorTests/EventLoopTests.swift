@@ -18,7 +18,7 @@ import Testing
             await withCheckedContinuation { (done: CheckedContinuation<[Int], Never>) in
                 var fired: [Int] = []
                 for number in [3, 1, 2] {
-                    loop.schedule(at: loop.now + .milliseconds(number)) {
+                    loop.poller.schedule(at: loop.poller.now + .milliseconds(number)) {
                         fired.append(number)
                         if number == 3 { done.resume(returning: fired) }
                     }
@@ -32,9 +32,9 @@ import Testing
         let fired = try await onLoop { loop in
             await withCheckedContinuation { (done: CheckedContinuation<Bool, Never>) in
                 var fired = false
-                let timer = loop.schedule(at: loop.now + .milliseconds(1)) { fired = true }
-                loop.cancel(timer)
-                loop.schedule(at: loop.now + .milliseconds(2)) { done.resume(returning: fired) }
+                let timer = loop.poller.schedule(at: loop.poller.now + .milliseconds(1)) { fired = true }
+                loop.poller.cancel(timer)
+                loop.poller.schedule(at: loop.poller.now + .milliseconds(2)) { done.resume(returning: fired) }
             }
         }
         #expect(!fired)
