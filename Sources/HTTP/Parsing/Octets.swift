@@ -48,7 +48,7 @@ extension UInt8 {
 extension Span where Element == UInt8 {
     func equals(_ text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount else { return false }
-        return unsafe text.withUTF8Buffer { other in
+        return text.withUTF8Buffer { other in
             for index in indices where unsafe self[index] != other[index] { return false }
             return true
         }
@@ -63,7 +63,7 @@ extension Span where Element == UInt8 {
     /// Compares with a lower-case text, letters without regard to case.
     func equalsIgnoringCase(_ text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount else { return false }
-        return unsafe text.withUTF8Buffer { other in
+        return text.withUTF8Buffer { other in
             for index in indices where unsafe self[index].lowered != other[index] { return false }
             return true
         }

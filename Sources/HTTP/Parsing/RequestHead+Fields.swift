@@ -8,7 +8,9 @@ extension RequestHead {
         let text = octets.span.extracting(value..<octets.count).trimmed()
         places.append(Place(start, colon))
         places.append(Place(value + text.lowerBound, value + text.upperBound))
-        try takeMeaning(of: places.count - 2)
+        let meaning = try meaning(of: places.count - 2)
+        flags.formUnion(meaning.flags)
+        declaredLength = meaning.length
     }
 
     /// Lowers the letters of a field name in place; the index of its colon, or nil when the name is empty, holds
@@ -23,34 +25,33 @@ extension RequestHead {
         return index
     }
 
-    /// Looks at the few fields that govern the message itself.
-    private mutating func takeMeaning(of index: Int) throws(HTTPFault) {
+    /// What the few fields that govern the message itself add to what is known of it.
+    private func meaning(of index: Int) throws(HTTPFault) -> (flags: Flags, length: Int) {
         let name = octets.span.extracting(places[index].range)
         let value = octets.span.extracting(places[index + 1].range)
         switch name.count {
         case 4 where name.equals("host"):
             guard !flags.contains(.host) else { throw .hostRepeated }
             guard value.isHost else { throw .hostSyntax }
-            flags.insert(.host)
+            return (.host, declaredLength)
         case 6 where name.equals("expect"):
             guard value.equalsIgnoringCase("100-continue") else { throw .expectationUnknown }
-            flags.insert(.expectsContinue)
+            return (.expectsContinue, declaredLength)
         case 10 where name.equals("connection"):
             var seen: Flags = []
             value.forEachListElement { option in
                 if option.equalsIgnoringCase("close") { seen.insert(.close) }
                 if option.equalsIgnoringCase("keep-alive") { seen.insert(.keepAlive) }
             }
-            flags.formUnion(seen)
+            return (seen, declaredLength)
         case 14 where name.equals("content-length"):
             guard !flags.contains(.length) else { throw .lengthRepeated }
-            declaredLength = try value.contentLength()
-            flags.insert(.length)
+            return (.length, try value.contentLength())
         case 17 where name.equals("transfer-encoding"):
             guard !flags.contains(.coding) else { throw .codingRepeated }
             try value.checkCodings()
-            flags.insert(.coding)
-        default: break
+            return (.coding, declaredLength)
+        default: return ([], declaredLength)
         }
     }
 

@@ -42,13 +42,6 @@ public struct RequestParser: Sendable {
         chunks = ChunkedContent(limits: limits)
     }
 
-    /// True between requests, when not one octet of the next has arrived.
-    public var isResting: Bool {
-        if case .start(blankLines: 0) = state { return !line.isInsideLineEnd }
-        if case .ended = state { return true }
-        return false
-    }
-
     /// Sets the bound of the content that follows the head just yielded, and refuses a declared length above it.
     public mutating func admitBody(upTo limit: Int) throws(HTTPFault) {
         bodyLimit = limit
