@@ -41,7 +41,7 @@ let package = Package(
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: checkedMemory),
         .target(name: "HTTP", dependencies: ["Reactor", "CLinux", "CZlib"], swiftSettings: checkedMemory),
         .target(name: "SQL", dependencies: ["Domain"], swiftSettings: common),
-        .target(name: "Postgres", dependencies: ["SQL", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
+        .target(name: "Postgres", dependencies: ["SQL", "Domain", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
 
         // MARK: Product
         .target(
@@ -58,7 +58,7 @@ let package = Package(
         .testTarget(name: "AuditTests", dependencies: ["Audit"], swiftSettings: common),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: common),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: common),
-        .testTarget(name: "PostgresTests", dependencies: ["Postgres"], swiftSettings: common),
+        .testTarget(name: "PostgresTests", dependencies: ["Postgres", "SQL", "Domain", "Reactor"], swiftSettings: common),
         .testTarget(name: "ServerTests", dependencies: ["Server"], swiftSettings: common),
     ]
 )

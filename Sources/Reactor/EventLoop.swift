@@ -55,12 +55,4 @@ public actor EventLoop {
     public nonisolated func post(_ body: @escaping @Sendable (isolated EventLoop) -> Void) {
         Task { await body(self) }
     }
-
-    /// The task starts on this loop at once, without a detour over another thread.
-    func start(_ body: Confined<() async -> Void>) {
-        Task {
-            _ = self
-            await body.value()
-        }
-    }
 }

@@ -2,12 +2,15 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// The serial executor behind an `EventLoop`: jobs run on the loop's one thread, between its waits for events.
+/// The executor behind an `EventLoop`: jobs run on the loop's one thread, between its waits for events.
+///
+/// It serves the actor (as its serial executor) and the tasks started on the loop (as their preferred executor), so that
+/// code that is isolated to nothing stays on the loop too.
 ///
 /// A job enqueued from the loop's own thread goes into a plain array; from any other thread it takes a lock and wakes
 /// the loop through an eventfd. The only unsynchronised state (`local`) is touched by the loop's thread alone, which is
 /// why the class may call itself Sendable.
-final class LoopExecutor: SerialExecutor, @unchecked Sendable {
+final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// Readable when another thread has put something into the inbox.
     let wakeDescriptor: Int32
 
@@ -71,12 +74,15 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     /// Runs the jobs that are queued now; those they enqueue wait for the next round, so that events get their turn.
     func runQueuedJobs() {
         swap(&local, &running)
-        let executor = unsafe asUnownedSerialExecutor()
-        for job in running { unsafe job.runSynchronously(on: executor) }
+        let serial = unsafe asUnownedSerialExecutor()
+        let task = unsafe asUnownedTaskExecutor()
+        for job in running { unsafe job.runSynchronously(isolatedTo: serial, taskExecutor: task) }
         running.removeAll(keepingCapacity: true)
     }
 
     func asUnownedSerialExecutor() -> UnownedSerialExecutor { unsafe UnownedSerialExecutor(ordinary: self) }
+
+    func asUnownedTaskExecutor() -> UnownedTaskExecutor { unsafe UnownedTaskExecutor(ordinary: self) }
 
     func checkIsolated() {
         precondition(isOnLoopThread, "not on the event loop's thread")

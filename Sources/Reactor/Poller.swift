@@ -77,7 +77,7 @@ public final class Poller {
     public func spawn(_ body: @escaping () async -> Void) {
         // Sound because both ends are this loop: the box is opened on the thread that made it.
         let confined = Confined(value: body)
-        loop.assumeIsolated { loop in loop.start(confined) }
+        Task(executorPreference: loop.executor) { await confined.value() }
     }
 
     // MARK: Turning
@@ -119,7 +119,11 @@ public final class Poller {
     }
 }
 
-/// A value that only ever exists on one loop's thread, on its way into a task of that same loop.
-struct Confined<Value>: @unchecked Sendable {
-    let value: Value
+/// A value that only ever exists on one loop's thread, on its way between two pieces of code of that same loop.
+///
+/// Sound only where both ends run on the same loop; nothing else in the package may be called Sendable by hand for that
+/// reason.
+public struct Confined<Value>: @unchecked Sendable {
+    public let value: Value
+    public init(value: Value) { self.value = value }
 }

@@ -9,6 +9,7 @@ import Domain
 public struct SQL: Sendable, ExpressibleByStringInterpolation {
     enum Piece: Sendable {
         case text(StaticString)
+        case runtimeText(String)
         case value(SQLValue)
     }
 
@@ -17,6 +18,9 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     public init(stringLiteral text: StaticString) { pieces = [.text(text)] }
 
     public init(stringInterpolation: StringInterpolation) { pieces = stringInterpolation.pieces }
+
+    /// Text that is not a literal: migrations, and names that cannot be parameters. Never with input in it.
+    public init(unsafeSQL text: String) { pieces = [.runtimeText(text)] }
 
     public struct StringInterpolation: StringInterpolationProtocol {
         var pieces: [Piece] = []
@@ -31,6 +35,10 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
         /// A value, bound as a parameter.
         public mutating func appendInterpolation(_ value: some SQLBindable) { pieces.append(.value(value.sqlValue)) }
+
+        public mutating func appendInterpolation<Value: SQLBindable>(_ value: Value?) {
+            pieces.append(.value(value?.sqlValue ?? .null(Value.sqlType)))
+        }
 
         /// Another part of the statement, its values renumbered.
         public mutating func appendInterpolation(_ part: SQL) { pieces.append(contentsOf: part.pieces) }
@@ -55,6 +63,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         for piece in pieces {
             switch piece {
             case .text(let literal): text += literal.description
+            case .runtimeText(let runtime): text += runtime
             case .value(let value):
                 values.append(value)
                 text += "$"
