@@ -71,7 +71,8 @@ struct ServerTests {
             client.send("GET /fast HTTP/1.1\r\nHost: a\r\n\r\n" + "oops\r\n\r\n")
             await gate.open()
             let all = answers(in: client.receiveAll())
-            #expect(all.map(\.status) == [200, 200, 200, 400] && all.prefix(3).map(\.text) == ["slow", "fast", "fast"])
+            #expect(
+                all.map(\.status) == [200, 200, 200, 400] && all.prefix(3).map(\.text) == ["slow", "fast", "fast"])
         }
     }
 
@@ -80,7 +81,8 @@ struct ServerTests {
         try await withServer(try sampleApplication()) { _, port in
             let client = Client(port: port)
             client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
-            #expect(String(decoding: client.receive(until: "\r\n\r\n"), as: UTF8.self) == "HTTP/1.1 100 Continue\r\n\r\n")
+            #expect(
+                String(decoding: client.receive(until: "\r\n\r\n"), as: UTF8.self) == "HTTP/1.1 100 Continue\r\n\r\n")
             client.send("hello")
             #expect(answers(in: client.receive(until: "hello")).map(\.status) == [200])
             for (path, status) in [("/small", 413), ("/nothing", 404), ("/nags/1", 405)] {
@@ -236,15 +238,19 @@ struct ServerTests {
     func stream() async throws {
         let application = try application(
             Route(.get, "/") { _ in
-                Response(.ok, .jsonLines, body: .stream { writer in
-                    for line in 0..<100 { try await writer.write([UInt8](repeating: UInt8(line), count: 100_000)) }
-                })
+                Response(
+                    .ok, .jsonLines,
+                    body: .stream { writer in
+                        for line in 0..<100 { try await writer.write([UInt8](repeating: UInt8(line), count: 100_000)) }
+                    })
             },
             Route(.get, "/broken") { _ in
-                Response(.ok, .jsonLines, body: .stream { writer in
-                    try await writer.write(octets("part"))
-                    throw HTTPFault.truncated
-                })
+                Response(
+                    .ok, .jsonLines,
+                    body: .stream { writer in
+                        try await writer.write(octets("part"))
+                        throw HTTPFault.truncated
+                    })
             })
         try await withServer(application) { _, port in
             for version in ["1.1", "1.0"] {
@@ -291,8 +297,9 @@ struct ServerTests {
             client.send(get + "GET /nags/7 HTTP/1.1\r\nHost: a\r\n\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\nBAD\r\n\r\n")
             _ = client.receiveAll()
         }
-        #expect(record.lines.withLock { $0 }.map { "\($0.method?.description ?? "-") \($0.template ?? "-") \($0.status)" }
-            == ["GET / 200", "GET /nags/{nag_id} 200", "GET - 404", "- - 400"])
+        #expect(
+            record.lines.withLock { $0 }.map { "\($0.method?.description ?? "-") \($0.template ?? "-") \($0.status)" }
+                == ["GET / 200", "GET /nags/{nag_id} 200", "GET - 404", "- - 400"])
         #expect(record.lines.withLock { $0[0].octetsIn } == get.utf8.count)
     }
 
