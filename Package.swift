@@ -55,7 +55,7 @@ let package = Package(
         .testTarget(name: "NagzAITests", dependencies: ["NagzAI"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
         .testTarget(name: "ContractTests", dependencies: ["Contract"], swiftSettings: common),
-        .testTarget(name: "AuditTests", dependencies: ["Audit"], swiftSettings: common),
+        .testTarget(name: "AuditTests", dependencies: ["Audit", "Domain"], swiftSettings: common),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: common),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: common),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "SQL", "Domain", "Reactor"], swiftSettings: common),
