@@ -33,7 +33,7 @@ let package = Package(
         .target(name: "Domain", swiftSettings: common),
         .target(
             name: "NagzAI", dependencies: ["Domain"], resources: [.embedInCode("Pools")], swiftSettings: common),
-        .target(name: "JSON", swiftSettings: common),
+        .target(name: "JSON", swiftSettings: checkedMemory),
         .target(name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], swiftSettings: common),
         .target(name: "Audit", dependencies: ["CSodium", "Domain"], swiftSettings: checkedMemory),
 
