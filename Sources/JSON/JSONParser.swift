@@ -12,7 +12,7 @@ extension JSONValue {
 
     /// Reads one document of RFC 8259, whole and strictly: UTF-8 without a byte order mark, each name of an object
     /// once, surrogates only in pairs, numbers a double can hold. Time and memory are linear in the bytes.
-    public init(parsing bytes: borrowing Swift.Span<UInt8>, limits: Limits = Limits()) throws(JSONError) {
+    public init(parsing bytes: Span<UInt8>, limits: Limits = Limits()) throws(JSONError) {
         guard bytes.count <= limits.bytes else { throw JSONError(.tooLarge, at: limits.bytes) }
         var parser = JSONParser(depthLimit: limits.depth)
         self = try parser.document(bytes)
@@ -39,7 +39,7 @@ struct JSONParser {
 
     init(depthLimit: Int) { self.depthLimit = depthLimit }
 
-    mutating func document(_ bytes: borrowing Span<UInt8>) throws(JSONError) -> JSONValue {
+    mutating func document(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
         skipSpace(bytes)
         let value = try value(bytes, depth: 0)
         skipSpace(bytes)
@@ -47,7 +47,7 @@ struct JSONParser {
         return value
     }
 
-    private mutating func value(_ bytes: borrowing Span<UInt8>, depth: Int) throws(JSONError) -> JSONValue {
+    private mutating func value(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONValue {
         switch try peek(bytes) {
         case UInt8(ascii: "{"): return .object(try object(bytes, depth: depth + 1))
         case UInt8(ascii: "["): return .array(try array(bytes, depth: depth + 1))
@@ -62,7 +62,7 @@ struct JSONParser {
 
     // MARK: Containers
 
-    private mutating func object(_ bytes: borrowing Span<UInt8>, depth: Int) throws(JSONError) -> JSONObject {
+    private mutating func object(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONObject {
         guard depth <= depthLimit else { throw JSONError(.tooDeep, at: position) }
         position += 1
         skipSpace(bytes)
@@ -84,7 +84,7 @@ struct JSONParser {
         }
     }
 
-    private mutating func array(_ bytes: borrowing Span<UInt8>, depth: Int) throws(JSONError) -> [JSONValue] {
+    private mutating func array(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> [JSONValue] {
         guard depth <= depthLimit else { throw JSONError(.tooDeep, at: position) }
         position += 1
         skipSpace(bytes)
@@ -101,7 +101,7 @@ struct JSONParser {
 
     // MARK: Strings
 
-    private mutating func string(_ bytes: borrowing Span<UInt8>) throws(JSONError) -> String {
+    private mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> String {
         position += 1
         let start = position
         var hasEscapes = false
@@ -127,7 +127,7 @@ struct JSONParser {
         return hasEscapes ? try unescaped(raw, start: start) : String(copying: text)
     }
 
-    private func unescaped(_ raw: borrowing Span<UInt8>, start: Int) throws(JSONError) -> String {
+    private func unescaped(_ raw: Span<UInt8>, start: Int) throws(JSONError) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(raw.count)
         var index = 0
@@ -161,7 +161,7 @@ struct JSONParser {
 
     /// `\uXXXX`, or a pair of them for a scalar beyond U+FFFF (RFC 8259, section 7).
     private func unicodeEscape(
-        _ raw: borrowing Span<UInt8>, at index: Int, start: Int
+        _ raw: Span<UInt8>, at index: Int, start: Int
     ) throws(JSONError) -> (scalar: Unicode.Scalar, length: Int) {
         guard let first = codeUnit(raw, at: index) else { throw JSONError(.invalidEscape, at: start + index) }
         if let scalar = Unicode.Scalar(first) { return (scalar, 6) }
@@ -171,7 +171,7 @@ struct JSONParser {
         return (scalar, 12)
     }
 
-    private func codeUnit(_ raw: borrowing Span<UInt8>, at index: Int) -> UInt16? {
+    private func codeUnit(_ raw: Span<UInt8>, at index: Int) -> UInt16? {
         guard index + 6 <= raw.count, raw[index] == UInt8(ascii: "\\"), raw[index + 1] == UInt8(ascii: "u") else {
             return nil
         }
@@ -192,7 +192,7 @@ struct JSONParser {
 
     // MARK: Numbers and words
 
-    private mutating func number(_ bytes: borrowing Span<UInt8>) throws(JSONError) -> JSONValue {
+    private mutating func number(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
         let start = position
         let isNegative = take(UInt8(ascii: "-"), bytes)
         let firstDigit = position
@@ -217,7 +217,7 @@ struct JSONParser {
     }
 
     /// One digit or more.
-    private mutating func digits(_ bytes: borrowing Span<UInt8>) throws(JSONError) {
+    private mutating func digits(_ bytes: Span<UInt8>) throws(JSONError) {
         let start = position
         while position < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[position]) {
             position += 1
@@ -228,7 +228,7 @@ struct JSONParser {
     }
 
     /// Nil where it does not fit; counted downwards, since the smallest integer has no positive twin.
-    private func integer(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>, isNegative: Bool) -> Int64? {
+    private func integer(_ bytes: Span<UInt8>, _ range: Range<Int>, isNegative: Bool) -> Int64? {
         guard range.count <= 19 else { return nil }
         var value: Int64 = 0
         for place in range {
@@ -242,7 +242,7 @@ struct JSONParser {
     }
 
     private mutating func word(
-        _ word: StaticString, _ value: JSONValue, _ bytes: borrowing Span<UInt8>
+        _ word: StaticString, _ value: JSONValue, _ bytes: Span<UInt8>
     ) throws(JSONError) -> JSONValue {
         for expected in word.description.utf8 {
             guard try peek(bytes) == expected else { throw JSONError(.unexpectedByte, at: position) }
@@ -253,23 +253,23 @@ struct JSONParser {
 
     // MARK: Bytes
 
-    private func peek(_ bytes: borrowing Span<UInt8>) throws(JSONError) -> UInt8 {
+    private func peek(_ bytes: Span<UInt8>) throws(JSONError) -> UInt8 {
         guard position < bytes.count else { throw JSONError(.unexpectedEnd, at: bytes.count) }
         return bytes[position]
     }
 
-    private mutating func take(_ byte: UInt8, _ bytes: borrowing Span<UInt8>) -> Bool {
+    private mutating func take(_ byte: UInt8, _ bytes: Span<UInt8>) -> Bool {
         guard position < bytes.count, bytes[position] == byte else { return false }
         position += 1
         return true
     }
 
-    private mutating func expect(_ byte: UInt8, _ bytes: borrowing Span<UInt8>) throws(JSONError) {
+    private mutating func expect(_ byte: UInt8, _ bytes: Span<UInt8>) throws(JSONError) {
         guard try peek(bytes) == byte else { throw JSONError(.unexpectedByte, at: position) }
         position += 1
     }
 
-    private mutating func skipSpace(_ bytes: borrowing Span<UInt8>) {
+    private mutating func skipSpace(_ bytes: Span<UInt8>) {
         while position < bytes.count {
             switch bytes[position] {
             case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): position += 1

@@ -104,7 +104,7 @@ public struct JSONWriter: Sendable {
 
     /// A string given as its UTF-8 bytes, which MUST be valid (as PostgreSQL's text is).
     @inlinable
-    public mutating func string(utf8 text: borrowing Span<UInt8>) {
+    public mutating func string(utf8 text: Span<UInt8>) {
         beginValue()
         output.append(UInt8(ascii: "\""))
         var runStart = 0
@@ -189,7 +189,7 @@ public struct JSONWriter: Sendable {
     }
 
     @inlinable
-    mutating func append(_ bytes: borrowing Span<UInt8>) {
+    mutating func append(_ bytes: Span<UInt8>) {
         unsafe bytes.withUnsafeBufferPointer { bytes in
             unsafe output.append(contentsOf: bytes)
         }
