@@ -130,7 +130,8 @@ extension Endpoint {
             return try Answer(content: body)
         } catch {
             let field = error.field.map { " (\($0))" } ?? ""
-            throw APIError(.internalError, "The server's answer could not be read\(field): \(error.message)", status: 502)
+            throw APIError(
+                .internalError, "The server's answer could not be read\(field): \(error.message)", status: 502)
         }
     }
 }

@@ -22,4 +22,3 @@ public struct InvalidInput: Error, Hashable, Sendable {
         InvalidInput("must be \(expected), not \(found.kind)")
     }
 }
-

@@ -46,6 +46,20 @@ public struct PIN: Hashable, Sendable, WireText, CustomStringConvertible {
     public var description: String { "PIN(hidden)" }
 }
 
+/// A password or a token. It never prints itself, so that it cannot reach a log by way of the value it is part of.
+public struct Secret: Hashable, Sendable, WireText, CustomStringConvertible {
+    public let wireText: String
+
+    public init(_ text: String) { wireText = text }
+
+    public init(wireText text: String) throws(InvalidInput) {
+        try text.refuseNUL()
+        wireText = text
+    }
+
+    public var description: String { "Secret(hidden)" }
+}
+
 /// A SHA-256 value, printed as 64 lower-case hexadecimal digits.
 public struct HexDigest: Hashable, Sendable, WireText {
     /// 32 bytes.

@@ -128,6 +128,10 @@ extension FieldReader {
         return try Self.checked(trimmed(text), name, length)
     }
 
+    public func secret(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> Secret {
+        Secret(try text(name, length))
+    }
+
     public func optionalInteger(_ name: String, _ bounds: ClosedRange<Int>) throws(InvalidInput) -> Int? {
         guard let value: Int = try optional(name) else { return nil }
         guard bounds.contains(value) else {
