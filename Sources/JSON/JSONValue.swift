@@ -33,7 +33,7 @@ extension JSONValue {
     public var integerValue: Int64? {
         switch self {
         case .integer(let value): value
-        case .double(let value): Int64(exactly: value)
+        case .double(let value): wholeNumber(value)
         default: nil
         }
     }
@@ -88,4 +88,12 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
         for (key, value) in elements { object[key] = value }
         self = .object(object)
     }
+}
+
+/// The integer a double is, where it is one. Written out because the library's own conversion rounds by way of libm,
+/// which a program without Foundation does not link.
+func wholeNumber(_ value: Double) -> Int64? {
+    guard value >= -0x1p63, value < 0x1p63 else { return nil }
+    let integer = Int64(value)
+    return Double(integer) == value ? integer : nil
 }

@@ -94,7 +94,7 @@ public struct JSONWriter: Sendable {
 
     /// As `double`, but a whole number without `.0`.
     public mutating func number(_ value: Double) {
-        if let whole = Int64(exactly: value), whole.magnitude < 1 << 53 { integer(whole) } else { double(value) }
+        if let whole = wholeNumber(value), whole.magnitude < 1 << 53 { integer(whole) } else { double(value) }
     }
 
     @inlinable
