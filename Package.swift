@@ -33,7 +33,7 @@ let package = Package(
         .target(name: "Domain", swiftSettings: common),
         .target(
             name: "NagzAI", dependencies: ["Domain"], resources: [.embedInCode("Pools")], swiftSettings: common),
-        .target(name: "JSON", swiftSettings: common),
+        .target(name: "JSON", swiftSettings: checkedMemory),
         .target(name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], swiftSettings: common),
         .target(name: "Audit", dependencies: ["CSodium", "Domain"], swiftSettings: checkedMemory),
 
@@ -51,10 +51,14 @@ let package = Package(
         .executableTarget(name: "nagz", dependencies: ["Server"], swiftSettings: common),
 
         // MARK: Tests
+        .target(
+            name: "OpenAPICheck", dependencies: ["JSON"], path: "Tests/Support/OpenAPICheck", swiftSettings: common),
         .testTarget(name: "DomainTests", dependencies: ["Domain"], swiftSettings: common),
         .testTarget(name: "NagzAITests", dependencies: ["NagzAI"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
-        .testTarget(name: "ContractTests", dependencies: ["Contract"], swiftSettings: common),
+        .testTarget(
+            name: "ContractTests", dependencies: ["Contract", "NagzAI", "Domain", "JSON", "OpenAPICheck"],
+            swiftSettings: common),
         .testTarget(name: "AuditTests", dependencies: ["Audit", "Domain"], swiftSettings: common),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: common),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: common),
