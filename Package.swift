@@ -34,15 +34,15 @@ let package = Package(
         .target(
             name: "NagzAI", dependencies: ["Domain"], exclude: ["README.md"], resources: [.embedInCode("Pools")],
             swiftSettings: common),
-        .target(name: "JSON", swiftSettings: common),
+        .target(name: "JSON", swiftSettings: checkedMemory),
         .target(name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], swiftSettings: common),
         .target(name: "Audit", dependencies: ["CSodium", "Domain"], swiftSettings: checkedMemory),
 
         // MARK: Machinery
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: checkedMemory),
-        .target(name: "HTTP", dependencies: ["Reactor", "CZlib"], swiftSettings: checkedMemory),
+        .target(name: "HTTP", dependencies: ["Reactor", "CLinux", "CZlib"], swiftSettings: checkedMemory),
         .target(name: "SQL", dependencies: ["Domain"], swiftSettings: common),
-        .target(name: "Postgres", dependencies: ["SQL", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
+        .target(name: "Postgres", dependencies: ["SQL", "Domain", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
 
         // MARK: Product
         .target(
@@ -52,14 +52,18 @@ let package = Package(
         .executableTarget(name: "nagz", dependencies: ["Server"], swiftSettings: common),
 
         // MARK: Tests
+        .target(
+            name: "OpenAPICheck", dependencies: ["JSON"], path: "Tests/Support/OpenAPICheck", swiftSettings: common),
         .testTarget(name: "DomainTests", dependencies: ["Domain"], swiftSettings: common),
         .testTarget(name: "NagzAITests", dependencies: ["NagzAI"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
-        .testTarget(name: "ContractTests", dependencies: ["Contract"], swiftSettings: common),
-        .testTarget(name: "AuditTests", dependencies: ["Audit"], swiftSettings: common),
+        .testTarget(
+            name: "ContractTests", dependencies: ["Contract", "NagzAI", "Domain", "JSON", "OpenAPICheck"],
+            swiftSettings: common),
+        .testTarget(name: "AuditTests", dependencies: ["Audit", "Domain"], swiftSettings: common),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: common),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: common),
-        .testTarget(name: "PostgresTests", dependencies: ["Postgres"], swiftSettings: common),
+        .testTarget(name: "PostgresTests", dependencies: ["Postgres", "SQL", "Domain", "Reactor"], swiftSettings: common),
         .testTarget(name: "ServerTests", dependencies: ["Server"], swiftSettings: common),
     ]
 )
