@@ -32,7 +32,8 @@ let package = Package(
         // MARK: Pure rules and shapes
         .target(name: "Domain", swiftSettings: common),
         .target(
-            name: "NagzAI", dependencies: ["Domain"], resources: [.embedInCode("Pools")], swiftSettings: common),
+            name: "NagzAI", dependencies: ["Domain"], exclude: ["README.md"], resources: [.embedInCode("Pools")],
+            swiftSettings: common),
         .target(name: "JSON", swiftSettings: checkedMemory),
         .target(name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], swiftSettings: common),
         .target(name: "Audit", dependencies: ["CSodium", "Domain"], swiftSettings: checkedMemory),
