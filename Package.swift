@@ -49,7 +49,7 @@ let package = Package(
             name: "Server",
             dependencies: ["HTTP", "Postgres", "Audit", "Contract", "NagzAI", "Domain", "JSON", "CSodium"],
             swiftSettings: common),
-        .executableTarget(name: "nagz", dependencies: ["Server"], swiftSettings: common),
+        .executableTarget(name: "nagz", dependencies: ["Server", "Contract", "Postgres", "Reactor", "Domain"], swiftSettings: common),
 
         // MARK: Tests
         .target(
