@@ -22,7 +22,7 @@ extension OpenAPIDocument {
     public func check(
         _ value: JSONValue, against name: String, _ strictness: Strictness = .exact
     ) -> [Violation] {
-        guard let schema = root["components"]?["schemas"]?[name] else {
+        guard let schema = schema(name) else {
             return [Violation(place: "", message: "the document has no schema \(name)")]
         }
         return check(value, schema: schema, strictness)
