@@ -87,6 +87,7 @@ public struct DescribedOperation: Sendable {
         case open, bearer, optional
     }
 
+    /// A parameter it takes.
     public struct Parameter: Hashable, Sendable {
         public let name: String
         /// `path`, `query` or `header`.
