@@ -32,16 +32,17 @@ let package = Package(
         // MARK: Pure rules and shapes
         .target(name: "Domain", swiftSettings: common),
         .target(
-            name: "NagzAI", dependencies: ["Domain"], resources: [.embedInCode("Pools")], swiftSettings: common),
+            name: "NagzAI", dependencies: ["Domain"], exclude: ["README.md"], resources: [.embedInCode("Pools")],
+            swiftSettings: common),
         .target(name: "JSON", swiftSettings: checkedMemory),
         .target(name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], swiftSettings: common),
         .target(name: "Audit", dependencies: ["CSodium", "Domain"], swiftSettings: checkedMemory),
 
         // MARK: Machinery
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: checkedMemory),
-        .target(name: "HTTP", dependencies: ["Reactor", "CZlib"], swiftSettings: checkedMemory),
+        .target(name: "HTTP", dependencies: ["Reactor", "CLinux", "CZlib"], swiftSettings: checkedMemory),
         .target(name: "SQL", dependencies: ["Domain"], swiftSettings: common),
-        .target(name: "Postgres", dependencies: ["SQL", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
+        .target(name: "Postgres", dependencies: ["SQL", "Domain", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
 
         // MARK: Product
         .target(
@@ -59,10 +60,10 @@ let package = Package(
         .testTarget(
             name: "ContractTests", dependencies: ["Contract", "NagzAI", "Domain", "JSON", "OpenAPICheck"],
             swiftSettings: common),
-        .testTarget(name: "AuditTests", dependencies: ["Audit"], swiftSettings: common),
+        .testTarget(name: "AuditTests", dependencies: ["Audit", "Domain"], swiftSettings: common),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: common),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: common),
-        .testTarget(name: "PostgresTests", dependencies: ["Postgres"], swiftSettings: common),
+        .testTarget(name: "PostgresTests", dependencies: ["Postgres", "SQL", "Domain", "Reactor"], swiftSettings: common),
         .testTarget(name: "ServerTests", dependencies: ["Server"], swiftSettings: common),
     ]
 )

@@ -1,26 +1,45 @@
 // The few Linux calls that Swift's Glibc module does not show in a usable form.
 #pragma once
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <errno.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 
-enum { CLinuxReadable = EPOLLIN, CLinuxWritable = EPOLLOUT, CLinuxPeerClosed = EPOLLRDHUP,
-       CLinuxHangUp = EPOLLHUP, CLinuxError = EPOLLERR };
+enum { CLinuxReadable = 0x001, CLinuxWritable = 0x004, CLinuxError = 0x008, CLinuxHangUp = 0x010,
+       CLinuxPeerClosed = 0x2000 };
 
 /// epoll_ctl with the descriptor and a generation as its data; returns 0 or -errno.
-static inline int CLinuxWatch(int epoll, int operation, int descriptor, uint32_t generation, uint32_t events) {
-    struct epoll_event event = { .events = events,
-                                 .data = { .u64 = (uint64_t)generation << 32 | (uint32_t)descriptor } };
-    return epoll_ctl(epoll, operation, descriptor, &event) == 0 ? 0 : -errno;
-}
+int CLinuxWatch(int epoll, int operation, int descriptor, uint32_t generation, uint32_t events);
 
-/// accept4, non-blocking and close-on-exec; returns the descriptor or -errno.
-static inline int CLinuxAccept(int listener, struct sockaddr *address, socklen_t *length) {
-    int descriptor = accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    return descriptor >= 0 ? descriptor : -errno;
-}
+/// One readiness event, as CLinuxWatch named its descriptor.
+struct CLinuxEvent {
+    int32_t descriptor;
+    uint32_t generation;
+    uint32_t events;
+};
+
+/// epoll_wait for at most 256 events; returns how many, or -errno.
+int CLinuxWait(int epoll, struct CLinuxEvent *events, int capacity, int timeout);
+
+/// accept4, non-blocking and close-on-exec. Writes the peer's address as 16 bytes (IPv4 mapped into IPv6) and its port;
+/// returns the descriptor or -errno.
+int CLinuxAccept(int listener, uint8_t address[16], uint16_t *port);
+
+/// A listening, non-blocking TCP socket with SO_REUSEADDR and SO_REUSEPORT on a numeric IPv4 or IPv6 address;
+/// port 0 lets the kernel choose. Returns the descriptor or -errno.
+int CLinuxListen(const char *address, uint16_t port, int backlog);
+
+/// The local port of a socket, or -errno.
+int CLinuxLocalPort(int descriptor);
+
+/// TCP_NODELAY on; returns 0 or -errno.
+int CLinuxNoDelay(int descriptor);
+
+/// A non-blocking descriptor that becomes readable when SIGTERM or SIGINT arrives; blocks both for every thread made
+/// after it. Returns the descriptor or -errno.
+int CLinuxTerminationDescriptor(void);
+
+/// Takes one pending signal from such a descriptor; returns its number, 0 when none is pending.
+int CLinuxTakeSignal(int descriptor);
+
+/// Names the calling thread; the kernel keeps 15 bytes.
+void CLinuxNameThread(const char *name);

@@ -1,0 +1,51 @@
+/// A validator of a representation (RFC 9110 §8.8.3).
+///
+/// Tags are weak: an answer may be sent plain or compressed under the same tag, which is the same meaning in other
+/// octets. Make one from a version number where there is one, from the content otherwise.
+public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
+    public let opaque: String
+
+    /// - Parameter opaque: visible ASCII without quotes and commas.
+    public init(_ opaque: String) { self.opaque = opaque }
+
+    /// A tag over content: 64 bits of FNV-1a and the length. Not for content an enemy chooses against itself.
+    public init(over content: [UInt8]) {
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for octet in content { hash = (hash ^ UInt64(octet)) &* 0x0000_0100_0000_01B3 }
+        opaque = String(hash, radix: 16) + "-" + String(content.count, radix: 16)
+    }
+
+    public var description: String { "W/\"\(opaque)\"" }
+
+    /// If-None-Match by weak comparison (RFC 9110 §13.1.2).
+    public func matches(_ headers: Headers) -> Bool {
+        let wanted = "\"\(opaque)\""
+        var found = false
+        headers.forEachListElement(of: "if-none-match") { tag in
+            let isWeak = tag.count > 2 && tag[0] == UInt8(ascii: "W") && tag[1] == UInt8(ascii: "/")
+            let quoted = tag.extracting((isWeak ? 2 : 0)..<tag.count)
+            if quoted.equals(wanted.utf8.span) || (tag.count == 1 && tag[0] == UInt8(ascii: "*")) { found = true }
+        }
+        return found
+    }
+}
+
+extension Response {
+    /// Carries the tag, and becomes a 304 when the request is a GET or HEAD whose If-None-Match has it.
+    public func tagged(_ tag: EntityTag, for request: borrowing Request) -> Response {
+        var tagged = self
+        tagged.fields.append(HeaderField("etag", tag.description))
+        guard status == .ok, request.method == .get || request.method == .head, tag.matches(request.headers)
+        else { return tagged }
+        tagged.status = .notModified
+        tagged.representation = nil
+        tagged.body = .empty
+        return tagged
+    }
+
+    /// Tags the answer by its content.
+    public func taggedByContent(for request: borrowing Request) -> Response {
+        guard case .octets(let octets) = body else { return self }
+        return tagged(EntityTag(over: octets), for: request)
+    }
+}

@@ -1,0 +1,64 @@
+/// Why a request is refused before any handler sees it: a status and a sentence fit for the sender.
+///
+/// The connection answers a fault and then closes: after a framing fault nobody knows where the next request starts.
+public enum HTTPFault: Error, Sendable, Hashable, CaseIterable {
+    case requestLineSyntax, requestLineTooLong, targetSyntax, unknownMethod, versionNotSupported
+    case fieldSyntax, foldedField, headTooLarge, tooManyFields
+    case hostMissing, hostRepeated, hostSyntax
+    case lengthSyntax, lengthRepeated, lengthWithCoding
+    case codingSyntax, codingRepeated, codingUnknown, codingInOldVersion
+    case chunkSyntax, trailerSyntax, trailersTooLarge
+    case bodyTooLarge, expectationUnknown
+    case headTimeout, bodyTimeout, truncated
+    case fieldRepeated
+    case overloaded
+
+    public var status: Status {
+        switch self {
+        case .requestLineTooLong: .uriTooLong
+        case .unknownMethod, .codingUnknown: .notImplemented
+        case .versionNotSupported: .versionNotSupported
+        case .headTooLarge, .tooManyFields, .trailersTooLarge: .headTooLarge
+        case .bodyTooLarge: .contentTooLarge
+        case .expectationUnknown: .expectationFailed
+        case .headTimeout, .bodyTimeout: .requestTimeout
+        case .overloaded: .serviceUnavailable
+        default: .badRequest
+        }
+    }
+
+    /// One sentence that says what is wrong and repeats nothing that was sent.
+    public var reason: String {
+        switch self {
+        case .requestLineSyntax: "The request line is malformed."
+        case .requestLineTooLong: "The request line is too long."
+        case .targetSyntax: "The request target is malformed."
+        case .unknownMethod: "This method is not implemented."
+        case .versionNotSupported: "Only HTTP/1.1 and HTTP/1.0 are spoken here."
+        case .fieldSyntax: "A header field is malformed."
+        case .foldedField: "Folded header lines are not accepted."
+        case .headTooLarge: "The header section is too large."
+        case .tooManyFields: "There are too many header fields."
+        case .hostMissing: "The Host field is missing."
+        case .hostRepeated: "The Host field is repeated."
+        case .hostSyntax: "The Host field is malformed."
+        case .lengthSyntax: "The Content-Length field is malformed."
+        case .lengthRepeated: "The Content-Length field is repeated."
+        case .lengthWithCoding: "Content-Length and Transfer-Encoding must not be sent together."
+        case .codingSyntax: "The Transfer-Encoding field is malformed or does not end in chunked."
+        case .codingRepeated: "The Transfer-Encoding field is repeated."
+        case .codingUnknown: "Only the chunked transfer coding is implemented."
+        case .codingInOldVersion: "HTTP/1.0 has no transfer codings."
+        case .chunkSyntax: "The chunked content is malformed."
+        case .trailerSyntax: "A trailer field is malformed."
+        case .trailersTooLarge: "The trailer section is too large."
+        case .bodyTooLarge: "The content is too large."
+        case .expectationUnknown: "Only the expectation 100-continue is supported."
+        case .headTimeout: "The header section did not arrive in time."
+        case .bodyTimeout: "The content did not arrive in time."
+        case .truncated: "The request ended before it was complete."
+        case .fieldRepeated: "A header field that may be sent once was repeated."
+        case .overloaded: "The server has no room for another connection."
+        }
+    }
+}

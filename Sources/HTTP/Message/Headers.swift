@@ -1,0 +1,71 @@
+/// The header fields of a request in the order they were sent; names are compared without regard to case.
+///
+/// Names are stored in lower case; ask with lower-case names.
+public struct Headers: Sendable, Sequence {
+    let head: RequestHead
+
+    public var count: Int { head.fieldCount }
+    public var isEmpty: Bool { count == 0 }
+
+    /// The first field of that name.
+    public subscript(name: String) -> String? {
+        var index = 0
+        guard let place = next(name, from: &index) else { return nil }
+        return head.text(place)
+    }
+
+    /// The field of that name where more than one would be ambiguous (`Authorization`, `Idempotency-Key` …).
+    public func single(_ name: String) throws(HTTPFault) -> String? {
+        var index = 0
+        guard let place = next(name, from: &index) else { return nil }
+        guard next(name, from: &index) == nil else { throw .fieldRepeated }
+        return head.text(place)
+    }
+
+    public func all(_ name: String) -> [String] {
+        var index = 0
+        var values: [String] = []
+        while let place = next(name, from: &index) { values.append(head.text(place)) }
+        return values
+    }
+
+    public func contains(_ name: String) -> Bool {
+        var index = 0
+        return next(name, from: &index) != nil
+    }
+
+    /// Calls `body` with each element of a list field, over all fields of that name, in order.
+    public func forEachListElement(of name: String, _ body: (Span<UInt8>) -> Void) {
+        var index = 0
+        while let place = next(name, from: &index) {
+            head.octets.span.extracting(place.range).forEachListElement(body)
+        }
+    }
+
+    /// Lends the octets of the first field of that name, without making a text of them.
+    public func withValue<Result>(of name: String, _ body: (Span<UInt8>) -> Result) -> Result? {
+        var index = 0
+        guard let place = next(name, from: &index) else { return nil }
+        return body(head.octets.span.extracting(place.range))
+    }
+
+    func next(_ name: String, from index: inout Int) -> RequestHead.Place? {
+        let wanted = name.utf8
+        while index < head.fieldCount {
+            let place = head.namePlace(index)
+            index += 1
+            guard place.count == wanted.count else { continue }
+            if head.octets.span.extracting(place.range).equals(wanted.span) { return head.valuePlace(index - 1) }
+        }
+        return nil
+    }
+
+    public func makeIterator() -> AnyIterator<(name: String, value: String)> {
+        var index = 0
+        return AnyIterator {
+            guard index < head.fieldCount else { return nil }
+            defer { index += 1 }
+            return (head.text(head.namePlace(index)), head.text(head.valuePlace(index)))
+        }
+    }
+}

@@ -1,0 +1,38 @@
+/// What one request and one connection may use; every figure is a bound, not a hint.
+public struct Limits: Sendable, Hashable {
+    /// Octets of the request line without its line end; more is 414.
+    public var requestLine = 8 << 10
+    /// Octets of the whole header section, line ends included; more is 431. Trailers have the same bound.
+    public var head = 16 << 10
+    /// Header fields in one request; more is 431.
+    public var fields = 100
+    /// Octets of content, unless the route says otherwise; more is 413.
+    public var body = 1 << 20
+    /// Octets of one chunk's size line, and of all chunk extensions of a request together ×64; more is 400.
+    public var chunkLine = 256
+
+    /// From the first octet of a request to the end of its header section, in total.
+    public var headTime: Duration = .seconds(10)
+    /// Time that content may take before its rate counts.
+    public var bodyGrace: Duration = .seconds(10)
+    /// Octets per second that content must reach on average after the grace.
+    public var bodyRate = 1 << 10
+    /// How long a connection may rest between requests.
+    public var idleTime: Duration = .seconds(75)
+    /// How long an answer may make no progress on the wire.
+    public var writeStall: Duration = .seconds(20)
+    /// Octets of answers that may wait in memory for a slow reader.
+    public var writeBuffer = 1 << 20
+    /// How long, and how many octets, are read and thrown away after a final answer so that the peer can read it
+    /// (RFC 9112 §9.6).
+    public var lingerTime: Duration = .seconds(2)
+    public var lingerBytes = 4 << 20
+    /// How long a resting connection may still send one last request once draining has begun.
+    public var drainGrace: Duration = .seconds(1)
+
+    /// Connections of the whole server, and of one peer address (an IPv6 /64 counts as one).
+    public var connections = 20_000
+    public var connectionsPerAddress = 20_000
+
+    public init() {}
+}

@@ -1,0 +1,46 @@
+/// The query of a target as name and value pairs, decoded when asked (`application/x-www-form-urlencoded`).
+///
+/// The parser has already refused malformed percent signs, NUL and what does not decode to UTF-8.
+public struct Query: Sendable, Sequence {
+    let octets: [UInt8]
+    let place: RequestHead.Place
+
+    public var isEmpty: Bool { place.count == 0 }
+
+    /// The first value of that name.
+    public subscript(name: String) -> String? { first { $0.name == name }?.value }
+
+    public func all(_ name: String) -> [String] { filter { $0.name == name }.map(\.value) }
+
+    public func makeIterator() -> Iterator { Iterator(octets: octets, position: place.range.lowerBound, end: place.range.upperBound) }
+
+    public struct Iterator: IteratorProtocol {
+        let octets: [UInt8]
+        var position: Int
+        let end: Int
+
+        public mutating func next() -> (name: String, value: String)? {
+            while position < end {
+                let start = position
+                var split: Int?
+                while position < end, octets[position] != UInt8(ascii: "&") {
+                    if split == nil, octets[position] == UInt8(ascii: "=") { split = position }
+                    position += 1
+                }
+                let stop = position
+                position += 1
+                guard start < stop else { continue }
+                let name = text(start, split ?? stop)
+                return (name, split.map { text($0 + 1, stop) } ?? "")
+            }
+            return nil
+        }
+
+        private func text(_ start: Int, _ stop: Int) -> String {
+            let part = octets.span.extracting(start..<stop)
+            var decoded: [UInt8] = []
+            guard part.appendPercentDecoded(to: &decoded, plusIsSpace: true) else { return "" }
+            return String(lossy: decoded.span)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+/// The address and port of a peer; IPv4 is kept mapped into IPv6.
+public struct RemoteAddress: Sendable, Hashable, CustomStringConvertible {
+    public let high: UInt64
+    public let low: UInt64
+    public let port: UInt16
+
+    public init(high: UInt64, low: UInt64, port: UInt16) {
+        self.high = high
+        self.low = low
+        self.port = port
+    }
+
+    public static let loopback = RemoteAddress(high: 0, low: 0xFFFF_7F00_0001, port: 0)
+
+    public var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
+
+    /// What counts as one peer: an IPv4 address, or an IPv6 /64, which one customer usually owns whole.
+    public var network: Network { isIPv4 ? Network(high: 0, low: low) : Network(high: high, low: 0) }
+
+    public struct Network: Sendable, Hashable {
+        let high: UInt64
+        let low: UInt64
+    }
+
+    /// The address without its port: `127.0.0.1`, or eight groups of IPv6 in full.
+    public var host: String {
+        if isIPv4 { return (0..<4).map { String(low >> UInt64(24 - 8 * $0) & 0xFF) }.joined(separator: ".") }
+        return (0..<8).map { group in
+            String((group < 4 ? high : low) >> UInt64(48 - 16 * (group & 3)) & 0xFFFF, radix: 16)
+        }.joined(separator: ":")
+    }
+
+    public var description: String { isIPv4 ? "\(host):\(port)" : "[\(host)]:\(port)" }
+}

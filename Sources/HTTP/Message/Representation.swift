@@ -1,0 +1,46 @@
+/// A kind of content with the header lines that always go with it, written out once.
+public final class Representation: Sendable {
+    public let contentType: String
+    /// Whether gzip is worth its while.
+    public let isCompressible: Bool
+    /// Content-Type, nosniff and, where given, Content-Security-Policy.
+    let lines: [UInt8]
+
+    public init(_ contentType: String, securityPolicy: String? = "default-src 'none'", isCompressible: Bool) {
+        self.contentType = contentType
+        self.isCompressible = isCompressible
+        var lines: [UInt8] = []
+        lines.append(HeaderField("content-type", contentType))
+        lines.append(HeaderField("x-content-type-options", "nosniff"))
+        if let securityPolicy { lines.append(HeaderField("content-security-policy", securityPolicy)) }
+        self.lines = lines
+    }
+
+    public static let json = Representation("application/json", isCompressible: true)
+    /// JSON values, one a line.
+    public static let jsonLines = Representation("application/x-ndjson", isCompressible: true)
+    public static let text = Representation("text/plain; charset=utf-8", isCompressible: true)
+    /// The text format of Prometheus.
+    public static let metrics = Representation("text/plain; version=0.0.4; charset=utf-8", isCompressible: true)
+    public static let octets = Representation("application/octet-stream", isCompressible: false)
+}
+
+/// A response header field; control octets in its value are sent as blanks, so that no value can end its line.
+public struct HeaderField: Sendable, Hashable {
+    public let name: String
+    public let value: String
+
+    public init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension Array where Element == UInt8 {
+    mutating func append(_ field: HeaderField) {
+        append(field.name)
+        append(": ")
+        for octet in field.value.utf8 { append(octet.isControl ? 0x20 : octet) }
+        append("\r\n")
+    }
+}

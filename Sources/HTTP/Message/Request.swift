@@ -1,0 +1,44 @@
+/// One complete request as a handler receives it.
+public struct Request: Sendable {
+    public let head: RequestHead
+    public let body: [UInt8]
+    public let remote: RemoteAddress
+    public let id: RequestID
+    public let trace: TraceContext
+    /// The route that matched; nil in answers to requests that matched none.
+    public let route: Route?
+
+    public init(
+        head: RequestHead, body: [UInt8], remote: RemoteAddress, id: RequestID, trace: TraceContext, route: Route?
+    ) {
+        self.head = head
+        self.body = body
+        self.remote = remote
+        self.id = id
+        self.trace = trace
+        self.route = route
+    }
+
+    public var method: Method { head.method }
+    public var headers: Headers { head.headers }
+    public var query: Query { head.query }
+    public var path: String { head.path }
+
+    /// The decoded path segment that stands where the route's template says `{name}`.
+    public func parameter(_ name: String) -> String? {
+        guard let route else { return nil }
+        for parameter in route.parameters where parameter.name == name {
+            return head.pathSegment(parameter.segment)
+        }
+        return nil
+    }
+
+    /// The token of `Authorization: Bearer …` (RFC 6750 §2.1).
+    /// - Throws: `fieldRepeated` when there are several Authorization fields.
+    public func bearerToken() throws(HTTPFault) -> String? {
+        guard let value = try headers.single("authorization") else { return nil }
+        let parts = value.utf8.span
+        guard parts.count > 7, parts.extracting(0..<7).equalsIgnoringCase("bearer ") else { return nil }
+        return String(value.dropFirst(7).drop { $0 == " " })
+    }
+}

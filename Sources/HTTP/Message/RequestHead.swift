@@ -1,0 +1,93 @@
+/// A request's line and header fields: the received octets once, and where in them each part lies.
+///
+/// Nothing is copied out until somebody asks: a route is matched and a field compared on the octets themselves.
+public struct RequestHead: Sendable {
+    /// Where a part lies in `octets`.
+    struct Place: Sendable, BitwiseCopyable {
+        var start: UInt32
+        var end: UInt32
+        init(_ start: Int, _ end: Int) {
+            self.start = UInt32(truncatingIfNeeded: start)
+            self.end = UInt32(truncatingIfNeeded: end)
+        }
+        @inline(__always) var range: Range<Int> { Int(start)..<Int(end) }
+        @inline(__always) var count: Int { Int(end &- start) }
+    }
+
+    /// How the content's end is known (RFC 9112 §6.3).
+    public enum Framing: Sendable, Hashable {
+        case none
+        case length(Int)
+        case chunked
+    }
+
+    struct Flags: OptionSet, Sendable {
+        let rawValue: UInt16
+        static let http11 = Flags(rawValue: 1 << 0)
+        static let close = Flags(rawValue: 1 << 1)
+        static let keepAlive = Flags(rawValue: 1 << 2)
+        static let expectsContinue = Flags(rawValue: 1 << 3)
+        static let host = Flags(rawValue: 1 << 4)
+        static let coding = Flags(rawValue: 1 << 5)
+        static let length = Flags(rawValue: 1 << 6)
+        static let wholeServer = Flags(rawValue: 1 << 7)
+    }
+
+    /// The head without line ends; decoded path segments that differ from what was sent are appended after it.
+    var octets: [UInt8] = []
+    /// First the path segments, then name and value of each field in turn.
+    var places: [Place] = []
+    var segmentCount = 0
+    var target = Place(0, 0)
+    var queryPlace = Place(0, 0)
+    var flags: Flags = []
+    var declaredLength = 0
+
+    public internal(set) var method = Method.get
+    public internal(set) var framing = Framing.none
+
+    init() {}
+
+    // MARK: What the connection must know
+
+    /// HTTP/1.1 stays open unless told otherwise, HTTP/1.0 closes unless asked (RFC 9112 §9.3).
+    public var keepsAlive: Bool {
+        if flags.contains(.close) { return false }
+        return flags.contains(.http11) || flags.contains(.keepAlive)
+    }
+    public var isHTTP11: Bool { flags.contains(.http11) }
+    /// The sender waits for a 100 before it sends content (RFC 9110 §10.1.1).
+    public var expectsContinue: Bool { flags.contains(.expectsContinue) && framing != .none }
+    /// `OPTIONS *`: asks about the server, not about a resource.
+    public var asksAboutServer: Bool { flags.contains(.wholeServer) }
+
+    // MARK: Parts
+
+    /// The request target exactly as it was sent.
+    public var rawTarget: String { text(target) }
+    public var query: Query { Query(octets: octets, place: queryPlace) }
+    public var headers: Headers { Headers(head: self) }
+
+    /// The number of path segments; empty ones are left out, so `//a/` is `/a`.
+    public var pathSegmentCount: Int { segmentCount }
+    /// A path segment, percent-decoded and known to be UTF-8.
+    public func pathSegment(_ index: Int) -> String { text(places[index]) }
+    /// The decoded path; a `/` inside a segment that was sent as `%2F` shows as it is, so match on segments.
+    public var path: String {
+        segmentCount == 0 ? "/" : (0..<segmentCount).map { "/" + pathSegment($0) }.joined()
+    }
+
+    func text(_ place: Place) -> String { String(lossy: octets.span.extracting(place.range)) }
+
+    @inline(__always) func segment(_ index: Int, equals literal: [UInt8]) -> Bool {
+        let place = places[index]
+        guard place.count == literal.count else { return false }
+        return octets.span.extracting(place.range).equals(literal.span)
+    }
+
+    // MARK: Fields
+
+    var fieldCount: Int { (places.count - segmentCount) / 2 }
+    @inline(__always) func namePlace(_ field: Int) -> Place { places[segmentCount + 2 * field] }
+    @inline(__always) func valuePlace(_ field: Int) -> Place { places[segmentCount + 2 * field + 1] }
+}

@@ -1,0 +1,66 @@
+/// Names one request in the answer (`X-Request-Id`) and in the logs: 128 bits, 32 hexadecimal digits.
+public struct RequestID: Sendable, Hashable, CustomStringConvertible {
+    public let high: UInt64
+    public let low: UInt64
+
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    public var description: String {
+        var text: [UInt8] = []
+        text.append(hexadecimal: high)
+        text.append(hexadecimal: low)
+        return String(lossy: text.span)
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// Appends sixteen lower-case digits.
+    mutating func append(hexadecimal number: UInt64) {
+        for shift in stride(from: 60, through: 0, by: -4) {
+            let digit = UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 0xF
+            append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+        }
+    }
+
+    mutating func append(decimal number: Int) {
+        if number >= 10 { append(decimal: number / 10) }
+        append(0x30 + UInt8(number % 10))
+    }
+}
+
+/// Makes request and trace ids: distinct, fast, seeded from outside; not a source of secrets.
+public struct IdentifierSource: Sendable {
+    private var state: UInt64
+    private let stream: UInt64
+
+    /// Two seeds from the system's random numbers; fixed ones make tests repeatable.
+    public init(seed: UInt64, stream: UInt64) {
+        state = seed
+        self.stream = stream | 1
+    }
+
+    /// SplitMix64 with a stream of its own for each source.
+    private mutating func next() -> UInt64 {
+        state &+= stream
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    public mutating func requestID() -> RequestID { RequestID(high: next(), low: next()) }
+
+    /// Continues the caller's trace where a valid one was sent, else begins one (W3C Trace Context §3.2).
+    public mutating func trace(continuing parent: TraceContext?) -> TraceContext {
+        let span = max(1, next())
+        guard let parent else {
+            return TraceContext(traceHigh: next(), traceLow: max(1, next()), span: span, parentSpan: nil, flags: 0)
+        }
+        return TraceContext(
+            traceHigh: parent.traceHigh, traceLow: parent.traceLow, span: span, parentSpan: parent.span,
+            flags: parent.flags)
+    }
+}

@@ -1,0 +1,57 @@
+/// An answer: status, header fields and content. The connection adds Date, X-Request-Id, Content-Length and Connection.
+///
+/// Every answer is sent with `Cache-Control: no-store` unless it names a Cache-Control of its own.
+public struct Response: Sendable {
+    /// Where the content comes from.
+    public enum Body: Sendable {
+        case empty
+        case octets([UInt8])
+        /// Content written piece by piece, sent in the chunked coding; the closure may wait for whatever it sends.
+        case stream(@Sendable (BodyWriter) async throws -> Void)
+        /// 101: once the head is on the wire the socket belongs to the closure, and HTTP is done with it.
+        case upgrade(@Sendable (consuming UpgradedSocket) -> Void)
+    }
+
+    public var status: Status
+    public var representation: Representation?
+    public var fields: [HeaderField]
+    public var body: Body
+
+    public init(
+        _ status: Status, _ representation: Representation? = nil, fields: [HeaderField] = [], body: Body = .empty
+    ) {
+        self.status = status
+        self.representation = representation
+        self.fields = fields
+        self.body = body
+    }
+
+    public init(
+        _ status: Status = .ok, _ representation: Representation, fields: [HeaderField] = [], octets: [UInt8]
+    ) {
+        self.init(status, representation, fields: fields, body: .octets(octets))
+    }
+
+    public static func text(_ status: Status = .ok, _ text: String) -> Response {
+        Response(status, .text, octets: [UInt8](text.utf8))
+    }
+
+    public static let noContent = Response(.noContent)
+
+    /// Hands the socket over to another protocol (RFC 9110 §7.8).
+    public static func upgrade(
+        to name: String, fields: [HeaderField] = [], _ takeOver: @escaping @Sendable (consuming UpgradedSocket) -> Void
+    ) -> Response {
+        Response(.switchingProtocols, fields: [HeaderField("upgrade", name)] + fields, body: .upgrade(takeOver))
+    }
+
+    /// The first field of that name, letters without regard to case.
+    public func field(_ name: StaticString) -> String? {
+        for field in fields where field.name.utf8.span.equalsIgnoringCase(name) { return field.value }
+        return nil
+    }
+
+    var octetCount: Int {
+        if case .octets(let octets) = body { octets.count } else { 0 }
+    }
+}

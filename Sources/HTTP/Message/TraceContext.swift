@@ -1,0 +1,59 @@
+/// Where a request stands in a distributed trace (W3C Trace Context, version 00).
+public struct TraceContext: Sendable, Hashable {
+    public let traceHigh: UInt64
+    public let traceLow: UInt64
+    /// This server's own span; children of the request name it as their parent.
+    public let span: UInt64
+    public let parentSpan: UInt64?
+    public let flags: UInt8
+
+    init(traceHigh: UInt64, traceLow: UInt64, span: UInt64, parentSpan: UInt64?, flags: UInt8) {
+        self.traceHigh = traceHigh
+        self.traceLow = traceLow
+        self.span = span
+        self.parentSpan = parentSpan
+        self.flags = flags
+    }
+
+    /// Reads `00-<32 hex>-<16 hex>-<2 hex>` in lower case; nil when it is not valid, and then MUST be ignored (§3.2.2).
+    ///
+    /// A later version may be longer after another dash; its first four parts are read alike (§4.3).
+    init?(traceparent value: Span<UInt8>) {
+        guard value.count >= 55, let version = value.lowerHexadecimal(0..<2), version != 0xFF,
+            value[2] == UInt8(ascii: "-"), value[35] == UInt8(ascii: "-"), value[52] == UInt8(ascii: "-"),
+            value.count == 55 || (version > 0 && value[55] == UInt8(ascii: "-")),
+            let high = value.lowerHexadecimal(3..<19), let low = value.lowerHexadecimal(19..<35), high | low != 0,
+            let parent = value.lowerHexadecimal(36..<52), parent != 0,
+            let flags = value.lowerHexadecimal(53..<55)
+        else { return nil }
+        self.init(traceHigh: high, traceLow: low, span: parent, parentSpan: nil, flags: UInt8(flags) & 1)
+    }
+
+    public init?(traceparent: String) { self.init(traceparent: traceparent.utf8.span) }
+
+    /// 32 hexadecimal digits.
+    public var traceID: String { RequestID(high: traceHigh, low: traceLow).description }
+
+    /// The field value to send to a server that this request calls.
+    public var traceparent: String {
+        var text = [UInt8]("00-".utf8)
+        text.append(hexadecimal: traceHigh)
+        text.append(hexadecimal: traceLow)
+        text.append(UInt8(ascii: "-"))
+        text.append(hexadecimal: span)
+        text.append(flags & 1 == 1 ? "-01" : "-00")
+        return String(lossy: text.span)
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// The number written in up to sixteen lower-case hexadecimal digits.
+    func lowerHexadecimal(_ range: Range<Int>) -> UInt64? {
+        var number: UInt64 = 0
+        for index in range {
+            guard !self[index].isUpper, let digit = self[index].hexadecimal else { return nil }
+            number = number << 4 | UInt64(digit)
+        }
+        return number
+    }
+}

@@ -1,0 +1,125 @@
+/// Reads content in the chunked transfer coding (RFC 9112 §7.1): sizes, data, trailers.
+struct ChunkedContent: Sendable {
+    enum Piece: Sendable {
+        case hungry
+        case data(Range<Int>)
+        case end
+    }
+
+    private enum State: Sendable {
+        case size(digits: Int)
+        case `extension`
+        case sizeEnd
+        case data(left: Int)
+        case dataReturn, dataLineFeed
+        case trailers
+    }
+
+    private let limits: Limits
+    private var state = State.size(digits: 0)
+    private var size = 0
+    /// Octets of content that may still come.
+    private var room: Int
+    private var lineLength = 0
+    private var extensionRoom: Int
+    private var line = LineReader()
+    private var trailer: [UInt8] = []
+    private var trailerRoom: Int
+    private var trailerCount = 0
+
+    init(limits: Limits, room: Int = 0) {
+        self.limits = limits
+        self.room = room
+        extensionRoom = limits.chunkLine * 64
+        trailerRoom = limits.head
+    }
+
+    mutating func advance(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Piece {
+        while position < input.count {
+            let octet = input[position]
+            switch state {
+            case .size(let digits):
+                try takeSize(octet, digits)
+                position += 1
+            case .extension:
+                try takeExtension(octet)
+                position += 1
+            case .sizeEnd:
+                guard octet == .lineFeed else { throw .chunkSyntax }
+                position += 1
+                try beginChunk()
+            case .data(let left):
+                let end = position + min(left, input.count - position)
+                defer { position = end }
+                let rest = left - (end - position)
+                state = rest == 0 ? .dataReturn : .data(left: rest)
+                return .data(position..<end)
+            case .dataReturn:
+                guard octet == .carriageReturn else { throw .chunkSyntax }
+                position += 1
+                state = .dataLineFeed
+            case .dataLineFeed:
+                guard octet == .lineFeed else { throw .chunkSyntax }
+                position += 1
+                state = .size(digits: 0)
+            case .trailers:
+                if try takeTrailer(input, &position) { return .end }
+            }
+        }
+        return .hungry
+    }
+
+    /// 1*HEXDIG and nothing else: no sign, no `0x`, no blank, and no more digits than a size can need.
+    private mutating func takeSize(_ octet: UInt8, _ digits: Int) throws(HTTPFault) {
+        if let digit = octet.hexadecimal {
+            guard digits < 16 else { throw .chunkSyntax }
+            // Above the room the exact size no longer matters; it must only not overflow.
+            size = size > Int.max >> 5 ? Int.max : size << 4 | Int(digit)
+            state = .size(digits: digits + 1)
+            return
+        }
+        guard digits > 0 else { throw .chunkSyntax }
+        lineLength = digits
+        switch octet {
+        case .carriageReturn: state = .sizeEnd
+        case UInt8(ascii: ";"): state = .extension
+        default: throw .chunkSyntax
+        }
+    }
+
+    /// Extensions are skipped (RFC 9112 §7.1.1), but not without bound: they cost the sender little.
+    private mutating func takeExtension(_ octet: UInt8) throws(HTTPFault) {
+        lineLength += 1
+        extensionRoom -= 1
+        guard lineLength <= limits.chunkLine, extensionRoom >= 0 else { throw .chunkSyntax }
+        if octet == .carriageReturn {
+            state = .sizeEnd
+        } else if octet.isControl {
+            throw .chunkSyntax
+        }
+    }
+
+    private mutating func beginChunk() throws(HTTPFault) {
+        guard size <= room else { throw .bodyTooLarge }
+        room -= size
+        state = size == 0 ? .trailers : .data(left: size)
+        size = 0
+    }
+
+    /// Trailer fields must be well-formed and few; what they say is ignored (RFC 9110 §6.5.1). True at the end.
+    private mutating func takeTrailer(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
+        switch line.read(input, &position, into: &trailer, room: trailerRoom - trailer.count) {
+        case .more: return false
+        case .tooLong: throw .trailersTooLarge
+        case .illegal: throw .trailerSyntax
+        case .line: break
+        }
+        if trailer.isEmpty { return true }
+        guard RequestHead.lowerName(&trailer, from: 0) != nil else { throw .trailerSyntax }
+        trailerCount += 1
+        guard trailerCount <= limits.fields else { throw .trailersTooLarge }
+        trailerRoom = max(0, trailerRoom - trailer.count - 2)
+        trailer.removeAll(keepingCapacity: true)
+        return false
+    }
+}

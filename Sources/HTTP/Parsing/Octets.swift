@@ -1,0 +1,108 @@
+/// Classes of octets in the HTTP grammar (RFC 9110 §5.6.2, RFC 3986 §2).
+extension UInt8 {
+    /// tchar: what a method or a field name is made of.
+    @inline(__always) var isToken: Bool {
+        self < 64
+            ? (0x03FF_6CFA_0000_0000 as UInt64) >> UInt64(self) & 1 == 1
+            : self < 128 && (0x57FF_FFFF_C7FF_FFFE as UInt64) >> UInt64(self & 63) & 1 == 1
+    }
+
+    /// A control octet other than HTAB: ends a line (CR) or makes it illegal.
+    @inline(__always) var isControl: Bool { (self < 0x20 && self != 0x09) || self == 0x7F }
+    @inline(__always) var isBlank: Bool { self == 0x20 || self == 0x09 }
+    @inline(__always) var isDigit: Bool { self &- 0x30 < 10 }
+    @inline(__always) var isUpper: Bool { self &- 0x41 < 26 }
+    @inline(__always) var lowered: UInt8 { isUpper ? self | 0x20 : self }
+
+    /// A target octet: visible ASCII except `#`, which has no place in a request target (RFC 9112 §3.2).
+    @inline(__always) var isTarget: Bool { self > 0x20 && self < 0x7F && self != UInt8(ascii: "#") }
+
+    /// unreserved and sub-delims: what a registered host name is made of, percent signs apart (RFC 3986 §3.2.2).
+    var isHostName: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: "!"),
+            UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"),
+            UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="):
+            true
+        default: false
+        }
+    }
+
+    /// The value of a hexadecimal digit.
+    @inline(__always) var hexadecimal: UInt8? {
+        switch self {
+        case 0x30...0x39: self &- 0x30
+        case 0x41...0x46: self &- 0x37
+        case 0x61...0x66: self &- 0x57
+        default: nil
+        }
+    }
+
+    static let carriageReturn: UInt8 = 0x0D
+    static let lineFeed: UInt8 = 0x0A
+}
+
+extension Span where Element == UInt8 {
+    func equals(_ text: StaticString) -> Bool {
+        guard count == text.utf8CodeUnitCount else { return false }
+        return text.withUTF8Buffer { other in
+            for index in indices where unsafe self[index] != other[index] { return false }
+            return true
+        }
+    }
+
+    func equals(_ other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        for index in indices where self[index] != other[index] { return false }
+        return true
+    }
+
+    /// Compares with a lower-case text, letters without regard to case.
+    func equalsIgnoringCase(_ text: StaticString) -> Bool {
+        guard count == text.utf8CodeUnitCount else { return false }
+        return text.withUTF8Buffer { other in
+            for index in indices where unsafe self[index].lowered != other[index] { return false }
+            return true
+        }
+    }
+
+    /// Where the text is when leading and trailing blanks are left out.
+    func trimmed() -> Range<Int> {
+        var lower = 0
+        var upper = count
+        while lower < upper, self[lower].isBlank { lower += 1 }
+        while upper > lower, self[upper - 1].isBlank { upper -= 1 }
+        return lower..<upper
+    }
+
+    /// Calls `body` with each element of a comma-separated list, blanks around it left out (RFC 9110 §5.6.1).
+    func forEachListElement(_ body: (Span<UInt8>) -> Void) {
+        var start = 0
+        while start <= count {
+            var end = start
+            while end < count, self[end] != UInt8(ascii: ",") { end += 1 }
+            let element = extracting(start..<end)
+            let text = element.trimmed()
+            if !text.isEmpty { body(element.extracting(text)) }
+            start = end + 1
+        }
+    }
+}
+
+extension Array where Element == UInt8 {
+    @inline(__always) mutating func append(_ octets: Span<UInt8>) {
+        unsafe octets.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    }
+
+    @inline(__always) mutating func append(_ text: String) { append(contentsOf: text.utf8) }
+}
+
+extension String {
+    /// Text of octets that a peer sent: what is not UTF-8 becomes U+FFFD.
+    init(lossy octets: Span<UInt8>) {
+        self = unsafe octets.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+}

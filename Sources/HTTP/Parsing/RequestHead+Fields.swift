@@ -1,0 +1,103 @@
+extension RequestHead {
+    /// Reads the header field line that begins at `start` and ends with the octets collected so far (RFC 9112 §5).
+    mutating func takeField(from start: Int) throws(HTTPFault) {
+        // A line that begins with a blank continues the one before: obs-fold, refused (RFC 9112 §5.2).
+        guard !octets[start].isBlank else { throw .foldedField }
+        guard let colon = Self.lowerName(&octets, from: start) else { throw .fieldSyntax }
+        let value = colon + 1
+        let text = octets.span.extracting(value..<octets.count).trimmed()
+        places.append(Place(start, colon))
+        places.append(Place(value + text.lowerBound, value + text.upperBound))
+        let meaning = try meaning(of: places.count - 2)
+        flags.formUnion(meaning.flags)
+        declaredLength = meaning.length
+    }
+
+    /// Lowers the letters of a field name in place; the index of its colon, or nil when the name is empty, holds
+    /// anything but token octets, or is not followed by the colon at once (RFC 9112 §5.1).
+    static func lowerName(_ line: inout [UInt8], from start: Int) -> Int? {
+        var index = start
+        while index < line.count, line[index].isToken {
+            line[index] = line[index].lowered
+            index += 1
+        }
+        guard index > start, index < line.count, line[index] == UInt8(ascii: ":") else { return nil }
+        return index
+    }
+
+    /// What the few fields that govern the message itself add to what is known of it.
+    private func meaning(of index: Int) throws(HTTPFault) -> (flags: Flags, length: Int) {
+        let name = octets.span.extracting(places[index].range)
+        let value = octets.span.extracting(places[index + 1].range)
+        switch name.count {
+        case 4 where name.equals("host"):
+            guard !flags.contains(.host) else { throw .hostRepeated }
+            guard value.isHost else { throw .hostSyntax }
+            return (.host, declaredLength)
+        case 6 where name.equals("expect"):
+            guard value.equalsIgnoringCase("100-continue") else { throw .expectationUnknown }
+            return (.expectsContinue, declaredLength)
+        case 10 where name.equals("connection"):
+            var seen: Flags = []
+            value.forEachListElement { option in
+                if option.equalsIgnoringCase("close") { seen.insert(.close) }
+                if option.equalsIgnoringCase("keep-alive") { seen.insert(.keepAlive) }
+            }
+            return (seen, declaredLength)
+        case 14 where name.equals("content-length"):
+            guard !flags.contains(.length) else { throw .lengthRepeated }
+            return (.length, try value.contentLength())
+        case 17 where name.equals("transfer-encoding"):
+            guard !flags.contains(.coding) else { throw .codingRepeated }
+            try value.checkCodings()
+            return (.coding, declaredLength)
+        default: return ([], declaredLength)
+        }
+    }
+
+    /// What can only be said once every field is known (RFC 9112 §3.2, §6.1, §6.3).
+    mutating func finish() throws(HTTPFault) {
+        if flags.contains(.coding) {
+            guard flags.contains(.http11) else { throw .codingInOldVersion }
+            guard !flags.contains(.length) else { throw .lengthWithCoding }
+            framing = .chunked
+        } else if flags.contains(.length), declaredLength > 0 {
+            framing = .length(declaredLength)
+        }
+        guard flags.contains(.host) || !flags.contains(.http11) else { throw .hostMissing }
+        // HTTP/1.0 has no expectations (RFC 9110 §10.1.1).
+        if !flags.contains(.http11) { flags.remove(.expectsContinue) }
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// 1*DIGIT (RFC 9110 §8.6). A list of equal lengths is refused too: nobody sends it in good faith.
+    func contentLength() throws(HTTPFault) -> Int {
+        guard !isEmpty else { throw .lengthSyntax }
+        var length = 0
+        var overflowed = false
+        for index in indices {
+            guard self[index].isDigit else { throw .lengthSyntax }
+            let (tens, overflow) = length.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = tens.addingReportingOverflow(Int(self[index] &- 0x30))
+            if overflow || carry { overflowed = true }
+            length = overflowed ? 0 : sum
+        }
+        guard !overflowed else { throw .bodyTooLarge }
+        return length
+    }
+
+    /// Accepts exactly `chunked`, once (RFC 9112 §6.1, §7).
+    func checkCodings() throws(HTTPFault) {
+        if equalsIgnoringCase("chunked") { return }
+        var chunked = 0
+        var others = 0
+        var endsInChunked = false
+        forEachListElement { coding in
+            endsInChunked = coding.equalsIgnoringCase("chunked")
+            if endsInChunked { chunked += 1 } else { others += 1 }
+        }
+        guard chunked == 1, endsInChunked else { throw chunked > 1 ? .codingRepeated : .codingSyntax }
+        throw others > 0 ? .codingUnknown : .codingSyntax
+    }
+}

@@ -1,0 +1,176 @@
+/// A pure HTTP/1.1 request parser: fed slices of any size, it yields heads, content and ends.
+///
+/// Guarantees: the outcome does not depend on where the slices are cut; each octet is looked at a fixed number of
+/// times; nothing is guessed — what RFC 9112 calls malformed or ambiguous MUST end in a fault; after a fault the
+/// parser takes nothing more.
+public struct RequestParser: Sendable {
+    /// What the octets taken so far amount to.
+    public enum Step: Sendable {
+        /// Every octet was taken; more are needed.
+        case hungry
+        /// The header section is complete. `admitBody(upTo:)` may follow, before the next step.
+        case head(RequestHead)
+        /// These octets of the input are content.
+        case body(Range<Int>)
+        /// The request is complete; the next octet belongs to the next request.
+        case end
+    }
+
+    private enum State: Sendable {
+        case start(blankLines: Int)
+        case requestLine
+        case fields
+        case bodyBegins(RequestHead.Framing)
+        case counted(left: Int)
+        case chunked
+        case ended
+        case failed(HTTPFault)
+    }
+
+    public let limits: Limits
+    private var state = State.start(blankLines: 0)
+    private var line = LineReader()
+    private var head = RequestHead()
+    private var lineStart = 0
+    private var headSize = 0
+    private var bodyLimit: Int
+    private var chunks: ChunkedContent
+
+    public init(limits: Limits = Limits()) {
+        self.limits = limits
+        bodyLimit = limits.body
+        chunks = ChunkedContent(limits: limits)
+    }
+
+    /// Sets the bound of the content that follows the head just yielded, and refuses a declared length above it.
+    public mutating func admitBody(upTo limit: Int) throws(HTTPFault) {
+        bodyLimit = limit
+        if case .bodyBegins(.length(let length)) = state, length > limit { throw fail(.bodyTooLarge) }
+    }
+
+    /// Takes octets from `input` at `position` until there is something to tell.
+    public mutating func advance(_ input: Span<UInt8>, at position: inout Int) throws(HTTPFault) -> Step {
+        while true {
+            switch state {
+            case .start(let blankLines):
+                guard position < input.count else { return .hungry }
+                try takeStart(input, &position, blankLines)
+            case .requestLine:
+                guard try takeRequestLine(input, &position) else { return .hungry }
+            case .fields:
+                guard try takeFieldLine(input, &position) else { return .hungry }
+                if case .bodyBegins = state { return .head(takeHead()) }
+            case .bodyBegins(let framing):
+                try beginBody(framing)
+            case .counted(let left):
+                if left == 0 { state = .ended; continue }
+                guard position < input.count else { return .hungry }
+                let end = position + min(left, input.count - position)
+                defer { position = end }
+                state = .counted(left: left - (end - position))
+                return .body(position..<end)
+            case .chunked:
+                let piece: ChunkedContent.Piece
+                do throws(HTTPFault) { piece = try chunks.advance(input, &position) } catch { throw fail(error) }
+                switch piece {
+                case .hungry: return .hungry
+                case .data(let range): return .body(range)
+                case .end: state = .ended
+                }
+            case .ended:
+                state = .start(blankLines: 0)
+                return .end
+            case .failed(let fault):
+                throw fault
+            }
+        }
+    }
+
+    // MARK: Steps
+
+    /// Empty lines before a request line are skipped, a few of them (RFC 9112 §2.2).
+    private mutating func takeStart(
+        _ input: Span<UInt8>, _ position: inout Int, _ blankLines: Int
+    ) throws(HTTPFault) {
+        if input[position] == .carriageReturn || line.isInsideLineEnd {
+            switch line.read(input, &position, into: &head.octets, room: 0) {
+            case .more: return
+            case .line where blankLines < 4: state = .start(blankLines: blankLines + 1)
+            default: throw fail(.requestLineSyntax)
+            }
+        } else {
+            // A method is a token: a TLS hello or other noise is refused at its first octet.
+            guard input[position].isToken else { throw fail(.requestLineSyntax) }
+            head.octets.reserveCapacity(min(input.count - position, limits.head))
+            state = .requestLine
+        }
+    }
+
+    private mutating func takeRequestLine(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
+        let room = limits.requestLine - head.octets.count
+        switch line.read(input, &position, into: &head.octets, room: room) {
+        case .more: return false
+        case .tooLong: throw fail(.requestLineTooLong)
+        case .illegal: throw fail(.requestLineSyntax)
+        case .line: break
+        }
+        headSize = head.octets.count + 2
+        do throws(HTTPFault) { try head.takeRequestLine() } catch { throw fail(error) }
+        lineStart = head.octets.count
+        state = .fields
+        return true
+    }
+
+    private mutating func takeFieldLine(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
+        let taken = head.octets.count - lineStart
+        // Two octets are kept for the line's end, so the bound counts what was sent, not only what was kept.
+        let room = max(0, limits.head - headSize - 2 - taken)
+        switch line.read(input, &position, into: &head.octets, room: room) {
+        case .more: return false
+        case .tooLong: throw fail(.headTooLarge)
+        case .illegal: throw fail(.fieldSyntax)
+        case .line: break
+        }
+        headSize += head.octets.count - lineStart + 2
+        do throws(HTTPFault) {
+            if head.octets.count == lineStart {
+                try head.finish()
+                state = .bodyBegins(head.framing)
+            } else {
+                guard head.fieldCount < limits.fields else { throw HTTPFault.tooManyFields }
+                try head.takeField(from: lineStart)
+            }
+        } catch {
+            throw fail(error)
+        }
+        lineStart = head.octets.count
+        return true
+    }
+
+    private mutating func takeHead() -> RequestHead {
+        bodyLimit = limits.body
+        lineStart = 0
+        headSize = 0
+        let complete = head
+        head = RequestHead()
+        return complete
+    }
+
+    private mutating func beginBody(_ framing: RequestHead.Framing) throws(HTTPFault) {
+        switch framing {
+        case .none: state = .ended
+        case .length(let length):
+            guard length <= bodyLimit else { throw fail(.bodyTooLarge) }
+            state = .counted(left: length)
+        case .chunked:
+            chunks = ChunkedContent(limits: limits, room: bodyLimit)
+            state = .chunked
+        }
+    }
+
+    private mutating func fail(_ fault: HTTPFault) -> HTTPFault {
+        state = .failed(fault)
+        head = RequestHead()
+        return fault
+    }
+}

@@ -1,0 +1,138 @@
+/// Finds the route of a request: a tree of path segments in flat arrays, built once, walked without allocating.
+///
+/// A literal segment is preferred to a parameter; where the literal branch has no route of that method, the parameter
+/// branch is tried. `HEAD` is answered by the `GET` route unless it has one of its own.
+public struct Router: Sendable {
+    public enum Match: Sendable {
+        case route(Route)
+        case notFound
+        /// The path exists, the method does not: 405 with `Allow`.
+        case otherMethods(MethodSet)
+    }
+
+    /// A set of routes that cannot be told apart or read.
+    public enum Fault: Error, Sendable, Hashable {
+        case repeated(Method, String)
+        case malformed(String)
+    }
+
+    private struct Node: BitwiseCopyable {
+        var firstEdge = 0
+        var edgeCount = 0
+        var parameter = -1
+        /// Where this node's eight route numbers start, one for each method.
+        var routes = -1
+    }
+
+    /// A literal way from one node to the next; its text lies in `text`.
+    private struct Edge: BitwiseCopyable {
+        let start: Int
+        let end: Int
+        let node: Int
+    }
+
+    public let routes: [Route]
+    private var nodes: [Node] = []
+    private var edges: [Edge] = []
+    private var text: [UInt8] = []
+    private var numbers: [Int] = []
+
+    public init(_ routes: [Route]) throws(Fault) {
+        self.routes = routes
+        let root = Growth()
+        for (number, route) in routes.enumerated() {
+            guard route.template.hasPrefix("/"), Self.isWellFormed(route) else { throw .malformed(route.template) }
+            var place = root
+            for segment in route.segments { place = place.child(segment) }
+            guard place.routes.updateValue(number, forKey: route.method) == nil else {
+                throw .repeated(route.method, route.template)
+            }
+        }
+        _ = flatten(root)
+    }
+
+    public func match(_ head: RequestHead) -> Match {
+        var allowed = MethodSet()
+        let number = find(head, node: 0, depth: 0, &allowed)
+        if number >= 0 { return .route(routes[number]) }
+        return allowed.isEmpty ? .notFound : .otherMethods(allowed)
+    }
+
+    // MARK: Walking
+
+    private func find(_ head: RequestHead, node index: Int, depth: Int, _ allowed: inout MethodSet) -> Int {
+        let node = nodes[index]
+        if depth == head.segmentCount {
+            guard node.routes >= 0 else { return -1 }
+            let number = numbers[node.routes + Int(head.method.rawValue)]
+            if number >= 0 { return number }
+            for method in Method.allCases where numbers[node.routes + Int(method.rawValue)] >= 0 {
+                allowed.insert(MethodSet(method))
+            }
+            return -1
+        }
+        let place = head.places[depth]
+        for edge in node.firstEdge..<node.firstEdge + node.edgeCount {
+            let edge = edges[edge]
+            guard edge.end - edge.start == place.count,
+                text.span.extracting(edge.start..<edge.end).equals(head.octets.span.extracting(place.range))
+            else { continue }
+            let number = find(head, node: edge.node, depth: depth + 1, &allowed)
+            if number >= 0 { return number }
+            break
+        }
+        guard node.parameter >= 0 else { return -1 }
+        return find(head, node: node.parameter, depth: depth + 1, &allowed)
+    }
+
+    // MARK: Building
+
+    private final class Growth {
+        var literals: [(text: String, node: Growth)] = []
+        var parameter: Growth?
+        var routes: [Method: Int] = [:]
+
+        func child(_ segment: Route.Segment) -> Growth {
+            switch segment {
+            case .parameter:
+                let node = parameter ?? Growth()
+                parameter = node
+                return node
+            case .literal(let text):
+                if let known = literals.first(where: { $0.text == text }) { return known.node }
+                let node = Growth()
+                literals.append((text, node))
+                return node
+            }
+        }
+    }
+
+    private static func isWellFormed(_ route: Route) -> Bool {
+        let names = route.parameters.map(\.name)
+        guard Set(names).count == names.count, !names.contains("") else { return false }
+        return route.segments.allSatisfy { segment in
+            guard case .literal(let text) = segment else { return true }
+            return !text.contains { "{}?#%".contains($0) }
+        }
+    }
+
+    private mutating func flatten(_ growth: Growth) -> Int {
+        let index = nodes.count
+        nodes.append(Node())
+        if !growth.routes.isEmpty {
+            nodes[index].routes = numbers.count
+            numbers += Method.allCases.map { method in
+                growth.routes[method] ?? (method == .head ? growth.routes[.get] : nil) ?? -1
+            }
+        }
+        let children = growth.literals.map { (text: [UInt8]($0.text.utf8), node: flatten($0.node)) }
+        if let parameter = growth.parameter { nodes[index].parameter = flatten(parameter) }
+        nodes[index].firstEdge = edges.count
+        nodes[index].edgeCount = children.count
+        for child in children {
+            edges.append(Edge(start: text.count, end: text.count + child.text.count, node: child.node))
+            text += child.text
+        }
+        return index
+    }
+}

@@ -1,0 +1,68 @@
+/// What a server answers with: its routes, its CORS policy, and how it words refusals. Knows no socket.
+public struct Application: Sendable {
+    public var router: Router
+    public var cors: CORSPolicy?
+    /// Content of a compressible kind is sent as gzip from this many octets on; nil turns compression off.
+    public var compressesFrom: Int?
+    /// Makes the answer to what never reached a handler; its status is kept, whatever the closure says.
+    public var refusal: @Sendable (Status, _ reason: String) -> Response
+
+    public init(
+        router: Router, cors: CORSPolicy? = nil, compressesFrom: Int? = 1 << 10,
+        refusal: @escaping @Sendable (Status, _ reason: String) -> Response = { .text($0, $1 + "\n") }
+    ) {
+        self.router = router
+        self.cors = cors
+        self.compressesFrom = compressesFrom
+        self.refusal = refusal
+    }
+
+    /// What the head of a request leads to, before its content is read.
+    enum Plan: Sendable {
+        case route(Route)
+        /// Answered without a handler.
+        case none(allowed: MethodSet?)
+    }
+
+    func plan(_ head: RequestHead) -> Plan {
+        if head.asksAboutServer {
+            return .none(allowed: MethodSet(rawValue: .max).subtracting(MethodSet(.trace)))
+        }
+        switch router.match(head) {
+        case .route(let route): return .route(route)
+        case .notFound: return .none(allowed: nil)
+        case .otherMethods(let methods): return .none(allowed: methods.union(MethodSet(.options)))
+        }
+    }
+
+    /// The answer to a request no route takes: a preflight, OPTIONS, 405 or 404.
+    func answerWithoutRoute(_ request: borrowing Request, allowed: MethodSet?) -> Response {
+        if let preflight = cors?.preflight(request), allowed != nil { return preflight }
+        guard let allowed else { return refuse(.notFound, "There is nothing at this path.") }
+        var response = request.method == .options
+            ? Response.noContent : refuse(.methodNotAllowed, "This path does not take this method.")
+        response.fields.append(HeaderField("allow", allowed.description))
+        return response
+    }
+
+    func refuse(_ status: Status, _ reason: String) -> Response {
+        var response = refusal(status, reason)
+        response.status = status
+        return response
+    }
+
+    /// The last touches that depend on the request: CORS, compression.
+    func finish(_ response: inout Response, for request: borrowing Request, with deflater: Deflater) {
+        if let cors, response.field("access-control-allow-methods") == nil {
+            cors.apply(to: &response, for: request)
+        }
+        guard let compressesFrom, case .octets(let content) = response.body, content.count >= compressesFrom,
+            let representation = response.representation, representation.isCompressible,
+            response.field("content-encoding") == nil
+        else { return }
+        response.fields.append(HeaderField("vary", "Accept-Encoding"))
+        guard request.headers.acceptsGzip, let compressed = deflater.compress(content) else { return }
+        response.fields.append(HeaderField("content-encoding", "gzip"))
+        response.body = .octets(compressed)
+    }
+}

@@ -1,0 +1,23 @@
+/// Writes content piece by piece while the answer is under way; lives on the connection's loop.
+public final class BodyWriter {
+    /// The peer is gone or too slow: nothing more can be written.
+    public struct Disconnected: Error {}
+
+    private let connection: HTTPConnection
+    private let isChunked: Bool
+    private(set) var octetsWritten = 0
+
+    init(connection: HTTPConnection, isChunked: Bool) {
+        self.connection = connection
+        self.isChunked = isChunked
+    }
+
+    /// Sends a piece, and waits while more than the connection's write buffer is unsent.
+    public func write(_ octets: [UInt8]) async throws(Disconnected) {
+        guard !octets.isEmpty else { return }
+        guard connection.write(piece: octets, isChunked: isChunked) else { throw Disconnected() }
+        octetsWritten += octets.count
+        if connection.isWriteBufferFull { await connection.waitForRoom() }
+        guard !connection.isClosed else { throw Disconnected() }
+    }
+}

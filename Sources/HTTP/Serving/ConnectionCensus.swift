@@ -1,0 +1,35 @@
+import Synchronization
+
+/// Counts the open connections of all loops, in total and by peer; taken only when one opens or closes.
+final class ConnectionCensus: Sendable {
+    private struct Counts {
+        var total = 0
+        var byNetwork: [RemoteAddress.Network: Int] = [:]
+    }
+
+    private let limits: Limits
+    private let counts = Mutex(Counts())
+
+    init(limits: Limits) { self.limits = limits }
+
+    var total: Int { counts.withLock { $0.total } }
+
+    /// True when there is room for one more connection of that peer, which is then counted.
+    func admit(_ network: RemoteAddress.Network) -> Bool {
+        counts.withLock { counts in
+            let present = counts.byNetwork[network] ?? 0
+            guard counts.total < limits.connections, present < limits.connectionsPerAddress else { return false }
+            counts.total += 1
+            counts.byNetwork[network] = present + 1
+            return true
+        }
+    }
+
+    func release(_ network: RemoteAddress.Network) {
+        counts.withLock { counts in
+            counts.total -= 1
+            guard let present = counts.byNetwork[network] else { return }
+            counts.byNetwork[network] = present > 1 ? present - 1 : nil
+        }
+    }
+}

@@ -1,0 +1,159 @@
+import Reactor
+
+extension HTTPConnection {
+    /// Decides, from the head alone, what will answer and how much content may come.
+    func plan(_ head: RequestHead) {
+        let plan = worker.application.plan(head)
+        pending = (head, plan)
+        var limit = worker.limits.body
+        if case .route(let route) = plan, let own = route.bodyLimit { limit = own }
+        if let fault = state.admitBody(upTo: limit) { return answer(fault) }
+        // No route and a sender that waits: the answer comes now instead of a 100 (RFC 9110 §10.1.1).
+        if case .none(let allowed) = plan, head.expectsContinue {
+            let request = makeRequest(head, [], route: nil)
+            pending = nil
+            send(worker.application.answerWithoutRoute(request, allowed: allowed), for: request, mayPersist: false)
+        }
+    }
+
+    func dispatch(_ body: [UInt8]) {
+        guard let (head, plan) = pending else { return state.close() }
+        pending = nil
+        switch plan {
+        case .none(let allowed):
+            let request = makeRequest(head, body, route: nil)
+            send(worker.application.answerWithoutRoute(request, allowed: allowed), for: request)
+        case .route(let route):
+            let request = makeRequest(head, body, route: route)
+            switch route.answer {
+            case .immediate(let answer): send(answer(request), for: request)
+            case .async(let answer):
+                worker.poller.spawn { [self] in
+                    let response = await answer(request)
+                    guard !isClosed else { return }
+                    send(response, for: request)
+                    resume()
+                }
+            }
+        }
+    }
+
+    /// Answers what HTTP itself refuses; the connection ends with it.
+    func answer(_ fault: HTTPFault) {
+        var response = worker.application.refuse(fault.status, fault.reason)
+        if fault == .overloaded { response.fields.append(HeaderField("retry-after", "1")) }
+        let id = worker.identifiers.requestID()
+        let isHead = pending?.head.method == .head
+        let count = response.octetCount
+        prepareOutput()
+        let before = outgoing.count
+        ResponseHeadWriter.append(
+            response, id: id, framing: .length(count), persistence: .close, date: worker.currentDate(),
+            to: &outgoing.octets)
+        if case .octets(let octets) = response.body, !isHead { outgoing.append(body: octets) }
+        finishAnswer(queued: outgoing.count - before, persists: false)
+        guard let observer = worker.observer else { return }
+        observer.finished(
+            Exchange(
+                method: pending?.head.method, template: pending?.plan.template, status: response.status,
+                duration: MonotonicTime.now().elapsed(since: state.requestStart), octetsIn: state.requestOctets,
+                octetsOut: outgoing.count - before, id: id, trace: nil, remote: remote, fault: fault))
+    }
+
+    private func makeRequest(_ head: RequestHead, _ body: [UInt8], route: Route?) -> Request {
+        let parent = head.headers.withValue(of: "traceparent") { TraceContext(traceparent: $0) } ?? nil
+        return Request(
+            head: head, body: body, remote: remote, id: worker.identifiers.requestID(),
+            trace: worker.identifiers.trace(continuing: parent), route: route)
+    }
+
+    // MARK: Writing
+
+    private func send(_ answer: consuming Response, for request: borrowing Request, mayPersist: Bool = true) {
+        var response = answer
+        worker.application.finish(&response, for: request, with: worker.deflater)
+        let persists = mayPersist && state.persists(after: request.head)
+        let framing = framing(of: response, for: request)
+        let hasContent = request.method != .head && framing != .none
+        prepareOutput()
+        let before = outgoing.count
+        ResponseHeadWriter.append(
+            response, id: request.id, framing: framing,
+            persistence: persistence(of: response, for: request, persists && framing != .untilClose),
+            date: worker.currentDate(), to: &outgoing.octets)
+        switch response.body {
+        case .octets(let octets) where hasContent: outgoing.append(body: octets)
+        case .stream(let produce) where hasContent:
+            state.queued(outgoing.count - before, now: worker.poller.now)
+            return stream(produce, copy request, response.status, persists, isChunked: framing == .chunked)
+        case .upgrade(let takeOver):
+            state.queued(outgoing.count - before, now: worker.poller.now)
+            observe(request, response.status, octetsOut: outgoing.count - before)
+            upgrade = takeOver
+            return
+        default: break
+        }
+        let count = outgoing.count - before
+        finishAnswer(queued: count, persists: persists && framing != .untilClose)
+        observe(request, response.status, octetsOut: count)
+    }
+
+    private func framing(of response: borrowing Response, for request: borrowing Request) -> ResponseHeadWriter.Framing {
+        if response.status.forbidsContent { return .none }
+        if case .stream = response.body { return request.head.isHTTP11 ? .chunked : .untilClose }
+        return .length(response.octetCount)
+    }
+
+    private func persistence(
+        of response: borrowing Response, for request: borrowing Request, _ persists: Bool
+    ) -> ResponseHeadWriter.Persistence {
+        if case .upgrade = response.body { return .upgrade }
+        if !persists { return .close }
+        return request.head.isHTTP11 ? .usual : .keepAlive
+    }
+
+    private func stream(
+        _ produce: @escaping @Sendable (BodyWriter) async throws -> Void, _ request: Request, _ status: Status,
+        _ persists: Bool, isChunked: Bool
+    ) {
+        worker.poller.spawn { [self] in
+            let writer = BodyWriter(connection: self, isChunked: isChunked)
+            do {
+                try await produce(writer)
+            } catch {
+                // The status is sent already: only a broken-off message can tell the peer (RFC 9112 §8).
+                return abort()
+            }
+            guard !isClosed else { return }
+            let end = isChunked ? [UInt8]("0\r\n\r\n".utf8) : []
+            outgoing.octets.append(contentsOf: end)
+            finishAnswer(queued: end.count, persists: persists && isChunked)
+            observe(request, status, octetsOut: writer.octetsWritten)
+            resume()
+        }
+    }
+
+    private func prepareOutput() {
+        if outgoing.octets.capacity == 0 { worker.lend(&outgoing) }
+    }
+
+    private func finishAnswer(queued count: Int, persists: Bool) {
+        state.queued(count, now: worker.poller.now)
+        state.answered(persists: persists, now: worker.poller.now)
+    }
+
+    private func observe(_ request: borrowing Request, _ status: Status, octetsOut: Int) {
+        guard let observer = worker.observer else { return }
+        observer.finished(
+            Exchange(
+                method: request.method, template: request.route?.template, status: status,
+                duration: MonotonicTime.now().elapsed(since: state.requestStart), octetsIn: state.requestOctets,
+                octetsOut: octetsOut, id: request.id, trace: request.trace, remote: remote, fault: nil))
+    }
+}
+
+extension Application.Plan {
+    var template: String? {
+        if case .route(let route) = self { route.template } else { nil }
+    }
+}

@@ -1,0 +1,227 @@
+import Glibc
+import Reactor
+
+/// One socket and its rules: moves octets between the kernel and `HTTPConnectionState`, on one loop for life.
+final class HTTPConnection: ReadinessHandler {
+    let remote: RemoteAddress
+    let worker: HTTPWorker
+    /// False for a connection over a limit, kept only to tell it so.
+    let isAdmitted: Bool
+    var state: HTTPConnectionState
+    /// The head whose content is being read, and what will answer it.
+    var pending: (head: RequestHead, plan: Application.Plan)?
+    var outgoing = Outgoing()
+    var upgrade: (@Sendable (consuming UpgradedSocket) -> Void)?
+
+    private let descriptor: Int32
+    private var interest = Interest.readable
+    /// Octets received behind the request that is being answered.
+    private var readAhead: [UInt8] = []
+    private var timer: (id: TimerID, deadline: MonotonicTime)?
+    private var roomWaiter: CheckedContinuation<Void, Never>?
+    private var isReleased = false
+
+    /// Answers of a pipeline are gathered up to this size before they are sent.
+    private static let gathering = 32 << 10
+
+    init(descriptor: Int32, remote: RemoteAddress, worker: HTTPWorker, isAdmitted: Bool) {
+        self.descriptor = descriptor
+        self.remote = remote
+        self.worker = worker
+        self.isAdmitted = isAdmitted
+        state = HTTPConnectionState(limits: worker.limits, now: worker.poller.now)
+    }
+
+    func begin() throws(SystemError) {
+        try worker.poller.watch(descriptor, for: interest, self)
+        if !isAdmitted {
+            state.turnAway()
+            answer(.overloaded)
+        }
+        settle()
+    }
+
+    var isClosed: Bool { state.isClosed }
+
+    // MARK: Readiness
+
+    func ready(_ events: Readiness) {
+        if events.contains(.writable) { resume() }
+        guard !isClosed, !events.isDisjoint(with: [.readable, .peerClosed, .hangUp, .error]) else { return }
+        if state.wantsInput {
+            receive()
+        } else if !events.isDisjoint(with: [.hangUp, .error]) {
+            state.close()
+        } else {
+            // Back-pressure: what comes now waits in the kernel until the answer under way is written.
+            interest.subtract(.readable)
+            worker.poller.change(descriptor, to: interest)
+        }
+        settle()
+    }
+
+    private func receive() {
+        let count = worker.buffer.receive(from: descriptor)
+        if count > 0 {
+            worker.buffer.withOctets(count) { process($0) }
+        } else if count == 0 {
+            handle(state.inputEnded(now: worker.poller.now))
+        } else if !Socket.isTransient(count) {
+            state.close()
+        }
+    }
+
+    /// Takes requests out of `input` and answers them, as far as the rules go; keeps the rest.
+    private func process(_ input: Span<UInt8>) {
+        var position = 0
+        while !isClosed {
+            if outgoing.count >= Self.gathering {
+                flush()
+                if outgoing.count > 0 { break }
+            }
+            let event = state.take(input, at: &position, now: worker.poller.now)
+            if case .needsInput = event { break }
+            handle(event)
+            if case .head(let head) = event, head.expectsContinue, position == input.count, pending != nil {
+                outgoing.octets.append(contentsOf: ResponseHeadWriter.proceed)
+                state.queued(ResponseHeadWriter.proceed.count, now: worker.poller.now)
+            }
+        }
+        if position < input.count, !state.isEnding { readAhead.append(input.extracting(position..<input.count)) }
+    }
+
+    private func handle(_ event: HTTPConnectionState.Event) {
+        switch event {
+        case .needsInput: break
+        case .head(let head): plan(head)
+        case .request(let body): dispatch(body)
+        case .fault(let fault): answer(fault)
+        case .close: state.close()
+        }
+    }
+
+    /// Goes on after an answer or after the socket took octets: sends, then looks at what was read ahead.
+    func resume() {
+        flush()
+        while !isClosed, outgoing.count == 0, !readAhead.isEmpty, state.mayTakeRequest {
+            let octets = readAhead
+            readAhead = []
+            process(octets.span)
+            flush()
+        }
+        settle()
+    }
+
+    // MARK: Output
+
+    func flush() {
+        while outgoing.count > 0, !isClosed {
+            let result = outgoing.send(to: descriptor)
+            if result == -Int(EINTR) { continue }
+            guard result >= 0 else {
+                if !Socket.isTransient(result) { state.close() }
+                break
+            }
+            state.wrote(result, now: worker.poller.now)
+        }
+        if outgoing.count == 0 { worker.reclaim(&outgoing) }
+        if !isWriteBufferFull || isClosed { wakeWriter() }
+    }
+
+    var isWriteBufferFull: Bool { outgoing.count > worker.limits.writeBuffer }
+
+    /// Queues a piece of streamed content; false when the connection is gone.
+    func write(piece: [UInt8], isChunked: Bool) -> Bool {
+        guard !isClosed else { return false }
+        let before = outgoing.count
+        if isChunked { outgoing.octets.append(String(piece.count, radix: 16) + "\r\n") }
+        outgoing.octets.append(contentsOf: piece)
+        if isChunked { outgoing.octets.append("\r\n") }
+        state.queued(outgoing.count - before, now: worker.poller.now)
+        flush()
+        settle()
+        return !isClosed
+    }
+
+    func waitForRoom() async {
+        await withCheckedContinuation { roomWaiter = $0 }
+    }
+
+    private func wakeWriter() {
+        roomWaiter?.resume()
+        roomWaiter = nil
+    }
+
+    // MARK: Bookkeeping
+
+    /// Brings the socket, the interest and the timer in line with the state.
+    func settle() {
+        flush()
+        if state.isFinished {
+            Socket.shutdownSending(descriptor)
+            state.beginLingering(now: worker.poller.now)
+        }
+        if let takeOver = upgrade, outgoing.count == 0, !isClosed { return handOver(takeOver) }
+        guard !isClosed else { return release() }
+        var wanted = interest
+        if state.wantsInput { wanted.insert(.readable) }
+        if outgoing.count > 0 { wanted.insert(.writable) } else { wanted.subtract(.writable) }
+        if wanted != interest {
+            interest = wanted
+            worker.poller.change(descriptor, to: wanted)
+        }
+        setTimer()
+    }
+
+    /// A timer that fires early looks again, so a deadline that only moves away costs nothing.
+    private func setTimer() {
+        guard let deadline = state.deadline else { return }
+        if let timer {
+            guard deadline < timer.deadline else { return }
+            worker.poller.cancel(timer.id)
+        }
+        let id = worker.poller.schedule(at: deadline) { [self] in
+            timer = nil
+            guard !isClosed else { return }
+            handle(state.expire(now: worker.poller.now))
+            settle()
+        }
+        timer = (id, deadline)
+    }
+
+    func drain() {
+        state.drain(now: worker.poller.now)
+        settle()
+    }
+
+    func abort() {
+        state.close()
+        settle()
+    }
+
+    private func handOver(_ takeOver: @Sendable (consuming UpgradedSocket) -> Void) {
+        upgrade = nil
+        let socket = UpgradedSocket(
+            descriptor: descriptor, readAhead: readAhead, remote: remote, poller: worker.poller)
+        state.close()
+        leave()
+        takeOver(socket)
+    }
+
+    private func release() {
+        guard !isReleased else { return }
+        leave()
+        close(descriptor)
+    }
+
+    private func leave() {
+        isReleased = true
+        if let timer { worker.poller.cancel(timer.id) }
+        timer = nil
+        readAhead = []
+        outgoing = Outgoing()
+        wakeWriter()
+        worker.poller.unwatch(descriptor)
+        worker.forget(self, descriptor)
+    }
+}

@@ -1,0 +1,234 @@
+import Reactor
+
+/// The rules of one connection as a pure value: what has arrived, what is owed, which deadline runs.
+///
+/// It takes octets and the time and says what to do; it touches no socket and no clock. Requests are answered one
+/// after another in the order they came: input is taken only while no answer is being made.
+public struct HTTPConnectionState: Sendable {
+    /// What the input taken so far calls for.
+    public enum Event: Sendable {
+        case needsInput
+        /// A head is complete: decide how much content its route takes (`admitBody`), then take on.
+        case head(RequestHead)
+        /// The request is complete with this content: answer it.
+        case request(body: [UInt8])
+        /// Answer this fault; nothing more will be taken.
+        case fault(HTTPFault)
+        /// Nothing is owed and nothing will come.
+        case close
+    }
+
+    private enum Phase: Equatable {
+        case resting(since: MonotonicTime)
+        case head(since: MonotonicTime)
+        case body(since: MonotonicTime)
+        /// A request or fault was handed out; its answer is awaited.
+        case answering
+        /// The last answer is queued; once it is written the connection ends.
+        case finishing
+        case lingering(until: MonotonicTime, left: Int)
+        case closed
+    }
+
+    private let limits: Limits
+    private var parser: RequestParser
+    private var phase: Phase
+    private var body: [UInt8] = []
+    private var unwritten = 0
+    private var lastWrite: MonotonicTime
+    private var drainingSince: MonotonicTime?
+    private var hasInputEnded = false
+    /// When the request being read or answered began, and how many octets it had.
+    public private(set) var requestStart: MonotonicTime
+    public private(set) var requestOctets = 0
+
+    public init(limits: Limits, now: MonotonicTime) {
+        self.limits = limits
+        parser = RequestParser(limits: limits)
+        phase = .resting(since: now)
+        lastWrite = now
+        requestStart = now
+    }
+
+    // MARK: Input
+
+    /// Whether octets are wanted from the socket. False is back-pressure: the kernel's buffer fills, the peer stops.
+    public var wantsInput: Bool {
+        switch phase {
+        case .resting, .head, .body: unwritten == 0 && !hasInputEnded
+        case .lingering: true
+        case .answering, .finishing, .closed: false
+        }
+    }
+
+    /// True when the connection holds no octet of a request and owes no answer.
+    public var isResting: Bool {
+        if case .resting = phase { unwritten == 0 } else { false }
+    }
+    public var isClosed: Bool { phase == .closed }
+    /// Whether a request may be taken from octets already here.
+    public var mayTakeRequest: Bool {
+        switch phase {
+        case .resting, .head, .body: unwritten == 0
+        default: false
+        }
+    }
+    /// The last answer is given: octets that still come mean nothing.
+    public var isEnding: Bool {
+        switch phase {
+        case .finishing, .lingering, .closed: true
+        default: false
+        }
+    }
+
+    /// Takes octets of `input` from `position` on.
+    public mutating func take(_ input: Span<UInt8>, at position: inout Int, now: MonotonicTime) -> Event {
+        let before = position
+        defer { requestOctets += position - before }
+        switch phase {
+        case .answering, .finishing: return .needsInput
+        case .closed: return .close
+        case .lingering(let until, let left):
+            let taken = input.count - position
+            position = input.count
+            guard taken <= left else { phase = .closed; return .close }
+            phase = .lingering(until: until, left: left - taken)
+            return .needsInput
+        case .resting where position < input.count:
+            phase = .head(since: now)
+            requestStart = now
+            requestOctets = 0
+        default: break
+        }
+        do throws(HTTPFault) {
+            while true {
+                switch try parser.advance(input, at: &position) {
+                case .hungry:
+                    return hasInputEnded ? endInput(now) : .needsInput
+                case .head(let head):
+                    phase = .body(since: now)
+                    return .head(head)
+                case .body(let range):
+                    if body.isEmpty { body.reserveCapacity(range.count) }
+                    body.append(input.extracting(range))
+                case .end:
+                    phase = .answering
+                    defer { body = [] }
+                    return .request(body: body)
+                }
+            }
+        } catch {
+            return refuse(error)
+        }
+    }
+
+    /// Sets the content bound of the head just yielded; a fault when the declared length is above it.
+    public mutating func admitBody(upTo limit: Int) -> HTTPFault? {
+        do throws(HTTPFault) {
+            try parser.admitBody(upTo: limit)
+            return nil
+        } catch {
+            _ = refuse(error)
+            return error
+        }
+    }
+
+    /// The peer sends no more. What is already here is still answered (half-close).
+    public mutating func inputEnded(now: MonotonicTime) -> Event {
+        hasInputEnded = true
+        return endInput(now)
+    }
+
+    private mutating func endInput(_ now: MonotonicTime) -> Event {
+        switch phase {
+        case .resting:
+            phase = unwritten == 0 ? .closed : .finishing
+            return unwritten == 0 ? .close : .needsInput
+        case .head, .body: return refuse(.truncated)
+        case .lingering:
+            phase = .closed
+            return .close
+        case .answering, .finishing: return .needsInput
+        case .closed: return .close
+        }
+    }
+
+    private mutating func refuse(_ fault: HTTPFault) -> Event {
+        phase = .answering
+        body = []
+        return .fault(fault)
+    }
+
+    // MARK: Output
+
+    /// Whether the connection may go on after the answer to this head; false also says `Connection: close`.
+    public func persists(after head: RequestHead) -> Bool { head.keepsAlive && drainingSince == nil }
+
+    /// Octets of an answer wait to be written.
+    public mutating func queued(_ count: Int, now: MonotonicTime) {
+        if unwritten == 0 { lastWrite = now }
+        unwritten += count
+    }
+
+    /// The answer under way is wholly queued.
+    public mutating func answered(persists: Bool, now: MonotonicTime) {
+        guard phase != .closed else { return }
+        phase = persists ? .resting(since: now) : .finishing
+    }
+
+    public mutating func wrote(_ count: Int, now: MonotonicTime) {
+        guard count > 0 else { return }
+        unwritten = max(0, unwritten - count)
+        lastWrite = now
+    }
+
+    public var unwrittenOctets: Int { unwritten }
+    /// The last answer is wholly written: shut down sending, then linger.
+    public var isFinished: Bool { phase == .finishing && unwritten == 0 }
+
+    /// After the last answer: reads and discards for a while, lest unread input make the kernel reset the connection
+    /// and take the answer with it (RFC 9112 §9.6). Closed at once when the peer has already finished.
+    public mutating func beginLingering(now: MonotonicTime) {
+        phase = hasInputEnded ? .closed : .lingering(until: now + limits.lingerTime, left: limits.lingerBytes)
+    }
+
+    public mutating func close() { phase = .closed }
+
+    /// Answers `overloaded` at once, before anything is read, and ends.
+    public mutating func turnAway() { phase = .answering }
+
+    // MARK: Time
+
+    /// When `expire` should be called next, unless something happens before.
+    public var deadline: MonotonicTime? {
+        if unwritten > 0 { return lastWrite + limits.writeStall }
+        switch phase {
+        case .resting(let since):
+            let idle = since + limits.idleTime
+            guard let drainingSince else { return idle }
+            return min(idle, drainingSince + limits.drainGrace)
+        case .head(let since): return since + limits.headTime
+        case .body(let since):
+            // Content may be slow, but on average not slower than the rate: each octet buys time for the next.
+            return since + limits.bodyGrace + .nanoseconds(requestOctets &* (1_000_000_000 / max(1, limits.bodyRate)))
+        case .answering, .finishing, .closed: return nil
+        case .lingering(let until, _): return until
+        }
+    }
+
+    /// What an expired deadline calls for; `needsInput` when none has expired.
+    public mutating func expire(now: MonotonicTime) -> Event {
+        guard let deadline, deadline <= now else { return .needsInput }
+        guard unwritten == 0 else { phase = .closed; return .close }
+        switch phase {
+        case .head: return refuse(.headTimeout)
+        case .body: return refuse(.bodyTimeout)
+        default:
+            phase = .closed
+            return .close
+        }
+    }
+
+    /// From now on answers say `Connection: close`; a resting connection has a short grace for one last request.
+    public mutating func drain(now: MonotonicTime) { drainingSince = drainingSince ?? now }
+}

@@ -1,0 +1,110 @@
+import CLinux
+import Glibc
+import Reactor
+import Synchronization
+
+/// An HTTP/1.1 server over event loops: one listening socket a loop, the kernel spreads connections over them.
+///
+/// The loops are the caller's: it starts them, and stops them after `drain`.
+public final class HTTPServer: Sendable {
+    private let applications: [Application]
+    private let limits: Limits
+    private let loops: [EventLoop]
+    private let observer: (any RequestObserver)?
+    private let census: ConnectionCensus
+    private let seats: [WorkerSeat]
+
+    /// - Parameter applications: one for each loop, so that what a loop's routes work with never leaves it.
+    public init(
+        _ applications: [Application], on loops: [EventLoop], limits: Limits = Limits(),
+        observer: (any RequestObserver)? = nil
+    ) {
+        precondition(applications.count == loops.count)
+        self.applications = applications
+        self.limits = limits
+        self.loops = loops
+        self.observer = observer
+        census = ConnectionCensus(limits: limits)
+        seats = loops.map { _ in WorkerSeat() }
+    }
+
+    /// One application for all loops.
+    public convenience init(
+        _ application: Application, on loops: [EventLoop], limits: Limits = Limits(),
+        observer: (any RequestObserver)? = nil
+    ) {
+        self.init(loops.map { _ in application }, on: loops, limits: limits, observer: observer)
+    }
+
+    /// Connections open now, on all loops.
+    public var connectionCount: Int { census.total }
+
+    /// Listens on a numeric address; port 0 lets the kernel choose.
+    /// - Returns: the port.
+    /// - Throws: when the address cannot be had; nothing listens then.
+    public func listen(on address: String, port: UInt16, backlog: Int32 = 1024) async throws(SystemError) -> UInt16 {
+        let (descriptors, port) = try Self.bind(loops.count, address, port, backlog)
+        for (index, (loop, seat)) in zip(loops, seats).enumerated() {
+            var random = SystemRandomNumberGenerator()
+            let identifiers = IdentifierSource(seed: random.next(), stream: random.next())
+            try await open(descriptors[index], applications[index], identifiers, seat, on: loop)
+        }
+        return port
+    }
+
+    /// Stops accepting, lets running requests finish, closes resting connections after a short grace, and returns when
+    /// none is left; what is not done in `time` is cut off.
+    public func drain(within time: Duration) async {
+        await withTaskGroup { group in
+            for (loop, seat) in zip(loops, seats) {
+                group.addTask {
+                    await withCheckedContinuation { continuation in
+                        loop.post { loop in
+                            guard let worker = seat.worker(on: loop) else { return continuation.resume() }
+                            worker.drain(until: loop.poller.now + time) { continuation.resume() }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    private func open(
+        _ descriptor: Int32, _ application: Application, _ identifiers: IdentifierSource, _ seat: WorkerSeat,
+        on loop: isolated EventLoop
+    ) throws(SystemError) {
+        let worker = HTTPWorker(
+            listener: descriptor, poller: loop.poller, application: application, limits: limits, census: census,
+            observer: observer, identifiers: identifiers)
+        try worker.listen()
+        seat.take(worker, on: loop)
+    }
+
+    /// One listening descriptor a loop, all on the same port.
+    private static func bind(
+        _ count: Int, _ address: String, _ port: UInt16, _ backlog: Int32
+    ) throws(SystemError) -> ([Int32], UInt16) {
+        var descriptors: [Int32] = []
+        var port = port
+        while descriptors.count < count {
+            let descriptor = unsafe CLinuxListen(address, port, backlog)
+            guard descriptor >= 0 else {
+                for descriptor in descriptors { close(descriptor) }
+                throw SystemError(call: "listen on \(address):\(port)", number: -descriptor)
+            }
+            descriptors.append(descriptor)
+            // Accepted sockets inherit TCP_NODELAY from the listener.
+            _ = CLinuxNoDelay(descriptor)
+            if port == 0 { port = UInt16(truncatingIfNeeded: CLinuxLocalPort(descriptor)) }
+        }
+        return (descriptors, port)
+    }
+}
+
+/// Keeps a loop's worker between calls from outside; opened on that loop only, which is why it may call itself Sendable.
+private final class WorkerSeat: @unchecked Sendable {
+    private var worker: HTTPWorker?
+
+    func take(_ worker: HTTPWorker, on loop: isolated EventLoop) { self.worker = worker }
+    func worker(on loop: isolated EventLoop) -> HTTPWorker? { worker }
+}

@@ -1,0 +1,153 @@
+import Glibc
+import Reactor
+
+/// One loop's share of the server: its listening socket, its connections, and the memory they take turns with.
+final class HTTPWorker: ReadinessHandler {
+    let poller: Poller
+    let application: Application
+    let limits: Limits
+    let observer: (any RequestObserver)?
+    let buffer = ReceiveBuffer(capacity: 64 << 10)
+    var identifiers: IdentifierSource
+    lazy var deflater = Deflater()
+
+    private let listener: Int32
+    private let census: ConnectionCensus
+    private var connections: [Int32: HTTPConnection] = [:]
+    private var refusals = 0
+    private var date = DateLine()
+    private var spare: [UInt8] = []
+    private var isListening = false
+    private var whenEmpty: (() -> Void)?
+
+    /// Refusals told at once; beyond them a connection over the limit is closed without a word.
+    private static let maximumRefusals = 256
+    private static let pause = Duration.milliseconds(100)
+    private static let acceptsPerTurn = 128
+
+    init(
+        listener: Int32, poller: Poller, application: Application, limits: Limits, census: ConnectionCensus,
+        observer: (any RequestObserver)?, identifiers: IdentifierSource
+    ) {
+        self.listener = listener
+        self.poller = poller
+        self.application = application
+        self.limits = limits
+        self.census = census
+        self.observer = observer
+        self.identifiers = identifiers
+    }
+
+    func listen() throws(SystemError) {
+        try poller.watch(listener, for: .readable, self)
+        isListening = true
+    }
+
+    // MARK: Accepting
+
+    func ready(_ events: Readiness) { _ = acceptSome() }
+
+    /// Accepts what is waiting, within a turn's share; false when nothing waits any more.
+    private func acceptSome() -> Bool {
+        for _ in 0..<Self.acceptsPerTurn {
+            let (descriptor, remote) = Socket.accept(listener)
+            if descriptor >= 0 {
+                open(descriptor, remote)
+            } else if descriptor == -EAGAIN {
+                return false
+            } else if Socket.isExhaustion(-descriptor) {
+                pauseAccepting()
+                return false
+            }
+            // Every other error belongs to a connection that failed before it was accepted: go on.
+        }
+        return true
+    }
+
+    /// Level-triggered readiness would spin while no descriptor is free: look away for a moment instead.
+    private func pauseAccepting() {
+        observer?.connectionRefused()
+        guard isListening else { return }
+        poller.change(listener, to: [])
+        poller.schedule(at: poller.now + Self.pause) { [self] in
+            if isListening { poller.change(listener, to: .readable) }
+        }
+    }
+
+    private func open(_ descriptor: Int32, _ remote: RemoteAddress) {
+        let isAdmitted = census.admit(remote.network)
+        if !isAdmitted {
+            observer?.connectionRefused()
+            guard refusals < Self.maximumRefusals else {
+                close(descriptor)
+                return
+            }
+            refusals += 1
+        } else {
+            observer?.connectionOpened()
+        }
+        let connection = HTTPConnection(
+            descriptor: descriptor, remote: remote, worker: self, isAdmitted: isAdmitted)
+        connections[descriptor] = connection
+        do throws(SystemError) { try connection.begin() } catch { connection.abort() }
+    }
+
+    func forget(_ connection: HTTPConnection, _ descriptor: Int32) {
+        connections[descriptor] = nil
+        if connection.isAdmitted {
+            census.release(connection.remote.network)
+            observer?.connectionClosed()
+        } else {
+            refusals -= 1
+        }
+        if connections.isEmpty { finishDraining() }
+    }
+
+    // MARK: Draining
+
+    /// Stops accepting, lets running requests finish, and calls back when the last connection is gone.
+    func drain(until deadline: MonotonicTime, _ whenEmpty: @escaping () -> Void) {
+        stopListening()
+        self.whenEmpty = whenEmpty
+        for connection in connections.values { connection.drain() }
+        guard !connections.isEmpty else { return finishDraining() }
+        poller.schedule(at: deadline) { [self] in
+            for connection in connections.values { connection.abort() }
+        }
+    }
+
+    /// Closing a listener resets what waits in its queue, so that is accepted first.
+    private func stopListening() {
+        guard isListening else { return }
+        while acceptSome() {}
+        isListening = false
+        poller.unwatch(listener)
+        close(listener)
+    }
+
+    private func finishDraining() {
+        guard let done = whenEmpty else { return }
+        whenEmpty = nil
+        done()
+    }
+
+    // MARK: Shared by the connections
+
+    func currentDate() -> DateLine {
+        date.refresh(Socket.wallClockSeconds())
+        return date
+    }
+
+    /// Lends the loop's output buffer; a resting connection holds none.
+    func lend(_ outgoing: inout Outgoing) { swap(&outgoing.octets, &spare) }
+
+    /// Takes an emptied buffer back, unless an exceptional answer has made it large.
+    func reclaim(_ outgoing: inout Outgoing) {
+        guard outgoing.octets.capacity > 0 else { return }
+        if spare.capacity == 0, outgoing.octets.capacity <= 64 << 10 {
+            swap(&outgoing.octets, &spare)
+        } else {
+            outgoing.octets = []
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import CLinux
+import Glibc
+
+/// The socket calls a connection makes; each returns a count, or an error number as a negative one.
+enum Socket {
+    static func shutdownSending(_ descriptor: Int32) { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+
+    static func isTransient(_ result: Int) -> Bool { result == -Int(EAGAIN) || result == -Int(EINTR) }
+
+    /// The descriptor table of the process or the system is full, or memory is short: waiting may help.
+    static func isExhaustion(_ number: Int32) -> Bool {
+        number == EMFILE || number == ENFILE || number == ENOBUFS || number == ENOMEM
+    }
+
+    /// One accepted connection and its peer, or a negative error number.
+    static func accept(_ listener: Int32) -> (descriptor: Int32, remote: RemoteAddress) {
+        var address = [UInt8](repeating: 0, count: 16)
+        var port: UInt16 = 0
+        let descriptor = unsafe address.withUnsafeMutableBufferPointer { address in
+            unsafe CLinuxAccept(listener, address.baseAddress, &port)
+        }
+        func word(_ start: Int) -> UInt64 { address[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+        return (descriptor, RemoteAddress(high: word(0), low: word(8), port: port))
+    }
+
+    /// Seconds since 1970, to the kernel's tick.
+    static func wallClockSeconds() -> Int {
+        var time = timespec()
+        _ = unsafe clock_gettime(CLOCK_REALTIME_COARSE, &time)
+        return time.tv_sec
+    }
+}
+
+/// The memory a loop receives into, shared by its connections one after another.
+@safe final class ReceiveBuffer {
+    private let memory: UnsafeMutableBufferPointer<UInt8>
+
+    init(capacity: Int) {
+        unsafe memory = .allocate(capacity: capacity)
+        unsafe memory.initialize(repeating: 0)
+    }
+
+    deinit { unsafe memory.deallocate() }
+
+    func receive(from descriptor: Int32) -> Int {
+        let count = unsafe recv(descriptor, memory.baseAddress, memory.count, 0)
+        return count >= 0 ? count : -Int(errno)
+    }
+
+    /// Lends the first `count` octets received; they last until the next `receive`.
+    func withOctets<Result>(_ count: Int, _ body: (Span<UInt8>) -> Result) -> Result {
+        body(unsafe Span(_unsafeElements: UnsafeBufferPointer(memory)).extracting(0..<count))
+    }
+}
+
+/// Octets on their way to a socket: small answers gathered in one buffer, and one large body behind them uncopied.
+struct Outgoing {
+    /// From this size on a body is sent from where it lies.
+    static let largeBody = 16 << 10
+
+    var octets: [UInt8] = []
+    private var tail: [UInt8] = []
+    private var sent = 0
+
+    var count: Int { octets.count + tail.count - sent }
+
+    /// Puts a body behind what is gathered. A large one must be the last until everything is sent.
+    mutating func append(body: [UInt8]) {
+        if body.count < Self.largeBody { octets.append(contentsOf: body) } else { tail = body }
+    }
+
+    /// Sends what the socket takes, in one call; a count or a negative error number.
+    mutating func send(to descriptor: Int32) -> Int {
+        let result = tail.isEmpty ? sendOctets(descriptor) : sendBoth(descriptor)
+        guard result >= 0 else { return -Int(errno) }
+        sent += result
+        if count == 0 {
+            octets.removeAll(keepingCapacity: true)
+            tail = []
+            sent = 0
+        }
+        return result
+    }
+
+    private func sendOctets(_ descriptor: Int32) -> Int {
+        unsafe octets.withUnsafeBytes { bytes in
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[sent...])
+            return unsafe Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+        }
+    }
+
+    private func sendBoth(_ descriptor: Int32) -> Int {
+        unsafe octets.withUnsafeBytes { head in
+            unsafe tail.withUnsafeBytes { tail in
+                let headRest = unsafe UnsafeRawBufferPointer(rebasing: head[min(sent, head.count)...])
+                let tailRest = unsafe UnsafeRawBufferPointer(rebasing: tail[max(0, sent - head.count)...])
+                // sendmsg declares its vectors mutable; it does not write through them.
+                var vectors = unsafe [
+                    iovec(iov_base: UnsafeMutableRawPointer(mutating: headRest.baseAddress), iov_len: headRest.count),
+                    iovec(iov_base: UnsafeMutableRawPointer(mutating: tailRest.baseAddress), iov_len: tailRest.count),
+                ]
+                return unsafe vectors.withUnsafeMutableBufferPointer { vectors in
+                    var message = unsafe msghdr()
+                    unsafe message.msg_iov = vectors.baseAddress
+                    unsafe message.msg_iovlen = vectors.count
+                    return unsafe sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,46 @@
+/// The `Date` line of answers, written again when the second changes (RFC 9110 §6.6.1).
+struct DateLine {
+    private(set) var octets: [UInt8] = []
+    private var second = Int.min
+
+    /// - Parameter now: seconds since 1970, UTC.
+    mutating func refresh(_ now: Int) {
+        guard now != second else { return }
+        second = now
+        octets.removeAll(keepingCapacity: true)
+        octets.append("Date: ")
+        octets.append(Self.fixdate(now))
+        octets.append("\r\n")
+    }
+
+    /// IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+    static func fixdate(_ seconds: Int) -> String {
+        let (days, time) = (seconds.floorDivided(by: 86_400), seconds.floorRemainder(by: 86_400))
+        // Civil date of a day count: years begin in March, so that the leap day is the last of its year.
+        let shifted = days + 719_468
+        let era = shifted.floorDivided(by: 146_097)
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        let weekday = (days + 4).floorRemainder(by: 7)
+        return "\(weekdays[weekday]), \(two(day)) \(months[month - 1]) \(year) "
+            + "\(two(time / 3600)):\(two(time / 60 % 60)):\(two(time % 60)) GMT"
+    }
+
+    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+    private static func two(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+}
+
+extension Int {
+    fileprivate func floorDivided(by divisor: Int) -> Int {
+        self >= 0 ? self / divisor : (self - divisor + 1) / divisor
+    }
+    fileprivate func floorRemainder(by divisor: Int) -> Int { self - floorDivided(by: divisor) * divisor }
+}

@@ -1,0 +1,64 @@
+import CZlib
+
+/// Compresses whole bodies into the gzip format (RFC 1952), one after another on one zlib state.
+///
+/// The state is about 256 KB; a loop keeps one.
+@safe final class Deflater {
+    private var stream = unsafe z_stream()
+    private let isReady: Bool
+
+    init(level: Int32 = 4) {
+        // Window bits above 15 ask for the gzip format.
+        isReady = unsafe deflateInit2_(
+            &stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+            Int32(MemoryLayout<z_stream>.size)) == Z_OK
+    }
+
+    deinit { if isReady { _ = unsafe deflateEnd(&stream) } }
+
+    /// The compressed content, or nil when it would not be smaller.
+    func compress(_ content: [UInt8]) -> [UInt8]? {
+        guard isReady, content.count < Int(UInt32.max), unsafe deflateReset(&stream) == Z_OK else { return nil }
+        let bound = content.count
+        var isWhole = false
+        let result = unsafe [UInt8](unsafeUninitializedCapacity: bound) { output, count in
+            unsafe content.withUnsafeBufferPointer { input in
+                // zlib reads through a pointer it declares mutable; it does not write there.
+                unsafe stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+                unsafe stream.avail_in = UInt32(input.count)
+                unsafe stream.next_out = output.baseAddress
+                unsafe stream.avail_out = UInt32(bound)
+                isWhole = unsafe deflate(&stream, Z_FINISH) == Z_STREAM_END
+                count = unsafe bound - Int(stream.avail_out)
+            }
+        }
+        return isWhole && result.count < content.count ? result : nil
+    }
+}
+
+extension Headers {
+    /// Whether gzip may be sent (RFC 9110 §12.5.3): named with a weight above zero, or covered by `*`.
+    var acceptsGzip: Bool {
+        var named: Bool?
+        var others = false
+        forEachListElement(of: "accept-encoding") { element in
+            var end = 0
+            while end < element.count, element[end] != UInt8(ascii: ";"), !element[end].isBlank { end += 1 }
+            let coding = element.extracting(0..<end)
+            let isWanted = !element.extracting(end..<element.count).isZeroWeight
+            if coding.equalsIgnoringCase("gzip") || coding.equalsIgnoringCase("x-gzip") { named = isWanted }
+            if coding.equalsIgnoringCase("*") { others = isWanted }
+        }
+        return named ?? others
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// `;q=0`, `;q=0.0` and so on, blanks allowed: the element is not acceptable.
+    fileprivate var isZeroWeight: Bool {
+        var compact: [UInt8] = []
+        for index in indices where !self[index].isBlank { compact.append(self[index].lowered) }
+        guard compact.starts(with: ";q=0".utf8) else { return false }
+        return compact.dropFirst(4).allSatisfy { $0 == UInt8(ascii: "0") || $0 == UInt8(ascii: ".") }
+    }
+}

@@ -1,0 +1,64 @@
+/// Writes the head of an answer in one pass into a buffer.
+struct ResponseHeadWriter {
+    /// How the end of the content is told (RFC 9112 §6).
+    enum Framing: Equatable {
+        /// 1xx, 204 and 304: no content, and nothing said of it.
+        case none
+        case length(Int)
+        case chunked
+        /// HTTP/1.0 with content of unknown length: the close ends it.
+        case untilClose
+    }
+
+    /// What is said of the connection.
+    enum Persistence {
+        case usual, close
+        /// HTTP/1.0 that asked to keep the connection must be told that it is kept.
+        case keepAlive
+        case upgrade
+    }
+
+    private static let statusLines: [[UInt8]] = (0..<600).map { code in
+        [UInt8]("HTTP/1.1 \(code) \(Status(rawValue: UInt16(code)).phrase)\r\n".utf8)
+    }
+
+    static let proceed = [UInt8]("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+
+    static func append(
+        _ response: borrowing Response, id: RequestID?, framing: Framing, persistence: Persistence,
+        date: borrowing DateLine, to output: inout [UInt8]
+    ) {
+        let code = Int(response.status.rawValue)
+        output.append(contentsOf: statusLines[code < 600 ? code : 500])
+        output.append(contentsOf: date.octets)
+        if let id {
+            output.append("X-Request-Id: ")
+            output.append(hexadecimal: id.high)
+            output.append(hexadecimal: id.low)
+            output.append("\r\n")
+        }
+        if let representation = response.representation { output.append(contentsOf: representation.lines) }
+        var isCacheControlled = response.status == .switchingProtocols
+        for field in response.fields {
+            output.append(field)
+            if field.name.utf8.count == 13, field.name.utf8.span.equalsIgnoringCase("cache-control") {
+                isCacheControlled = true
+            }
+        }
+        if !isCacheControlled { output.append("Cache-Control: no-store\r\n") }
+        switch framing {
+        case .none, .untilClose: break
+        case .length(let length):
+            output.append("Content-Length: ")
+            output.append(decimal: length)
+            output.append("\r\n")
+        case .chunked: output.append("Transfer-Encoding: chunked\r\n")
+        }
+        switch persistence {
+        case .usual: output.append("\r\n")
+        case .close: output.append("Connection: close\r\n\r\n")
+        case .keepAlive: output.append("Connection: keep-alive\r\n\r\n")
+        case .upgrade: output.append("Connection: upgrade\r\n\r\n")
+        }
+    }
+}

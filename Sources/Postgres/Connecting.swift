@@ -1,0 +1,99 @@
+import CPostgres
+import Glibc
+import Reactor
+
+/// Opening a session without blocking the loop: libpq's PQconnectPoll driven by readiness and one deadline.
+@safe final class Connecting: ReadinessHandler {
+    private let handle: OpaquePointer
+    private let poller: Poller
+    private var continuation: CheckedContinuation<Bool, Never>?
+    private var watched: Int32 = -1
+    private var timer: TimerID?
+
+    /// Opens a session.
+    /// - Throws: `unavailable`, with libpq's reason, when it cannot be opened within `timeout`.
+    static func connect(
+        _ options: ConnectionOptions, with poller: Poller, timeout: Duration
+    ) async throws(PostgresError) -> OpaquePointer {
+        let connecting = try Connecting(options, poller)
+        guard await connecting.run(timeout), unsafe PQsetnonblocking(connecting.handle, 1) == 0,
+            unsafe PQenterPipelineMode(connecting.handle) == 1
+        else {
+            let reason = unsafe String(cString: PQerrorMessage(connecting.handle))
+            unsafe PQfinish(connecting.handle)
+            throw .unavailable(reason.isEmpty ? "no answer in time" : Self.firstLine(reason))
+        }
+        return unsafe connecting.handle
+    }
+
+    private static func firstLine(_ text: String) -> String {
+        String(text.split(whereSeparator: \.isNewline).last ?? "")
+    }
+
+    private init(_ options: ConnectionOptions, _ poller: Poller) throws(PostgresError) {
+        let keywords = options.parameters.map(\.keyword)
+        let values = options.parameters.map(\.value)
+        let handle = unsafe withCStrings(keywords) { keywords in
+            unsafe withCStrings(values) { values in unsafe PQconnectStartParams(keywords, values, 0) }
+        }
+        guard let handle = unsafe handle else { throw .unavailable("out of memory") }
+        unsafe self.handle = unsafe handle
+        self.poller = poller
+        _ = unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
+    }
+
+    private func run(_ timeout: Duration) async -> Bool {
+        await withCheckedContinuation { continuation in
+            self.continuation = continuation
+            timer = poller.schedule(at: poller.now + timeout) { [weak self] in self?.finish(false) }
+            // PQconnectPoll's contract: before the first call, behave as if it had asked to write.
+            if unsafe PQstatus(handle) == CONNECTION_BAD { finish(false) } else { wait(for: .writable) }
+        }
+    }
+
+    func ready(_ events: Readiness) {
+        stopWatching()
+        switch unsafe PQconnectPoll(handle) {
+        case PGRES_POLLING_READING: wait(for: .readable)
+        case PGRES_POLLING_WRITING: wait(for: .writable)
+        case PGRES_POLLING_OK: finish(true)
+        default: finish(false)
+        }
+    }
+
+    /// libpq may go on with another host, so the socket is asked for anew each time.
+    private func wait(for interest: Interest) {
+        let socket = unsafe PQsocket(handle)
+        do {
+            try poller.watch(socket, for: interest, self)
+            watched = socket
+        } catch {
+            finish(false)
+        }
+    }
+
+    private func stopWatching() {
+        if watched >= 0 { poller.unwatch(watched) }
+        watched = -1
+    }
+
+    private func finish(_ isConnected: Bool) {
+        guard let continuation else { return }
+        self.continuation = nil
+        stopWatching()
+        if let timer { poller.cancel(timer) }
+        continuation.resume(returning: isConnected)
+    }
+}
+
+/// Lends a NULL-terminated array of C strings.
+private func withCStrings<Result>(
+    _ strings: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>) -> Result?
+) -> Result? {
+    let copies = unsafe strings.map { unsafe strdup($0) }
+    defer { for unsafe copy in unsafe copies { unsafe free(copy) } }
+    let pointers = unsafe copies.map { unsafe UnsafePointer($0) } + [nil]
+    return unsafe pointers.withUnsafeBufferPointer { buffer in
+        unsafe buffer.baseAddress.flatMap { unsafe body($0) }
+    }
+}

@@ -1,0 +1,207 @@
+import CPostgres
+import Reactor
+import SQL
+
+/// One session with PostgreSQL on its loop's epoll: libpq, non-blocking and in pipeline mode.
+///
+/// Work is sent as *exchanges*: some statements followed by a synchronisation point. Several exchanges may be under way;
+/// their results come back in order. Outside an explicit `BEGIN` an exchange is one implicit transaction: its
+/// statements commit together or not at all, and its results are handed over only after that commit.
+@safe final class Connection: ReadinessHandler {
+    private let handle: OpaquePointer
+    private let socket: Int32
+    private let poller: Poller
+    /// Called once, when the session is gone; exchanges under way have failed by then.
+    private let onClose: (Connection) -> Void
+
+    private var underway: [Exchange] = []
+    private var preparedNames: [String: String] = [:]
+    private var watchdog: TimerID?
+    private(set) var isOpen = true
+    /// Held by a transaction: nobody else may use it.
+    var isLeased = false
+
+    /// No exchange may take longer than this, whatever the database's own timeouts say: a frozen host must not hold
+    /// requests for ever.
+    private let patience: Duration
+
+    init(
+        adopting handle: OpaquePointer, poller: Poller, patience: Duration, onClose: @escaping (Connection) -> Void
+    ) throws(SystemError) {
+        unsafe self.handle = unsafe handle
+        self.poller = poller
+        self.patience = patience
+        self.onClose = onClose
+        socket = unsafe PQsocket(handle)
+        try poller.watch(socket, for: .readable, self)
+    }
+
+    deinit { unsafe PQfinish(handle) }
+
+    /// How many exchanges have not been answered.
+    var load: Int { underway.count }
+
+    // MARK: Sending
+
+    /// Sends the statements and a synchronisation point, and returns the rows of each.
+    /// - Throws: the first statement's refusal, `connectionLost`, or `unavailable` when nothing was sent.
+    func exchange(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
+        guard isOpen else { throw .unavailable("the connection is closed") }
+        let result = await withCheckedContinuation { continuation in
+            send(statements, continuation)
+        }
+        return try result.value.get()
+    }
+
+    private func send(_ statements: [SQL], _ continuation: Exchange.Continuation) {
+        let exchange = Exchange(continuation, deadline: poller.now + patience)
+        underway.append(exchange)
+        for statement in statements {
+            let (text, values) = statement.rendered()
+            guard queue(text, Parameters(values), in: exchange) else { return close() }
+        }
+        guard unsafe PQpipelineSync(handle) == 1 else { return close() }
+        flush()
+        armWatchdog()
+    }
+
+    private func queue(_ text: String, _ parameters: Parameters, in exchange: Exchange) -> Bool {
+        let name: String
+        if let known = preparedNames[text] {
+            name = known
+        } else {
+            name = "s\(preparedNames.count)"
+            preparedNames[text] = name
+            exchange.steps.append(.prepare)
+            let types = parameters.types
+            guard unsafe PQsendPrepare(handle, name, text, Int32(types.count), types) == 1 else { return false }
+        }
+        exchange.steps.append(.execute)
+        let sent = unsafe parameters.withArrays { count, values, lengths, formats in
+            unsafe PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1)
+        }
+        return sent == 1
+    }
+
+    private func flush() {
+        switch unsafe PQflush(handle) {
+        case 0: poller.change(socket, to: .readable)
+        case 1: poller.change(socket, to: [.readable, .writable])
+        default: close()
+        }
+    }
+
+    // MARK: Receiving
+
+    func ready(_ events: Readiness) {
+        if events.contains(.writable) { flush() }
+        guard isOpen, !events.isDisjoint(with: [.readable, .peerClosed, .hangUp, .error]) else { return }
+        guard unsafe PQconsumeInput(handle) == 1 else { return close() }
+        while isOpen, let exchange = underway.first, unsafe PQisBusy(handle) == 0 {
+            guard let result = unsafe PQgetResult(handle) else { continue }
+            unsafe take(result, for: exchange)
+        }
+        if isOpen, unsafe PQstatus(handle) != CONNECTION_OK { close() }
+    }
+
+    private func take(_ result: OpaquePointer, for exchange: Exchange) {
+        switch unsafe PQresultStatus(result) {
+        case PGRES_PIPELINE_SYNC:
+            unsafe PQclear(result)
+            underway.removeFirst()
+            exchange.finish()
+            armWatchdog()
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+            if exchange.nextStep() == .execute {
+                exchange.rows.append(unsafe Rows(adopting: result))
+            } else {
+                unsafe PQclear(result)
+            }
+        case PGRES_PIPELINE_ABORTED:
+            // A prepare that was skipped never happened: its name is not known to the database.
+            if exchange.nextStep() == .prepare { mustClose = true }
+            unsafe PQclear(result)
+        default:
+            let refusal = unsafe Self.refusal(of: result)
+            unsafe PQclear(result)
+            if exchange.nextStep() == .prepare { mustClose = true }
+            // 26000: no such prepared statement; 0A000: its result shape has changed. A new session knows neither.
+            if ["26000", "0A000"].contains(refusal.sqlState) { mustClose = true }
+            if exchange.error == nil { exchange.error = .refused(refusal) }
+        }
+        if mustClose, underway.isEmpty { close() }
+    }
+
+    /// The session's prepared statements and ours have come apart: close it once nothing is under way.
+    private(set) var mustClose = false
+
+    private static func refusal(of result: OpaquePointer) -> PostgresError.Refusal {
+        func field(_ code: Int32) -> String? {
+            unsafe PQresultErrorField(result, code).map { unsafe String(cString: $0) }
+        }
+        return PostgresError.Refusal(
+            sqlState: field(Int32(UInt8(ascii: "C"))) ?? "?????", constraint: field(Int32(UInt8(ascii: "n"))),
+            table: field(Int32(UInt8(ascii: "t"))), message: field(Int32(UInt8(ascii: "M"))) ?? "")
+    }
+
+    // MARK: Ending
+
+    /// Ends the session; whatever is under way fails as lost.
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        poller.unwatch(socket)
+        if let watchdog { poller.cancel(watchdog) }
+        watchdog = nil
+        let lost = underway
+        underway.removeAll()
+        for exchange in lost {
+            exchange.error = .connectionLost
+            exchange.finish()
+        }
+        onClose(self)
+    }
+
+    private func armWatchdog() {
+        if let watchdog, underway.isEmpty {
+            poller.cancel(watchdog)
+            self.watchdog = nil
+        }
+        guard watchdog == nil, let oldest = underway.first else { return }
+        watchdog = poller.schedule(at: oldest.deadline) { [weak self] in
+            guard let self else { return }
+            watchdog = nil
+            if let oldest = underway.first, oldest.deadline <= poller.now { close() } else { armWatchdog() }
+        }
+    }
+}
+
+/// Some statements sent together, and what has come back for them.
+private final class Exchange {
+    enum Step { case prepare, execute }
+    typealias Continuation = CheckedContinuation<Confined<Result<[Rows], PostgresError>>, Never>
+
+    let deadline: MonotonicTime
+    var steps: [Step] = []
+    var rows: [Rows] = []
+    var error: PostgresError?
+    private var stepsTaken = 0
+    private let continuation: Continuation
+
+    init(_ continuation: Continuation, deadline: MonotonicTime) {
+        self.continuation = continuation
+        self.deadline = deadline
+    }
+
+    /// The step that the next result belongs to.
+    func nextStep() -> Step? {
+        guard stepsTaken < steps.count else { return nil }
+        defer { stepsTaken += 1 }
+        return steps[stepsTaken]
+    }
+
+    /// Hands the outcome to the waiting task. Called exactly once.
+    func finish() {
+        continuation.resume(returning: Confined(value: error.map { .failure($0) } ?? .success(rows)))
+    }
+}

@@ -1,0 +1,51 @@
+import CPostgres
+
+/// Where the database is and how a session on it behaves.
+public struct ConnectionOptions: Sendable {
+    /// Keywords of libpq's PQconnectdbParams.
+    let parameters: [(keyword: String, value: String)]
+
+    /// - Parameters:
+    ///   - url: a libpq connection string or URI; several hosts and `target_session_attrs` are welcome.
+    ///   - database: a database other than the URL's.
+    ///   - role: the role to act as after signing in; nil stays the role of the URL.
+    ///   - settings: session settings, such as `statement_timeout`.
+    /// - Throws: `PostgresError.unavailable` when the string cannot be read.
+    public init(
+        url: String, database: String? = nil, role: String? = nil, settings: [(name: String, value: String)] = []
+    ) throws(PostgresError) {
+        var parameters = try Self.parse(url)
+        if let database {
+            parameters.removeAll { $0.keyword == "dbname" }
+            parameters.append(("dbname", database))
+        }
+        var options = parameters.first { $0.keyword == "options" }.map { [$0.value] } ?? []
+        if let role { options.append("-c role=\(role)") }
+        options += settings.map { "-c \($0.name)=\($0.value)" }
+        parameters.removeAll { $0.keyword == "options" || $0.keyword == "client_encoding" }
+        parameters.append(("options", options.joined(separator: " ")))
+        parameters.append(("client_encoding", "UTF8"))
+        if !parameters.contains(where: { $0.keyword == "application_name" }) {
+            parameters.append(("application_name", "nagz"))
+        }
+        self.parameters = parameters
+    }
+
+    private static func parse(_ url: String) throws(PostgresError) -> [(keyword: String, value: String)] {
+        var message: UnsafeMutablePointer<CChar>?
+        defer { unsafe PQfreemem(message) }
+        guard let parsed = unsafe PQconninfoParse(url, &message) else {
+            throw .unavailable("the connection string cannot be read")
+        }
+        defer { unsafe PQconninfoFree(parsed) }
+        var parameters: [(keyword: String, value: String)] = []
+        var option = unsafe parsed
+        while let keyword = unsafe option.pointee.keyword {
+            if let value = unsafe option.pointee.val {
+                unsafe parameters.append((String(cString: keyword), String(cString: value)))
+            }
+            unsafe option += 1
+        }
+        return parameters
+    }
+}

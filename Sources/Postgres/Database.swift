@@ -1,0 +1,259 @@
+import CPostgres
+import Reactor
+import SQL
+
+/// Something statements can be run on: the pool, or one transaction.
+public protocol Queries {
+    /// Runs one statement and returns its rows. On the pool it is a transaction of its own.
+    func query(_ statement: SQL) async throws(PostgresError) -> Rows
+}
+
+/// The sessions of one loop with PostgreSQL, shared by its requests behind a bounded queue.
+///
+/// Lost sessions are opened again in the background, with growing pauses, for as long as the server runs: a restarted
+/// database needs no restart of ours.
+public final class Database: Queries {
+    public struct Limits: Sendable {
+        /// Sessions of this loop.
+        public var connections = 8
+        /// Exchanges that may be under way on one session at the same time.
+        public var exchangesPerConnection = 2
+        /// Requests that may wait for a session; one more is refused at once.
+        public var queue = 1_024
+        /// How long a request waits for a session.
+        public var queuePatience = Duration.seconds(2)
+        /// How long one exchange may take before its session is given up.
+        public var exchangePatience = Duration.seconds(6)
+        public var connectTimeout = Duration.seconds(5)
+        public init() {}
+    }
+
+    public let poller: Poller
+    private let options: ConnectionOptions
+    private let limits: Limits
+    private var connections: [Connection] = []
+    private var opening = 0
+    private var waiters = WaitingLine()
+    private var reconnectPause = Duration.milliseconds(50)
+    private var isClosed = false
+    /// Why the last attempt to open a session failed; nil once one is open.
+    public private(set) var lastFailure: String?
+
+    public init(_ options: ConnectionOptions, limits: Limits = Limits(), poller: Poller) {
+        self.options = options
+        self.limits = limits
+        self.poller = poller
+    }
+
+    /// How many sessions are open.
+    public var openConnections: Int { connections.count }
+    /// How many requests wait for a session.
+    public var waiting: Int { waiters.count }
+
+    // MARK: Statements
+
+    public func query(_ statement: SQL) async throws(PostgresError) -> Rows {
+        let rows = try await exchange([statement])
+        guard let first = rows.first else { throw .unexpectedShape("no result") }
+        return first
+    }
+
+    /// Runs the statements as one implicit transaction in one round trip.
+    public func exchange(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
+        let connection = try await acquire(exclusively: false)
+        defer { released(connection) }
+        return try await connection.exchange(statements)
+    }
+
+    /// Runs `body` in a transaction of its own; commits when it returns, rolls back when it throws.
+    ///
+    /// A failure of the commit itself is `connectionLost`: the outcome is in doubt and MUST NOT be told as success.
+    public func transaction<Value, Failure: Error>(
+        _ body: (Transaction) async throws(Failure) -> Value
+    ) async throws -> Value {
+        let connection = try await acquire(exclusively: true)
+        defer {
+            connection.isLeased = false
+            released(connection)
+        }
+        let transaction = Transaction(connection)
+        do {
+            let value = try await body(transaction)
+            try await transaction.finish("COMMIT")
+            return value
+        } catch {
+            do { try await transaction.finish("ROLLBACK") } catch { connection.close() }
+            throw error
+        }
+    }
+
+    // MARK: Sessions
+
+    /// Opens the sessions in the background.
+    public func open() {
+        for _ in (connections.count + opening)..<max(limits.connections, connections.count + opening) { openOne() }
+    }
+
+    /// Ends all sessions; statements under way fail as lost.
+    public func close() {
+        isClosed = true
+        for connection in connections { connection.close() }
+        for waiter in waiters.takeAll() { waiter.resume(returning: nil) }
+    }
+
+    private func openOne() {
+        opening += 1
+        poller.spawn { [self] in
+            defer { opening -= 1 }
+            do {
+                let handle = unsafe try await Connecting.connect(options, with: poller, timeout: limits.connectTimeout)
+                let connection = unsafe try Connection(
+                    adopting: handle, poller: poller, patience: limits.exchangePatience,
+                    onClose: { [weak self] in self?.lost($0) })
+                guard !isClosed else { return connection.close() }
+                reconnectPause = .milliseconds(50)
+                lastFailure = nil
+                connections.append(connection)
+                serveWaiters()
+            } catch {
+                lastFailure = "\(error)"
+                reopenLater()
+            }
+        }
+    }
+
+    private func lost(_ connection: Connection) {
+        connections.removeAll { $0 === connection }
+        reopenLater()
+    }
+
+    private func reopenLater() {
+        guard !isClosed else { return }
+        poller.schedule(at: poller.now + reconnectPause) { [weak self] in
+            guard let self, !isClosed, connections.count + opening < limits.connections else { return }
+            openOne()
+        }
+        reconnectPause = min(reconnectPause * 2, .seconds(1))
+    }
+
+    // MARK: Waiting for a session
+
+    private func acquire(exclusively: Bool) async throws(PostgresError) -> Connection {
+        if waiters.isEmpty, let connection = free(exclusively: exclusively) {
+            connection.isLeased = exclusively
+            return connection
+        }
+        guard waiters.count < limits.queue, !isClosed else { throw .unavailable("too many requests are waiting") }
+        let deadline = poller.now + limits.queuePatience
+        let granted = await withCheckedContinuation { continuation in
+            let ticket = waiters.add(continuation, exclusively: exclusively)
+            poller.schedule(at: deadline) { [weak self] in self?.waiters.take(ticket)?.resume(returning: nil) }
+        }
+        guard let connection = granted?.value else {
+            throw .unavailable(lastFailure ?? "no session became free in time")
+        }
+        return connection
+    }
+
+    /// The open session with the least to do, if it can take more.
+    private func free(exclusively: Bool) -> Connection? {
+        let limit = exclusively ? 1 : limits.exchangesPerConnection
+        var best: Connection?
+        for connection in connections where !connection.isLeased && !connection.mustClose && connection.isOpen {
+            if connection.load < (best?.load ?? limit) { best = connection }
+            if connection.load == 0 { break }
+        }
+        return best
+    }
+
+    private func released(_ connection: Connection) {
+        if connection.mustClose, connection.load == 0 { connection.close() }
+        serveWaiters()
+    }
+
+    private func serveWaiters() {
+        while let next = waiters.next, let connection = free(exclusively: next.isExclusive) {
+            guard let continuation = waiters.take(next.ticket) else { return }
+            connection.isLeased = next.isExclusive
+            continuation.resume(returning: Confined(value: connection))
+            // A shared session counts as taken only once its exchange is sent: let that task run first.
+            if !next.isExclusive { return poller.spawn { [self] in serveWaiters() } }
+        }
+    }
+}
+
+/// Statements on one session between BEGIN and COMMIT.
+public final class Transaction: Queries {
+    private let connection: Connection
+    private var isBegun = false
+    private var isOver = false
+
+    init(_ connection: Connection) { self.connection = connection }
+
+    public func query(_ statement: SQL) async throws(PostgresError) -> Rows {
+        let rows = try await exchange([statement])
+        guard let first = rows.first else { throw .unexpectedShape("no result") }
+        return first
+    }
+
+    /// Runs the statements in one round trip.
+    public func exchange(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
+        if isBegun { return try await connection.exchange(statements) }
+        isBegun = true
+        return Array(try await connection.exchange(["BEGIN"] + statements).dropFirst())
+    }
+
+    fileprivate func finish(_ statement: SQL) async throws(PostgresError) {
+        guard isBegun, !isOver else { return }
+        isOver = true
+        _ = try await connection.exchange([statement])
+    }
+}
+
+/// Requests waiting for a session, first come first served.
+private struct WaitingLine {
+    typealias Continuation = CheckedContinuation<Confined<Connection>?, Never>
+
+    private struct Waiter {
+        let continuation: Continuation
+        let isExclusive: Bool
+    }
+
+    private var order: [UInt64] = []
+    private var firstIndex = 0
+    private var waiters: [UInt64: Waiter] = [:]
+    private var lastTicket: UInt64 = 0
+
+    var count: Int { waiters.count }
+    var isEmpty: Bool { waiters.isEmpty }
+
+    mutating func add(_ continuation: Continuation, exclusively: Bool) -> UInt64 {
+        lastTicket += 1
+        order.append(lastTicket)
+        waiters[lastTicket] = Waiter(continuation: continuation, isExclusive: exclusively)
+        return lastTicket
+    }
+
+    mutating func take(_ ticket: UInt64) -> Continuation? { waiters.removeValue(forKey: ticket)?.continuation }
+
+    /// Who is first in line; those who gave up are skipped.
+    var next: (ticket: UInt64, isExclusive: Bool)? {
+        mutating get {
+            while firstIndex < order.count {
+                let ticket = order[firstIndex]
+                if let waiter = waiters[ticket] { return (ticket, waiter.isExclusive) }
+                firstIndex += 1
+                if firstIndex > 1_024 {
+                    order.removeFirst(firstIndex)
+                    firstIndex = 0
+                }
+            }
+            return nil
+        }
+    }
+
+    mutating func takeAll() -> [Continuation] {
+        defer { waiters.removeAll() }
+        return waiters.values.map(\.continuation)
+    }
+}

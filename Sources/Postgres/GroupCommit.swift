@@ -1,0 +1,92 @@
+import Reactor
+import SQL
+
+/// Lets writes of concurrent requests share one durable transaction, so that throughput is not bound by one commit a
+/// request.
+///
+/// Each write MUST be one statement that decides by itself whether it applies (it returns no row when it does not) and
+/// names the lock it takes by its key. The statements of a batch run in key order, so that batches never wait for each
+/// other in a circle. When one of them is refused the batch is rolled back and each runs alone. A result is handed over
+/// only after its commit; if the process dies before, the write either happened whole or not at all.
+public final class GroupCommit {
+    private struct Write {
+        let statement: SQL
+        let key: Key
+        let continuation: CheckedContinuation<Confined<Result<Rows, PostgresError>>, Never>
+        var attempts = 0
+
+        func finish(_ result: Result<Rows, PostgresError>) { continuation.resume(returning: Confined(value: result)) }
+    }
+
+    /// What the writes of a batch are ordered by: the family's id.
+    public typealias Key = (high: UInt64, low: UInt64)
+
+    /// How often a deadlock or serialisation failure is tried again.
+    private static let attemptLimit = 3
+
+    private let database: Database
+    private let batchLimit: Int
+    private let concurrency: Int
+    private var pending: [Write] = []
+    private var running = 0
+    private var isFlushScheduled = false
+
+    /// - Parameters:
+    ///   - batchLimit: how many writes share a transaction at most.
+    ///   - concurrency: how many batches of this loop are under way at most.
+    public init(_ database: Database, batchLimit: Int = 24, concurrency: Int = 2) {
+        self.database = database
+        self.batchLimit = batchLimit
+        self.concurrency = concurrency
+    }
+
+    /// Runs the statement in a transaction shared with others, and returns its rows after the commit.
+    public func run(_ statement: SQL, key: Key) async throws(PostgresError) -> Rows {
+        let result = await withCheckedContinuation { continuation in
+            pending.append(Write(statement: statement, key: key, continuation: continuation))
+            scheduleFlush()
+        }
+        return try result.value.get()
+    }
+
+    private func scheduleFlush() {
+        guard !isFlushScheduled, running < concurrency else { return }
+        isFlushScheduled = true
+        database.poller.atEndOfTurn { [self] in
+            isFlushScheduled = false
+            flush()
+        }
+    }
+
+    private func flush() {
+        while running < concurrency, !pending.isEmpty {
+            let batch = pending.prefix(batchLimit).sorted { ($0.key.high, $0.key.low) < ($1.key.high, $1.key.low) }
+            pending.removeFirst(batch.count)
+            running += 1
+            database.poller.spawn { [self] in
+                await commit(batch)
+                running -= 1
+                flush()
+            }
+        }
+    }
+
+    private func commit(_ batch: [Write]) async {
+        do {
+            let rows = try await database.exchange(batch.map(\.statement))
+            for (write, rows) in zip(batch, rows) { write.finish(.success(rows)) }
+        } catch .refused where batch.count > 1 {
+            // One spoiled it for all: nothing of the batch was kept.
+            for write in batch { await commit([write]) }
+        } catch {
+            for var write in batch {
+                write.attempts += 1
+                if error.isRetryable, write.attempts < Self.attemptLimit {
+                    await commit([write])
+                } else {
+                    write.finish(.failure(error))
+                }
+            }
+        }
+    }
+}

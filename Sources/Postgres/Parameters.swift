@@ -1,0 +1,118 @@
+import CPostgres
+import Domain
+import SQL
+
+/// The parameters of one statement in PostgreSQL's binary format: one buffer, and where each value lies in it.
+struct Parameters {
+    private(set) var types: [Oid] = []
+    private var buffer: [UInt8] = []
+    /// Nil where the value is null.
+    private var ranges: [Range<Int>?] = []
+
+    init(_ values: [SQLValue]) {
+        types.reserveCapacity(values.count)
+        ranges.reserveCapacity(values.count)
+        buffer.reserveCapacity(values.count * 16 + 64)
+        for value in values {
+            types.append(value.type.oid)
+            if case .null = value {
+                ranges.append(nil)
+                continue
+            }
+            let start = buffer.count
+            Self.append(value, to: &buffer)
+            ranges.append(start..<buffer.count)
+            // libpq wants a pointer even for an empty value; keep every value's start inside the buffer.
+            buffer.append(0)
+        }
+    }
+
+    /// Lends the arrays that PQsendQueryPrepared takes.
+    func withArrays<Result>(
+        _ body: (
+            _ count: Int32, _ values: UnsafePointer<UnsafePointer<CChar>?>, _ lengths: UnsafePointer<Int32>,
+            _ formats: UnsafePointer<Int32>
+        ) -> Result
+    ) -> Result? {
+        let lengths = ranges.map { Int32(clamping: $0?.count ?? 0) } + [0]
+        let formats = [Int32](repeating: 1, count: ranges.count + 1)
+        return unsafe buffer.withUnsafeBytes { bytes in
+            let base = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+            var pointers = unsafe ranges.map { range in unsafe range.flatMap { unsafe base?.advanced(by: $0.lowerBound) } }
+            unsafe pointers.append(nil)
+            return unsafe pointers.withUnsafeBufferPointer { values in
+                unsafe lengths.withUnsafeBufferPointer { lengths in
+                    unsafe formats.withUnsafeBufferPointer { formats in
+                        guard let values = values.baseAddress, let lengths = lengths.baseAddress,
+                            let formats = formats.baseAddress
+                        else { return nil }
+                        return unsafe body(Int32(ranges.count), values, lengths, formats)
+                    }
+                }
+            }
+        }
+    }
+
+    private static func append(_ value: SQLValue, to buffer: inout [UInt8]) {
+        switch value {
+        case .null: break
+        case .boolean(let value): buffer.append(value ? 1 : 0)
+        case .integer(let value): append(value, to: &buffer)
+        case .double(let value): append(value.bitPattern, to: &buffer)
+        case .text(let value): buffer.append(contentsOf: value.utf8)
+        case .bytes(let value): buffer.append(contentsOf: value)
+        case .uuid(let high, let low):
+            append(high, to: &buffer)
+            append(low, to: &buffer)
+        case .timestamp(let value): append(value.microseconds &- postgresEpoch, to: &buffer)
+        case .json(let value):
+            buffer.append(1)  // the version of jsonb's binary form
+            buffer.append(contentsOf: value.utf8)
+        case .uuids(let values): appendArray(values, of: .uuid, to: &buffer)
+        case .texts(let values): appendArray(values.map(SQLValue.text), of: .text, to: &buffer)
+        }
+    }
+
+    /// array_recv: dimensions, null flag, element type, length, lower bound, then each element with its length.
+    private static func appendArray(_ values: [SQLValue], of type: SQLType, to buffer: inout [UInt8]) {
+        append(Int32(values.isEmpty ? 0 : 1), to: &buffer)
+        append(Int32(0), to: &buffer)
+        append(type.oid, to: &buffer)
+        guard !values.isEmpty else { return }
+        append(Int32(clamping: values.count), to: &buffer)
+        append(Int32(1), to: &buffer)
+        for value in values {
+            var element: [UInt8] = []
+            append(value, to: &element)
+            append(Int32(clamping: element.count), to: &buffer)
+            buffer.append(contentsOf: element)
+        }
+    }
+
+    private static func append(_ value: some FixedWidthInteger, to buffer: inout [UInt8]) {
+        for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
+            buffer.append(UInt8(truncatingIfNeeded: value >> shift))
+        }
+    }
+}
+
+/// 2000-01-01T00:00:00Z, where PostgreSQL's timestamps start, in microseconds since 1970.
+let postgresEpoch: Int64 = 946_684_800_000_000
+
+extension SQLType {
+    /// The type's OID in `pg_type`.
+    var oid: Oid {
+        switch self {
+        case .boolean: 16
+        case .integer: 20
+        case .double: 701
+        case .text: 25
+        case .bytes: 17
+        case .uuid: 2950
+        case .timestamp: 1184
+        case .json: 3802
+        case .uuids: 2951
+        case .texts: 1009
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/// Why a statement has no result.
+///
+/// `description` is for logs and tells no values; nothing of it goes to a client.
+public enum PostgresError: Error, Sendable, Hashable {
+    /// The database cannot be reached, or has no connection free within the time allowed. Nothing was done.
+    case unavailable(String)
+    /// The connection broke while the statement was under way. A write MAY have been committed.
+    case connectionLost
+    /// The database refused the statement; the transaction it was in is rolled back.
+    case refused(Refusal)
+    /// A row does not have the shape that the program expects.
+    case unexpectedShape(String)
+
+    /// What the database said.
+    public struct Refusal: Sendable, Hashable {
+        /// Five characters, PostgreSQL's appendix A.
+        public let sqlState: String
+        public let constraint: String?
+        public let table: String?
+        /// May quote values: never log it above debug level.
+        public let message: String
+    }
+
+    public var sqlState: String? {
+        if case .refused(let refusal) = self { refusal.sqlState } else { nil }
+    }
+
+    /// The name of the violated constraint, if that was the reason.
+    public var constraint: String? {
+        if case .refused(let refusal) = self { refusal.constraint } else { nil }
+    }
+
+    /// Deadlock or serialisation failure: the same work may succeed when done again.
+    public var isRetryable: Bool { sqlState == "40P01" || sqlState == "40001" }
+}
+
+extension PostgresError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unavailable(let reason): "database unavailable: \(reason)"
+        case .connectionLost: "database connection lost"
+        case .refused(let refusal):
+            "database error \(refusal.sqlState)"
+                + (refusal.table.map { " on \($0)" } ?? "") + (refusal.constraint.map { " (\($0))" } ?? "")
+        case .unexpectedShape(let what): "unexpected row shape: \(what)"
+        }
+    }
+}

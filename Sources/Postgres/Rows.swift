@@ -1,0 +1,157 @@
+import CPostgres
+import Domain
+
+/// The rows of one statement, as libpq holds them, in binary format.
+@safe public final class Rows {
+    private let result: OpaquePointer
+    public let count: Int
+    let columnCount: Int
+    /// How many rows the statement inserted, updated or deleted (or selected).
+    public let affected: Int
+
+    init(adopting result: OpaquePointer) {
+        unsafe self.result = unsafe result
+        count = Int(unsafe PQntuples(result))
+        columnCount = Int(unsafe PQnfields(result))
+        affected = Int(unsafe String(cString: PQcmdTuples(result))) ?? 0
+    }
+
+    deinit { unsafe PQclear(result) }
+
+    public var isEmpty: Bool { count == 0 }
+
+    public var first: Row? { count > 0 ? Row(rows: self, index: 0) : nil }
+
+    /// - Precondition: `0..<count`.
+    public subscript(index: Int) -> Row {
+        precondition(index >= 0 && index < count)
+        return Row(rows: self, index: index)
+    }
+
+    /// The only row.
+    /// - Throws: `unexpectedShape` unless there is exactly one.
+    public func one() throws(PostgresError) -> Row {
+        guard count == 1, let first else { throw .unexpectedShape("\(count) rows instead of one") }
+        return first
+    }
+
+    public func map<Value, Failure>(_ transform: (Row) throws(Failure) -> Value) throws(Failure) -> [Value] {
+        var values: [Value] = []
+        values.reserveCapacity(count)
+        for index in 0..<count { values.append(try transform(Row(rows: self, index: index))) }
+        return values
+    }
+
+    func column(_ name: StaticString) -> Int? {
+        for column in 0..<columnCount {
+            guard let candidate = unsafe PQfname(result, Int32(column)) else { continue }
+            if unsafe strcmp(candidate, name) { return column }
+        }
+        return nil
+    }
+
+    private func strcmp(_ candidate: UnsafePointer<CChar>, _ name: StaticString) -> Bool {
+        let length = name.utf8CodeUnitCount
+        for index in 0..<length
+        where unsafe UInt8(bitPattern: candidate[index]) != (unsafe name.utf8Start[index]) { return false }
+        return unsafe candidate[length] == 0
+    }
+
+    /// Lends the bytes of a cell, or nil when it is null. Bounds are the caller's to keep (`0..<count`, `columnCount`).
+    @inline(__always)
+    func withCell<Value>(_ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer?) -> Value) -> Value {
+        precondition(row < count && column < columnCount)
+        let (row, column) = (Int32(truncatingIfNeeded: row), Int32(truncatingIfNeeded: column))
+        if unsafe PQgetisnull(result, row, column) != 0 { return body(nil) }
+        let length = Int(unsafe PQgetlength(result, row, column))
+        return unsafe body(UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: length))
+    }
+
+    func type(of column: Int) -> Oid { unsafe PQftype(result, Int32(truncatingIfNeeded: column)) }
+}
+
+/// One row of a result.
+public struct Row {
+    let rows: Rows
+    let index: Int
+
+    /// The value of the column with that name.
+    /// - Throws: `unexpectedShape` when there is no such column, or it does not hold such a value.
+    public subscript<Value: PostgresDecodable>(name: StaticString) -> Value {
+        get throws(PostgresError) {
+            guard let column = rows.column(name) else { throw .unexpectedShape("no column \(name)") }
+            return try self[column, name]
+        }
+    }
+
+    private subscript<Value: PostgresDecodable>(column: Int, name: StaticString) -> Value {
+        get throws(PostgresError) {
+            let type = rows.type(of: column)
+            let value: Value? = unsafe rows.withCell(index, column) { bytes in
+                unsafe Value(postgres: bytes.map { unsafe Cell(bytes: $0, type: type) })
+            }
+            guard let value else { throw .unexpectedShape("column \(name) is not a \(Value.self)") }
+            return value
+        }
+    }
+
+    // MARK: By position, for long results whose columns the statement fixes
+
+    public func isNull(_ column: Int) -> Bool { unsafe rows.withCell(index, column) { unsafe $0 == nil } }
+
+    /// Eight bytes or fewer as a signed integer; 0 when null.
+    public func integer(_ column: Int) -> Int64 {
+        unsafe rows.withCell(index, column) { bytes in unsafe bytes.flatMap { unsafe bigEndianInteger($0) } ?? 0 }
+    }
+
+    public func uuid(_ column: Int) -> (high: UInt64, low: UInt64) {
+        unsafe rows.withCell(index, column) { bytes in
+            guard let bytes = unsafe bytes, bytes.count == 16 else { return (0, 0) }
+            return (
+                unsafe UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+                unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+            )
+        }
+    }
+
+    public func timestamp(_ column: Int) -> Timestamp {
+        Timestamp(microseconds: integer(column) &+ postgresEpoch)
+    }
+
+    /// Lends a text, bytea or jsonb cell's bytes (a jsonb's without its version byte); empty when null.
+    public func withBytes<Value>(_ column: Int, _ body: (Swift.Span<UInt8>) -> Value) -> Value {
+        let isJSON = rows.type(of: column) == jsonbType
+        return unsafe rows.withCell(index, column) { bytes in
+            let bytes = unsafe UnsafeRawBufferPointer(rebasing: (bytes ?? UnsafeRawBufferPointer(start: nil, count: 0))
+                .dropFirst(isJSON ? 1 : 0))
+            return unsafe body(Swift.Span(_unsafeBytes: bytes))
+        }
+    }
+}
+
+let jsonbType: Oid = 3802
+
+/// The bytes of one value and their PostgreSQL type, valid while the decoding call lasts.
+@safe public struct Cell {
+    let bytes: UnsafeRawBufferPointer
+    let type: Oid
+
+    /// A whole number of two, four or eight bytes.
+    public var integer: Int64? { unsafe bigEndianInteger(bytes) }
+
+    /// Valid UTF-8; of a jsonb, its text.
+    public var text: String? {
+        unsafe String(validating: type == jsonbType ? bytes.dropFirst()[...] : bytes[...], as: UTF8.self)
+    }
+
+    public var array: [UInt8] { unsafe [UInt8](bytes) }
+}
+
+private func bigEndianInteger(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+    switch bytes.count {
+    case 8: unsafe Int64(bigEndian: bytes.loadUnaligned(as: Int64.self))
+    case 4: unsafe Int64(Int32(bigEndian: bytes.loadUnaligned(as: Int32.self)))
+    case 2: unsafe Int64(Int16(bigEndian: bytes.loadUnaligned(as: Int16.self)))
+    default: nil
+    }
+}

@@ -1,0 +1,58 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// One thread, one epoll instance, one Swift executor: everything isolated to this actor runs on that thread.
+///
+/// Sockets, timers and the tasks that serve them live on one loop and never leave it, so they need no lock and no hop.
+/// Code running here MUST NOT block: slow calls go to a `BlockingPool`.
+public actor EventLoop {
+    nonisolated let executor: LoopExecutor
+    private nonisolated let name: String
+    private nonisolated let isStopRequested = Atomic(false)
+    private nonisolated let epoll: Int32
+
+    /// Descriptors, timers and tasks of this loop.
+    public private(set) lazy var poller = Poller(loop: self, epoll: epoll, wakeDescriptor: executor.wakeDescriptor)
+
+    public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    /// - Throws: when the kernel refuses a descriptor.
+    public init(name: String) throws(SystemError) {
+        self.name = name
+        executor = try LoopExecutor()
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard epoll >= 0 else { throw .last("epoll_create1") }
+        let refused = CLinuxWatch(epoll, EPOLL_CTL_ADD, executor.wakeDescriptor, 0, UInt32(CLinuxReadable))
+        guard refused == 0 else { throw SystemError(call: "epoll_ctl", number: -refused) }
+    }
+
+    deinit { close(epoll) }
+
+    /// Runs the loop on the calling thread until `stop`.
+    public nonisolated func run() {
+        executor.adoptCurrentThread()
+        while !isStopRequested.load(ordering: .acquiring) {
+            executor.runQueuedJobs()
+            assumeIsolated { loop in
+                loop.poller.turn(hasJobs: { loop.executor.hasJobs }, onWake: { loop.executor.collectInbox() })
+            }
+        }
+    }
+
+    /// Runs the loop on a thread of its own.
+    public nonisolated func start() throws(SystemError) {
+        try Thread.start(name: name) { self.run() }
+    }
+
+    /// Lets `run` return after the turn under way; callable from any thread.
+    public nonisolated func stop() {
+        isStopRequested.store(true, ordering: .releasing)
+        executor.wake()
+    }
+
+    /// Runs `body` on this loop; callable from any thread.
+    public nonisolated func post(_ body: @escaping @Sendable (isolated EventLoop) -> Void) {
+        Task { await body(self) }
+    }
+}

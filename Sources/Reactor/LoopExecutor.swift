@@ -1,0 +1,92 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// The executor behind an `EventLoop`: jobs run on the loop's one thread, between its waits for events.
+///
+/// It serves the actor (as its serial executor) and the tasks started on the loop (as their preferred executor), so that
+/// code that is isolated to nothing stays on the loop too.
+///
+/// A job enqueued from the loop's own thread goes into a plain array; from any other thread it takes a lock and wakes
+/// the loop through an eventfd. The only unsynchronised state (`local`) is touched by the loop's thread alone, which is
+/// why the class may call itself Sendable.
+final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
+    /// Readable when another thread has put something into the inbox.
+    let wakeDescriptor: Int32
+
+    private struct Inbox {
+        var jobs: [UnownedJob] = []
+        var isWakePending = false
+    }
+
+    private let inbox = Mutex(Inbox())
+    private let threadNumber = Atomic<UInt>(0)
+    private var local: [UnownedJob] = []
+    private var running: [UnownedJob] = []
+
+    init() throws(SystemError) {
+        wakeDescriptor = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
+        guard wakeDescriptor >= 0 else { throw .last("eventfd") }
+    }
+
+    deinit { close(wakeDescriptor) }
+
+    /// Makes the calling thread the one that runs jobs.
+    func adoptCurrentThread() {
+        threadNumber.store(UInt(pthread_self()), ordering: .releasing)
+    }
+
+    var isOnLoopThread: Bool { threadNumber.load(ordering: .relaxed) == UInt(pthread_self()) }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        if isOnLoopThread {
+            local.append(job)
+            return
+        }
+        let mustWake = inbox.withLock { inbox in
+            inbox.jobs.append(job)
+            defer { inbox.isWakePending = true }
+            return !inbox.isWakePending
+        }
+        if mustWake { wake() }
+    }
+
+    /// Makes the loop look at its inbox; callable from any thread.
+    func wake() {
+        var one: UInt64 = 1
+        _ = unsafe write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    /// Moves what other threads enqueued into the local queue.
+    func collectInbox() {
+        var count: UInt64 = 0
+        _ = unsafe read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)
+        inbox.withLock { inbox in
+            inbox.isWakePending = false
+            local.append(contentsOf: inbox.jobs)
+            inbox.jobs.removeAll(keepingCapacity: true)
+        }
+    }
+
+    var hasJobs: Bool { !local.isEmpty }
+
+    /// Runs the jobs that are queued now; those they enqueue wait for the next round, so that events get their turn.
+    func runQueuedJobs() {
+        swap(&local, &running)
+        let serial = unsafe asUnownedSerialExecutor()
+        let task = unsafe asUnownedTaskExecutor()
+        for job in running { unsafe job.runSynchronously(isolatedTo: serial, taskExecutor: task) }
+        running.removeAll(keepingCapacity: true)
+    }
+
+    func asUnownedSerialExecutor() -> UnownedSerialExecutor { unsafe UnownedSerialExecutor(ordinary: self) }
+
+    func asUnownedTaskExecutor() -> UnownedTaskExecutor { unsafe UnownedTaskExecutor(ordinary: self) }
+
+    func checkIsolated() {
+        precondition(isOnLoopThread, "not on the event loop's thread")
+    }
+
+    func isIsolatingCurrentContext() -> Bool? { isOnLoopThread }
+}

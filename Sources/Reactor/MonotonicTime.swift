@@ -1,0 +1,41 @@
+import CLinux
+import Glibc
+
+/// A moment on the machine's monotonic clock, in nanoseconds since an arbitrary start: for deadlines, never for dates.
+public struct MonotonicTime: Hashable, Comparable, Sendable {
+    public let nanoseconds: UInt64
+
+    public init(nanoseconds: UInt64) { self.nanoseconds = nanoseconds }
+
+    /// Reads the clock.
+    public static func now() -> MonotonicTime {
+        var time = timespec()
+        _ = unsafe clock_gettime(CLOCK_MONOTONIC, &time)
+        return MonotonicTime(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
+    }
+
+    public static let distantFuture = MonotonicTime(nanoseconds: .max)
+
+    public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
+
+    /// Saturates at the distant future.
+    public static func + (moment: Self, span: Duration) -> Self {
+        let (sum, overflow) = moment.nanoseconds.addingReportingOverflow(span.wholeNanoseconds)
+        return MonotonicTime(nanoseconds: overflow ? .max : sum)
+    }
+
+    /// Zero when `earlier` is later.
+    public func elapsed(since earlier: Self) -> Duration {
+        .nanoseconds(Int64(clamping: nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0))
+    }
+}
+
+extension Duration {
+    /// Nanoseconds, clamped to 0…UInt64.max.
+    fileprivate var wholeNanoseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? .max : product &+ UInt64(attoseconds / 1_000_000_000)
+    }
+}

@@ -1,0 +1,129 @@
+import CLinux
+import Glibc
+
+/// A loop's descriptors, timers and tasks, for the objects that live on that loop.
+///
+/// It is not Sendable: `EventLoop.poller` hands it out on the loop's thread only, and what holds it cannot leave.
+public final class Poller {
+    /// The monotonic clock as read at the start of this turn.
+    public private(set) var now = MonotonicTime.now()
+    public unowned let loop: EventLoop
+
+    private static let eventsPerTurn = 256
+
+    private let epoll: Int32
+    private let wakeDescriptor: Int32
+    private var watches: [Watch?] = []
+    private var lastGeneration: UInt32 = 0
+    private var timers = TimerQueue()
+    private var endOfTurn: [() -> Void] = []
+    private var events = [CLinuxEvent](repeating: CLinuxEvent(), count: eventsPerTurn)
+
+    private struct Watch {
+        let handler: any ReadinessHandler
+        let generation: UInt32
+        var interest: Interest
+    }
+
+    init(loop: EventLoop, epoll: Int32, wakeDescriptor: Int32) {
+        self.loop = loop
+        self.epoll = epoll
+        self.wakeDescriptor = wakeDescriptor
+    }
+
+    // MARK: Descriptors
+
+    /// Tells `handler` of `interest` on the descriptor, level-triggered, until `unwatch`. Keeps the handler alive.
+    public func watch(
+        _ descriptor: Int32, for interest: Interest, _ handler: any ReadinessHandler
+    ) throws(SystemError) {
+        lastGeneration &+= 1
+        let refused = CLinuxWatch(epoll, EPOLL_CTL_ADD, descriptor, lastGeneration, interest.rawValue)
+        guard refused == 0 else { throw SystemError(call: "epoll_ctl", number: -refused) }
+        let index = Int(descriptor)
+        while watches.count <= index { watches.append(nil) }
+        watches[index] = Watch(handler: handler, generation: lastGeneration, interest: interest)
+    }
+
+    public func change(_ descriptor: Int32, to interest: Interest) {
+        let index = Int(descriptor)
+        guard index < watches.count, let watch = watches[index], watch.interest != interest else { return }
+        watches[index]?.interest = interest
+        _ = CLinuxWatch(epoll, EPOLL_CTL_MOD, descriptor, watch.generation, interest.rawValue)
+    }
+
+    /// Call before closing the descriptor.
+    public func unwatch(_ descriptor: Int32) {
+        let index = Int(descriptor)
+        guard index < watches.count, watches[index] != nil else { return }
+        watches[index] = nil
+        _ = CLinuxWatch(epoll, EPOLL_CTL_DEL, descriptor, 0, 0)
+    }
+
+    // MARK: Timers and tasks
+
+    /// Runs `action` on this loop at the deadline, or soon after.
+    @discardableResult
+    public func schedule(at deadline: MonotonicTime, _ action: @escaping () -> Void) -> TimerID {
+        timers.add(deadline, action)
+    }
+
+    public func cancel(_ timer: TimerID) { timers.cancel(timer) }
+
+    /// Runs `action` once, just before the loop next waits: the place to send what a turn has gathered in one write.
+    public func atEndOfTurn(_ action: @escaping () -> Void) { endOfTurn.append(action) }
+
+    /// Starts a task on this loop. What it captures lives on the loop and stays there, so it need not be Sendable.
+    public func spawn(_ body: @escaping () async -> Void) {
+        // Sound because both ends are this loop: the box is opened on the thread that made it.
+        let confined = Confined(value: body)
+        Task(executorPreference: loop.executor) { await confined.value() }
+    }
+
+    // MARK: Turning
+
+    /// Waits for events (no longer than the next timer, not at all when there are jobs to run) and delivers them.
+    func turn(hasJobs: () -> Bool, onWake: () -> Void) {
+        runEndOfTurn()
+        let timeout = hasJobs() ? 0 : timeoutInMilliseconds()
+        let count = unsafe events.withUnsafeMutableBufferPointer { events in
+            unsafe CLinuxWait(epoll, events.baseAddress, Int32(events.count), timeout)
+        }
+        now = .now()
+        for index in 0..<max(0, Int(count)) {
+            let event = events[index]
+            if event.descriptor == wakeDescriptor { onWake() } else { deliver(event) }
+        }
+        while let action = timers.takeDue(at: now) { action() }
+    }
+
+    private func deliver(_ event: CLinuxEvent) {
+        let index = Int(event.descriptor)
+        // An event may be older than the descriptor's present owner: generations tell them apart.
+        guard index < watches.count, let watch = watches[index], watch.generation == event.generation else { return }
+        watch.handler.ready(Readiness(rawValue: event.events))
+    }
+
+    private func timeoutInMilliseconds() -> Int32 {
+        guard let deadline = timers.nextDeadline() else { return -1 }
+        let current = MonotonicTime.now()
+        guard deadline > current else { return 0 }
+        return Int32(clamping: (deadline.nanoseconds - current.nanoseconds + 999_999) / 1_000_000)
+    }
+
+    private func runEndOfTurn() {
+        guard !endOfTurn.isEmpty else { return }
+        let actions = endOfTurn
+        endOfTurn.removeAll(keepingCapacity: true)
+        for action in actions { action() }
+    }
+}
+
+/// A value that only ever exists on one loop's thread, on its way between two pieces of code of that same loop.
+///
+/// Sound only where both ends run on the same loop; nothing else in the package may be called Sendable by hand for that
+/// reason.
+public struct Confined<Value>: @unchecked Sendable {
+    public let value: Value
+    public init(value: Value) { self.value = value }
+}

@@ -1,0 +1,28 @@
+import CLinux
+
+/// What a descriptor's owner wants to be told about.
+public struct Interest: OptionSet, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    public static let readable = Interest(rawValue: UInt32(CLinuxReadable) | UInt32(CLinuxPeerClosed))
+    public static let writable = Interest(rawValue: UInt32(CLinuxWritable))
+}
+
+/// What has happened to a descriptor.
+public struct Readiness: OptionSet, Sendable {
+    public let rawValue: UInt32
+    public init(rawValue: UInt32) { self.rawValue = rawValue }
+
+    public static let readable = Readiness(rawValue: UInt32(CLinuxReadable))
+    public static let writable = Readiness(rawValue: UInt32(CLinuxWritable))
+    /// The peer has finished sending.
+    public static let peerClosed = Readiness(rawValue: UInt32(CLinuxPeerClosed))
+    public static let hangUp = Readiness(rawValue: UInt32(CLinuxHangUp))
+    public static let error = Readiness(rawValue: UInt32(CLinuxError))
+}
+
+/// The owner of a watched descriptor. Lives on its loop; called there, level-triggered.
+public protocol ReadinessHandler: AnyObject {
+    func ready(_ events: Readiness)
+}

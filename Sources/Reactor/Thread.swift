@@ -1,0 +1,32 @@
+import CLinux
+import Glibc
+
+/// Starting an operating-system thread.
+enum Thread {
+    private final class Start {
+        let name: String
+        let body: @Sendable () -> Void
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+    }
+
+    /// Runs `body` on a new detached thread of that name (the kernel keeps its first 15 bytes).
+    static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
+        let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
+        var thread = pthread_t()
+        let refused = unsafe pthread_create(&thread, nil, { argument in
+            guard let argument = unsafe argument else { return nil }
+            let start = unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+            unsafe CLinuxNameThread(start.name)
+            start.body()
+            return nil
+        }, start.toOpaque())
+        guard refused == 0 else {
+            unsafe start.release()
+            throw SystemError(call: "pthread_create", number: refused)
+        }
+        pthread_detach(thread)
+    }
+}

@@ -1,0 +1,84 @@
+/// A deadline that can be cancelled.
+public struct TimerID: Hashable, Sendable {
+    let number: UInt64
+}
+
+/// Deadlines and what to do at them: a binary heap; cancelled entries stay until they surface.
+struct TimerQueue {
+    private struct Entry {
+        let deadline: MonotonicTime
+        let number: UInt64
+    }
+
+    private var heap: [Entry] = []
+    private var actions: [UInt64: () -> Void] = [:]
+    private var lastNumber: UInt64 = 0
+
+    /// When the next live entry is due, or nil when there is none.
+    mutating func nextDeadline() -> MonotonicTime? {
+        while let first = heap.first {
+            if actions[first.number] != nil { return first.deadline }
+            removeFirst()
+        }
+        return nil
+    }
+
+    mutating func add(_ deadline: MonotonicTime, _ action: @escaping () -> Void) -> TimerID {
+        lastNumber += 1
+        heap.append(Entry(deadline: deadline, number: lastNumber))
+        actions[lastNumber] = action
+        siftUp(heap.count - 1)
+        return TimerID(number: lastNumber)
+    }
+
+    mutating func cancel(_ timer: TimerID) {
+        actions[timer.number] = nil
+        if heap.count > 64, heap.count > actions.count * 4 { compact() }
+    }
+
+    /// Takes the action of the earliest entry that is due, if any; entries due at the same moment keep their order.
+    mutating func takeDue(at now: MonotonicTime) -> (() -> Void)? {
+        guard let deadline = nextDeadline(), deadline <= now, let first = heap.first else { return nil }
+        removeFirst()
+        return actions.removeValue(forKey: first.number)
+    }
+
+    private mutating func compact() {
+        heap.removeAll { actions[$0.number] == nil }
+        for index in stride(from: heap.count / 2, through: 0, by: -1) { siftDown(index) }
+    }
+
+    private static func isBefore(_ left: Entry, _ right: Entry) -> Bool {
+        left.deadline != right.deadline ? left.deadline < right.deadline : left.number < right.number
+    }
+
+    private mutating func removeFirst() {
+        let last = heap.removeLast()
+        guard !heap.isEmpty else { return }
+        heap[0] = last
+        siftDown(0)
+    }
+
+    private mutating func siftUp(_ start: Int) {
+        var child = start
+        while child > 0 {
+            let parent = (child - 1) / 2
+            guard Self.isBefore(heap[child], heap[parent]) else { return }
+            heap.swapAt(child, parent)
+            child = parent
+        }
+    }
+
+    private mutating func siftDown(_ start: Int) {
+        var parent = start
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count {
+                if Self.isBefore(heap[child], heap[least]) { least = child }
+            }
+            guard least != parent else { return }
+            heap.swapAt(parent, least)
+            parent = least
+        }
+    }
+}

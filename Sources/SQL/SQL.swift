@@ -1,0 +1,206 @@
+import Domain
+
+/// A statement, or a part of one, with its values kept apart from its text.
+///
+/// The text comes from literals alone (`StaticString`); values enter only through `\(…)` and travel as parameters, so a
+/// statement built from a runtime string does not compile:
+///
+///     let sql: SQL = "SELECT status FROM nags WHERE family_id = \(family) AND id = \(nag)"
+public struct SQL: Sendable, ExpressibleByStringInterpolation {
+    enum Piece: Sendable {
+        case text(StaticString)
+        case runtimeText(String)
+        case value(SQLValue)
+    }
+
+    var pieces: [Piece]
+
+    public init(stringLiteral text: StaticString) { pieces = [.text(text)] }
+
+    public init(stringInterpolation: StringInterpolation) { pieces = stringInterpolation.pieces }
+
+    /// Text that is not a literal: migrations, and names that cannot be parameters. Never with input in it.
+    public init(unsafeSQL text: String) { pieces = [.runtimeText(text)] }
+
+    public struct StringInterpolation: StringInterpolationProtocol {
+        var pieces: [Piece] = []
+
+        public init(literalCapacity _: Int, interpolationCount: Int) {
+            pieces.reserveCapacity(2 * interpolationCount + 1)
+        }
+
+        public mutating func appendLiteral(_ text: StaticString) {
+            if text.utf8CodeUnitCount > 0 { pieces.append(.text(text)) }
+        }
+
+        /// A value, bound as a parameter.
+        public mutating func appendInterpolation(_ value: some SQLBindable) { pieces.append(.value(value.sqlValue)) }
+
+        public mutating func appendInterpolation<Value: SQLBindable>(_ value: Value?) {
+            pieces.append(.value(value?.sqlValue ?? .null(Value.sqlType)))
+        }
+
+        /// Another part of the statement, its values renumbered.
+        public mutating func appendInterpolation(_ part: SQL) { pieces.append(contentsOf: part.pieces) }
+    }
+
+    /// Parts one after another, with `separator` between them.
+    public static func joined(_ parts: [SQL], separator: StaticString) -> SQL {
+        var joined = SQL(stringLiteral: "")
+        for (index, part) in parts.enumerated() {
+            if index > 0 { joined.pieces.append(.text(separator)) }
+            joined.pieces.append(contentsOf: part.pieces)
+        }
+        return joined
+    }
+
+    /// The text with `$1`, `$2`, … and the values in that order.
+    public func rendered() -> (text: String, values: [SQLValue]) {
+        var text = ""
+        text.reserveCapacity(512)
+        var values: [SQLValue] = []
+        values.reserveCapacity(pieces.count / 2 + 1)
+        for piece in pieces {
+            switch piece {
+            case .text(let literal): text += literal.description
+            case .runtimeText(let runtime): text += runtime
+            case .value(let value):
+                values.append(value)
+                text += "$"
+                text += String(values.count)
+            }
+        }
+        return (text, values)
+    }
+}
+
+/// A parameter's value, in the terms both databases understand.
+public enum SQLValue: Hashable, Sendable {
+    case null(SQLType)
+    case boolean(Bool)
+    case integer(Int64)
+    case double(Double)
+    case text(String)
+    case bytes([UInt8])
+    case uuid(high: UInt64, low: UInt64)
+    case timestamp(Timestamp)
+    /// A JSON document, as text.
+    case json(String)
+    case uuids([SQLValue])
+    case texts([String])
+
+    public var type: SQLType {
+        switch self {
+        case .null(let type): type
+        case .boolean: .boolean
+        case .integer: .integer
+        case .double: .double
+        case .text: .text
+        case .bytes: .bytes
+        case .uuid: .uuid
+        case .timestamp: .timestamp
+        case .json: .json
+        case .uuids: .uuids
+        case .texts: .texts
+        }
+    }
+}
+
+/// The types a parameter can have.
+public enum SQLType: Hashable, Sendable {
+    case boolean, integer, double, text, bytes, uuid, timestamp, json, uuids, texts
+}
+
+/// A Swift value that can be a parameter.
+public protocol SQLBindable {
+    static var sqlType: SQLType { get }
+    var sqlValue: SQLValue { get }
+}
+
+extension Optional: SQLBindable where Wrapped: SQLBindable {
+    public static var sqlType: SQLType { Wrapped.sqlType }
+    public var sqlValue: SQLValue { self?.sqlValue ?? .null(Wrapped.sqlType) }
+}
+
+extension Bool: SQLBindable {
+    public static var sqlType: SQLType { .boolean }
+    public var sqlValue: SQLValue { .boolean(self) }
+}
+
+extension Int: SQLBindable {
+    public static var sqlType: SQLType { .integer }
+    public var sqlValue: SQLValue { .integer(Int64(self)) }
+}
+
+extension Int64: SQLBindable {
+    public static var sqlType: SQLType { .integer }
+    public var sqlValue: SQLValue { .integer(self) }
+}
+
+extension Double: SQLBindable {
+    public static var sqlType: SQLType { .double }
+    public var sqlValue: SQLValue { .double(self) }
+}
+
+extension String: SQLBindable {
+    public static var sqlType: SQLType { .text }
+    public var sqlValue: SQLValue { .text(self) }
+}
+
+extension Timestamp: SQLBindable {
+    public static var sqlType: SQLType { .timestamp }
+    public var sqlValue: SQLValue { .timestamp(self) }
+}
+
+extension TimeOfDay: SQLBindable {
+    /// Bound as text: write `\(time)::time`.
+    public static var sqlType: SQLType { .text }
+    public var sqlValue: SQLValue { .text(description) }
+}
+
+extension Identifier: SQLBindable {
+    public static var sqlType: SQLType { .uuid }
+    public var sqlValue: SQLValue { .uuid(high: high, low: low) }
+}
+
+extension [UInt8]: SQLBindable {
+    public static var sqlType: SQLType { .bytes }
+    public var sqlValue: SQLValue { .bytes(self) }
+}
+
+extension RawRepresentable where RawValue == String {
+    public static var sqlType: SQLType { .text }
+    public var sqlValue: SQLValue { .text(rawValue) }
+}
+
+extension FamilyRole: SQLBindable {}
+extension MembershipStatus: SQLBindable {}
+extension RelationshipStatus: SQLBindable {}
+extension BlockState: SQLBindable {}
+extension NagCategory: SQLBindable {}
+extension NagStatus: SQLBindable {}
+extension DoneDefinition: SQLBindable {}
+extension StrategyTemplate: SQLBindable {}
+extension Recurrence: SQLBindable {}
+extension ConsentType: SQLBindable {}
+extension ExcuseCategory: SQLBindable {}
+extension AITone: SQLBindable {}
+extension BadgeType: SQLBindable {}
+
+/// A list bound as one array parameter: `= ANY(\(SQLList(ids)))`.
+public struct SQLList: SQLBindable {
+    public static var sqlType: SQLType { .uuids }
+    public let sqlValue: SQLValue
+
+    public init<Kind>(_ ids: [Identifier<Kind>]) { sqlValue = .uuids(ids.map(\.sqlValue)) }
+    public init(_ texts: [String]) { sqlValue = .texts(texts) }
+}
+
+/// A JSON document as text, bound as `jsonb`.
+public struct SQLJSON: SQLBindable {
+    public static var sqlType: SQLType { .json }
+    public let text: String
+    public var sqlValue: SQLValue { .json(text) }
+
+    public init(_ text: String) { self.text = text }
+}

@@ -1,0 +1,132 @@
+import Domain
+import Foundation
+import Postgres
+import Reactor
+import SQL
+import Testing
+
+@Suite struct DatabaseTests {
+    @Test func valuesOfEveryTypeComeBackAsTheyWent() async throws {
+        try await withDatabase { database in
+            let id = NagID(high: 0x0011_2233_4455_6677, low: 0x8899_aabb_ccdd_eeff)
+            let moment = Timestamp(microseconds: 1_795_241_779_123_456)
+            let row = try await database.query(
+                """
+                SELECT \(true) AS yes, \(Int64.min) AS least, \(-1.5) AS half, \("zoë \u{1F600} '\\") AS text,
+                       \([UInt8]([0, 1, 255])) AS bytes, \(id) AS id, \(moment) AS moment, \(SQLJSON(#"{"a": 1}"#)) AS json,
+                       \(String?.none) AS nothing, \(SQLList([id, id])) = ARRAY[\(id), \(id)] AS same,
+                       \(SQLList(["a", ""])) = ARRAY['a', ''] AS texts
+                """
+            ).one()
+            #expect(try row["yes"] == true)
+            #expect(try row["least"] == Int64.min)
+            #expect(try row["half"] == -1.5)
+            #expect(try row["text"] == "zoë \u{1F600} '\\")
+            #expect(try row["bytes"] == [UInt8]([0, 1, 255]))
+            #expect(try row["id"] == id)
+            #expect(try row["moment"] == moment)
+            #expect(try row["json"] == #"{"a": 1}"#)
+            #expect(try (row["nothing"] as String?) == nil)
+            #expect(try row["same"] == true)
+            #expect(try row["texts"] == true)
+        }
+    }
+
+    @Test func aWrongTypeOrNameIsAnErrorNotATrap() async throws {
+        try await withDatabase { database in
+            let row = try await database.query("SELECT 'x'::text AS x, NULL::text AS nothing").one()
+            #expect(throws: PostgresError.self) { try row["x"] as Int }
+            #expect(throws: PostgresError.self) { try row["nothing"] as String }
+            #expect(throws: PostgresError.self) { try row["absent"] as String }
+        }
+    }
+
+    @Test func statementsOfOneExchangeCommitTogetherOrNotAtAll() async throws {
+        try await withDatabase { database in
+            _ = try await database.query("CREATE TABLE thing (id bigint PRIMARY KEY)")
+            await #expect(throws: PostgresError.self) {
+                _ = try await database.exchange([
+                    "INSERT INTO thing VALUES (1)", "INSERT INTO thing VALUES (1)", "INSERT INTO thing VALUES (2)",
+                ])
+            }
+            #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 0)
+            // A prepare skipped by the failure above must not be remembered as done.
+            _ = try await database.exchange(["INSERT INTO thing VALUES (2)"])
+            #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 1)
+        }
+    }
+
+    @Test func aTransactionThatThrowsLeavesNothing() async throws {
+        try await withDatabase { database in
+            _ = try await database.query("CREATE TABLE thing (id bigint PRIMARY KEY)")
+            struct Stop: Error {}
+            await #expect(throws: Stop.self) {
+                try await database.transaction { transaction in
+                    _ = try await transaction.query("INSERT INTO thing VALUES (1)")
+                    throw Stop()
+                }
+            }
+            try await database.transaction { transaction in
+                _ = try await transaction.query("INSERT INTO thing VALUES (2)")
+            }
+            #expect(try await database.query("SELECT id FROM thing").map { try $0["id"] } == [2])
+        }
+    }
+
+    @Test func sessionsComeBackAfterTheDatabaseEndsThem() async throws {
+        try await withDatabase { database in
+            let mine: Int = try await database.query("SELECT pg_backend_pid() AS pid").one()["pid"]
+            _ = try? await database.query(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()")
+            let next: Int = try await database.query("SELECT pg_backend_pid() AS pid").one()["pid"]
+            #expect(mine != next)
+        }
+    }
+
+    @Test func aFullQueueAndALongWaitAreRefused() async throws {
+        var limits = Database.Limits()
+        limits.connections = 1
+        limits.exchangesPerConnection = 1
+        limits.queue = 1
+        limits.queuePatience = .milliseconds(50)
+        try await withDatabase(limits) { database in
+            try await database.transaction { transaction in
+                _ = try await transaction.query("SELECT 1")
+                // The only session is held: one may wait (and gives up), the next is refused at once.
+                await #expect(throws: PostgresError.unavailable("no session became free in time")) {
+                    _ = try await database.query("SELECT 2")
+                }
+            }
+            #expect(try await database.query("SELECT 3 AS n").one()["n"] == 3)
+        }
+    }
+
+    @Test func writesShareATransactionAndABadOneSpoilsNobodysWork() async throws {
+        try await withDatabase { database in
+            _ = try await database.query(
+                "CREATE TABLE thing (id bigint PRIMARY KEY CHECK (id <> 13), tx bigint DEFAULT txid_current())")
+            let commits = GroupCommit(database, batchLimit: 8, concurrency: 1)
+            let outcomes = await withCheckedContinuation { (done: CheckedContinuation<[String], Never>) in
+                var outcomes: [Int: String] = [:]
+                for number in 1...32 {
+                    database.poller.spawn {
+                        do {
+                            let rows = try await commits.run(
+                                "INSERT INTO thing VALUES (\(number)) RETURNING id", key: (0, UInt64(number)))
+                            outcomes[number] = "\(try rows.one()["id"] as Int)"
+                        } catch {
+                            outcomes[number] = (error as? PostgresError)?.sqlState ?? "?"
+                        }
+                        if outcomes.count == 32 {
+                            done.resume(returning: outcomes.sorted { $0.key < $1.key }.map(\.value))
+                        }
+                    }
+                }
+            }
+            #expect(outcomes == (1...32).map { $0 == 13 ? "23514" : "\($0)" })
+            let row = try await database.query("SELECT count(*) AS n, count(DISTINCT tx) AS txs FROM thing").one()
+            #expect(try row["n"] == 31)
+            #expect(try (row["txs"] as Int) < 20)
+        }
+    }
+}

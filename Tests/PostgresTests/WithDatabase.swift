@@ -1,0 +1,38 @@
+import Foundation
+import Postgres
+import Reactor
+import SQL
+import Testing
+
+/// Runs `body` on a fresh loop with a fresh, empty database of the test cluster, and drops the database afterwards.
+func withDatabase(
+    _ limits: Database.Limits = Database.Limits(), _ body: @escaping @Sendable (Database) async throws -> Void
+) async throws {
+    let url = try #require(
+        ProcessInfo.processInfo.environment["NAGZ_TEST_DATABASE_URL"],
+        "set NAGZ_TEST_DATABASE_URL to a superuser's URL of a test cluster (deploy/test does)")
+    let name = "test_\(UUID().uuidString.lowercased().replacing("-", with: ""))"
+    let loop = try EventLoop(name: "test")
+    try loop.start()
+    defer { loop.stop() }
+    try await run(on: loop) { loop in
+        let administration = Database(try ConnectionOptions(url: url), poller: loop.poller)
+        administration.open()
+        _ = try await administration.query(SQL(unsafeSQL: "CREATE DATABASE \(name)"))
+        let database = Database(
+            try ConnectionOptions(url: url, database: name), limits: limits, poller: loop.poller)
+        database.open()
+        var failure: (any Error)?
+        do { try await body(database) } catch { failure = error }
+        database.close()
+        _ = try await administration.query(SQL(unsafeSQL: "DROP DATABASE \(name) WITH (FORCE)"))
+        administration.close()
+        if let failure { throw failure }
+    }
+}
+
+private func run(
+    on loop: isolated EventLoop, _ body: @Sendable (isolated EventLoop) async throws -> Void
+) async throws {
+    try await body(loop)
+}
