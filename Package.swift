@@ -34,8 +34,9 @@ let package = Package(
         .target(
             name: "NagzAI", dependencies: ["Domain"], exclude: ["README.md"], resources: [.embedInCode("Pools")],
             swiftSettings: common),
-        .target(name: "JSON", swiftSettings: checkedMemory),
-        .target(name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], swiftSettings: common),
+        .target(name: "JSON", exclude: ["README.md"], swiftSettings: checkedMemory),
+        .target(
+            name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], exclude: ["README.md"], swiftSettings: common),
         .target(name: "Audit", dependencies: ["CSodium", "Domain"], swiftSettings: checkedMemory),
 
         // MARK: Machinery

@@ -59,7 +59,7 @@ public struct JSONObject: Sendable {
 
     private func place(of key: String) -> Int? {
         if !places.isEmpty { return places[ExactKey(key)] }
-        return members.firstIndex { $0.key.utf8.elementsEqual(key.utf8) }
+        return members.firstIndex { sameBytes($0.key, key) }
     }
 }
 
@@ -87,10 +87,14 @@ private struct ExactKey: Hashable {
 
     init(_ text: String) { self.text = text }
 
-    static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+    static func == (left: Self, right: Self) -> Bool { sameBytes(left.text, right.text) }
 
     func hash(into hasher: inout Hasher) {
         for byte in text.utf8 { hasher.combine(byte) }
         hasher.combine(UInt8.max)
     }
+}
+
+private func sameBytes(_ left: String, _ right: String) -> Bool {
+    left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
 }

@@ -23,16 +23,20 @@ public struct JSONWriter: Sendable {
     // MARK: Containers
 
     @inlinable
-    public mutating func object(_ members: (inout JSONWriter) -> Void) {
+    public mutating func object<Failure>(
+        _ members: (inout JSONWriter) throws(Failure) -> Void
+    ) throws(Failure) {
         open(UInt8(ascii: "{"))
-        members(&self)
+        try members(&self)
         close(UInt8(ascii: "}"))
     }
 
     @inlinable
-    public mutating func array(_ elements: (inout JSONWriter) -> Void) {
+    public mutating func array<Failure>(
+        _ elements: (inout JSONWriter) throws(Failure) -> Void
+    ) throws(Failure) {
         open(UInt8(ascii: "["))
-        elements(&self)
+        try elements(&self)
         close(UInt8(ascii: "]"))
     }
 
@@ -125,15 +129,17 @@ public struct JSONWriter: Sendable {
         beginValue()
         var text = InlineArray<38, UInt8>(repeating: UInt8(ascii: "\""))
         var place = 1
-        for index in 0..<32 {
-            if index == 8 || index == 12 || index == 16 || index == 20 {
+        for part in 0..<8 {
+            if part >= 2, part <= 5 {
                 text[place] = UInt8(ascii: "-")
                 place += 1
             }
-            let word = index < 16 ? high : low
-            let nibble = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (index & 15))) & 15
-            text[place] = nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10
-            place += 1
+            let word = part < 4 ? high : low
+            let digits = hexadecimal(UInt16(truncatingIfNeeded: word >> UInt64(48 - 16 * (part & 3))))
+            for digit in 0..<4 {
+                text[place] = UInt8(truncatingIfNeeded: digits >> UInt32(24 - 8 * digit))
+                place += 1
+            }
         }
         append(text.span)
     }
@@ -219,6 +225,16 @@ public struct JSONWriter: Sendable {
             output.append(nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10)
         }
     }
+}
+
+/// The four lower-case hexadecimal digits of a number, first digit in the highest byte, all worked out at once.
+@inlinable
+func hexadecimal(_ number: UInt16) -> UInt32 {
+    let number = UInt32(number)
+    let nibbles = (number & 0xF000) << 12 | (number & 0x0F00) << 8 | (number & 0x00F0) << 4 | number & 0x000F
+    // Six more than a digit's value carries into bit 4 for a letter; letters lie 39 further than digits would.
+    let letters = (nibbles &+ 0x0606_0606) >> 4 & 0x0101_0101
+    return nibbles &+ 0x3030_3030 &+ letters &* 39
 }
 
 extension JSONValue {

@@ -1,5 +1,6 @@
 /// One operation of the API as data: what the router matches, the client prints and the OpenAPI document describes.
 public struct Operation: Hashable, Sendable {
+    /// The request methods in use.
     public enum Method: String, Sendable, CaseIterable {
         case get = "GET"
         case post = "POST"

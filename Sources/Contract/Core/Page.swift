@@ -34,11 +34,23 @@ extension Page: WireReadable, WireInput where Item: WireReadable {
 
 extension Page: WireOutput where Item: WireOutput {
     public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("items", items)
+        json.page(total: total, answering: PageRequest(limit: limit, offset: offset)) { json in
+            for item in items { item.write(to: &json) }
+        }
+    }
+}
+
+extension JSONWriter {
+    /// A page whose items the closure writes itself, one value after the other, straight from the rows of a database.
+    public mutating func page<Failure>(
+        total: Int, answering request: PageRequest, items: (inout JSONWriter) throws(Failure) -> Void
+    ) throws(Failure) {
+        try object { json throws(Failure) in
+            json.key("items")
+            try json.array(items)
             json.field("total", total)
-            json.field("limit", limit)
-            json.field("offset", offset)
+            json.field("limit", request.limit)
+            json.field("offset", request.offset)
         }
     }
 }

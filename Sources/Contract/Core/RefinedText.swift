@@ -47,6 +47,7 @@ public struct PIN: Hashable, Sendable, WireText, CustomStringConvertible {
 }
 
 /// A password or a token. It never prints itself, so that it cannot reach a log by way of the value it is part of.
+/// `==` is not constant-time: compare hashes.
 public struct Secret: Hashable, Sendable, WireText, CustomStringConvertible {
     public let wireText: String
 

@@ -22,7 +22,7 @@ extension OpenAPIDocument {
     public func check(
         _ value: JSONValue, against name: String, _ strictness: Strictness = .exact
     ) -> [Violation] {
-        guard let schema = root["components"]?["schemas"]?[name] else {
+        guard let schema = schema(name) else {
             return [Violation(place: "", message: "the document has no schema \(name)")]
         }
         return check(value, schema: schema, strictness)
@@ -42,7 +42,7 @@ extension OpenAPIDocument {
         guard schema.objectValue != nil else { return violation("its schema cannot be found") }
         if let choices = schema["anyOf"]?.arrayValue {
             let outcomes = choices.map { violations(value, $0, place: place, strictness) }
-            return outcomes.contains([]) ? [] : outcomes.min { depth($0) > depth($1) } ?? []
+            return outcomes.contains([]) ? [] : outcomes.max { depth($0) < depth($1) } ?? []
         }
         let types = schema["type"]?.arrayValue?.compactMap(\.stringValue) ?? schema["type"]?.stringValue.map { [$0] }
         if let types, !types.contains(where: { value.isOfType($0) }) {

@@ -15,6 +15,9 @@ public struct OpenAPIDocument: Sendable {
         root["components"]?["schemas"]?.objectValue?.members.map(\.key) ?? []
     }
 
+    /// The component schema of that name.
+    public func schema(_ name: String) -> JSONValue? { root["components"]?["schemas"]?[name] }
+
     /// The operation of that method at that path: its template, or a path that fits one. Where several templates fit,
     /// the one with the fewest parameters.
     public func operation(_ method: String, _ path: String) -> DescribedOperation? {
@@ -84,6 +87,7 @@ public struct DescribedOperation: Sendable {
         case open, bearer, optional
     }
 
+    /// A parameter it takes.
     public struct Parameter: Hashable, Sendable {
         public let name: String
         /// `path`, `query` or `header`.
