@@ -2,7 +2,7 @@ import Contract
 
 /// `nagz routes`: every operation with its method, path and who may call it.
 enum Catalogue {
-    static func printRoutes(_ arguments: inout Arguments) throws {
+    static func printRoutes(_ arguments: Arguments) throws {
         try arguments.finish()
         for operation in API.all {
             let method = operation.method.rawValue.padded(to: 7)

@@ -4,7 +4,8 @@ import Server
 
 /// `nagz migrate`: brings the database's schema up to this program's.
 enum Migrate {
-    static func run(_ arguments: inout Arguments) async throws {
+    static func run(_ arguments: Arguments) async throws {
+        var arguments = arguments
         let url = try arguments.databaseURL()
         let isDryRun = arguments.flag("--dry-run")
         let folder = try folder(&arguments)

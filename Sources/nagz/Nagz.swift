@@ -1,4 +1,5 @@
 import Foundation
+import Reactor
 import Server
 
 /// The command line: one verb, its options, and an exit code that scripts can use.
@@ -20,23 +21,42 @@ struct Nagz {
         exit codes: 0 done, 64 wrong usage, 69 database unavailable, 73 port taken, 78 configuration
         """
 
-    static func main() async {
-        var arguments = Arguments(Array(CommandLine.arguments.dropFirst()))
+    /// Not asynchronous itself: `serve` has to see to its signals before there is a second thread.
+    static func main() {
         do {
+            var arguments = Arguments(Array(CommandLine.arguments.dropFirst()))
             switch arguments.next() {
-            case "serve": try await Serve.run(&arguments)
-            case "migrate": try await Migrate.run(&arguments)
-            case "routes": try Catalogue.printRoutes(&arguments)
+            case "serve":
+                let signals = try TerminationSignals()
+                finish { [arguments] in try await Serve.run(arguments, signals) }
+            case "migrate": finish { [arguments] in try await Migrate.run(arguments) }
+            case "routes": try Catalogue.printRoutes(arguments)
             case "--version": print("nagz \(NagzVersion.current)")
             case "--help", "-h": print(usage)
             case nil: throw Stop(.usage, "nagz --help tells what it can do")
             case let verb?: throw Stop(.usage, "there is no “\(verb)”; nagz --help tells what there is")
             }
-        } catch let stop as Stop {
-            stop.exit()
         } catch {
-            Stop(.unavailable, "\(error)").exit()
+            end(error)
         }
+    }
+
+    /// Runs an asynchronous verb to its end.
+    private static func finish(_ verb: sending @escaping () async throws -> Void) -> Never {
+        Task.detached {
+            do {
+                try await verb()
+                Foundation.exit(0)
+            } catch {
+                end(error)
+            }
+        }
+        // Not dispatchMain(): it lets the main thread take signals again.
+        while true { pause() }
+    }
+
+    private static func end(_ error: any Error) -> Never {
+        (error as? Stop ?? Stop(.unavailable, "\(error)")).exit()
     }
 }
 

@@ -6,16 +6,15 @@ import Server
 
 /// `nagz serve`: answers until SIGTERM or SIGINT, then drains.
 enum Serve {
-    static func run(_ arguments: inout Arguments) async throws {
+    static func run(_ arguments: Arguments, _ termination: TerminationSignals) async throws {
+        var arguments = arguments
         let folder = try Migrate.folder(&arguments)
         let configuration = try configuration(&arguments)
         try arguments.finish()
-        // Made before any other thread, so that none of them takes the signals.
         let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
-        let termination = try TerminationSignals { continuation.yield($0) }
         let watcher = try EventLoop(name: "nagz-signals")
         try watcher.start()
-        try await watch(termination, on: watcher)
+        try await termination.watch(on: watcher) { continuation.yield($0) }
 
         try await checkSchema(folder, configuration.databaseURL)
         let server = try await NagzServer(configuration)
@@ -39,10 +38,6 @@ enum Serve {
         await server.shutDown()
         watcher.stop()
         say("stopped")
-    }
-
-    private static func watch(_ signals: sending TerminationSignals, on loop: isolated EventLoop) throws(SystemError) {
-        try signals.watch(with: loop.poller)
     }
 
     /// A server and a schema that do not belong together must not meet.
