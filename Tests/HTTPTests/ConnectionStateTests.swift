@@ -1,0 +1,226 @@
+import Reactor
+import Testing
+
+@testable import HTTP
+
+private let start = MonotonicTime(nanoseconds: 1_000_000_000)
+private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+private let post = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n"
+
+/// Feeds a state and remembers what it called for, in short words.
+private struct Script {
+    var state: HTTPConnectionState
+    var events: [String] = []
+    var rest: [UInt8] = []
+
+    init(_ limits: Limits = Limits()) { state = HTTPConnectionState(limits: limits, now: start) }
+
+    mutating func feed(_ text: String, at seconds: Double = 0) {
+        let input = rest + octets(text)
+        var position = 0
+        while true {
+            let event = state.take(input.span, at: &position, now: after(seconds))
+            if case .needsInput = event { break }
+            note(event)
+            if case .close = event { break }
+        }
+        rest = Array(input[position...])
+    }
+
+    mutating func note(_ event: HTTPConnectionState.Event) {
+        switch event {
+        case .needsInput: break
+        case .head: events.append("head")
+        case .request(let body): events.append("request \(body.count)")
+        case .fault(let fault): events.append("fault \(fault)")
+        case .close: events.append("close")
+        }
+    }
+
+    mutating func expire(at seconds: Double) { note(state.expire(now: after(seconds))) }
+
+    /// Answers with ten octets that the socket takes at once.
+    mutating func answer(persists: Bool = true, at seconds: Double = 0) {
+        state.queued(10, now: after(seconds))
+        state.answered(persists: persists, now: after(seconds))
+        state.wrote(10, now: after(seconds))
+    }
+}
+
+private func after(_ seconds: Double) -> MonotonicTime { start + .milliseconds(Int64(seconds * 1000)) }
+
+@Suite("The rules of a connection")
+struct ConnectionStateTests {
+    @Test("a resting connection is closed when it has been idle too long")
+    func idle() {
+        var script = Script()
+        #expect(script.state.deadline == after(75))
+        script.expire(at: 74.9)
+        #expect(script.events == [])
+        script.expire(at: 75)
+        #expect(script.events == ["close"] && script.state.isClosed)
+    }
+
+    @Test("an answer starts the idle time anew")
+    func idleAfterAnswer() {
+        var script = Script()
+        script.feed(get, at: 70)
+        script.answer(at: 71)
+        #expect(script.state.deadline == after(71 + 75))
+    }
+
+    @Test("a header section has ten seconds in total, however its octets trickle")
+    func slowHead() {
+        var script = Script()
+        for (index, octet) in get.dropLast(2).enumerated() { script.feed(String(octet), at: 5 + Double(index) * 0.3) }
+        #expect(script.state.deadline == after(15))
+        script.expire(at: 14.9)
+        #expect(script.events == [])
+        script.expire(at: 15)
+        #expect(script.events == ["fault headTimeout"])
+        script.answer(persists: false, at: 15)
+        #expect(script.state.isFinished)
+    }
+
+    @Test("content may be slow, but not below the minimum rate")
+    func slowBody() {
+        var script = Script()
+        script.feed(post)
+        let first = script.state.deadline
+        script.feed(String(repeating: "x", count: 10_240), at: 9)
+        let second = script.state.deadline
+        #expect(first.map { $0 >= after(10) && $0 < after(10.2) } == true)
+        #expect(second.map { $0 >= after(20) && $0 < after(20.2) } == true)
+        script.expire(at: 20.2)
+        #expect(script.events == ["head", "fault bodyTimeout"])
+    }
+
+    @Test("no request is taken while another is answered, and octets behind it wait")
+    func pipeline() {
+        var script = Script()
+        script.feed(get + get + "GET")
+        #expect(script.events == ["head", "request 0"])
+        #expect(!script.state.wantsInput && script.rest.count == get.utf8.count + 3)
+        script.answer()
+        script.feed("")
+        #expect(script.events.count == 4 && script.rest.count == 3)
+        script.answer()
+        script.feed("")
+        #expect(script.rest.isEmpty && script.state.wantsInput)
+    }
+
+    @Test("reading stops while an answer is not wholly written")
+    func backPressure() {
+        var script = Script()
+        script.feed(get)
+        script.state.queued(1000, now: after(1))
+        script.state.answered(persists: true, now: after(1))
+        script.state.wrote(400, now: after(2))
+        #expect(!script.state.wantsInput && script.state.unwrittenOctets == 600)
+        script.state.wrote(600, now: after(3))
+        #expect(script.state.wantsInput)
+    }
+
+    @Test("an answer that makes no progress is given up")
+    func writeStall() {
+        var script = Script()
+        script.feed(get)
+        script.state.queued(1000, now: after(1))
+        script.state.answered(persists: true, now: after(1))
+        #expect(script.state.deadline == after(21))
+        script.state.wrote(1, now: after(20))
+        #expect(script.state.deadline == after(40))
+        script.expire(at: 40)
+        #expect(script.state.isClosed)
+    }
+
+    @Test("a running handler has no deadline")
+    func handling() {
+        var script = Script()
+        script.feed(get)
+        #expect(script.state.deadline == nil)
+    }
+
+    @Test("a fault is answered, then input is read and discarded for a while")
+    func lingering() {
+        var script = Script()
+        script.feed("BAD\r\n" + get)
+        #expect(script.events == ["fault requestLineSyntax"])
+        script.answer(persists: false)
+        #expect(script.state.isFinished)
+        script.state.beginLingering(now: after(0))
+        script.feed(get)
+        #expect(script.events.count == 1 && script.state.wantsInput && script.state.deadline == after(2))
+        script.expire(at: 2)
+        #expect(script.state.isClosed)
+    }
+
+    @Test("lingering has an end in octets too")
+    func lingeringFlood() {
+        var limits = Limits()
+        limits.lingerBytes = 100
+        var script = Script(limits)
+        script.feed("BAD\r\n")
+        script.answer(persists: false)
+        script.state.beginLingering(now: after(0))
+        script.feed(String(repeating: "x", count: 101))
+        #expect(script.state.isClosed)
+    }
+
+    @Test("Connection: close ends the connection after its answer")
+    func close() {
+        var script = Script()
+        var head: RequestHead?
+        let wire = octets("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        var position = 0
+        if case .head(let seen) = script.state.take(wire.span, at: &position, now: start) { head = seen }
+        #expect(head.map { script.state.persists(after: $0) } == false)
+    }
+
+    @Test("half-close: what was sent is answered", arguments: [get, get + get])
+    func halfClose(_ wire: String) {
+        var script = Script()
+        script.feed(wire)
+        script.note(script.state.inputEnded(now: after(1)))
+        while !script.state.isClosed, script.events.last != "close" {
+            script.answer()
+            script.feed("")
+        }
+        #expect(script.events.filter { $0 == "request 0" }.count == wire.utf8.count / get.utf8.count)
+    }
+
+    @Test("the peer's end before, inside and after a request", arguments: [("", ["close"]), ("GET", ["fault truncated"])])
+    func peerEnds(_ wire: String, _ expected: [String]) {
+        var script = Script()
+        script.feed(wire)
+        script.note(script.state.inputEnded(now: after(1)))
+        #expect(script.events == expected)
+    }
+
+    @Test("draining: a resting connection has a short grace, a running request its answer")
+    func drain() {
+        var resting = Script()
+        resting.state.drain(now: after(5))
+        #expect(resting.state.deadline == after(6))
+        resting.feed(get, at: 5.5)
+        #expect(resting.events == ["head", "request 0"])
+
+        var running = Script()
+        running.feed(get)
+        running.state.drain(now: after(5))
+        #expect(running.state.deadline == nil)
+        running.answer(persists: false)
+        #expect(running.state.isFinished)
+    }
+
+    @Test("a declared length above the route's limit is a fault before content is read")
+    func routeLimit() {
+        var script = Script()
+        script.feed(String(post.prefix(post.count)))
+        #expect(script.events == ["head"])
+        var second = HTTPConnectionState(limits: Limits(), now: start)
+        var position = 0
+        _ = second.take(octets(post).span, at: &position, now: start)
+        #expect(second.admitBody(upTo: 99_999) == .bodyTooLarge)
+    }
+}

@@ -1,0 +1,225 @@
+import CZlib
+import Testing
+
+@testable import HTTP
+
+private func request(_ wire: String, body: [UInt8] = []) throws -> Request {
+    var parser = RequestParser()
+    var position = 0
+    guard case .head(let head) = try parser.advance(octets(wire).span, at: &position) else { throw HTTPFault.truncated }
+    var identifiers = IdentifierSource(seed: 1, stream: 1)
+    return Request(
+        head: head, body: body, remote: .loopback, id: identifiers.requestID(),
+        trace: identifiers.trace(continuing: nil), route: nil)
+}
+
+private func get(_ fields: String, _ target: String = "/") throws -> Request {
+    try request("GET \(target) HTTP/1.1\r\nHost: a\r\n\(fields)\r\n")
+}
+
+@Suite("Requests")
+struct RequestTests {
+    @Test("fields are found without regard to case, trimmed, in order")
+    func fields() throws {
+        let request = try get("X-One:  a b \t\r\nx-two: 1\r\nX-TWO: 2\r\n")
+        #expect(request.headers["x-one"] == "a b")
+        #expect(request.headers.all("x-two") == ["1", "2"])
+        #expect(request.headers["x-three"] == nil)
+        #expect(request.headers.map(\.name) == ["host", "x-one", "x-two", "x-two"])
+        #expect(throws: HTTPFault.fieldRepeated) { try request.headers.single("x-two") }
+    }
+
+    @Test("queries are decoded", arguments: [
+        ("/?a=1&b=2", "a=1|b=2"), ("/?a=x+y%20z", "a=x y z"), ("/?a", "a="), ("/?=v", "=v"), ("/?", ""),
+        ("/?a=b=c", "a=b=c"), ("/?&&a=1&", "a=1"), ("/?%C3%A4=%F0%9F%91%8D", "ä=👍"), ("/?a=%26%3D", "a=&="),
+        ("/?a=1&a=2", "a=1|a=2"), ("http://a?b=1", "b=1"),
+    ])
+    func query(_ target: String, _ expected: String) throws {
+        #expect(try get("", target).query.map { "\($0.name)=\($0.value)" }.joined(separator: "|") == expected)
+    }
+
+    @Test("bearer tokens", arguments: [
+        ("Authorization: Bearer abc\r\n", "abc"), ("authorization: bearer  abc\r\n", "abc"),
+        ("Authorization: Basic abc\r\n", nil), ("Authorization: Bearer\r\n", nil), ("", nil),
+    ])
+    func bearer(_ fields: String, _ expected: String?) throws {
+        #expect(try get(fields).bearerToken() == expected)
+    }
+
+    @Test("trace contexts", arguments: [
+        ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", true),
+        ("cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", true),
+        ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", false),
+        ("ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", false),
+        ("00-0AF7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", false),
+        ("00-00000000000000000000000000000000-b7ad6b7169203331-01", false),
+        ("00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01", false),
+        ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331", false), ("", false),
+    ])
+    func trace(_ value: String, _ isValid: Bool) {
+        let parent = TraceContext(traceparent: value)
+        #expect((parent != nil) == isValid)
+        guard let parent else { return }
+        var identifiers = IdentifierSource(seed: 1, stream: 1)
+        let own = identifiers.trace(continuing: parent)
+        #expect(own.traceID == "0af7651916cd43dd8448eb211c80319c" && own.parentSpan == 0xb7ad_6b71_6920_3331)
+        #expect(own.span != parent.span && own.traceparent.hasPrefix("00-0af7651916cd43dd8448eb211c80319c-"))
+    }
+
+    @Test("addresses print")
+    func addresses() {
+        #expect(RemoteAddress.loopback.description == "127.0.0.1:0")
+        let six = RemoteAddress(high: 0x2001_0db8_0000_0000, low: 1, port: 80)
+        #expect(six.description == "[2001:db8:0:0:0:0:0:1]:80")
+        #expect(six.network == RemoteAddress(high: 0x2001_0db8_0000_0000, low: 2, port: 81).network)
+    }
+}
+
+@Suite("Responses")
+struct ResponseTests {
+    @Test("dates", arguments: [
+        (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
+        (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (4_102_444_799, "Thu, 31 Dec 2099 23:59:59 GMT"),
+        (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
+    ])
+    func dates(_ seconds: Int, _ expected: String) { #expect(DateLine.fixdate(seconds) == expected) }
+
+    @Test("a value cannot end its line")
+    func splitting() {
+        var wire: [UInt8] = []
+        wire.append(HeaderField("location", "/a\r\nset-cookie: x=1"))
+        #expect(String(decoding: wire, as: UTF8.self) == "location: /a  set-cookie: x=1\r\n")
+    }
+
+    @Test("every answer is guarded and dated")
+    func guards() throws {
+        var connection = ScriptedConnection(try sampleApplication())
+        connection.receive(octets("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+        let answer = try #require(answers(in: connection.output).first)
+        #expect(answer["cache-control"] == "no-store" && answer["x-content-type-options"] == "nosniff")
+        #expect(answer["content-security-policy"] == "default-src 'none'" && answer["date"] != nil)
+        #expect(answer["x-request-id"]?.count == 32 && answer["server"] == nil)
+    }
+
+    @Test("HEAD has the head of GET and no content")
+    func head() throws {
+        var connection = ScriptedConnection(try sampleApplication())
+        connection.receive(octets("HEAD / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+        let both = answers(in: connection.output, heads: [0])
+        #expect(both.map(\.status) == [200, 200] && both.map(\.text) == ["", "root"])
+        #expect(both[0]["content-length"] == "4")
+    }
+
+    @Test("405 and OPTIONS name the methods of a path")
+    func allow() throws {
+        var connection = ScriptedConnection(try sampleApplication())
+        connection.receive(octets("DELETE /nags/1 HTTP/1.1\r\nHost: a\r\n\r\nOPTIONS /nags/1 HTTP/1.1\r\nHost: a\r\n\r\n"))
+        let both = answers(in: connection.output)
+        #expect(both.map(\.status) == [405, 204])
+        #expect(both.map { $0["allow"] } == ["GET, HEAD, PUT, OPTIONS", "GET, HEAD, PUT, OPTIONS"])
+        #expect(both[1]["content-length"] == nil)
+    }
+
+    @Test("If-None-Match", arguments: [
+        ("W/\"v1\"", 304), ("\"v1\"", 304), ("\"v0\", W/\"v1\"", 304), ("*", 304), ("\"v2\"", 200), ("v1", 200), ("", 200),
+    ])
+    func conditional(_ value: String, _ status: Int) throws {
+        var connection = ScriptedConnection(try sampleApplication())
+        connection.receive(octets("GET /tagged HTTP/1.1\r\nHost: a\r\nIf-None-Match: \(value)\r\n\r\n"))
+        let answer = try #require(answers(in: connection.output).first)
+        #expect(answer.status == status && answer["etag"] == "W/\"v1\"" && answer.text == (status == 200 ? "tagged" : ""))
+    }
+}
+
+@Suite("Compression")
+struct CompressionTests {
+    @Test("gzip is sent when it is accepted", arguments: [
+        ("gzip", true), ("GZIP", true), ("deflate, gzip;q=0.5", true), ("*", true), ("gzip;q=0", false),
+        ("gzip; q=0.000", false), ("*;q=0", false), ("gzip;q=0, *", false), ("identity", false), ("", false), ("br", false),
+    ])
+    func negotiation(_ value: String, _ isCompressed: Bool) throws {
+        var connection = ScriptedConnection(try sampleApplication())
+        connection.receive(octets("GET /page HTTP/1.1\r\nHost: a\r\nAccept-Encoding: \(value)\r\n\r\n"))
+        let answer = try #require(answers(in: connection.output).first)
+        #expect((answer["content-encoding"] == "gzip") == isCompressed && answer["vary"] == "Accept-Encoding")
+        let plain = isCompressed ? inflate(answer.body) : answer.body
+        #expect(plain == octets(String(repeating: "nag ", count: 1000)))
+    }
+
+    @Test("small content is left alone")
+    func small() throws {
+        var connection = ScriptedConnection(try sampleApplication())
+        connection.receive(octets("GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n"))
+        let answer = try #require(answers(in: connection.output).first)
+        #expect(answer["content-encoding"] == nil && answer["vary"] == nil)
+    }
+
+    @Test("one compressor serves many bodies, and gives up on noise")
+    func reuse() {
+        let deflater = Deflater()
+        for size in [1024, 5000, 100_000] {
+            let body = (0..<size).map { UInt8($0 % 7) }
+            #expect(deflater.compress(body).map(inflate) == body)
+        }
+        var random = SystemRandomNumberGenerator()
+        #expect(deflater.compress((0..<4096).map { _ in UInt8.random(in: 0...255, using: &random) }) == nil)
+    }
+}
+
+private func inflate(_ compressed: [UInt8]) -> [UInt8] {
+    var stream = z_stream()
+    inflateInit2_(&stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
+    defer { inflateEnd(&stream) }
+    var input = compressed
+    var output = [UInt8](repeating: 0, count: 1 << 20)
+    input.withUnsafeMutableBufferPointer { input in
+        output.withUnsafeMutableBufferPointer { output in
+            stream.next_in = input.baseAddress
+            stream.avail_in = UInt32(input.count)
+            stream.next_out = output.baseAddress
+            stream.avail_out = UInt32(output.count)
+            _ = CZlib.inflate(&stream, Z_FINISH)
+        }
+    }
+    return Array(output.prefix(Int(stream.total_out)))
+}
+
+@Suite("Cross-origin requests")
+struct CORSTests {
+    private static let policy = CORSPolicy(origins: ["https://app.example"])
+
+    private func answer(_ wire: String, _ policy: CORSPolicy = policy) throws -> Answer {
+        var connection = ScriptedConnection(try sampleApplication(cors: policy))
+        connection.receive(octets(wire))
+        return try #require(answers(in: connection.output).first)
+    }
+
+    private func preflight(_ origin: String, _ path: String = "/nags/1") -> String {
+        "OPTIONS \(path) HTTP/1.1\r\nHost: a\r\nOrigin: \(origin)\r\nAccess-Control-Request-Method: PUT\r\n\r\n"
+    }
+
+    @Test("a preflight of a configured origin is granted")
+    func granted() throws {
+        let answer = try answer(preflight("https://app.example"))
+        #expect(answer.status == 204 && answer["access-control-allow-origin"] == "https://app.example")
+        #expect(answer["access-control-allow-methods"] == "GET, POST, PUT, PATCH, DELETE")
+        #expect(answer["access-control-allow-headers"] == "authorization, content-type, idempotency-key, traceparent")
+        #expect(answer["access-control-max-age"] == "600" && answer["access-control-allow-credentials"] == nil)
+        #expect(answer.all("vary").contains { $0.contains("Origin") })
+    }
+
+    @Test("other origins get no grant", arguments: ["https://evil.example", "null", "https://app.example.evil", "*"])
+    func refused(_ origin: String) throws {
+        let preflight = try answer(preflight(origin))
+        #expect(preflight["access-control-allow-origin"] == nil && preflight["access-control-allow-methods"] == nil)
+        let get = try answer("GET / HTTP/1.1\r\nHost: a\r\nOrigin: \(origin)\r\n\r\n")
+        #expect(get.status == 200 && get["access-control-allow-origin"] == nil && get["vary"] == "Origin")
+    }
+
+    @Test("answers to a configured origin can be read, errors too", arguments: [("/", 200), ("/nothing", 404)])
+    func readable(_ path: String, _ status: Int) throws {
+        let answer = try answer("GET \(path) HTTP/1.1\r\nHost: a\r\nOrigin: https://app.example\r\n\r\n")
+        #expect(answer.status == status && answer["access-control-allow-origin"] == "https://app.example")
+        #expect(answer["access-control-expose-headers"]?.contains("x-request-id") == true)
+    }
+}

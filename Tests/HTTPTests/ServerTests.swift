@@ -1,0 +1,308 @@
+import Glibc
+import Reactor
+import Synchronization
+import Testing
+
+@testable import HTTP
+
+/// Lets a test hold a handler until it says so.
+private actor Gate {
+    private var isOpen = false
+    private var waiters: [CheckedContinuation<Void, Never>] = []
+    private var arrivals = 0
+    private var arrivalWaiters: [CheckedContinuation<Void, Never>] = []
+
+    func pass() async {
+        arrivals += 1
+        for waiter in arrivalWaiters { waiter.resume() }
+        arrivalWaiters = []
+        if !isOpen { await withCheckedContinuation { waiters.append($0) } }
+    }
+    func open() {
+        isOpen = true
+        for waiter in waiters { waiter.resume() }
+        waiters = []
+    }
+    func arrived() async {
+        if arrivals == 0 { await withCheckedContinuation { arrivalWaiters.append($0) } }
+    }
+}
+
+private final class Record: RequestObserver {
+    struct Line: Sendable, Equatable {
+        var method: Method?
+        var template: String?
+        var status: Int
+        var octetsIn: Int
+    }
+    let lines = Mutex<[Line]>([])
+    let open = Atomic(0)
+    let refused = Atomic(0)
+
+    func finished(_ exchange: borrowing Exchange) {
+        let line = Line(
+            method: exchange.method, template: exchange.template, status: Int(exchange.status.rawValue),
+            octetsIn: exchange.octetsIn)
+        lines.withLock { $0.append(line) }
+    }
+    func connectionOpened() { open.add(1, ordering: .relaxed) }
+    func connectionClosed() { open.subtract(1, ordering: .relaxed) }
+    func connectionRefused() { refused.add(1, ordering: .relaxed) }
+}
+
+private func application(_ routes: Route...) throws -> Application { Application(router: try Router(routes)) }
+private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+
+@Suite("The server on a socket", .timeLimit(.minutes(1)))
+struct ServerTests {
+    @Test("answers a pipeline in order though the handlers differ in speed")
+    func pipeline() async throws {
+        let gate = Gate()
+        let application = try application(
+            Route(.get, "/slow") { _ in
+                await gate.pass()
+                return .text(.ok, "slow")
+            },
+            .immediate(.get, "/fast") { _ in .text(.ok, "fast") })
+        try await withServer(application) { _, port in
+            let client = Client(port: port)
+            client.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n" + "GET /fast HTTP/1.1\r\nHost: a\r\n\r\n")
+            await gate.arrived()
+            client.send("GET /fast HTTP/1.1\r\nHost: a\r\n\r\n" + "oops\r\n\r\n")
+            await gate.open()
+            let all = answers(in: client.receiveAll())
+            #expect(all.map(\.status) == [200, 200, 200, 400] && all.prefix(3).map(\.text) == ["slow", "fast", "fast"])
+        }
+    }
+
+    @Test("asks for content with 100 only when the route takes it")
+    func expectations() async throws {
+        try await withServer(try sampleApplication()) { _, port in
+            let client = Client(port: port)
+            client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
+            #expect(String(decoding: client.receive(until: "\r\n\r\n"), as: UTF8.self) == "HTTP/1.1 100 Continue\r\n\r\n")
+            client.send("hello")
+            #expect(answers(in: client.receive(until: "hello")).map(\.status) == [200])
+            for (path, status) in [("/small", 413), ("/nothing", 404), ("/nags/1", 405)] {
+                let client = Client(port: port)
+                client.send("POST \(path) HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
+                let answer = try #require(answers(in: client.receiveAll()).first)
+                #expect(answer.status == status && answer["connection"] == "close")
+            }
+        }
+    }
+
+    @Test("echoes content of many sizes, in both framings", arguments: [0, 1, 70_000, 1 << 20])
+    func echo(_ size: Int) async throws {
+        let body = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        try await withServer(try sampleApplication()) { _, port in
+            let client = Client(port: port)
+            client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n")
+            client.send(body)
+            client.send("POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n")
+            for start in stride(from: 0, to: size, by: 50_001) {
+                let piece = body[start..<min(size, start + 50_001)]
+                client.send(octets(String(piece.count, radix: 16) + "\r\n") + piece + octets("\r\n"))
+            }
+            client.send("0\r\n\r\n")
+            let both = answers(in: client.receiveAll())
+            #expect(both.map(\.status) == [200, 200] && both.allSatisfy { $0.body == body })
+        }
+    }
+
+    @Test("refuses too much content and says so while it is still being sent")
+    func tooMuch() async throws {
+        try await withServer(try sampleApplication()) { _, port in
+            let client = Client(port: port)
+            client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n")
+            client.send([UInt8](repeating: 120, count: 3_000_000))
+            #expect(answers(in: client.receiveAll()).map(\.status) == [413])
+        }
+    }
+
+    @Test("survives a client that leaves while its handler runs")
+    func disconnect() async throws {
+        let gate = Gate()
+        let record = Record()
+        let application = try application(
+            Route(.get, "/") { _ in
+                await gate.pass()
+                return .text(.ok, "late")
+            },
+            .immediate(.get, "/alive") { _ in .text(.ok, "yes") })
+        try await withServer(application, observer: record) { server, port in
+            do {
+                let client = Client(port: port)
+                client.send(get)
+                await gate.arrived()
+            }
+            await gate.open()
+            let other = Client(port: port)
+            other.send("GET /alive HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            #expect(answers(in: other.receiveAll()).map(\.status) == [200])
+            await server.drain(within: .seconds(5))
+            #expect(server.connectionCount == 0 && record.open.load(ordering: .relaxed) == 0)
+        }
+    }
+
+    @Test("drains: running requests finish, resting connections close, new ones find nobody")
+    func drain() async throws {
+        let gate = Gate()
+        let application = try application(
+            Route(.get, "/slow") { _ in
+                await gate.pass()
+                return .text(.ok, "done")
+            },
+            .immediate(.get, "/") { _ in .text(.ok, "root") })
+        var limits = Limits()
+        limits.drainGrace = .milliseconds(50)
+        try await withServer(application, limits: limits) { server, port in
+            let resting = Client(port: port)
+            resting.send(get)
+            _ = resting.receive(until: "root")
+            let running = Client(port: port)
+            running.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
+            await gate.arrived()
+            async let drained: Void = server.drain(within: .seconds(10))
+            #expect(resting.receiveAll().isEmpty)
+            await gate.open()
+            let answer = try #require(answers(in: running.receiveAll()).first)
+            #expect(answer.status == 200 && answer["connection"] == "close" && answer.text == "done")
+            running.endSending()
+            await drained
+            #expect(server.connectionCount == 0)
+        }
+    }
+
+    @Test("draining has a deadline")
+    func drainDeadline() async throws {
+        let gate = Gate()
+        let application = try application(
+            Route(.get, "/") { _ in
+                await gate.pass()
+                return .noContent
+            })
+        try await withServer(application) { server, port in
+            let client = Client(port: port)
+            client.send(get)
+            await gate.arrived()
+            await server.drain(within: .milliseconds(20))
+            #expect(client.receiveAll().isEmpty)
+            await gate.open()
+        }
+    }
+
+    @Test("turns connections over a limit away with 503")
+    func limits() async throws {
+        var limits = Limits()
+        limits.connectionsPerAddress = 2
+        let record = Record()
+        try await withServer(try sampleApplication(), limits: limits, observer: record) { _, port in
+            let first = Client(port: port)
+            let second = Client(port: port)
+            for client in [first, second] {
+                client.send(get)
+                _ = client.receive(until: "root")
+            }
+            let third = Client(port: port)
+            third.send(get)
+            let answer = try #require(answers(in: third.receiveAll()).first)
+            #expect(answer.status == 503 && answer["retry-after"] == "1" && answer["connection"] == "close")
+            #expect(record.refused.load(ordering: .relaxed) == 1)
+        }
+    }
+
+    @Test("closes a resting connection by its timer")
+    func idle() async throws {
+        var limits = Limits()
+        limits.idleTime = .milliseconds(30)
+        try await withServer(try sampleApplication(), limits: limits) { _, port in
+            #expect(Client(port: port).receiveAll().isEmpty)
+        }
+    }
+
+    @Test("answers 408 to a head that does not end")
+    func slowHead() async throws {
+        var limits = Limits()
+        limits.headTime = .milliseconds(30)
+        try await withServer(try sampleApplication(), limits: limits) { _, port in
+            let client = Client(port: port)
+            client.send("GET / HTTP/1.1\r\n")
+            #expect(answers(in: client.receiveAll()).map(\.status) == [408])
+        }
+    }
+
+    @Test("streams content piece by piece, with back-pressure")
+    func stream() async throws {
+        let application = try application(
+            Route(.get, "/") { _ in
+                Response(.ok, .jsonLines, body: .stream { writer in
+                    for line in 0..<100 { try await writer.write([UInt8](repeating: UInt8(line), count: 100_000)) }
+                })
+            },
+            Route(.get, "/broken") { _ in
+                Response(.ok, .jsonLines, body: .stream { writer in
+                    try await writer.write(octets("part"))
+                    throw HTTPFault.truncated
+                })
+            })
+        try await withServer(application) { _, port in
+            for version in ["1.1", "1.0"] {
+                let client = Client(port: port)
+                client.send("GET / HTTP/\(version)\r\nHost: a\r\nConnection: close\r\n\r\n")
+                let answer = try #require(answers(in: client.receiveAll()).first)
+                #expect(answer.body == (0..<100).flatMap { [UInt8](repeating: UInt8($0), count: 100_000) })
+                #expect((answer["transfer-encoding"] == "chunked") == (version == "1.1"))
+            }
+            let client = Client(port: port)
+            client.send("GET /broken HTTP/1.1\r\nHost: a\r\n\r\n")
+            let wire = client.receiveAll()
+            #expect(wire.suffix(9) == octets("4\r\npart\r\n").suffix(9) && wire.suffix(5) != octets("0\r\n\r\n")[...])
+        }
+    }
+
+    @Test("hands the socket over after an upgrade, with what was read ahead")
+    func upgrade() async throws {
+        let application = try application(
+            .immediate(.get, "/") { _ in
+                .upgrade(to: "echo") { socket in
+                    var socket = socket
+                    let reply = Array("got ".utf8) + socket.readAhead
+                    let descriptor = socket.take()
+                    _ = reply.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, 0) }
+                    Glibc.close(descriptor)
+                }
+            })
+        try await withServer(application) { server, port in
+            let client = Client(port: port)
+            client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nearly")
+            let text = String(decoding: client.receiveAll(), as: UTF8.self)
+            #expect(text.hasPrefix("HTTP/1.1 101 Switching Protocols\r\n") && text.hasSuffix("\r\n\r\ngot early"))
+            #expect(text.contains("Connection: upgrade\r\n") && !text.contains("Content-Length"))
+            #expect(server.connectionCount == 0)
+        }
+    }
+
+    @Test("tells the observer of every request")
+    func observer() async throws {
+        let record = Record()
+        try await withServer(try sampleApplication(), observer: record) { _, port in
+            let client = Client(port: port)
+            client.send(get + "GET /nags/7 HTTP/1.1\r\nHost: a\r\n\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\nBAD\r\n\r\n")
+            _ = client.receiveAll()
+        }
+        #expect(record.lines.withLock { $0 }.map { "\($0.method?.description ?? "-") \($0.template ?? "-") \($0.status)" }
+            == ["GET / 200", "GET /nags/{nag_id} 200", "GET - 404", "- - 400"])
+        #expect(record.lines.withLock { $0[0].octetsIn } == get.utf8.count)
+    }
+
+    @Test("serves many connections on several loops")
+    func manyConnections() async throws {
+        try await withServer(try sampleApplication(), loops: 2) { server, port in
+            let clients = (0..<200).map { _ in Client(port: port) }
+            for client in clients { client.send(get) }
+            for client in clients { #expect(client.receive(until: "root").count > 4) }
+            #expect(server.connectionCount == 200)
+        }
+    }
+}
