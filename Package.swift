@@ -32,9 +32,11 @@ let package = Package(
         // MARK: Pure rules and shapes
         .target(name: "Domain", swiftSettings: common),
         .target(
-            name: "NagzAI", dependencies: ["Domain"], resources: [.embedInCode("Pools")], swiftSettings: common),
-        .target(name: "JSON", swiftSettings: common),
-        .target(name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], swiftSettings: common),
+            name: "NagzAI", dependencies: ["Domain"], exclude: ["README.md"], resources: [.embedInCode("Pools")],
+            swiftSettings: common),
+        .target(name: "JSON", exclude: ["README.md"], swiftSettings: checkedMemory),
+        .target(
+            name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], exclude: ["README.md"], swiftSettings: common),
         .target(name: "Audit", dependencies: ["CSodium", "Domain"], swiftSettings: checkedMemory),
 
         // MARK: Machinery
@@ -48,14 +50,18 @@ let package = Package(
             name: "Server",
             dependencies: ["HTTP", "Postgres", "Audit", "Contract", "NagzAI", "Domain", "JSON", "CSodium"],
             swiftSettings: common),
-        .executableTarget(name: "nagz", dependencies: ["Server"], swiftSettings: common),
+        .executableTarget(name: "nagz", dependencies: ["Server", "Contract", "Postgres", "Reactor", "Domain"], swiftSettings: common),
 
         // MARK: Tests
+        .target(
+            name: "OpenAPICheck", dependencies: ["JSON"], path: "Tests/Support/OpenAPICheck", swiftSettings: common),
         .testTarget(name: "DomainTests", dependencies: ["Domain"], swiftSettings: common),
         .testTarget(name: "NagzAITests", dependencies: ["NagzAI"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
-        .testTarget(name: "ContractTests", dependencies: ["Contract"], swiftSettings: common),
-        .testTarget(name: "AuditTests", dependencies: ["Audit"], swiftSettings: common),
+        .testTarget(
+            name: "ContractTests", dependencies: ["Contract", "NagzAI", "Domain", "JSON", "OpenAPICheck"],
+            swiftSettings: common),
+        .testTarget(name: "AuditTests", dependencies: ["Audit", "Domain"], swiftSettings: common),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: common),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: common),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "SQL", "Domain", "Reactor"], swiftSettings: common),

@@ -57,6 +57,8 @@ public enum ExcuseCategory: String, Sendable, CaseIterable {
 /// The voice the mediator speaks in; not the `tone` preference, which maps onto it.
 public enum AITone: String, Sendable, CaseIterable { case neutral, supportive, firm }
 
+public enum DeliveryChannel: String, Sendable, CaseIterable { case push, sms }
+
 public enum PushBackMode: String, Sendable, CaseIterable { case off, bounded }
 
 public enum BadgeType: String, Sendable, CaseIterable {

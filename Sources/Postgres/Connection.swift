@@ -53,6 +53,21 @@ import SQL
         return try result.value.get()
     }
 
+    /// Runs several statements in one text, without parameters, and drops what they return: for migrations.
+    /// - Precondition: nothing is under way.
+    func run(script: String) async throws(PostgresError) {
+        guard isOpen, underway.isEmpty, unsafe PQexitPipelineMode(handle) == 1 else {
+            throw .unavailable("the connection is not at rest")
+        }
+        let result = await withCheckedContinuation { continuation in
+            let exchange = Exchange(continuation, deadline: .distantFuture)
+            exchange.isScript = true
+            underway.append(exchange)
+            if unsafe PQsendQuery(handle, script) == 1 { flush() } else { close() }
+        }
+        _ = try result.value.get()
+    }
+
     private func send(_ statements: [SQL], _ continuation: Exchange.Continuation) {
         let exchange = Exchange(continuation, deadline: poller.now + patience)
         underway.append(exchange)
@@ -98,8 +113,13 @@ import SQL
         guard isOpen, !events.isDisjoint(with: [.readable, .peerClosed, .hangUp, .error]) else { return }
         guard unsafe PQconsumeInput(handle) == 1 else { return close() }
         while isOpen, let exchange = underway.first, unsafe PQisBusy(handle) == 0 {
-            guard let result = unsafe PQgetResult(handle) else { continue }
-            unsafe take(result, for: exchange)
+            if let result = unsafe PQgetResult(handle) {
+                unsafe take(result, for: exchange)
+            } else if exchange.isScript {
+                underway.removeFirst()
+                if unsafe PQenterPipelineMode(handle) != 1 { mustClose = true }
+                exchange.finish()
+            }
         }
         if isOpen, unsafe PQstatus(handle) != CONNECTION_OK { close() }
     }
@@ -185,6 +205,7 @@ private final class Exchange {
     var steps: [Step] = []
     var rows: [Rows] = []
     var error: PostgresError?
+    var isScript = false
     private var stepsTaken = 0
     private let continuation: Continuation
 

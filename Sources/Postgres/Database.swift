@@ -203,6 +203,12 @@ public final class Transaction: Queries {
         return Array(try await connection.exchange(["BEGIN"] + statements).dropFirst())
     }
 
+    /// Runs several statements in one text, without parameters, and drops what they return: for migrations.
+    public func run(script: String) async throws(PostgresError) {
+        if !isBegun { _ = try await exchange([]) }
+        try await connection.run(script: script)
+    }
+
     fileprivate func finish(_ statement: SQL) async throws(PostgresError) {
         guard isBegun, !isOver else { return }
         isOver = true

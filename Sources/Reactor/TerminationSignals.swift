@@ -1,26 +1,37 @@
 import CLinux
 import Glibc
 
-/// SIGTERM and SIGINT as events of a loop. Make one before any other thread starts, so that no thread takes them.
-public final class TerminationSignals: ReadinessHandler {
+/// SIGTERM and SIGINT as events of a loop.
+public final class TerminationSignals: Sendable {
     private let descriptor: Int32
-    private let action: (_ number: Int32) -> Void
 
-    /// Blocks both signals for this thread and those it starts later.
-    public init(_ action: @escaping (_ number: Int32) -> Void) throws(SystemError) {
+    /// Blocks both signals for this thread and those it starts later: call first thing on the main thread, so that no
+    /// thread takes them.
+    public init() throws(SystemError) {
         descriptor = CLinuxTerminationDescriptor()
         guard descriptor >= 0 else { throw SystemError(call: "signalfd", number: -descriptor) }
-        self.action = action
     }
 
     deinit { close(descriptor) }
 
-    /// Starts calling the action, once a signal, on the loop.
-    public func watch(with poller: Poller) throws(SystemError) {
-        try poller.watch(descriptor, for: .readable, self)
+    /// Calls `action` on the loop, once a signal, with its number.
+    public func watch(
+        on loop: isolated EventLoop, _ action: @escaping (_ number: Int32) -> Void
+    ) throws(SystemError) {
+        try loop.poller.watch(descriptor, for: .readable, Watcher(descriptor: descriptor, action: action))
     }
 
-    public func ready(_ events: Readiness) {
-        while case let number = CLinuxTakeSignal(descriptor), number != 0 { action(number) }
+    private final class Watcher: ReadinessHandler {
+        let descriptor: Int32
+        let action: (Int32) -> Void
+
+        init(descriptor: Int32, action: @escaping (Int32) -> Void) {
+            self.descriptor = descriptor
+            self.action = action
+        }
+
+        func ready(_ events: Readiness) {
+            while case let number = CLinuxTakeSignal(descriptor), number != 0 { action(number) }
+        }
     }
 }

@@ -7,23 +7,33 @@ import Synchronization
 ///
 /// The loops are the caller's: it starts them, and stops them after `drain`.
 public final class HTTPServer: Sendable {
-    private let application: Application
+    private let applications: [Application]
     private let limits: Limits
     private let loops: [EventLoop]
     private let observer: (any RequestObserver)?
     private let census: ConnectionCensus
     private let seats: [WorkerSeat]
 
+    /// - Parameter applications: one for each loop, so that what a loop's routes work with never leaves it.
     public init(
-        _ application: Application, on loops: [EventLoop], limits: Limits = Limits(),
+        _ applications: [Application], on loops: [EventLoop], limits: Limits = Limits(),
         observer: (any RequestObserver)? = nil
     ) {
-        self.application = application
+        precondition(applications.count == loops.count)
+        self.applications = applications
         self.limits = limits
         self.loops = loops
         self.observer = observer
         census = ConnectionCensus(limits: limits)
         seats = loops.map { _ in WorkerSeat() }
+    }
+
+    /// One application for all loops.
+    public convenience init(
+        _ application: Application, on loops: [EventLoop], limits: Limits = Limits(),
+        observer: (any RequestObserver)? = nil
+    ) {
+        self.init(loops.map { _ in application }, on: loops, limits: limits, observer: observer)
     }
 
     /// Connections open now, on all loops.
@@ -37,7 +47,7 @@ public final class HTTPServer: Sendable {
         for (index, (loop, seat)) in zip(loops, seats).enumerated() {
             var random = SystemRandomNumberGenerator()
             let identifiers = IdentifierSource(seed: random.next(), stream: random.next())
-            try await open(descriptors[index], identifiers, seat, on: loop)
+            try await open(descriptors[index], applications[index], identifiers, seat, on: loop)
         }
         return port
     }
@@ -60,7 +70,8 @@ public final class HTTPServer: Sendable {
     }
 
     private func open(
-        _ descriptor: Int32, _ identifiers: IdentifierSource, _ seat: WorkerSeat, on loop: isolated EventLoop
+        _ descriptor: Int32, _ application: Application, _ identifiers: IdentifierSource, _ seat: WorkerSeat,
+        on loop: isolated EventLoop
     ) throws(SystemError) {
         let worker = HTTPWorker(
             listener: descriptor, poller: loop.poller, application: application, limits: limits, census: census,

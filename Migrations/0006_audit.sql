@@ -1,0 +1,51 @@
+-- The audit trail: one entry for every number a ledger hands out, chained by hash. Docs: Sources/Audit/README.md.
+
+CREATE TABLE audit_entry (
+    family_id uuid NOT NULL,
+    -- Gap-free per family: the ledger's seq.
+    n         bigint NOT NULL,
+    at        timestamptz NOT NULL,
+    kind      text NOT NULL,
+    actor     uuid NOT NULL,
+    subject   uuid,
+    resource  uuid,
+    trace     uuid NOT NULL,
+    request   uuid NOT NULL,
+    commit    bytea NOT NULL CHECK (length(commit) = 32),
+    prev      bytea NOT NULL CHECK (length(prev) = 32),
+    hash      bytea NOT NULL CHECK (length(hash) = 32),
+    PRIMARY KEY (family_id, n)
+);
+CREATE INDEX audit_by_kind ON audit_entry (family_id, kind, n);
+CREATE INDEX audit_by_trace ON audit_entry (trace);
+
+-- What an entry is about, in the canonical form its commitment covers. Erasure deletes rows here, never there.
+CREATE TABLE audit_payload (
+    family_id uuid NOT NULL,
+    n         bigint NOT NULL,
+    -- The key that seals the body; null when it is not sealed.
+    key_id    uuid,
+    salt      bytea NOT NULL CHECK (length(salt) = 32),
+    body      bytea NOT NULL,
+    PRIMARY KEY (family_id, n)
+);
+
+-- Guard-rails: entries are written once. A superuser can take them down; the chain shows what was done then.
+CREATE FUNCTION audit_is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION 'the audit trail is append-only' USING ERRCODE = 'insufficient_privilege';
+END $$;
+CREATE TRIGGER append_only BEFORE UPDATE OR DELETE ON audit_entry
+    FOR EACH ROW EXECUTE FUNCTION audit_is_append_only();
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON audit_entry
+    FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only();
+CREATE TRIGGER append_only BEFORE UPDATE ON audit_payload
+    FOR EACH ROW EXECUTE FUNCTION audit_is_append_only();
+CREATE TRIGGER append_only_truncate BEFORE TRUNCATE ON audit_payload
+    FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only();
+ALTER TABLE audit_entry ENABLE ALWAYS TRIGGER append_only;
+ALTER TABLE audit_entry ENABLE ALWAYS TRIGGER append_only_truncate;
+ALTER TABLE audit_payload ENABLE ALWAYS TRIGGER append_only;
+ALTER TABLE audit_payload ENABLE ALWAYS TRIGGER append_only_truncate;
+
+GRANT SELECT, INSERT ON audit_entry, audit_payload TO nagz_server;

@@ -1,0 +1,117 @@
+import Domain
+
+/// One line of the audit trail: who did what to what, when, and how it is chained to the line before.
+///
+/// What the act was about is not in the line but committed to by it (`commit`), so that it can be erased without
+/// breaking the chain.
+public struct AuditEntry: Hashable, Sendable {
+    /// The family whose chain this is; the nil id for acts outside any family.
+    public var family: FamilyID
+    /// 1, 2, 3, … without gaps.
+    public var number: Int64
+    public var at: Timestamp
+    public var act: Act
+    /// The hash of the entry before; SHA-256 of nothing for the first.
+    public var previous: [UInt8]
+    public var hash: [UInt8]
+
+    /// The part of an entry that is known before the ledger gives it a number and a time.
+    public struct Act: Hashable, Sendable {
+        /// Such as `nag.created`.
+        public var kind: String
+        public var actor: Pseudonym
+        /// Whom it concerns, where that is a person.
+        public var subject: Pseudonym?
+        public var resource: ResourceID?
+        public var trace: TraceID
+        public var request: RequestID
+        /// `AuditBody.commitment` of what the act was about.
+        public var commitment: [UInt8]
+
+        public init(
+            kind: String, actor: Pseudonym, subject: Pseudonym?, resource: ResourceID?, trace: TraceID,
+            request: RequestID, commitment: [UInt8]
+        ) {
+            self.kind = kind
+            self.actor = actor
+            self.subject = subject
+            self.resource = resource
+            self.trace = trace
+            self.request = request
+            self.commitment = commitment
+        }
+
+        /// The canonical bytes: every field with its length before it, in a fixed order.
+        public var canonical: [UInt8] {
+            var bytes = CanonicalBytes()
+            bytes.append(Array(kind.utf8))
+            bytes.append(actor.bytes)
+            bytes.append(subject?.bytes)
+            bytes.append(resource?.bytes)
+            bytes.append(trace.bytes)
+            bytes.append(request.bytes)
+            bytes.append(commitment)
+            return bytes.bytes
+        }
+    }
+
+    public init(
+        family: FamilyID, number: Int64, at: Timestamp, act: Act, previous: [UInt8], hash: [UInt8]
+    ) {
+        self.family = family
+        self.number = number
+        self.at = at
+        self.act = act
+        self.previous = previous
+        self.hash = hash
+    }
+
+    /// What `hash` must be: H(0x01 ‖ previous ‖ family ‖ number ‖ time ‖ act). The time counts microseconds since
+    /// 2000-01-01T00:00:00Z, as PostgreSQL does, because the database computes the same hash while it writes.
+    public var expectedHash: [UInt8] {
+        var bytes: [UInt8] = [0x01]
+        bytes += previous
+        bytes += family.bytes
+        bytes.appendBigEndian(number)
+        bytes.appendBigEndian(at.microseconds &- 946_684_800_000_000)
+        bytes += act.canonical
+        return sha256(bytes)
+    }
+
+    /// What a chain starts from.
+    public static let genesis = sha256([])
+}
+
+/// What an act was about: names and values, bound to its entry by a salted commitment.
+public struct AuditBody: Hashable, Sendable {
+    public var details: [String: String]
+
+    public init(_ details: [String: String]) { self.details = details }
+
+    /// The canonical bytes: names in byte order, each name and value with its length before it.
+    public var canonical: [UInt8] {
+        var bytes = CanonicalBytes()
+        for (name, value) in details.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+            bytes.append(Array(name.utf8))
+            bytes.append(Array(value.utf8))
+        }
+        return bytes.bytes
+    }
+
+    /// Reads canonical bytes; nil when they are not canonical.
+    public init?(canonical bytes: [UInt8]) {
+        guard let fields = CanonicalBytes.fields(bytes), fields.count.isMultiple(of: 2) else { return nil }
+        details = [:]
+        for index in stride(from: 0, to: fields.count, by: 2) {
+            guard let name = fields[index].flatMap({ String(validating: $0, as: UTF8.self) }),
+                let value = fields[index + 1].flatMap({ String(validating: $0, as: UTF8.self) })
+            else { return nil }
+            details[name] = value
+        }
+        guard canonical == bytes else { return nil }
+    }
+
+    /// H(0x02 ‖ salt ‖ body). The salt is 32 random bytes of its own for each entry, so that a guess of the body cannot
+    /// be checked once both are erased.
+    public static func commitment(salt: [UInt8], body: [UInt8]) -> [UInt8] { sha256([0x02] + salt + body) }
+}

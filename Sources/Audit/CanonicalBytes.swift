@@ -1,0 +1,38 @@
+/// Fields joined so that no two different lists give the same bytes: a four-byte big-endian length before each, and
+/// 0xffffffff for a field that is absent.
+struct CanonicalBytes {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func append(_ field: [UInt8]?) {
+        guard let field else { return bytes.appendBigEndian(UInt32.max) }
+        bytes.appendBigEndian(UInt32(clamping: field.count))
+        bytes += field
+    }
+
+    /// The fields again; nil when the bytes end inside one.
+    static func fields(_ bytes: [UInt8]) -> [[UInt8]?]? {
+        var fields: [[UInt8]?] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            guard rest.count >= 4 else { return nil }
+            let length = rest.prefix(4).reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            rest = rest.dropFirst(4)
+            if length == .max {
+                fields.append(nil)
+                continue
+            }
+            guard rest.count >= Int(length) else { return nil }
+            fields.append(Array(rest.prefix(Int(length))))
+            rest = rest.dropFirst(Int(length))
+        }
+        return fields
+    }
+}
+
+extension [UInt8] {
+    mutating func appendBigEndian(_ value: some FixedWidthInteger) {
+        for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
+            append(UInt8(truncatingIfNeeded: value >> shift))
+        }
+    }
+}

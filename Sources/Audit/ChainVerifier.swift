@@ -1,0 +1,45 @@
+import Domain
+
+/// Walks one family's entries in order and finds the first that does not belong.
+public struct ChainVerifier {
+    /// What is wrong, and with which entry.
+    public enum Fault: Error, Hashable, Sendable {
+        /// The number that should come next does not: something was removed, added or moved.
+        case outOfOrder(expected: Int64, found: Int64)
+        /// The entry belongs to another family's chain.
+        case foreignFamily(number: Int64)
+        /// The entry does not continue from the one before it.
+        case brokenLink(number: Int64)
+        /// The entry was changed after it was written.
+        case alteredEntry(number: Int64)
+        /// Time went backwards.
+        case backdated(number: Int64)
+        /// The body is not what the entry committed to.
+        case alteredBody(number: Int64)
+    }
+
+    public let family: FamilyID
+    public private(set) var lastNumber: Int64 = 0
+    public private(set) var head = AuditEntry.genesis
+    private var lastTime = Timestamp(microseconds: .min)
+
+    public init(family: FamilyID) { self.family = family }
+
+    /// Checks the next entry.
+    /// - Parameter payload: its salt and body, or nil where they have been erased.
+    public mutating func check(_ entry: AuditEntry, payload: (salt: [UInt8], body: [UInt8])?) throws(Fault) {
+        guard entry.number == lastNumber + 1 else {
+            throw .outOfOrder(expected: lastNumber + 1, found: entry.number)
+        }
+        guard entry.family == family else { throw .foreignFamily(number: entry.number) }
+        guard entry.previous == head else { throw .brokenLink(number: entry.number) }
+        guard entry.hash == entry.expectedHash else { throw .alteredEntry(number: entry.number) }
+        guard entry.at > lastTime else { throw .backdated(number: entry.number) }
+        if let payload,
+            AuditBody.commitment(salt: payload.salt, body: payload.body) != entry.act.commitment
+        {
+            throw .alteredBody(number: entry.number)
+        }
+        (lastNumber, head, lastTime) = (entry.number, entry.hash, entry.at)
+    }
+}

@@ -1,0 +1,25 @@
+extension API {
+    /// Open an account.
+    public static let signUp = Endpoint<NoParameters, SignupRequest, AuthResponse>(
+        Operation("signUp", .post, "/api/v1/auth/signup", tag: .auth, status: 201, access: .open, tier: .auth))
+
+    /// Sign in with email and password.
+    public static let logIn = Endpoint<NoParameters, LoginRequest, AuthResponse>(
+        Operation("logIn", .post, "/api/v1/auth/login", tag: .auth, access: .open, tier: .auth))
+
+    /// Trade a refresh token for a new pair.
+    public static let refreshSession = Endpoint<NoParameters, RefreshRequest, AuthResponse>(
+        Operation("refreshSession", .post, "/api/v1/auth/refresh", tag: .auth, access: .open))
+
+    /// Sign a child in.
+    public static let childLogIn = Endpoint<NoParameters, ChildLoginRequest, AuthResponse>(
+        Operation("childLogIn", .post, "/api/v1/auth/child-login", tag: .auth, access: .open, tier: .auth))
+
+    /// End a session.
+    public static let logOut = Endpoint<NoParameters, RefreshRequest?, NoAnswer>(
+        Operation("logOut", .post, "/api/v1/auth/logout", tag: .auth, status: 204, access: .open))
+
+    static let authOperations: [Operation] = [
+        signUp.operation, logIn.operation, refreshSession.operation, childLogIn.operation, logOut.operation,
+    ]
+}

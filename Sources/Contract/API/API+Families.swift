@@ -1,0 +1,142 @@
+import Domain
+
+extension API {
+    /// Found a family.
+    public static let createFamily = Endpoint<NoParameters, FamilyCreate, FamilyResponse>(
+        Operation("createFamily", .post, "/api/v1/families", tag: .families, status: 201))
+
+    /// Read a family.
+    public static let getFamily = Endpoint<FamilyPath, NoBody, FamilyResponse>(
+        Operation("getFamily", .get, "/api/v1/families/{family_id}", tag: .families))
+
+    /// Join a family by its code.
+    public static let joinFamily = Endpoint<NoParameters, JoinRequest, MemberResponse>(
+        Operation("joinFamily", .post, "/api/v1/families/join", tag: .families, status: 201))
+
+    /// Join a given family by its code.
+    public static let joinFamilyByID = Endpoint<FamilyPath, JoinRequest, MemberResponse>(
+        Operation("joinFamilyByID", .post, "/api/v1/families/{family_id}/join", tag: .families, status: 201))
+
+    /// Add an account to a family.
+    public static let addMember = Endpoint<FamilyPath, MemberAdd, MemberResponse>(
+        Operation("addMember", .post, "/api/v1/families/{family_id}/members", tag: .families, status: 201))
+
+    /// List a family's members.
+    public static let listMembers = Endpoint<FamilyMembersQuery, NoBody, Page<MemberDetail>>(
+        Operation("listMembers", .get, "/api/v1/families/{family_id}/members", tag: .families))
+
+    /// Make an account inside a family.
+    public static let createMember = Endpoint<FamilyPath, MemberCreateAndAdd, MemberDetail>(
+        Operation("createMember", .post, "/api/v1/families/{family_id}/members/create", tag: .families, status: 201))
+
+    /// Remove a member.
+    public static let removeMember = Endpoint<MemberPath, NoBody, MemberResponse>(
+        Operation("removeMember", .delete, "/api/v1/families/{family_id}/members/{user_id}", tag: .families))
+
+    /// Leave a family.
+    public static let leaveFamily = Endpoint<FamilyPath, NoBody, MemberResponse>(
+        Operation("leaveFamily", .post, "/api/v1/families/{family_id}/leave", tag: .families))
+
+    /// Set a child's user name and PIN.
+    public static let setChildCredentials = Endpoint<MemberPath, ChildCredentialsSet, MemberDetail>(
+        Operation(
+            "setChildCredentials", .put, "/api/v1/families/{family_id}/members/{user_id}/credentials", tag: .families))
+
+    /// Change a child's PIN.
+    public static let changePIN = Endpoint<MemberPath, PinChangeRequest, StatusAnswer>(
+        Operation("changePIN", .patch, "/api/v1/families/{family_id}/members/{user_id}/pin", tag: .families))
+
+    /// Read what a child may do.
+    public static let getChildSettings = Endpoint<MemberPath, NoBody, ChildSettingsResponse>(
+        Operation("getChildSettings", .get, "/api/v1/families/{family_id}/children/{user_id}/settings", tag: .families))
+
+    /// Change what a child may do.
+    public static let updateChildSettings = Endpoint<MemberPath, ChildSettingsUpdate, ChildSettingsResponse>(
+        Operation(
+            "updateChildSettings", .patch, "/api/v1/families/{family_id}/children/{user_id}/settings", tag: .families))
+
+    static let familiesOperations: [Operation] = [
+        createFamily.operation, getFamily.operation, joinFamily.operation, joinFamilyByID.operation,
+        addMember.operation, listMembers.operation, createMember.operation, removeMember.operation,
+        leaveFamily.operation, setChildCredentials.operation, changePIN.operation, getChildSettings.operation,
+        updateChildSettings.operation,
+    ]
+}
+
+// MARK: Parameters
+
+/// The family in a path.
+public struct FamilyPath: WireParameters, Hashable {
+    public var familyID: FamilyID
+
+    public init(familyID: FamilyID) {
+        self.familyID = familyID
+    }
+
+    public init(_ parameters: ParameterReader) throws(InvalidInput) {
+        familyID = try parameters.path("family_id")
+    }
+
+    public func write(to parameters: inout ParameterWriter) {
+        parameters.path("family_id", familyID)
+    }
+}
+
+/// The family in a query.
+public struct FamilyQuery: WireParameters, Hashable {
+    public var familyID: FamilyID
+
+    public init(familyID: FamilyID) {
+        self.familyID = familyID
+    }
+
+    public init(_ parameters: ParameterReader) throws(InvalidInput) {
+        familyID = try parameters.query("family_id")
+    }
+
+    public func write(to parameters: inout ParameterWriter) {
+        parameters.query("family_id", familyID)
+    }
+}
+
+/// Which members of which family.
+public struct FamilyMembersQuery: WireParameters, Hashable {
+    public var familyID: FamilyID
+    public var page: PageRequest
+
+    public init(familyID: FamilyID, page: PageRequest = PageRequest()) {
+        self.familyID = familyID
+        self.page = page
+    }
+
+    public init(_ parameters: ParameterReader) throws(InvalidInput) {
+        familyID = try parameters.path("family_id")
+        page = try PageRequest(parameters)
+    }
+
+    public func write(to parameters: inout ParameterWriter) {
+        parameters.path("family_id", familyID)
+        page.write(to: &parameters)
+    }
+}
+
+/// A member of a family in a path.
+public struct MemberPath: WireParameters, Hashable {
+    public var familyID: FamilyID
+    public var userID: UserID
+
+    public init(familyID: FamilyID, userID: UserID) {
+        self.familyID = familyID
+        self.userID = userID
+    }
+
+    public init(_ parameters: ParameterReader) throws(InvalidInput) {
+        familyID = try parameters.path("family_id")
+        userID = try parameters.path("user_id")
+    }
+
+    public func write(to parameters: inout ParameterWriter) {
+        parameters.path("family_id", familyID)
+        parameters.path("user_id", userID)
+    }
+}

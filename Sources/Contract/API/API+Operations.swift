@@ -1,0 +1,17 @@
+extension API {
+    /// Whether the process runs.
+    public static let checkLiveness = Endpoint<NoParameters, NoBody, StatusAnswer>(
+        Operation("checkLiveness", .get, "/health/live", tag: .operations, access: .open, tier: .exempt))
+
+    /// Whether the server can do its work.
+    public static let checkReadiness = Endpoint<NoParameters, NoBody, StatusAnswer>(
+        Operation("checkReadiness", .get, "/health/ready", tag: .operations, access: .open, tier: .exempt))
+
+    /// Metrics for Prometheus.
+    public static let getPrometheusMetrics = Endpoint<NoParameters, NoBody, PlainText>(
+        Operation("getPrometheusMetrics", .get, "/metrics", tag: .operations, access: .open, tier: .exempt))
+
+    static let operationalOperations: [Operation] = [
+        checkLiveness.operation, checkReadiness.operation, getPrometheusMetrics.operation,
+    ]
+}

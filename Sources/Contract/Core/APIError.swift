@@ -1,0 +1,137 @@
+import JSON
+
+/// The closed set of error codes, each with the one status it travels with.
+public enum ErrorCode: String, Sendable, CaseIterable, WireEnumeration {
+    case malformedRequest = "MALFORMED_REQUEST"
+    case authenticationRequired = "AUTHN_REQUIRED"
+    case authenticationFailed = "AUTHN_FAILED"
+    case authorizationDenied = "AUTHZ_DENIED"
+    case policyForbidden = "POLICY_FORBIDDEN"
+    case accountPending = "ACCOUNT_PENDING"
+    case notFound = "NOT_FOUND"
+    case methodNotAllowed = "METHOD_NOT_ALLOWED"
+    case conflict = "CONFLICT"
+    case preconditionFailed = "PRECONDITION_FAILED"
+    case payloadTooLarge = "PAYLOAD_TOO_LARGE"
+    case validationFailed = "VALIDATION_FAILED"
+    case rateLimited = "RATE_LIMITED"
+    case internalError = "INTERNAL_ERROR"
+    case unavailable = "UNAVAILABLE"
+
+    public var status: Int {
+        switch self {
+        case .malformedRequest: 400
+        case .authenticationRequired, .authenticationFailed: 401
+        case .authorizationDenied, .policyForbidden, .accountPending: 403
+        case .notFound: 404
+        case .methodNotAllowed: 405
+        case .conflict: 409
+        case .preconditionFailed: 412
+        case .payloadTooLarge: 413
+        case .validationFailed: 422
+        case .rateLimited: 429
+        case .internalError: 500
+        case .unavailable: 503
+        }
+    }
+}
+
+/// A refusal as clients see it: what the server throws and what the device client catches. It holds public words
+/// only; the private cause of a fault stays with the server's log.
+public struct APIError: Error, Hashable, Sendable {
+    public var status: Int
+    public var code: ErrorCode
+    /// For a person to read.
+    public var message: String
+    /// The input at fault, by its wire name.
+    public var field: String?
+    /// Seconds after which a retry can help; sent as `Retry-After`.
+    public var retryAfter: Int?
+
+    public init(
+        _ code: ErrorCode, _ message: String, field: String? = nil, retryAfter: Int? = nil, status: Int? = nil
+    ) {
+        self.status = status ?? code.status
+        self.code = code
+        self.message = message
+        self.field = field
+        self.retryAfter = retryAfter
+    }
+
+    /// 422 for input that is JSON but not what was asked for.
+    public init(_ fault: InvalidInput) {
+        let subject = fault.field ?? "The body"
+        self.init(.validationFailed, "\(subject) \(fault.message).", field: fault.field)
+    }
+
+    /// 400 for bytes that are no JSON document, 413 for too many of them.
+    public init(_ fault: JSONError) {
+        self.init(
+            fault.reason == .tooLarge ? .payloadTooLarge : .malformedRequest,
+            "The body is not a JSON document this server reads: \(fault).")
+    }
+
+    /// What a client makes of a response that is no success. One without the envelope (a proxy's, say) gets the code
+    /// that goes with its status.
+    public init(status: Int, body: Span<UInt8>, retryAfter: Int? = nil) {
+        if let envelope = try? ErrorEnvelope(content: body) {
+            self = envelope.error
+            self.status = status
+            self.retryAfter = retryAfter
+        } else {
+            let code = ErrorCode.allCases.first { $0.status == status } ?? .internalError
+            self.init(
+                code, "The server answered with status \(status).", retryAfter: retryAfter, status: status)
+        }
+    }
+}
+
+/// The body of every answer that is no success.
+public struct ErrorEnvelope: Hashable, WireObject {
+    public var error: APIError
+    /// Names the request in the server's log.
+    public var requestID: String
+
+    public init(_ error: APIError, requestID: String) {
+        self.error = error
+        self.requestID = requestID
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        let error: ErrorFields = try fields.required("error")
+        self.init(APIError(error.code, error.message, field: error.field), requestID: error.requestID)
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.key("error")
+            json.object { json in
+                json.field("code", error.code)
+                json.field("message", error.message)
+                json.field("request_id", requestID)
+                json.key("details")
+                if let field = error.field {
+                    json.object { $0.field("field", field) }
+                } else {
+                    json.null()
+                }
+            }
+        }
+    }
+}
+
+/// The inside of an envelope, as a client reads it.
+private struct ErrorFields: WireInput {
+    let code: ErrorCode
+    let message: String
+    let requestID: String
+    let field: String?
+
+    init(_ fields: FieldReader) throws(InvalidInput) {
+        code = try fields.required("code")
+        message = try fields.required("message")
+        requestID = try fields.required("request_id")
+        let details: JSONObject? = try fields.optional("details")
+        field = details?["field"]?.stringValue
+    }
+}

@@ -1,0 +1,149 @@
+import JSON
+
+/// An operation together with the types of its parameters, its body and its answer. The server reads parameters and
+/// body and writes the answer; the device client does the reverse, with the same value.
+public struct Endpoint<Parameters: WireParameters, Body: WireContent, Answer: WireContent>: Sendable {
+    public let operation: Operation
+
+    init(_ operation: Operation) { self.operation = operation }
+}
+
+/// What travels as a body: a JSON document, or nothing.
+public protocol WireContent: Sendable {
+    /// Throws 400 where the bytes are not JSON and 422 where the JSON is not what was asked for.
+    init(content bytes: Span<UInt8>) throws(APIError)
+    /// The bytes to send; empty for no content.
+    var content: [UInt8] { get }
+}
+
+/// For operations without a request body; whatever is sent is ignored.
+public struct NoBody: WireContent, Hashable {
+    public init() {}
+    public init(content _: Span<UInt8>) {}
+    public var content: [UInt8] { [] }
+}
+
+/// For operations that answer 204.
+public struct NoAnswer: WireContent, Hashable {
+    public init() {}
+    public init(content _: Span<UInt8>) {}
+    public var content: [UInt8] { [] }
+}
+
+/// Plain text, for the operational paths.
+public struct PlainText: WireContent, Hashable {
+    public var text: String
+
+    public init(_ text: String) { self.text = text }
+
+    public init(content bytes: Span<UInt8>) throws(APIError) {
+        guard let span = try? UTF8Span(validating: bytes) else {
+            throw APIError(.malformedRequest, "The text is not UTF-8.")
+        }
+        text = String(copying: span)
+    }
+
+    public var content: [UInt8] { Array(text.utf8) }
+}
+
+extension WireContent where Self: WireReadable {
+    public init(content bytes: Span<UInt8>) throws(APIError) {
+        let json: JSONValue
+        do {
+            json = try JSONValue(parsing: bytes)
+        } catch {
+            throw APIError(error)
+        }
+        do {
+            self = try Self(json: json)
+        } catch {
+            throw APIError(error)
+        }
+    }
+}
+
+extension WireContent where Self: WireOutput {
+    public var content: [UInt8] { jsonBytes }
+}
+
+/// A body that may be left out altogether.
+extension Optional: WireContent where Wrapped: WireContent {
+    public init(content bytes: Span<UInt8>) throws(APIError) {
+        self = bytes.isEmpty ? nil : try Wrapped(content: bytes)
+    }
+
+    public var content: [UInt8] { self?.content ?? [] }
+}
+
+extension Array: WireContent where Element: WireReadable & WireOutput {}
+extension Page: WireContent where Item: WireReadable & WireOutput {}
+extension Dictionary: WireContent where Key == String, Value == String {}
+
+// MARK: The server's half
+
+extension Endpoint {
+    /// The typed parameters of a request, or 422 naming the one at fault.
+    public func parameters(_ reader: ParameterReader) throws(APIError) -> Parameters {
+        do {
+            return try Parameters(reader)
+        } catch {
+            throw APIError(error)
+        }
+    }
+
+    /// The typed body of a request, or 400 or 422.
+    public func body(_ bytes: Span<UInt8>) throws(APIError) -> Body {
+        try Body(content: bytes)
+    }
+}
+
+// MARK: The client's half
+
+extension Endpoint {
+    /// What a client sends: method, request target and body (empty for none).
+    public struct Request: Hashable, Sendable {
+        public var method: Operation.Method
+        public var target: String
+        public var body: [UInt8]
+    }
+
+    /// Path and query of a call.
+    public func target(_ parameters: Parameters) -> String {
+        var writer = ParameterWriter()
+        parameters.write(to: &writer)
+        return writer.target(of: operation.path)
+    }
+
+    public func request(_ parameters: Parameters, _ body: Body) -> Request {
+        Request(method: operation.method, target: target(parameters), body: body.content)
+    }
+
+    /// The answer in a response, or the error it carries. A success that cannot be read is `INTERNAL_ERROR` with
+    /// status 502: the fault lies with the server.
+    public func answer(
+        status: Int, body: Span<UInt8>, retryAfter: Int? = nil
+    ) throws(APIError) -> Answer {
+        guard status == operation.successStatus else {
+            throw APIError(status: status, body: body, retryAfter: retryAfter)
+        }
+        do {
+            return try Answer(content: body)
+        } catch {
+            let field = error.field.map { " (\($0))" } ?? ""
+            throw APIError(
+                .internalError, "The server's answer could not be read\(field): \(error.message)", status: 502)
+        }
+    }
+}
+
+extension Endpoint where Parameters == NoParameters {
+    public func request(_ body: Body) -> Request { request(NoParameters(), body) }
+}
+
+extension Endpoint where Body == NoBody {
+    public func request(_ parameters: Parameters) -> Request { request(parameters, NoBody()) }
+}
+
+extension Endpoint where Parameters == NoParameters, Body == NoBody {
+    public func request() -> Request { request(NoParameters(), NoBody()) }
+}

@@ -1,0 +1,30 @@
+import Domain
+
+/// A closed set of words; reading an unknown one fails with the list of those allowed.
+public protocol WireEnumeration: WireText, CaseIterable, RawRepresentable where RawValue == String {}
+
+extension WireEnumeration {
+    public init(wireText: String) throws(InvalidInput) {
+        guard let value = Self(rawValue: wireText) else {
+            throw InvalidInput("must be one of " + Self.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+        self = value
+    }
+
+    public var wireText: String { rawValue }
+}
+
+extension FamilyRole: WireEnumeration {}
+extension MembershipStatus: WireEnumeration {}
+extension RelationshipStatus: WireEnumeration {}
+extension BlockState: WireEnumeration {}
+extension NagCategory: WireEnumeration {}
+extension NagStatus: WireEnumeration {}
+extension DoneDefinition: WireEnumeration {}
+extension StrategyTemplate: WireEnumeration {}
+extension Recurrence: WireEnumeration {}
+extension ConsentType: WireEnumeration {}
+extension ExcuseCategory: WireEnumeration {}
+extension AITone: WireEnumeration {}
+extension BadgeType: WireEnumeration {}
+extension Weekday: WireEnumeration {}

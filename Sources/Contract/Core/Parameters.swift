@@ -1,0 +1,133 @@
+/// What an operation takes from its path and its query.
+public protocol WireParameters: Sendable {
+    init(_ parameters: ParameterReader) throws(InvalidInput)
+    func write(to parameters: inout ParameterWriter)
+}
+
+/// For operations that take nothing from the path or the query.
+public struct NoParameters: WireParameters, Hashable {
+    public init() {}
+    public init(_: ParameterReader) {}
+    public func write(to _: inout ParameterWriter) {}
+}
+
+/// The parameters of one request by name, percent-decoded. Those nobody asks for are ignored.
+public struct ParameterReader: Sendable {
+    public typealias Pair = (name: String, value: String)
+
+    private let path: [Pair]
+    private let query: [Pair]
+
+    public init(path: [Pair] = [], query: [Pair] = []) {
+        self.path = path
+        self.query = query
+    }
+
+    public func path<Value: WireText>(_ name: String, as _: Value.Type = Value.self) throws(InvalidInput) -> Value {
+        guard let pair = path.first(where: { $0.name == name }) else {
+            throw InvalidInput("is required", field: name)
+        }
+        return try read(pair)
+    }
+
+    public func query<Value: WireText>(_ name: String, as _: Value.Type = Value.self) throws(InvalidInput) -> Value {
+        guard let value: Value = try optionalQuery(name) else { throw InvalidInput("is required", field: name) }
+        return value
+    }
+
+    public func optionalQuery<Value: WireText>(
+        _ name: String, as _: Value.Type = Value.self
+    ) throws(InvalidInput) -> Value? {
+        guard let pair = try single(name) else { return nil }
+        return try read(pair)
+    }
+
+    /// ASCII digits after an optional minus. A number too large for 64 bits is the largest one, since every use
+    /// either bounds or clamps it.
+    public func optionalInteger(_ name: String) throws(InvalidInput) -> Int? {
+        guard let text = try single(name)?.value.utf8 else { return nil }
+        let isNegative = text.first == UInt8(ascii: "-")
+        let digits = isNegative ? text.dropFirst() : text[...]
+        guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            throw InvalidInput("must be an integer", field: name)
+        }
+        let magnitude = digits.reduce(0) { sum, digit in
+            let (product, productOverflow) = sum.multipliedReportingOverflow(by: 10)
+            let (next, overflow) = product.addingReportingOverflow(Int(digit - UInt8(ascii: "0")))
+            return productOverflow || overflow || sum == Int.max ? Int.max : next
+        }
+        return isNegative ? -magnitude : magnitude
+    }
+
+    /// `limit`, brought into 1…200.
+    public func limit(default fallback: Int) throws(InvalidInput) -> Int {
+        min(max(try optionalInteger("limit") ?? fallback, 1), PageRequest.largestLimit)
+    }
+
+    /// Two values of a name that matters could be read differently by two readers, so they are refused.
+    private func single(_ name: String) throws(InvalidInput) -> Pair? {
+        let matches = query.filter { $0.name == name }
+        guard matches.count <= 1 else { throw InvalidInput("is given more than once", field: name) }
+        return matches.first
+    }
+
+    private func read<Value: WireText>(_ pair: Pair) throws(InvalidInput) -> Value {
+        do {
+            return try Value(wireText: pair.value)
+        } catch {
+            throw error.inside(pair.name)
+        }
+    }
+}
+
+/// Collects the parameters of a request and prints them into its target.
+public struct ParameterWriter: Sendable {
+    public private(set) var path: [ParameterReader.Pair] = []
+    public private(set) var query: [ParameterReader.Pair] = []
+
+    public init() {}
+
+    public mutating func path(_ name: String, _ value: some WireText) {
+        path.append((name, value.wireText))
+    }
+
+    public mutating func query(_ name: String, _ value: some WireText) {
+        query.append((name, value.wireText))
+    }
+
+    public mutating func query(_ name: String, _ value: Int) {
+        query.append((name, String(value)))
+    }
+
+    /// Left out where there is no value.
+    public mutating func query(_ name: String, _ value: (some WireText)?) {
+        if let value { query(name, value) }
+    }
+
+    /// The template with its braces filled in, and the query behind it.
+    public func target(of template: String) -> String {
+        var target = template
+        for pair in path {
+            guard let range = target.firstRange(of: "{\(pair.name)}") else { continue }
+            target.replaceSubrange(range, with: percentEncoded(pair.value))
+        }
+        for (index, pair) in query.enumerated() {
+            target += (index == 0 ? "?" : "&") + percentEncoded(pair.name) + "=" + percentEncoded(pair.value)
+        }
+        return target
+    }
+}
+
+/// Every byte outside RFC 3986's unreserved set as `%XX`.
+func percentEncoded(_ text: String) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    var output: [UInt8] = []
+    for byte in text.utf8 {
+        if isLetterOrDigit(byte) || "-._~".utf8.contains(byte) {
+            output.append(byte)
+        } else {
+            output += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+    }
+    return String(decoding: output, as: UTF8.self)
+}

@@ -1,0 +1,97 @@
+import Domain
+
+/// An email address as it is stored and compared: trimmed, lower-case, plainly shaped, at most 254 bytes.
+///
+/// The shape is the common one (RFC 5321's dot-string before the `@`, a dotted domain of letters, digits and hyphens
+/// after it); quoted local parts, address literals and non-ASCII addresses are refused.
+public struct EmailAddress: Hashable, Sendable, WireText {
+    public let wireText: String
+
+    public init(wireText text: String) throws(InvalidInput) {
+        let address = trimmed(text).lowercased()
+        let parts = address.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+        guard address.utf8.count <= 254, parts.count == 2, Self.isLocalPart(parts[0]), Self.isDomain(parts[1]) else {
+            throw InvalidInput("must be an email address")
+        }
+        wireText = address
+    }
+
+    private static func isLocalPart(_ part: Substring.UTF8View) -> Bool {
+        part.count <= 64
+            && part.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).allSatisfy { atom in
+                !atom.isEmpty && atom.allSatisfy { isLetterOrDigit($0) || "!#$%&'*+-/=?^_`{|}~".utf8.contains($0) }
+            }
+    }
+
+    private static func isDomain(_ part: Substring.UTF8View) -> Bool {
+        let labels = part.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return labels.count >= 2
+            && labels.allSatisfy { label in
+                (1...63).contains(label.count) && label.first != UInt8(ascii: "-") && label.last != UInt8(ascii: "-")
+                    && label.allSatisfy { isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
+            }
+    }
+}
+
+/// A child's PIN: four ASCII digits. It never prints itself, so that it cannot reach a log.
+public struct PIN: Hashable, Sendable, WireText, CustomStringConvertible {
+    public let wireText: String
+
+    public init(wireText text: String) throws(InvalidInput) {
+        guard text.utf8.count == 4, text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { throw InvalidInput("must be four digits") }
+        wireText = text
+    }
+
+    public var description: String { "PIN(hidden)" }
+}
+
+/// A password or a token. It never prints itself, so that it cannot reach a log by way of the value it is part of.
+/// `==` is not constant-time: compare hashes.
+public struct Secret: Hashable, Sendable, WireText, CustomStringConvertible {
+    public let wireText: String
+
+    public init(_ text: String) { wireText = text }
+
+    public init(wireText text: String) throws(InvalidInput) {
+        try text.refuseNUL()
+        wireText = text
+    }
+
+    public var description: String { "Secret(hidden)" }
+}
+
+/// A SHA-256 value, printed as 64 lower-case hexadecimal digits.
+public struct HexDigest: Hashable, Sendable, WireText {
+    /// 32 bytes.
+    public let bytes: [UInt8]
+
+    /// Nil unless there are 32 bytes.
+    public init?(bytes: [UInt8]) {
+        guard bytes.count == 32 else { return nil }
+        self.bytes = bytes
+    }
+
+    public init(wireText text: String) throws(InvalidInput) {
+        let digits = text.utf8.compactMap(hexadecimalValue)
+        guard digits.count == 64, text.utf8.count == 64 else {
+            throw InvalidInput("must be 64 hexadecimal digits")
+        }
+        bytes = stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
+
+    public var wireText: String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
+
+/// ASCII letters and digits only.
+func isLetterOrDigit(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+        UInt8(ascii: "A")...UInt8(ascii: "Z"):
+        true
+    default: false
+    }
+}

@@ -1,0 +1,166 @@
+import JSON
+
+/// A value that can be read from JSON: a scalar, a list or an object.
+public protocol WireReadable: Sendable {
+    init(json: JSONValue) throws(InvalidInput)
+}
+
+/// A value that can be written as JSON.
+public protocol WireOutput: Sendable {
+    func write(to json: inout JSONWriter)
+}
+
+/// A JSON object read field by field. Members nobody asks for are ignored.
+public protocol WireInput: WireReadable {
+    init(_ fields: FieldReader) throws(InvalidInput)
+}
+
+extension WireInput {
+    public init(json: JSONValue) throws(InvalidInput) {
+        guard case .object(let object) = json else { throw .wrongType("an object", json) }
+        try self.init(FieldReader(object))
+    }
+}
+
+/// Both ways: what one side writes the other reads.
+public typealias WireValue = WireReadable & WireOutput
+public typealias WireObject = WireInput & WireOutput & WireContent
+
+extension WireOutput {
+    /// This value alone as a JSON document.
+    public var jsonBytes: [UInt8] {
+        var json = JSONWriter()
+        write(to: &json)
+        return json.finish()
+    }
+}
+
+/// A field of an update that tells absent, null and a value apart.
+public enum Patch<Value: Sendable>: Sendable {
+    /// Leave it as it is.
+    case absent
+    /// Clear it.
+    case null
+    case value(Value)
+
+    /// What the field is after the update.
+    public func applied(to current: Value?) -> Value? {
+        switch self {
+        case .absent: current
+        case .null: nil
+        case .value(let value): value
+        }
+    }
+
+    public var isAbsent: Bool {
+        if case .absent = self { true } else { false }
+    }
+}
+
+extension Patch: Equatable where Value: Equatable {}
+extension Patch: Hashable where Value: Hashable {}
+
+/// The fields of one JSON object, asked for by name.
+///
+/// `required` wants a value, `optional` takes absence and null alike, `patch` tells them apart. Every fault names its
+/// field.
+public struct FieldReader: Sendable {
+    private let object: JSONObject
+
+    public init(_ object: JSONObject) { self.object = object }
+
+    public func required<Value: WireReadable>(
+        _ name: String, as _: Value.Type = Value.self
+    ) throws(InvalidInput) -> Value {
+        guard let json = object[name] else { throw InvalidInput("is required", field: name) }
+        return try read(json, name)
+    }
+
+    public func optional<Value: WireReadable>(
+        _ name: String, as _: Value.Type = Value.self
+    ) throws(InvalidInput) -> Value? {
+        guard let json = object[name], json != .null else { return nil }
+        return try read(json, name)
+    }
+
+    /// For a field that may be left out but is never null.
+    public func defaulted<Value: WireReadable>(_ name: String, to fallback: Value) throws(InvalidInput) -> Value {
+        guard let json = object[name] else { return fallback }
+        return try read(json, name)
+    }
+
+    public func patch<Value: WireReadable>(
+        _ name: String, as _: Value.Type = Value.self
+    ) throws(InvalidInput) -> Patch<Value> {
+        guard let json = object[name] else { return .absent }
+        return json == .null ? .null : .value(try read(json, name))
+    }
+
+    private func read<Value: WireReadable>(_ json: JSONValue, _ name: String) throws(InvalidInput) -> Value {
+        do {
+            return try Value(json: json)
+        } catch {
+            throw error.inside(name)
+        }
+    }
+}
+
+// MARK: Limits
+
+extension FieldReader {
+    /// Text whose length in Unicode scalars (as JSON Schema counts) lies in the range.
+    public func text(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> String {
+        try Self.checked(try required(name), name, length)
+    }
+
+    public func optionalText(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> String? {
+        guard let text: String = try optional(name) else { return nil }
+        return try Self.checked(text, name, length)
+    }
+
+    /// Text without the white space around it, measured after that.
+    public func trimmedText(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> String {
+        try Self.checked(trimmed(try required(name)), name, length)
+    }
+
+    public func optionalTrimmedText(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> String? {
+        guard let text: String = try optional(name) else { return nil }
+        return try Self.checked(trimmed(text), name, length)
+    }
+
+    public func secret(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> Secret {
+        Secret(try text(name, length))
+    }
+
+    public func optionalInteger(_ name: String, _ bounds: ClosedRange<Int>) throws(InvalidInput) -> Int? {
+        guard let value: Int = try optional(name) else { return nil }
+        guard bounds.contains(value) else {
+            throw InvalidInput("must be \(bounds.lowerBound) to \(bounds.upperBound)", field: name)
+        }
+        return value
+    }
+
+    private static func checked(
+        _ text: String, _ name: String, _ length: ClosedRange<Int>
+    ) throws(InvalidInput) -> String {
+        let count = text.unicodeScalars.count
+        if count < length.lowerBound {
+            throw InvalidInput(
+                length.lowerBound == 1
+                    ? "must not be empty" : "must have at least \(length.lowerBound) characters", field: name)
+        }
+        guard count <= length.upperBound else {
+            throw InvalidInput("must have at most \(length.upperBound) characters", field: name)
+        }
+        return text
+    }
+}
+
+/// The text without the white space (Unicode `White_Space`) at both ends.
+func trimmed(_ text: String) -> String {
+    let scalars = text.unicodeScalars
+    guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
+        let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
+    else { return "" }
+    return String(scalars[first...last])
+}

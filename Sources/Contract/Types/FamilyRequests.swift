@@ -1,0 +1,181 @@
+import Domain
+import JSON
+
+/// Founds a family; the caller becomes its guardian.
+public struct FamilyCreate: Hashable, WireObject {
+    public var name: String
+
+    public init(name: String) {
+        self.name = name
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        name = try fields.text("name", 1...255)
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("name", name)
+        }
+    }
+}
+
+/// Joins the family that gave out the code, as a participant.
+public struct JoinRequest: Hashable, WireObject {
+    /// As sent: any case.
+    public var inviteCode: String
+
+    public init(inviteCode: String) {
+        self.inviteCode = inviteCode
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        inviteCode = try fields.required("invite_code")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("invite_code", inviteCode)
+        }
+    }
+}
+
+/// Adds an existing account to a family.
+public struct MemberAdd: Hashable, WireObject {
+    public var userID: UserID
+    public var role: FamilyRole
+
+    public init(userID: UserID, role: FamilyRole) {
+        self.userID = userID
+        self.role = role
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        userID = try fields.required("user_id")
+        role = try fields.required("role")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("user_id", userID)
+            json.field("role", role)
+        }
+    }
+}
+
+/// Makes an account inside a family, for a child as a rule.
+public struct MemberCreateAndAdd: Hashable, WireObject {
+    public var displayName: String
+    public var role: FamilyRole
+    public var username: String?
+    public var pin: PIN?
+
+    public init(displayName: String, role: FamilyRole, username: String? = nil, pin: PIN? = nil) {
+        self.displayName = displayName
+        self.role = role
+        self.username = username
+        self.pin = pin
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        displayName = try fields.text("display_name", 1...255)
+        role = try fields.required("role")
+        username = try fields.optionalTrimmedText("username", 1...64)
+        pin = try fields.optional("pin")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("display_name", displayName)
+            json.field("role", role)
+            json.fieldIfPresent("username", username)
+            json.fieldIfPresent("pin", pin)
+        }
+    }
+}
+
+/// Sets or replaces what a child signs in with.
+public struct ChildCredentialsSet: Hashable, WireObject {
+    public var username: String
+    public var pin: PIN
+
+    public init(username: String, pin: PIN) {
+        self.username = username
+        self.pin = pin
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        username = try fields.trimmedText("username", 1...64)
+        pin = try fields.required("pin")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("username", username)
+            json.field("pin", pin)
+        }
+    }
+}
+
+/// Changes a child's PIN.
+public struct PinChangeRequest: Hashable, WireObject {
+    public var currentPin: PIN
+    public var newPin: PIN
+
+    public init(currentPin: PIN, newPin: PIN) {
+        self.currentPin = currentPin
+        self.newPin = newPin
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        currentPin = try fields.required("current_pin")
+        newPin = try fields.required("new_pin")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("current_pin", currentPin)
+            json.field("new_pin", newPin)
+        }
+    }
+}
+
+/// Changes some of what a child may do. Fields left out stay as they are.
+public struct ChildSettingsUpdate: Hashable, WireObject {
+    public var canSnooze: Bool?
+    public var maxSnoozesPerDay: Int?
+    public var canSubmitExcuses: Bool?
+    /// Null clears it.
+    public var quietHoursStart: Patch<TimeOfDay>
+    /// Null clears it.
+    public var quietHoursEnd: Patch<TimeOfDay>
+
+    public init(
+        canSnooze: Bool? = nil, maxSnoozesPerDay: Int? = nil, canSubmitExcuses: Bool? = nil,
+        quietHoursStart: Patch<TimeOfDay> = .absent, quietHoursEnd: Patch<TimeOfDay> = .absent
+    ) {
+        self.canSnooze = canSnooze
+        self.maxSnoozesPerDay = maxSnoozesPerDay
+        self.canSubmitExcuses = canSubmitExcuses
+        self.quietHoursStart = quietHoursStart
+        self.quietHoursEnd = quietHoursEnd
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        canSnooze = try fields.optional("can_snooze")
+        maxSnoozesPerDay = try fields.optionalInteger("max_snoozes_per_day", 0...99)
+        canSubmitExcuses = try fields.optional("can_submit_excuses")
+        quietHoursStart = try fields.patch("quiet_hours_start")
+        quietHoursEnd = try fields.patch("quiet_hours_end")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.fieldIfPresent("can_snooze", canSnooze)
+            json.fieldIfPresent("max_snoozes_per_day", maxSnoozesPerDay)
+            json.fieldIfPresent("can_submit_excuses", canSubmitExcuses)
+            json.patch("quiet_hours_start", quietHoursStart)
+            json.patch("quiet_hours_end", quietHoursEnd)
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Domain
+import JSON
+
+/// Asks somebody to do something by a given time, within a family or over a connection.
+public struct NagCreate: Hashable, WireObject {
+    public var familyID: FamilyID?
+    public var connectionID: ConnectionID?
+    public var recipientID: UserID
+    public var dueAt: Timestamp
+    public var category: NagCategory
+    public var doneDefinition: DoneDefinition
+    public var description: String?
+    public var strategyTemplate: StrategyTemplate
+    public var policyID: PolicyID?
+    public var recurrence: Recurrence?
+
+    public init(
+        familyID: FamilyID? = nil, connectionID: ConnectionID? = nil, recipientID: UserID, dueAt: Timestamp,
+        category: NagCategory, doneDefinition: DoneDefinition, description: String? = nil,
+        strategyTemplate: StrategyTemplate = .friendlyReminder, policyID: PolicyID? = nil, recurrence: Recurrence? = nil
+    ) {
+        self.familyID = familyID
+        self.connectionID = connectionID
+        self.recipientID = recipientID
+        self.dueAt = dueAt
+        self.category = category
+        self.doneDefinition = doneDefinition
+        self.description = description
+        self.strategyTemplate = strategyTemplate
+        self.policyID = policyID
+        self.recurrence = recurrence
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        familyID = try fields.optional("family_id")
+        connectionID = try fields.optional("connection_id")
+        recipientID = try fields.required("recipient_id")
+        dueAt = try fields.required("due_at")
+        category = try fields.required("category")
+        doneDefinition = try fields.required("done_definition")
+        description = try fields.optionalText("description", 0...2000)
+        strategyTemplate = try fields.defaulted("strategy_template", to: .friendlyReminder)
+        policyID = try fields.optional("policy_id")
+        recurrence = try fields.optional("recurrence")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.fieldIfPresent("family_id", familyID)
+            json.fieldIfPresent("connection_id", connectionID)
+            json.field("recipient_id", recipientID)
+            json.field("due_at", dueAt)
+            json.field("category", category)
+            json.field("done_definition", doneDefinition)
+            json.fieldIfPresent("description", description)
+            json.field("strategy_template", strategyTemplate)
+            json.fieldIfPresent("policy_id", policyID)
+            json.fieldIfPresent("recurrence", recurrence)
+        }
+    }
+}
+
+/// Changes an open nag. The recipient sends only `due_at` (snooze) or only `committed_at`.
+public struct NagUpdate: Hashable, WireObject {
+    public var dueAt: Timestamp?
+    public var category: NagCategory?
+    public var doneDefinition: DoneDefinition?
+    /// Null takes the promise back.
+    public var committedAt: Patch<Timestamp>
+
+    public init(
+        dueAt: Timestamp? = nil, category: NagCategory? = nil, doneDefinition: DoneDefinition? = nil,
+        committedAt: Patch<Timestamp> = .absent
+    ) {
+        self.dueAt = dueAt
+        self.category = category
+        self.doneDefinition = doneDefinition
+        self.committedAt = committedAt
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        dueAt = try fields.optional("due_at")
+        category = try fields.optional("category")
+        doneDefinition = try fields.optional("done_definition")
+        committedAt = try fields.patch("committed_at")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.fieldIfPresent("due_at", dueAt)
+            json.fieldIfPresent("category", category)
+            json.fieldIfPresent("done_definition", doneDefinition)
+            json.patch("committed_at", committedAt)
+        }
+    }
+}
+
+/// Reports a nag as done.
+public struct NagStatusUpdate: Hashable, WireObject {
+    public var status: NagStatus
+    public var note: String?
+
+    public init(status: NagStatus, note: String? = nil) {
+        self.status = status
+        self.note = note
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        status = try fields.required("status")
+        note = try fields.optionalText("note", 0...2000)
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("status", status)
+            json.fieldIfPresent("note", note)
+        }
+    }
+}
+
+/// Says why a nag is not done.
+public struct ExcuseCreate: Hashable, WireObject {
+    public var text: String
+    public var category: String?
+
+    public init(text: String, category: String? = nil) {
+        self.text = text
+        self.category = category
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        text = try fields.text("text", 1...2000)
+        category = try fields.optionalText("category", 0...64)
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("text", text)
+            json.fieldIfPresent("category", category)
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Domain
+import JSON
+
+/// A nag in full.
+public struct NagResponse: Hashable, WireObject {
+    public var id: NagID
+    public var familyID: FamilyID?
+    public var connectionID: ConnectionID?
+    public var creatorID: UserID
+    public var recipientID: UserID
+    public var creatorDisplayName: String?
+    public var recipientDisplayName: String?
+    public var dueAt: Timestamp
+    public var category: NagCategory
+    public var doneDefinition: DoneDefinition
+    public var description: String?
+    public var strategyTemplate: StrategyTemplate
+    public var recurrence: Recurrence?
+    public var parentNagID: NagID?
+    public var status: NagStatus
+    public var createdAt: Timestamp
+    public var completedAt: Timestamp?
+    public var committedAt: Timestamp?
+    public var recipientDismissedAt: Timestamp?
+
+    public init(
+        id: NagID, familyID: FamilyID?, connectionID: ConnectionID?, creatorID: UserID, recipientID: UserID,
+        creatorDisplayName: String?, recipientDisplayName: String?, dueAt: Timestamp, category: NagCategory,
+        doneDefinition: DoneDefinition, description: String?, strategyTemplate: StrategyTemplate,
+        recurrence: Recurrence?, parentNagID: NagID?, status: NagStatus, createdAt: Timestamp, completedAt: Timestamp?,
+        committedAt: Timestamp?, recipientDismissedAt: Timestamp?
+    ) {
+        self.id = id
+        self.familyID = familyID
+        self.connectionID = connectionID
+        self.creatorID = creatorID
+        self.recipientID = recipientID
+        self.creatorDisplayName = creatorDisplayName
+        self.recipientDisplayName = recipientDisplayName
+        self.dueAt = dueAt
+        self.category = category
+        self.doneDefinition = doneDefinition
+        self.description = description
+        self.strategyTemplate = strategyTemplate
+        self.recurrence = recurrence
+        self.parentNagID = parentNagID
+        self.status = status
+        self.createdAt = createdAt
+        self.completedAt = completedAt
+        self.committedAt = committedAt
+        self.recipientDismissedAt = recipientDismissedAt
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        id = try fields.required("id")
+        familyID = try fields.optional("family_id")
+        connectionID = try fields.optional("connection_id")
+        creatorID = try fields.required("creator_id")
+        recipientID = try fields.required("recipient_id")
+        creatorDisplayName = try fields.optional("creator_display_name")
+        recipientDisplayName = try fields.optional("recipient_display_name")
+        dueAt = try fields.required("due_at")
+        category = try fields.required("category")
+        doneDefinition = try fields.required("done_definition")
+        description = try fields.optional("description")
+        strategyTemplate = try fields.required("strategy_template")
+        recurrence = try fields.optional("recurrence")
+        parentNagID = try fields.optional("parent_nag_id")
+        status = try fields.required("status")
+        createdAt = try fields.required("created_at")
+        completedAt = try fields.optional("completed_at")
+        committedAt = try fields.optional("committed_at")
+        recipientDismissedAt = try fields.optional("recipient_dismissed_at")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("id", id)
+            json.field("family_id", familyID)
+            json.field("connection_id", connectionID)
+            json.field("creator_id", creatorID)
+            json.field("recipient_id", recipientID)
+            json.field("creator_display_name", creatorDisplayName)
+            json.field("recipient_display_name", recipientDisplayName)
+            json.field("due_at", dueAt)
+            json.field("category", category)
+            json.field("done_definition", doneDefinition)
+            json.field("description", description)
+            json.field("strategy_template", strategyTemplate)
+            json.field("recurrence", recurrence)
+            json.field("parent_nag_id", parentNagID)
+            json.field("status", status)
+            json.field("created_at", createdAt)
+            json.field("completed_at", completedAt)
+            json.field("committed_at", committedAt)
+            json.field("recipient_dismissed_at", recipientDismissedAt)
+        }
+    }
+}
+
+/// An excuse as the creator and the guardians read it.
+public struct ExcuseResponse: Hashable, WireObject {
+    public var id: ExcuseID
+    public var nagID: NagID
+    public var summary: String
+    public var at: Timestamp?
+
+    public init(id: ExcuseID, nagID: NagID, summary: String, at: Timestamp?) {
+        self.id = id
+        self.nagID = nagID
+        self.summary = summary
+        self.at = at
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        id = try fields.required("id")
+        nagID = try fields.required("nag_id")
+        summary = try fields.required("summary")
+        at = try fields.optional("at")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("id", id)
+            json.field("nag_id", nagID)
+            json.field("summary", summary)
+            json.field("at", at)
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Domain
+import JSON
+
+/// What changed in a family since a client last asked.
+public struct SyncResponse: Hashable, WireObject {
+    public var nags: [SyncedNag]
+    public var nagEvents: [SyncedNagEvent]
+    public var aiMediationEvents: [SyncedAIMediationEvent]
+    public var gamificationEvents: [SyncedGamificationEvent]
+    public var connections: [SyncedConnection]
+    /// The family clock of the read, never the wall clock.
+    public var serverTime: Timestamp
+    public var cursor: String
+    public var hasMore: Bool
+    public var deleted: [DeletedEntity]
+    public var mustRefetch: Bool
+
+    public init(
+        nags: [SyncedNag], nagEvents: [SyncedNagEvent], aiMediationEvents: [SyncedAIMediationEvent],
+        gamificationEvents: [SyncedGamificationEvent], connections: [SyncedConnection] = [], serverTime: Timestamp,
+        cursor: String, hasMore: Bool, deleted: [DeletedEntity], mustRefetch: Bool
+    ) {
+        self.nags = nags
+        self.nagEvents = nagEvents
+        self.aiMediationEvents = aiMediationEvents
+        self.gamificationEvents = gamificationEvents
+        self.connections = connections
+        self.serverTime = serverTime
+        self.cursor = cursor
+        self.hasMore = hasMore
+        self.deleted = deleted
+        self.mustRefetch = mustRefetch
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        nags = try fields.required("nags")
+        nagEvents = try fields.required("nag_events")
+        aiMediationEvents = try fields.required("ai_mediation_events")
+        gamificationEvents = try fields.required("gamification_events")
+        connections = try fields.defaulted("connections", to: [])
+        serverTime = try fields.required("server_time")
+        cursor = try fields.required("cursor")
+        hasMore = try fields.required("has_more")
+        deleted = try fields.required("deleted")
+        mustRefetch = try fields.required("must_refetch")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("nags", nags)
+            json.field("nag_events", nagEvents)
+            json.field("ai_mediation_events", aiMediationEvents)
+            json.field("gamification_events", gamificationEvents)
+            json.field("connections", connections)
+            json.field("server_time", serverTime)
+            json.field("cursor", cursor)
+            json.field("has_more", hasMore)
+            json.field("deleted", deleted)
+            json.field("must_refetch", mustRefetch)
+        }
+    }
+}
+
+/// Something a client must drop from its cache.
+public struct DeletedEntity: Hashable, WireObject {
+    public var entity: String
+    public var id: ResourceID
+
+    public init(entity: String, id: ResourceID) {
+        self.entity = entity
+        self.id = id
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        entity = try fields.required("entity")
+        id = try fields.required("id")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("entity", entity)
+            json.field("id", id)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+/// What a family decided for all its members; nobody's own preferences can change it.
+public struct FamilyPolicy: Hashable, Sendable {
+    /// Nags one creator may send in the family on one family-local day, 1…8.
+    public private(set) var dailyCap: Int
+    /// Minutes one snooze may move a due time, 5…120.
+    public private(set) var maxSnoozeMinutes: Int
+    /// What points are multiplied by, 0.1…3.0.
+    public private(set) var pointsMultiplier: Double
+    /// Push-backs in one due cycle of a nag, 0…3.
+    public private(set) var maxPushBack: Int
+    /// Minutes between two push-backs of a nag, 15…240.
+    public private(set) var cooldownMinutes: Int
+
+    public static let dailyCapRange = 1...8
+    public static let maxSnoozeMinutesRange = 5...120
+    public static let pointsMultiplierRange = 0.1...3.0
+    public static let maxPushBackRange = 0...3
+    public static let cooldownMinutesRange = 15...240
+
+    /// What every family starts with.
+    public static let standard = FamilyPolicy()
+
+    private init() {
+        dailyCap = 8
+        maxSnoozeMinutes = 30
+        pointsMultiplier = 1
+        maxPushBack = 2
+        cooldownMinutes = 60
+    }
+
+    /// Takes each value that is given and in range; throws the first that is out of range.
+    public init(
+        dailyCap: Int? = nil, maxSnoozeMinutes: Int? = nil, pointsMultiplier: Double? = nil, maxPushBack: Int? = nil,
+        cooldownMinutes: Int? = nil
+    ) throws(PolicyViolation) {
+        self.init()
+        self.dailyCap = try dailyCap.checked(.dailyCap, Self.dailyCapRange) ?? self.dailyCap
+        self.maxSnoozeMinutes =
+            try maxSnoozeMinutes.checked(.maxSnoozeMinutes, Self.maxSnoozeMinutesRange) ?? self.maxSnoozeMinutes
+        self.pointsMultiplier =
+            try pointsMultiplier.checked(.pointsMultiplier, Self.pointsMultiplierRange) ?? self.pointsMultiplier
+        self.maxPushBack = try maxPushBack.checked(.maxPushBack, Self.maxPushBackRange) ?? self.maxPushBack
+        self.cooldownMinutes =
+            try cooldownMinutes.checked(.cooldownMinutes, Self.cooldownMinutesRange) ?? self.cooldownMinutes
+    }
+}
+
+/// A policy value outside the range the product allows.
+public struct PolicyViolation: Error, Hashable, Sendable {
+    /// The name of the value in a policy's `constraints`.
+    public enum Field: String, Sendable, CaseIterable {
+        case dailyCap = "daily_cap"
+        case maxSnoozeMinutes = "max_snooze_minutes"
+        case pointsMultiplier = "points_multiplier"
+        case maxPushBack = "max_pushback"
+        case cooldownMinutes = "cooldown_minutes"
+    }
+
+    public let field: Field
+    /// For a person: `daily_cap must be between 1 and 8.`
+    public let message: String
+}
+
+extension Optional where Wrapped: Comparable {
+    fileprivate func checked(
+        _ field: PolicyViolation.Field, _ range: ClosedRange<Wrapped>
+    ) throws(PolicyViolation) -> Wrapped? {
+        guard let value = self else { return nil }
+        guard range.contains(value) else {
+            throw PolicyViolation(
+                field: field,
+                message: "\(field.rawValue) must be between \(range.lowerBound) and \(range.upperBound).")
+        }
+        return value
+    }
+}

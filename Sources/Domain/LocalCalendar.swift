@@ -1,0 +1,48 @@
+extension ZoneRules {
+    /// The local day around `moment`, from its first moment up to the next day's. 23 or 25 hours long when the
+    /// clocks change.
+    public func day(containing moment: Timestamp) -> Range<Timestamp> {
+        let today = local(moment).date.daysSinceEpoch
+        return days(from: today, count: 1)
+    }
+
+    /// The local week around `moment`, Monday to Sunday.
+    public func week(containing moment: Timestamp) -> Range<Timestamp> {
+        let date = local(moment).date
+        return days(from: date.daysSinceEpoch - Int64(date.weekday.daysAfterMonday), count: 7)
+    }
+
+    private func days(from first: Int64, count: Int64) -> Range<Timestamp> {
+        let start = moment(CivilDate(daysSinceEpoch: first), .midnight)
+        let end = moment(CivilDate(daysSinceEpoch: first + count), .midnight)
+        return start..<max(start, end)
+    }
+
+    /// The first whole second after `early`, at or before `late`, at which this zone has the offset it has at `late`.
+    ///
+    /// Both in whole seconds since the epoch. Meant for a span of at most a few days with one clock change.
+    func clockChange(after early: Int64, upTo late: Int64) -> Int64 {
+        let offset = secondsFromUTC(at: Timestamp(seconds: late))
+        var (before, from) = (early, late)
+        while from - before > 1 {
+            let middle = before + (from - before) / 2
+            if secondsFromUTC(at: Timestamp(seconds: middle)) == offset { from = middle } else { before = middle }
+        }
+        return from
+    }
+}
+
+extension Weekday {
+    /// 0 for Monday … 6 for Sunday.
+    public var daysAfterMonday: Int {
+        switch self {
+        case .monday: 0
+        case .tuesday: 1
+        case .wednesday: 2
+        case .thursday: 3
+        case .friday: 4
+        case .saturday: 5
+        case .sunday: 6
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/// The bounds on making and postponing nags.
+public enum NagLimit {
+    /// Why one more nag is refused to a creator who already sent that many on the family's local day
+    /// (`ZoneRules.day(containing:)` of the family's zone).
+    public static func denialOfCreation(sentToday: Int, policy: FamilyPolicy) -> Denial? {
+        sentToday >= policy.dailyCap ? .dailyCapReached : nil
+    }
+
+    /// The latest due moment one snooze may set: the allowed minutes past the due time, or past now for a nag that
+    /// is already overdue.
+    public static func latestSnooze(dueAt: Timestamp, now: Timestamp, policy: FamilyPolicy) -> Timestamp {
+        max(dueAt, now) + .minutes(Int64(policy.maxSnoozeMinutes))
+    }
+
+    /// Why the recipient may not move the due time there. `allowance` is a child's setting, nil for everyone else.
+    public static func denialOfSnooze(
+        from dueAt: Timestamp, to newDueAt: Timestamp, now: Timestamp, policy: FamilyPolicy,
+        allowance: SnoozeAllowance? = nil
+    ) -> Denial? {
+        if let allowance {
+            guard allowance.isAllowed else { return .snoozeNotAllowed }
+            guard allowance.usedToday < allowance.perDay else { return .snoozeLimitReached }
+        }
+        guard newDueAt > dueAt, newDueAt > now else { return .snoozeNotLater }
+        return newDueAt > latestSnooze(dueAt: dueAt, now: now, policy: policy) ? .snoozeTooLong : nil
+    }
+}
+
+/// What a guardian allows a child to snooze, and how much of it is used up today.
+public struct SnoozeAllowance: Hashable, Sendable {
+    public var isAllowed: Bool
+    public var perDay: Int
+    public var usedToday: Int
+
+    public init(isAllowed: Bool, perDay: Int, usedToday: Int) {
+        self.isAllowed = isAllowed
+        self.perDay = perDay
+        self.usedToday = usedToday
+    }
+}

@@ -1,0 +1,122 @@
+/// What holds for one person in one family after defaults, family policy and their own wishes are laid over each
+/// other.
+public struct Preferences: Hashable, Sendable {
+    public var gamificationEnabled = false
+    public var quietHoursEnabled = false
+    /// The window itself, kept while it is switched off.
+    public var quietWindow = QuietHours.standard
+    /// The name of a zone of the IANA time zone database.
+    public var timeZone = "America/New_York"
+    public var notificationFrequency = "always"
+    public var deliveryChannel = DeliveryChannel.push
+    public var aiServerEnabled = true
+    public var aiOnDeviceEnabled = true
+    public var pushBackMode = PushBackMode.bounded
+    public var usesCommitTimeForEscalation = false
+    public var notifiesSentOverdue = true
+    public var tone = PreferredTone.friendly
+
+    /// The defaults.
+    public init() {}
+
+    /// The defaults, then the family's values, then the person's own.
+    public init(family: PreferenceOverrides, user: PreferenceOverrides) {
+        self.init()
+        apply(family)
+        apply(user)
+    }
+
+    /// Nil while quiet hours are switched off.
+    public var quietHours: QuietHours? { quietHoursEnabled ? quietWindow : nil }
+
+    private mutating func apply(_ layer: PreferenceOverrides) {
+        gamificationEnabled = layer.gamificationEnabled ?? gamificationEnabled
+        quietHoursEnabled = layer.quietHoursEnabled ?? quietHoursEnabled
+        quietWindow = QuietHours(
+            start: layer.quietHoursStart ?? quietWindow.start, end: layer.quietHoursEnd ?? quietWindow.end)
+        timeZone = layer.timeZone ?? timeZone
+        notificationFrequency = layer.notificationFrequency ?? notificationFrequency
+        deliveryChannel = layer.deliveryChannel ?? deliveryChannel
+        aiServerEnabled = layer.aiServerEnabled ?? aiServerEnabled
+        aiOnDeviceEnabled = layer.aiOnDeviceEnabled ?? aiOnDeviceEnabled
+        pushBackMode = layer.pushBackMode ?? pushBackMode
+        usesCommitTimeForEscalation = layer.usesCommitTimeForEscalation ?? usesCommitTimeForEscalation
+        notifiesSentOverdue = layer.notifiesSentOverdue ?? notifiesSentOverdue
+        tone = layer.tone ?? tone
+    }
+}
+
+/// The voice a person asks for; not the mediator's own tone, which it maps onto.
+public enum PreferredTone: String, Sendable, CaseIterable {
+    case friendly, firm, playful, empathetic
+
+    public var aiTone: AITone {
+        switch self {
+        case .friendly: .neutral
+        case .firm: .firm
+        case .playful, .empathetic: .supportive
+        }
+    }
+}
+
+/// One layer of preferences: what is nil leaves the layer below as it is.
+public struct PreferenceOverrides: Hashable, Sendable {
+    public var gamificationEnabled: Bool?
+    public var quietHoursEnabled: Bool?
+    public var quietHoursStart: TimeOfDay?
+    public var quietHoursEnd: TimeOfDay?
+    public var timeZone: String?
+    public var notificationFrequency: String?
+    public var deliveryChannel: DeliveryChannel?
+    public var aiServerEnabled: Bool?
+    public var aiOnDeviceEnabled: Bool?
+    public var pushBackMode: PushBackMode?
+    public var usesCommitTimeForEscalation: Bool?
+    public var notifiesSentOverdue: Bool?
+    public var tone: PreferredTone?
+
+    public init() {}
+
+    /// Reads a preferences document through `value`. A missing, mistyped or unknown value leaves the layer below as
+    /// it is: the document belongs to clients and keeps what they put there.
+    public init(reading value: (PreferenceKey) -> PreferenceValue?) {
+        func flag(_ key: PreferenceKey) -> Bool? { if case .flag(let flag)? = value(key) { flag } else { nil } }
+        func text(_ key: PreferenceKey) -> String? { if case .text(let text)? = value(key) { text } else { nil } }
+        gamificationEnabled = flag(.gamificationEnabled)
+        quietHoursEnabled = flag(.quietHoursEnabled)
+        quietHoursStart = text(.quietHoursStart).flatMap { TimeOfDay($0) }
+        quietHoursEnd = text(.quietHoursEnd).flatMap { TimeOfDay($0) }
+        timeZone = text(.timeZone)
+        notificationFrequency = text(.notificationFrequency)
+        deliveryChannel = text(.deliveryChannel).flatMap(DeliveryChannel.init)
+        aiServerEnabled = flag(.aiServerEnabled)
+        aiOnDeviceEnabled = flag(.aiOnDeviceEnabled)
+        pushBackMode = text(.pushBackMode).flatMap(PushBackMode.init)
+        usesCommitTimeForEscalation = flag(.useCommitTimeForEscalation)
+        notifiesSentOverdue = flag(.notifySentOverdue)
+        tone = text(.tone).flatMap(PreferredTone.init)
+    }
+}
+
+/// The keys of a preferences document that the server understands; it keeps all others untouched.
+public enum PreferenceKey: String, Sendable, CaseIterable {
+    case gamificationEnabled = "gamification_enabled"
+    case quietHoursEnabled = "quiet_hours_enabled"
+    case quietHoursStart = "quiet_hours_start"
+    case quietHoursEnd = "quiet_hours_end"
+    case timeZone = "timezone"
+    case notificationFrequency = "notification_frequency"
+    case deliveryChannel = "delivery_channel"
+    case aiServerEnabled = "ai_server_enabled"
+    case aiOnDeviceEnabled = "ai_on_device_enabled"
+    case pushBackMode = "pushback_mode"
+    case useCommitTimeForEscalation = "use_commit_time_for_escalation"
+    case notifySentOverdue = "notify_sent_overdue"
+    case tone
+}
+
+/// A value of a preferences document, as far as the rules look at it.
+public enum PreferenceValue: Hashable, Sendable {
+    case flag(Bool)
+    case text(String)
+}

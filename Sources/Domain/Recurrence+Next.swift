@@ -1,0 +1,82 @@
+/// What a series of nags remembers of its beginning: the wall-clock time and the day it is meant for.
+///
+/// A month without the 31st or a night without 02:30 moves one instance; the next one returns to the anchor.
+public struct RecurrenceAnchor: Hashable, Sendable {
+    public let date: CivilDate
+    public let time: TimeOfDay
+
+    public init(date: CivilDate, time: TimeOfDay) {
+        self.date = date
+        self.time = time
+    }
+
+    /// The anchor of a series whose first instance is due at that moment.
+    public init(firstDue: Timestamp, in zone: some ZoneRules) {
+        let local = zone.local(firstDue)
+        self.init(date: local.date, time: local.time)
+    }
+}
+
+extension Recurrence {
+    /// The due moment of the next instance: the first of the series after both the previous one and `now`. Whatever
+    /// was skipped meanwhile stays skipped, so a long pause causes no burst.
+    ///
+    /// Minutes and hours count absolute time from the previous due moment. Days, weeks and months keep the wall clock
+    /// of the family's zone. Nil past year 9999.
+    public func nextDue(
+        after previous: Timestamp, now: Timestamp, anchor: RecurrenceAnchor, in zone: some ZoneRules
+    ) -> Timestamp? {
+        let floor = max(previous, now)
+        switch self {
+        case .every5Minutes: return Self.step(.minutes(5), from: previous, past: floor)
+        case .every15Minutes: return Self.step(.minutes(15), from: previous, past: floor)
+        case .every30Minutes: return Self.step(.minutes(30), from: previous, past: floor)
+        case .hourly: return Self.step(.hours(1), from: previous, past: floor)
+        case .daily: return Self.firstDay(every: 1, past: floor, anchor: anchor, in: zone)
+        case .weekly: return Self.firstDay(every: 7, past: floor, anchor: anchor, in: zone)
+        case .monthly: return Self.firstMonthDay(past: floor, anchor: anchor, in: zone)
+        }
+    }
+
+    private static func step(_ length: Timestamp.Span, from previous: Timestamp, past floor: Timestamp) -> Timestamp {
+        let steps = floorDivide((floor - previous).microseconds, length.microseconds) + 1
+        return previous + Timestamp.Span(microseconds: steps * length.microseconds)
+    }
+
+    private static func firstDay(
+        every length: Int64, past floor: Timestamp, anchor: RecurrenceAnchor, in zone: some ZoneRules
+    ) -> Timestamp? {
+        let first = anchor.date.daysSinceEpoch
+        let today = zone.local(floor).date.daysSinceEpoch
+        // The instance on or before yesterday, then forward: at most three tries.
+        var day = first + floorDivide(today - 1 - first, length) * length
+        while day <= lastDay {
+            let due = zone.moment(CivilDate(daysSinceEpoch: day), anchor.time)
+            if due > floor { return due }
+            day += length
+        }
+        return nil
+    }
+
+    private static func firstMonthDay(
+        past floor: Timestamp, anchor: RecurrenceAnchor, in zone: some ZoneRules
+    ) -> Timestamp? {
+        let today = zone.local(floor).date
+        var month = max(12, today.year * 12 + today.month - 2)
+        while let date = monthDay(month, anchor.date.day) {
+            let due = zone.moment(date, anchor.time)
+            if due > floor { return due }
+            month += 1
+        }
+        return nil
+    }
+
+    /// That day of the month, or the month's last one; months are counted from January of year 0.
+    private static func monthDay(_ months: Int, _ day: Int) -> CivilDate? {
+        let (year, month) = (months / 12, months % 12 + 1)
+        return CivilDate(year: year, month: month, day: min(day, CivilDate.daysInMonth(year: year, month: month)))
+    }
+
+    /// 9999-12-31.
+    private static let lastDay: Int64 = 2_932_896
+}

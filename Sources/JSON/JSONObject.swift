@@ -1,0 +1,100 @@
+/// A JSON object: members in the order they came, each name once, found by name.
+///
+/// Names are the same only if their UTF-8 bytes are: `é` in one scalar and `é` in two are two names, as they are for
+/// every other JSON reader, although Swift calls the strings equal.
+public struct JSONObject: Sendable {
+    /// One name with its value.
+    public struct Member: Hashable, Sendable {
+        public let key: String
+        public fileprivate(set) var value: JSONValue
+    }
+
+    public private(set) var members: [Member] = []
+    /// Where each name stands; kept only once there are so many that a walk would cost more.
+    private var places: [ExactKey: Int] = [:]
+
+    private static let indexedFrom = 16
+
+    public init() {}
+
+    public var count: Int { members.count }
+    public var isEmpty: Bool { members.isEmpty }
+
+    /// The member of that name. Setting replaces in place or appends; setting nil removes.
+    public subscript(key: String) -> JSONValue? {
+        get { place(of: key).map { members[$0].value } }
+        set {
+            switch (place(of: key), newValue) {
+            case (let place?, let value?): members[place].value = value
+            case (nil, let value?): append(Member(key: key, value: value))
+            case (let place?, nil):
+                members.remove(at: place)
+                places.removeAll()
+                buildIndexIfLarge()
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// Appends a member; false, and nothing changed, if the name is taken.
+    public mutating func insert(_ value: JSONValue, for key: String) -> Bool {
+        guard place(of: key) == nil else { return false }
+        append(Member(key: key, value: value))
+        return true
+    }
+
+    private mutating func append(_ member: Member) {
+        members.append(member)
+        if places.isEmpty {
+            buildIndexIfLarge()
+        } else {
+            places[ExactKey(member.key)] = members.count - 1
+        }
+    }
+
+    private mutating func buildIndexIfLarge() {
+        guard members.count >= Self.indexedFrom else { return }
+        for (place, member) in members.enumerated() { places[ExactKey(member.key)] = place }
+    }
+
+    private func place(of key: String) -> Int? {
+        if !places.isEmpty { return places[ExactKey(key)] }
+        return members.firstIndex { sameBytes($0.key, key) }
+    }
+}
+
+extension JSONObject: Hashable {
+    /// Objects are equal when they hold the same members, in whatever order.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.count == right.count && left.members.allSatisfy { right[$0.key] == $0.value }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        // A sum, so that order does not matter.
+        hasher.combine(members.reduce(0) { $0 &+ $1.hashValue })
+    }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        for (key, value) in elements { self[key] = value }
+    }
+}
+
+/// A name compared by its bytes.
+private struct ExactKey: Hashable {
+    private let text: String
+
+    init(_ text: String) { self.text = text }
+
+    static func == (left: Self, right: Self) -> Bool { sameBytes(left.text, right.text) }
+
+    func hash(into hasher: inout Hasher) {
+        for byte in text.utf8 { hasher.combine(byte) }
+        hasher.combine(UInt8.max)
+    }
+}
+
+private func sameBytes(_ left: String, _ right: String) -> Bool {
+    left.utf8.count == right.utf8.count && left.utf8.elementsEqual(right.utf8)
+}

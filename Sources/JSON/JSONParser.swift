@@ -1,0 +1,280 @@
+extension JSONValue {
+    /// How large and how deep a document may be.
+    public struct Limits: Sendable {
+        public var bytes: Int
+        public var depth: Int
+
+        public init(bytes: Int = 16 << 20, depth: Int = 64) {
+            self.bytes = bytes
+            self.depth = depth
+        }
+    }
+
+    /// Reads one document of RFC 8259, whole and strictly: UTF-8 without a byte order mark, each name of an object
+    /// once, surrogates only in pairs, numbers a double can hold. Time and memory are linear in the bytes.
+    public init(parsing bytes: Span<UInt8>, limits: Limits = Limits()) throws(JSONError) {
+        guard bytes.count <= limits.bytes else { throw JSONError(.tooLarge, at: limits.bytes) }
+        var parser = JSONParser(depthLimit: limits.depth)
+        self = try parser.document(bytes)
+    }
+
+    /// Reads one document from an array of bytes.
+    public init(parsing bytes: [UInt8], limits: Limits = Limits()) throws(JSONError) {
+        try self.init(parsing: bytes.span, limits: limits)
+    }
+
+    /// Reads one document from text.
+    public init(parsing text: String, limits: Limits = Limits()) throws(JSONError) {
+        try self.init(parsing: Array(text.utf8), limits: limits)
+    }
+}
+
+/// Reads a document by recursive descent, never deeper than its limit.
+struct JSONParser {
+    private let depthLimit: Int
+    private var position = 0
+
+    /// The longest number read: the exact decimal expansion of any double fits, and no conversion gets slow.
+    private static let longestNumber = 1_100
+
+    init(depthLimit: Int) { self.depthLimit = depthLimit }
+
+    mutating func document(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
+        skipSpace(bytes)
+        let value = try value(bytes, depth: 0)
+        skipSpace(bytes)
+        guard position == bytes.count else { throw JSONError(.trailingBytes, at: position) }
+        return value
+    }
+
+    private mutating func value(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONValue {
+        switch try peek(bytes) {
+        case UInt8(ascii: "{"): return .object(try object(bytes, depth: depth + 1))
+        case UInt8(ascii: "["): return .array(try array(bytes, depth: depth + 1))
+        case UInt8(ascii: "\""): return .string(try string(bytes))
+        case UInt8(ascii: "t"): return try word("true", .bool(true), bytes)
+        case UInt8(ascii: "f"): return try word("false", .bool(false), bytes)
+        case UInt8(ascii: "n"): return try word("null", .null, bytes)
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number(bytes)
+        default: throw JSONError(.unexpectedByte, at: position)
+        }
+    }
+
+    // MARK: Containers
+
+    private mutating func object(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONObject {
+        guard depth <= depthLimit else { throw JSONError(.tooDeep, at: position) }
+        position += 1
+        skipSpace(bytes)
+        var object = JSONObject()
+        if take(UInt8(ascii: "}"), bytes) { return object }
+        while true {
+            let start = position
+            guard try peek(bytes) == UInt8(ascii: "\"") else { throw JSONError(.unexpectedByte, at: position) }
+            let key = try string(bytes)
+            skipSpace(bytes)
+            try expect(UInt8(ascii: ":"), bytes)
+            skipSpace(bytes)
+            let value = try value(bytes, depth: depth)
+            guard object.insert(value, for: key) else { throw JSONError(.duplicateKey, at: start) }
+            skipSpace(bytes)
+            if take(UInt8(ascii: "}"), bytes) { return object }
+            try expect(UInt8(ascii: ","), bytes)
+            skipSpace(bytes)
+        }
+    }
+
+    private mutating func array(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> [JSONValue] {
+        guard depth <= depthLimit else { throw JSONError(.tooDeep, at: position) }
+        position += 1
+        skipSpace(bytes)
+        var elements: [JSONValue] = []
+        if take(UInt8(ascii: "]"), bytes) { return elements }
+        while true {
+            elements.append(try value(bytes, depth: depth))
+            skipSpace(bytes)
+            if take(UInt8(ascii: "]"), bytes) { return elements }
+            try expect(UInt8(ascii: ","), bytes)
+            skipSpace(bytes)
+        }
+    }
+
+    // MARK: Strings
+
+    private mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> String {
+        position += 1
+        let start = position
+        var hasEscapes = false
+        scan: while true {
+            switch try peek(bytes) {
+            case UInt8(ascii: "\""): break scan
+            case UInt8(ascii: "\\"):
+                hasEscapes = true
+                position += 2
+            case ..<0x20: throw JSONError(.controlCharacter, at: position)
+            default: position += 1
+            }
+        }
+        let end = position
+        position += 1
+        let raw = bytes.extracting(start..<end)
+        let text: UTF8Span
+        do {
+            text = try UTF8Span(validating: raw)
+        } catch {
+            throw JSONError(.invalidUTF8, at: start + error.byteOffsets.lowerBound)
+        }
+        return hasEscapes ? try unescaped(raw, start: start) : String(copying: text)
+    }
+
+    private func unescaped(_ raw: Span<UInt8>, start: Int) throws(JSONError) -> String {
+        var output: [UInt8] = []
+        output.reserveCapacity(raw.count)
+        var index = 0
+        while index < raw.count {
+            guard raw[index] == UInt8(ascii: "\\") else {
+                output.append(raw[index])
+                index += 1
+                continue
+            }
+            // The scan stepped over every escaped byte, so one follows each backslash.
+            switch raw[index + 1] {
+            case UInt8(ascii: "\""): output.append(UInt8(ascii: "\""))
+            case UInt8(ascii: "\\"): output.append(UInt8(ascii: "\\"))
+            case UInt8(ascii: "/"): output.append(UInt8(ascii: "/"))
+            case UInt8(ascii: "b"): output.append(0x08)
+            case UInt8(ascii: "f"): output.append(0x0C)
+            case UInt8(ascii: "n"): output.append(0x0A)
+            case UInt8(ascii: "r"): output.append(0x0D)
+            case UInt8(ascii: "t"): output.append(0x09)
+            case UInt8(ascii: "u"):
+                let (scalar, length) = try unicodeEscape(raw, at: index, start: start)
+                output.append(contentsOf: String(scalar).utf8)
+                index += length
+                continue
+            default: throw JSONError(.invalidEscape, at: start + index)
+            }
+            index += 2
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// `\uXXXX`, or a pair of them for a scalar beyond U+FFFF (RFC 8259, section 7).
+    private func unicodeEscape(
+        _ raw: Span<UInt8>, at index: Int, start: Int
+    ) throws(JSONError) -> (scalar: Unicode.Scalar, length: Int) {
+        guard let first = codeUnit(raw, at: index) else { throw JSONError(.invalidEscape, at: start + index) }
+        if let scalar = Unicode.Scalar(first) { return (scalar, 6) }
+        guard first < 0xDC00, let second = codeUnit(raw, at: index + 6), (0xDC00...0xDFFF).contains(second),
+            let scalar = Unicode.Scalar(0x10000 + (UInt32(first) - 0xD800) << 10 + (UInt32(second) - 0xDC00))
+        else { throw JSONError(.loneSurrogate, at: start + index) }
+        return (scalar, 12)
+    }
+
+    private func codeUnit(_ raw: Span<UInt8>, at index: Int) -> UInt16? {
+        guard index + 6 <= raw.count, raw[index] == UInt8(ascii: "\\"), raw[index + 1] == UInt8(ascii: "u") else {
+            return nil
+        }
+        var unit: UInt16 = 0
+        for place in index + 2..<index + 6 {
+            let byte = raw[place]
+            let digit: UInt8
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = byte - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = byte - UInt8(ascii: "a") + 10
+            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = byte - UInt8(ascii: "A") + 10
+            default: return nil
+            }
+            unit = unit << 4 | UInt16(digit)
+        }
+        return unit
+    }
+
+    // MARK: Numbers and words
+
+    private mutating func number(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
+        let start = position
+        let isNegative = take(UInt8(ascii: "-"), bytes)
+        let firstDigit = position
+        try digits(bytes)
+        if position - firstDigit > 1, bytes[firstDigit] == UInt8(ascii: "0") {
+            throw JSONError(.invalidNumber, at: firstDigit)
+        }
+        let integerEnd = position
+        if take(UInt8(ascii: "."), bytes) { try digits(bytes) }
+        if take(UInt8(ascii: "e"), bytes) || take(UInt8(ascii: "E"), bytes) {
+            if !take(UInt8(ascii: "+"), bytes) { _ = take(UInt8(ascii: "-"), bytes) }
+            try digits(bytes)
+        }
+        if position == integerEnd, let exact = integer(bytes, firstDigit..<integerEnd, isNegative: isNegative) {
+            return .integer(exact)
+        }
+        guard position - start <= Self.longestNumber else { throw JSONError(.numberOutOfRange, at: start) }
+        var text = ""
+        for place in start..<position { text.unicodeScalars.append(Unicode.Scalar(bytes[place])) }
+        guard let value = Double(text), value.isFinite else { throw JSONError(.numberOutOfRange, at: start) }
+        return .double(value)
+    }
+
+    /// One digit or more.
+    private mutating func digits(_ bytes: Span<UInt8>) throws(JSONError) {
+        let start = position
+        while position < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[position]) {
+            position += 1
+        }
+        guard position > start else {
+            throw JSONError(position < bytes.count ? .invalidNumber : .unexpectedEnd, at: position)
+        }
+    }
+
+    /// Nil where it does not fit; counted downwards, since the smallest integer has no positive twin.
+    private func integer(_ bytes: Span<UInt8>, _ range: Range<Int>, isNegative: Bool) -> Int64? {
+        guard range.count <= 19 else { return nil }
+        var value: Int64 = 0
+        for place in range {
+            let (shifted, shiftOverflow) = value.multipliedReportingOverflow(by: 10)
+            let (next, overflow) = shifted.subtractingReportingOverflow(Int64(bytes[place] - UInt8(ascii: "0")))
+            if shiftOverflow || overflow { return nil }
+            value = next
+        }
+        if isNegative { return value }
+        return value == .min ? nil : -value
+    }
+
+    private mutating func word(
+        _ word: StaticString, _ value: JSONValue, _ bytes: Span<UInt8>
+    ) throws(JSONError) -> JSONValue {
+        for expected in word.description.utf8 {
+            guard try peek(bytes) == expected else { throw JSONError(.unexpectedByte, at: position) }
+            position += 1
+        }
+        return value
+    }
+
+    // MARK: Bytes
+
+    private func peek(_ bytes: Span<UInt8>) throws(JSONError) -> UInt8 {
+        guard position < bytes.count else { throw JSONError(.unexpectedEnd, at: bytes.count) }
+        return bytes[position]
+    }
+
+    private mutating func take(_ byte: UInt8, _ bytes: Span<UInt8>) -> Bool {
+        guard position < bytes.count, bytes[position] == byte else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func expect(_ byte: UInt8, _ bytes: Span<UInt8>) throws(JSONError) {
+        guard try peek(bytes) == byte else { throw JSONError(.unexpectedByte, at: position) }
+        position += 1
+    }
+
+    private mutating func skipSpace(_ bytes: Span<UInt8>) {
+        while position < bytes.count {
+            switch bytes[position] {
+            case UInt8(ascii: " "), UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"): position += 1
+            default: return
+            }
+        }
+    }
+}

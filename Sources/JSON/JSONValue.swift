@@ -1,0 +1,99 @@
+/// One JSON value: what a document holds, before anybody asks what it means.
+///
+/// A number without fraction and exponent that fits 64 bits is an exact `integer`; every other number is a `double`.
+public enum JSONValue: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    case integer(Int64)
+    case double(Double)
+    case string(String)
+    case array([JSONValue])
+    case object(JSONObject)
+}
+
+// MARK: Reading
+
+extension JSONValue {
+    /// The member of that name, where this is an object that has it.
+    public subscript(key: String) -> JSONValue? {
+        if case .object(let object) = self { object[key] } else { nil }
+    }
+
+    /// The element at that place, where this is an array that reaches so far.
+    public subscript(index: Int) -> JSONValue? {
+        if case .array(let elements) = self, elements.indices.contains(index) { elements[index] } else { nil }
+    }
+
+    /// The string, where this is one.
+    public var stringValue: String? {
+        if case .string(let text) = self { text } else { nil }
+    }
+
+    /// The number as an integer where it is whole, so `3`, `3.0` and `3e0` alike (as JSON Schema counts integers).
+    public var integerValue: Int64? {
+        switch self {
+        case .integer(let value): value
+        case .double(let value): wholeNumber(value)
+        default: nil
+        }
+    }
+
+    /// Any number as a double.
+    public var doubleValue: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .double(let value): value
+        default: nil
+        }
+    }
+
+    public var boolValue: Bool? {
+        if case .bool(let value) = self { value } else { nil }
+    }
+
+    public var arrayValue: [JSONValue]? {
+        if case .array(let elements) = self { elements } else { nil }
+    }
+
+    public var objectValue: JSONObject? {
+        if case .object(let object) = self { object } else { nil }
+    }
+
+    /// The word for this kind of value in a message: `a string`, `null`.
+    public var kind: String {
+        switch self {
+        case .null: "null"
+        case .bool: "a boolean"
+        case .integer, .double: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+}
+
+// MARK: Literals
+
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    public init(nilLiteral _: ()) { self = .null }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(floatLiteral value: Double) { self = .double(value) }
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        var object = JSONObject()
+        for (key, value) in elements { object[key] = value }
+        self = .object(object)
+    }
+}
+
+/// The integer a double is, where it is one. Written out because the library's own conversion rounds by way of libm,
+/// which a program without Foundation does not link.
+func wholeNumber(_ value: Double) -> Int64? {
+    guard value >= -0x1p63, value < 0x1p63 else { return nil }
+    let integer = Int64(value)
+    return Double(integer) == value ? integer : nil
+}

@@ -1,0 +1,123 @@
+import Domain
+
+extension Heuristics {
+    /// The family's last seven days: counts for each active member, and a few plain sentences.
+    ///
+    /// Only nags of listed members that are completed, missed or open count, so the totals are the sum of the rows;
+    /// withdrawn and cancelled nags are no longer due from anyone.
+    public func digest(for snapshot: Snapshot<DigestFacts>) -> Outcome<DigestResponse> {
+        let facts = snapshot.facts
+        var tallies: [UserID: Tally] = [:]
+        let members = facts.members.filter {
+            $0.status == .active && tallies.updateValue(Tally(), forKey: $0.userID) == nil
+        }
+        .sorted(by: Self.isListedBefore)
+        for nag in facts.nags where FactWindow.digest.contains(nag.dueAt, now: snapshot.now) {
+            tallies[nag.recipientID]?.count(nag.status)
+        }
+        let rows = members.map { ($0, tallies[$0.userID] ?? Tally()) }
+        let all = rows.reduce(into: Tally()) { $0.add($1.1) }
+        let response = DigestResponse(
+            familyID: facts.familyID, periodStart: FactWindow.digest.start(snapshot.now), periodEnd: snapshot.now,
+            summaryText: summary(rows, all),
+            memberSummaries: rows.map { member, tally in
+                MemberSummary(
+                    userID: member.userID, displayName: member.displayName, totalNags: tally.total,
+                    completed: tally.completed, missed: tally.missed, completionRate: tally.rate.fourDecimals)
+            },
+            totals: DigestTotals(
+                totalNags: all.total, completed: all.completed, missed: all.missed, open: all.open,
+                completionRate: all.rate.fourDecimals))
+        return Outcome(response, all.total == 0 ? .digestNothingDue : .digestWeek)
+    }
+
+    /// By name, those without one last, then by id.
+    private static func isListedBefore(_ left: DigestFacts.Member, _ right: DigestFacts.Member) -> Bool {
+        switch (left.displayName, right.displayName) {
+        case (let leftName?, let rightName?) where leftName != rightName: leftName < rightName
+        case (.some, nil): true
+        case (nil, .some): false
+        default: left.userID < right.userID
+        }
+    }
+
+    /// The rate, the best member, and one thing to look at next. It praises by name and never faults by name.
+    private func summary(_ rows: [(DigestFacts.Member, Tally)], _ all: Tally) -> String {
+        guard all.total > 0 else { return phrasebook.sentence(.nothingDue) }
+        var sentences = [
+            phrasebook.sentence(
+                .rate,
+                [.percent: "\(all.rate.percent)", .completed: "\(all.completed)", .total: "\(all.total)"])
+        ]
+        if let (member, tally) = Self.best(rows) {
+            sentences.append(
+                phrasebook.sentence(
+                    .best,
+                    [
+                        .name: spoken(member.displayName), .completed: "\(tally.completed)",
+                        .total: "\(tally.total)",
+                    ]))
+        }
+        let next =
+            switch (all.open, all.missed) {
+            case (1, _): phrasebook.sentence(.openOne)
+            case (2..., _): phrasebook.sentence(.openMany, [.count: "\(all.open)"])
+            case (_, 1): phrasebook.sentence(.missedOne)
+            case (_, 2...): phrasebook.sentence(.missedMany, [.count: "\(all.missed)"])
+            default: phrasebook.sentence(.allDone)
+            }
+        return (sentences + [next]).joined(separator: " ")
+    }
+
+    /// The highest rate, then the most completed, then the first in the list; nil when nobody completed anything.
+    private static func best(_ rows: [(DigestFacts.Member, Tally)]) -> (DigestFacts.Member, Tally)? {
+        rows.filter { $0.1.completed > 0 }.reduce(nil) { best, row in
+            guard let best else { return row }
+            let isBetter =
+                row.1.rate.isHigher(than: best.1.rate)
+                || row.1.rate.isEqual(to: best.1.rate) && row.1.completed > best.1.completed
+            return isBetter ? row : best
+        }
+    }
+
+    /// A display name as it can stand in a sentence: one line, without invisible characters, at most 40 Characters.
+    /// One that is empty, or that the mediator would not say, becomes “a family member”.
+    private func spoken(_ name: String?) -> String {
+        var visible = String.UnicodeScalarView()
+        for scalar in (name ?? "").unicodeScalars.prefix(scalarLimit) {
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: visible.append(" ")
+            case .format where scalar != "\u{200D}": continue
+            default: visible.append(scalar)
+            }
+        }
+        let line = String(visible).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        let short = Self.shortened(line, to: 40)
+        return short.isEmpty || !phrasebook.disrespect(in: short).isEmpty ? phrasebook.sentence(.someone) : short
+    }
+}
+
+/// Counts of nags by how they stand.
+private struct Tally {
+    var completed = 0
+    var missed = 0
+    var open = 0
+
+    var total: Int { completed + missed + open }
+    var rate: Ratio { Ratio(completed, of: total) }
+
+    mutating func count(_ status: NagStatus) {
+        switch status {
+        case .completed: completed += 1
+        case .missed: missed += 1
+        case .open: open += 1
+        case .withdrawn, .cancelledRelationshipChange: break
+        }
+    }
+
+    mutating func add(_ other: Tally) {
+        completed += other.completed
+        missed += other.missed
+        open += other.open
+    }
+}

@@ -1,0 +1,44 @@
+import Domain
+
+extension Heuristics {
+    /// A short form of the text and the first category, in the table's order, that it holds a phrase of.
+    public func excuseSummary(of text: String, nagID: NagID) -> Outcome<ExcuseSummaryResponse> {
+        let hits = phrasebook.excuses.labels(in: text)
+        let category = ExcuseCategory.allCases.first(where: hits.contains) ?? .other
+        let (confidence, rule): (Double, Rule) =
+            switch hits.count {
+            case 0: (0.3, .excuseNoCategory)
+            case 1: (0.9, .excuseOneCategory)
+            default: (0.6, .excuseSeveralCategories)
+            }
+        return Outcome(
+            ExcuseSummaryResponse(
+                nagID: nagID, summary: Self.shortened(text, to: 200), category: category, confidence: confidence),
+            rule)
+    }
+
+    /// The trimmed text's first Characters, never half of one.
+    ///
+    /// A Character can hold any number of scalars. Those of more than 64 bytes, twice the longest emoji there is,
+    /// keep the first scalars that fit, so the result is at most `limit` × 64 bytes long.
+    static func shortened(_ text: String, to limit: Int) -> String {
+        var short = ""
+        for character in text.trimmed.prefix(limit) {
+            if character.utf8.count <= 64 {
+                short.append(character)
+                continue
+            }
+            var kept = String.UnicodeScalarView()
+            var bytes = 0
+            for scalar in character.unicodeScalars {
+                bytes += UTF8.width(scalar)
+                if bytes > 64 { break }
+                kept.append(scalar)
+            }
+            // A joiner at the cut would take in what follows.
+            while kept.last == "\u{200D}" { kept.removeLast() }
+            short.unicodeScalars.append(contentsOf: kept)
+        }
+        return short
+    }
+}

@@ -1,0 +1,23 @@
+import Domain
+
+extension Heuristics {
+    /// Weekdays, in the family's time zone, on which the user missed three or more nags in the last 90 days: most
+    /// misses first, then from Monday on.
+    public func patterns(for snapshot: Snapshot<PatternFacts>) -> Outcome<PatternsResponse> {
+        var counts: [Weekday: Int] = [:]
+        for miss in snapshot.facts.misses where FactWindow.patterns.contains(miss, now: snapshot.now) {
+            counts[snapshot.zone.local(miss).date.weekday, default: 0] += 1
+        }
+        let insights = counts.filter { $0.value >= 3 }
+            .sorted { left, right in
+                left.value != right.value
+                    ? left.value > right.value : left.key.daysAfterMonday < right.key.daysAfterMonday
+            }
+            .map { InsightItem(dayOfWeek: $0.key, missCount: $0.value) }
+        return Outcome(
+            PatternsResponse(
+                userID: snapshot.facts.userID, familyID: snapshot.facts.familyID, insights: insights,
+                analyzedAt: snapshot.now),
+            insights.isEmpty ? .patternsNone : .patternsRepeatedWeekday)
+    }
+}

@@ -1,0 +1,54 @@
+import Domain
+
+extension Heuristics {
+    /// How likely an open nag is to be completed, and when a reminder would help.
+    ///
+    /// The factors tell what went in: the two expected rates in four decimals, the misses counted (at most 3) and the
+    /// streak.
+    public func prediction(for snapshot: Snapshot<NagFacts>) -> Outcome<PredictCompletionResponse> {
+        let facts = snapshot.facts
+        let misses = min(max(0, facts.missCount7d), 3)
+        let streak = max(0, facts.streak)
+        let (category, overall) = (Ratio(facts.category), Ratio(facts.overall))
+        var response = PredictCompletionResponse(
+            nagID: facts.nag.id, likelihood: 0, suggestedReminderTime: nil,
+            factors: [
+                CompletionFactor(name: "category_rate", value: category.expectedFourDecimals),
+                CompletionFactor(name: "overall_rate", value: overall.expectedFourDecimals),
+                CompletionFactor(name: "recent_misses", value: Double(misses)),
+                CompletionFactor(name: "streak", value: Double(streak)),
+            ])
+        switch facts.nag.status {
+        case .open:
+            let percent = Self.likelihood(category, overall, misses: Int64(misses), hasStreak: streak >= 3)
+            response.likelihood = Double(percent) / 100
+            response.suggestedReminderTime = Self.reminder(snapshot, percent: percent)
+            return Outcome(response, .predictionWeighedRates)
+        case .completed:
+            response.likelihood = 1
+            return Outcome(response, .predictionCompleted)
+        case .missed, .withdrawn, .cancelledRelationshipChange:
+            return Outcome(response, .predictionClosed)
+        }
+    }
+
+    /// 0.6·r_c + 0.4·r_o − 0.1·misses + 0.05 for a streak, in hundredths, 5…95: over the common denominator of both
+    /// rates in integers, rounded half away from zero once, at the end. No floating point, so nothing can differ.
+    private static func likelihood(_ category: Ratio, _ overall: Ratio, misses: Int64, hasStreak: Bool) -> Int64 {
+        let (c, o) = (category.expected, overall.expected)
+        let correction = (hasStreak ? 5 : 0) - 10 * misses
+        let denominator = c.denominator * o.denominator
+        let numerator =
+            60 * c.numerator * o.denominator + 40 * o.numerator * c.denominator + correction * denominator
+        return numerator <= 0 ? 5 : min(max(Ratio.rounded(numerator, denominator), 5), 95)
+    }
+
+    /// The less likely, the earlier; before quiet hours rather than in them; nil when that moment has passed.
+    private static func reminder(_ snapshot: Snapshot<NagFacts>, percent: Int64) -> Timestamp? {
+        let lead: Int64 = percent >= 80 ? 30 : percent >= 50 ? 60 : 120
+        let planned = snapshot.facts.nag.dueAt - .minutes(lead)
+        let moment =
+            snapshot.facts.preferences.quietHours?.lastMoment(before: planned, in: snapshot.zone) ?? planned
+        return moment < snapshot.now ? nil : moment
+    }
+}

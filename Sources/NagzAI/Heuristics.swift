@@ -1,0 +1,113 @@
+import Domain
+
+/// The rules of the seven operations: pure functions from facts to answers, in the words of one phrasebook.
+///
+/// They read no clock, draw no random numbers and do no I/O. The same facts give the same bytes on server and device.
+public struct Heuristics: Sendable {
+    public let phrasebook: Phrasebook
+
+    public init(phrasebook: Phrasebook) { self.phrasebook = phrasebook }
+
+    // MARK: Tone
+
+    /// Three misses make it firm; none and a streak of three, supportive; anything else neutral.
+    public func tone(for facts: NagFacts) -> Outcome<ToneSelectResponse> {
+        let misses = max(0, facts.missCount7d)
+        let streak = max(0, facts.streak)
+        let (tone, rule): (AITone, Rule) =
+            if misses >= 3 {
+                (.firm, .toneRecentMisses)
+            } else if misses == 0, streak >= 3 {
+                (.supportive, .toneSteadyStreak)
+            } else {
+                (.neutral, .toneDefault)
+            }
+        return Outcome(
+            ToneSelectResponse(
+                nagID: facts.nag.id, tone: tone, missCount7d: misses, streak: streak,
+                reason: phrasebook.reasons[rule] ?? rule.rawValue),
+            rule)
+    }
+
+    // MARK: Coaching
+
+    /// A tip for the first scenario that fits, in the selected tone.
+    ///
+    /// Which one of the pool: FNV-1a of the nag's id gives the first, and each local day of the recipient moves one
+    /// further. So it changes every day and comes round after all have been shown.
+    public func coaching(for snapshot: Snapshot<NagFacts>) -> Outcome<CoachingResponse> {
+        let facts = snapshot.facts
+        let (scenario, rule) = Self.scenario(facts)
+        let tone = tone(for: facts).response.tone
+        let day = snapshot.zone.local(snapshot.now).date.daysSinceEpoch
+        let number = Self.position(of: facts.nag.id, in: phrasebook.tipCount(scenario, tone), movedBy: day)
+        return Outcome(
+            CoachingResponse(
+                nagID: facts.nag.id,
+                tip: phrasebook.tip(number, scenario: scenario, tone: tone, category: facts.nag.category),
+                category: facts.nag.category.rawValue, scenario: scenario.rawValue),
+            rule)
+    }
+
+    private static func scenario(_ facts: NagFacts) -> (CoachingScenario, Rule) {
+        if facts.timeConflictCount7d >= 2 { return (.repeatedTimeConflict, .coachingRepeatedTimeConflict) }
+        if facts.missCount7d == 1 { return (.firstMiss, .coachingFirstMiss) }
+        if facts.streak >= 3 { return (.streak3, .coachingStreak) }
+        let record = Ratio(facts.category)
+        if facts.nag.category == .homework, record.total >= 3, record.part * 5 >= record.total * 4 {
+            return (.highCompletionHomework, .coachingHighCompletionHomework)
+        }
+        return (.general, .coachingGeneral)
+    }
+
+    // MARK: Push-back
+
+    /// Whether a reminder with some insistence is allowed now, and its words. Who asks MUST record a push-back that is
+    /// answered before anyone can ask again: only then do maximum and cooldown hold.
+    public func pushBack(for snapshot: Snapshot<NagFacts>) -> Outcome<PushBackResponse> {
+        let facts = snapshot.facts
+        let (reason, rule) = Self.pushBackReason(snapshot)
+        var response = PushBackResponse(
+            nagID: facts.nag.id, shouldPushBack: false, message: nil, tone: nil, reason: reason.rawValue)
+        if reason == .boundedPushBack {
+            let tone = tone(for: facts).response.tone
+            let number = Self.position(
+                of: facts.nag.id, in: phrasebook.messageCount(tone), movedBy: Int64(facts.pushBacks.count))
+            response.shouldPushBack = true
+            response.tone = tone
+            response.message = phrasebook.message(number, tone: tone, category: facts.nag.category)
+        }
+        return Outcome(response, rule)
+    }
+
+    private static func pushBackReason(_ snapshot: Snapshot<NagFacts>) -> (PushBackReason, Rule) {
+        let facts = snapshot.facts
+        if facts.nag.status != .open { return (.nagNotOpen, .pushBackNagNotOpen) }
+        if facts.preferences.pushBackMode == .off { return (.modeOff, .pushBackModeOff) }
+        if facts.pushBacks.count >= facts.policy.maxPushBack { return (.maxAttemptsReached, .pushBackMaxAttempts) }
+        if let quietHours = facts.preferences.quietHours, quietHours.contains(snapshot.now, in: snapshot.zone) {
+            return (.quietHours, .pushBackQuietHours)
+        }
+        let cooldown = Timestamp.Span.minutes(Int64(facts.policy.cooldownMinutes))
+        if let last = facts.pushBacks.max(), snapshot.now < last + cooldown {
+            return (.cooldownActive, .pushBackCooldown)
+        }
+        return (.boundedPushBack, .pushBackBounded)
+    }
+
+    // MARK: Choosing from a pool
+
+    /// A place in a pool of `count`: where the id hashes to, moved on by `steps`.
+    private static func position(of id: NagID, in count: Int, movedBy steps: Int64) -> UInt64 {
+        guard count > 0 else { return 0 }
+        let size = Int64(count)
+        let start = Int64(fnv1a(id.bytes) % UInt64(count))
+        let moved = start + (steps - floorDivide(steps, size) * size)
+        return UInt64(moved % size)
+    }
+
+    /// The 64-bit FNV-1a hash (G. Fowler, L. C. Noll, K.-P. Vo). Swift's own hashes differ from run to run.
+    static func fnv1a(_ bytes: some Sequence<UInt8>) -> UInt64 {
+        bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+    }
+}

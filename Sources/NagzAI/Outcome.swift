@@ -1,0 +1,65 @@
+/// An answer together with the rule that produced it, for the audit trail.
+public struct Outcome<Response: Sendable>: Sendable {
+    public let response: Response
+    public let rule: Rule
+
+    public init(_ response: Response, _ rule: Rule) {
+        self.response = response
+        self.rule = rule
+    }
+}
+
+extension Outcome: Equatable where Response: Equatable {}
+
+/// Every rule of the heuristics, by the id that audit entries refer to. Ids never change their meaning.
+public enum Rule: String, Sendable, CaseIterable {
+    case toneRecentMisses = "tone.recent_misses"
+    case toneSteadyStreak = "tone.steady_streak"
+    case toneDefault = "tone.default"
+
+    case excuseOneCategory = "excuse.one_category"
+    case excuseSeveralCategories = "excuse.several_categories"
+    case excuseNoCategory = "excuse.no_category"
+
+    case patternsRepeatedWeekday = "patterns.repeated_weekday"
+    case patternsNone = "patterns.none"
+
+    case coachingRepeatedTimeConflict = "coaching.repeated_time_conflict"
+    case coachingFirstMiss = "coaching.first_miss"
+    case coachingStreak = "coaching.streak_3"
+    case coachingHighCompletionHomework = "coaching.high_completion_homework"
+    case coachingGeneral = "coaching.general"
+
+    case pushBackNagNotOpen = "push_back.nag_not_open"
+    case pushBackModeOff = "push_back.mode_off"
+    case pushBackMaxAttempts = "push_back.max_attempts_reached"
+    case pushBackQuietHours = "push_back.quiet_hours"
+    case pushBackCooldown = "push_back.cooldown_active"
+    case pushBackBounded = "push_back.bounded_push_back"
+
+    case predictionCompleted = "prediction.completed"
+    case predictionClosed = "prediction.closed"
+    case predictionWeighedRates = "prediction.weighed_rates"
+
+    case digestNothingDue = "digest.nothing_due"
+    case digestWeek = "digest.week"
+}
+
+/// What a coaching tip speaks to.
+public enum CoachingScenario: String, Sendable, CaseIterable {
+    case repeatedTimeConflict = "repeated_time_conflict"
+    case firstMiss = "first_miss"
+    case streak3 = "streak_3"
+    case highCompletionHomework = "high_completion_homework"
+    case general
+}
+
+/// Why there is a push-back, or why not: the `reason` of the answer.
+public enum PushBackReason: String, Sendable, CaseIterable {
+    case nagNotOpen = "nag_not_open"
+    case modeOff = "mode_off"
+    case maxAttemptsReached = "max_attempts_reached"
+    case quietHours = "quiet_hours"
+    case cooldownActive = "cooldown_active"
+    case boundedPushBack = "bounded_push_back"
+}

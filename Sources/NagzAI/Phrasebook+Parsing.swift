@@ -1,0 +1,162 @@
+import Domain
+
+extension Phrasebook {
+    /// Reads a pool file: UTF-8, one `key | text` a line, `#` comments and empty lines between them.
+    ///
+    /// Strict: an unknown key or gap, a text twice in one pool, a pool that is too small or missing, a text of more
+    /// than 280 characters, and a text that the file's own avoid list refuses are all errors.
+    public init(parsing bytes: [UInt8]) throws(PhrasebookError) {
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw PhrasebookError(line: nil, problem: "not UTF-8")
+        }
+        self.init()
+        var spoken: [(line: Int, text: String)] = []
+        var seen: Set<String> = []
+        // `\r\n` is one Character, and a newline as well.
+        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
+            let trimmed = line.trimmed
+            if trimmed.isEmpty || trimmed.first == "#" { continue }
+            do throws(Problem) {
+                let entry = try Entry(trimmed)
+                guard seen.insert(entry.identity).inserted else { throw Problem("this line stands here twice") }
+                try add(entry)
+                if entry.isSpoken { spoken.append((index + 1, entry.text)) }
+            } catch {
+                throw PhrasebookError(line: index + 1, problem: error.text)
+            }
+        }
+        try checkComplete()
+        for (line, text) in spoken {
+            if let word = disrespect(in: text).min() {
+                throw PhrasebookError(line: line, problem: "says \u{201C}\(word)\u{201D}, which is to be avoided")
+            }
+        }
+    }
+
+    private mutating func add(_ entry: Entry) throws(Problem) {
+        switch entry.kind {
+        case .category:
+            categories[try entry.key(0)] = try entry.plainText()
+        case .tip:
+            let pool = TipPool(scenario: try entry.key(0), tone: try entry.key(1))
+            tips[pool, default: []].append(try entry.template([.task]))
+        case .message:
+            messages[try entry.key(0), default: []].append(try entry.template([.task]))
+        case .reason:
+            reasons[try entry.key(0)] = try entry.plainText()
+        case .digest:
+            let sentence: DigestSentence = try entry.key(0)
+            digest[sentence] = try entry.template(sentence.slots)
+        case .excuse:
+            let category: ExcuseCategory = try entry.key(0)
+            guard category != .other else { throw Problem("other is what no phrase belongs to") }
+            guard excuses.add(entry.text, as: category) else { throw Problem("no word in it") }
+        case .avoid:
+            guard avoided.add(entry.text, as: entry.text) else { throw Problem("no word in it") }
+        }
+    }
+
+    private func checkComplete() throws(PhrasebookError) {
+        func require(_ holds: Bool, _ what: String) throws(PhrasebookError) {
+            if !holds { throw PhrasebookError(line: nil, problem: "too few entries: \(what)") }
+        }
+        for category in NagCategory.allCases {
+            try require(categories[category] != nil, "category \(category.rawValue)")
+        }
+        for tone in AITone.allCases {
+            for scenario in CoachingScenario.allCases {
+                try require(
+                    tipCount(scenario, tone) >= Self.fewestTips, "tip \(scenario.rawValue) \(tone.rawValue)")
+            }
+            try require(messageCount(tone) >= Self.fewestMessages, "message \(tone.rawValue)")
+        }
+        for rule in [Rule.toneRecentMisses, .toneSteadyStreak, .toneDefault] {
+            try require(reasons[rule] != nil, "reason \(rule.rawValue)")
+        }
+        for sentence in DigestSentence.allCases {
+            try require(digest[sentence] != nil, "digest \(sentence.rawValue)")
+        }
+    }
+}
+
+/// What is wrong with one line.
+private struct Problem: Error {
+    let text: String
+    init(_ text: String) { self.text = text }
+}
+
+/// One line of a pool file.
+private struct Entry {
+    enum Kind: String { case category, tip, message, reason, digest, excuse, avoid }
+
+    let kind: Kind
+    let keys: [Substring]
+    let text: String
+
+    private static let longestText = 280
+
+    init(_ line: Substring) throws(Problem) {
+        guard let bar = line.firstIndex(of: "|") else { throw Problem("no bar between key and text") }
+        let words = line[..<bar].split(whereSeparator: \.isWhitespace)
+        guard let first = words.first, let kind = Kind(rawValue: String(first)) else { throw Problem("unknown key") }
+        self.kind = kind
+        keys = Array(words.dropFirst())
+        text = String(line[line.index(after: bar)...].trimmed)
+        guard !text.isEmpty else { throw Problem("no text") }
+        guard text.count <= Self.longestText else { throw Problem("more than \(Self.longestText) characters") }
+        guard keys.count == kind.keyCount else { throw Problem("\(kind.rawValue) takes \(kind.keyCount) keys") }
+    }
+
+    /// Whether people read the text.
+    var isSpoken: Bool { kind != .excuse && kind != .avoid }
+
+    /// What may stand in a file only once.
+    var identity: String {
+        let pool = ([Substring(kind.rawValue)] + keys).joined(separator: " ")
+        return kind.isPool ? "\(pool) | \(text)" : pool
+    }
+
+    func key<Key: RawRepresentable<String>>(_ index: Int) throws(Problem) -> Key {
+        guard let key = Key(rawValue: String(keys[index])) else { throw Problem("unknown \(keys[index])") }
+        return key
+    }
+
+    func template(_ allowed: Set<Template.Slot>) throws(Problem) -> Template {
+        guard let template = Template(text) else { throw Problem("a brace that is no gap") }
+        guard template.slots.isSubset(of: allowed) else { throw Problem("a gap that has no value here") }
+        return template
+    }
+
+    func plainText() throws(Problem) -> String {
+        _ = try template([])
+        return text
+    }
+}
+
+extension Entry.Kind {
+    fileprivate var keyCount: Int {
+        switch self {
+        case .avoid: 0
+        case .tip: 2
+        case .category, .message, .reason, .digest, .excuse: 1
+        }
+    }
+
+    /// Whether many lines may share a key.
+    fileprivate var isPool: Bool {
+        switch self {
+        case .tip, .message, .excuse, .avoid: true
+        case .category, .reason, .digest: false
+        }
+    }
+}
+
+extension StringProtocol {
+    /// Without white space at either end.
+    var trimmed: SubSequence {
+        guard let first = firstIndex(where: { !$0.isWhitespace }),
+            let last = lastIndex(where: { !$0.isWhitespace })
+        else { return self[endIndex...] }
+        return self[first...last]
+    }
+}

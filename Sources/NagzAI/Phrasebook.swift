@@ -1,0 +1,91 @@
+import Domain
+
+/// Every word the mediator says or listens for in one language, read from a pool file.
+public struct Phrasebook: Sendable {
+    var categories: [NagCategory: String] = [:]
+    var tips: [TipPool: [Template]] = [:]
+    var messages: [AITone: [Template]] = [:]
+    var reasons: [Rule: String] = [:]
+    var digest: [DigestSentence: Template] = [:]
+    var excuses = PhraseMatcher<ExcuseCategory>()
+    var avoided = PhraseMatcher<String>()
+
+    /// A pool holds at least that many texts.
+    public static let fewestTips = 3
+    public static let fewestMessages = 4
+
+    /// The English phrasebook that is part of the program.
+    public static func english() throws(PhrasebookError) -> Phrasebook {
+        try Phrasebook(parsing: PackageResources.english_pool)
+    }
+
+    /// The words and phrases of the language's avoid list that the text holds: shaming, threats, insults, coercion.
+    /// Empty for everything the mediator may say.
+    public func disrespect(in text: String) -> Set<String> { avoided.labels(in: text) }
+
+    /// The number of tips for a scenario and tone.
+    public func tipCount(_ scenario: CoachingScenario, _ tone: AITone) -> Int {
+        tips[TipPool(scenario: scenario, tone: tone)]?.count ?? 0
+    }
+
+    /// The number of push-back messages for a tone.
+    public func messageCount(_ tone: AITone) -> Int { messages[tone]?.count ?? 0 }
+
+    /// A tip of the pool, `number` counted around it.
+    public func tip(_ number: UInt64, scenario: CoachingScenario, tone: AITone, category: NagCategory) -> String {
+        Self.pick(number, tips[TipPool(scenario: scenario, tone: tone)])?.filled([.task: name(of: category)]) ?? ""
+    }
+
+    /// A push-back message of the pool, `number` counted around it.
+    public func message(_ number: UInt64, tone: AITone, category: NagCategory) -> String {
+        Self.pick(number, messages[tone])?.filled([.task: name(of: category)]) ?? ""
+    }
+
+    func name(of category: NagCategory) -> String { categories[category] ?? category.rawValue }
+
+    func sentence(_ sentence: DigestSentence, _ values: [Template.Slot: String] = [:]) -> String {
+        digest[sentence]?.filled(values) ?? ""
+    }
+
+    private static func pick(_ number: UInt64, _ pool: [Template]?) -> Template? {
+        guard let pool, !pool.isEmpty else { return nil }
+        return pool[Int(number % UInt64(pool.count))]
+    }
+}
+
+/// The key of a pool of tips.
+struct TipPool: Hashable {
+    var scenario: CoachingScenario
+    var tone: AITone
+}
+
+/// The sentences a digest is put together from, and what each may be filled with.
+enum DigestSentence: String, CaseIterable {
+    case nothingDue = "nothing_due"
+    case rate, best
+    case openOne = "open_one"
+    case openMany = "open_many"
+    case missedOne = "missed_one"
+    case missedMany = "missed_many"
+    case allDone = "all_done"
+    /// Stands in for a name that is missing or that the mediator would not say.
+    case someone
+
+    var slots: Set<Template.Slot> {
+        switch self {
+        case .rate: [.percent, .completed, .total]
+        case .best: [.name, .completed, .total]
+        case .openMany, .missedMany: [.count]
+        case .nothingDue, .openOne, .missedOne, .allDone, .someone: []
+        }
+    }
+}
+
+/// What is wrong with a pool file, and where.
+public struct PhrasebookError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Counted from 1; nil for what the file as a whole lacks.
+    public let line: Int?
+    public let problem: String
+
+    public var description: String { line.map { "line \($0): \(problem)" } ?? problem }
+}

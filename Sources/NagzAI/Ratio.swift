@@ -1,0 +1,43 @@
+/// A part of a total, with its roundings in integer arithmetic: floating point enters only in the last step, one
+/// division that IEEE 754 rounds exactly, so every machine prints the same digits.
+struct Ratio {
+    /// 0…100 million, more than any family reaches, so that products of two fit 64 bits.
+    let total: Int64
+    /// 0…total.
+    let part: Int64
+
+    init(_ record: CompletionRecord) { self.init(record.completed, of: record.total) }
+
+    init(_ part: Int, of total: Int) {
+        self.total = Int64(min(max(0, total), 100_000_000))
+        self.part = min(Int64(max(0, part)), self.total)
+    }
+
+    /// part / total in four decimals, rounded half up; 0 of 0 is 0.
+    var fourDecimals: Double {
+        total == 0 ? 0 : Double(Self.rounded(part * 10_000, total)) / 10_000
+    }
+
+    /// In whole percent, rounded half up; 0 of 0 is 0.
+    var percent: Int64 { total == 0 ? 0 : Self.rounded(part * 100, total) }
+
+    /// The rate to expect next, by Laplace's rule of succession: (part + 1) / (total + 2).
+    var expected: (numerator: Int64, denominator: Int64) { (part + 1, total + 2) }
+
+    /// `expected` in four decimals, rounded half up.
+    var expectedFourDecimals: Double {
+        Double(Self.rounded((part + 1) * 10_000, total + 2)) / 10_000
+    }
+
+    /// numerator / denominator to the nearest integer, halves up. Both are positive, so that is away from zero too.
+    static func rounded(_ numerator: Int64, _ denominator: Int64) -> Int64 {
+        (2 * numerator + denominator) / (2 * denominator)
+    }
+
+    /// Whether this rate is higher than another; 0 of 0 counts as 0.
+    func isHigher(than other: Ratio) -> Bool {
+        part * max(1, other.total) > other.part * max(1, total)
+    }
+
+    func isEqual(to other: Ratio) -> Bool { !isHigher(than: other) && !other.isHigher(than: self) }
+}

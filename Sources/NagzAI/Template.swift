@@ -1,0 +1,40 @@
+/// A text with named gaps such as `{name}`, taken apart once.
+struct Template: Hashable, Sendable {
+    /// What can stand in a gap.
+    enum Slot: String, Sendable, CaseIterable { case task, name, completed, total, percent, count }
+
+    private enum Part: Hashable, Sendable {
+        case text(String)
+        case slot(Slot)
+    }
+
+    private let parts: [Part]
+
+    /// Nil for an unknown gap or a brace that stands alone.
+    init?(_ text: String) {
+        var parts: [Part] = []
+        var rest = text[...]
+        while let open = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
+            guard rest[open] == "{", let close = rest[open...].firstIndex(of: "}"),
+                let slot = Slot(rawValue: String(rest[rest.index(after: open)..<close]))
+            else { return nil }
+            parts += [.text(String(rest[..<open])), .slot(slot)]
+            rest = rest[rest.index(after: close)...]
+        }
+        self.parts = parts + [.text(String(rest))]
+    }
+
+    var slots: Set<Slot> {
+        Set(parts.compactMap { if case .slot(let slot) = $0 { slot } else { nil } })
+    }
+
+    /// The text with its gaps filled. What is filled in is not looked at again, so a name can hold braces.
+    func filled(_ values: [Slot: String]) -> String {
+        parts.map { part in
+            switch part {
+            case .text(let text): text
+            case .slot(let slot): values[slot] ?? ""
+            }
+        }.joined()
+    }
+}

@@ -1,0 +1,102 @@
+import SQL
+
+/// Brings a database's schema up to the program's: plain SQL files, numbered, forward only, each in one transaction with
+/// its line in the ledger (`schema_migrations`).
+///
+/// Several programs may start it at the same time: an advisory lock lets one work. A database newer than the program,
+/// or a file that is not what was once applied, is refused and nothing is changed. If the process dies, the migration
+/// under way is rolled back and the ones before it stand.
+public struct Migrator: Sendable {
+    /// One file: `0001_identity.sql` is number 1 with the name `identity`.
+    public struct Migration: Sendable {
+        public let number: Int
+        public let name: String
+        public let sql: String
+
+        /// Nil when the file's name is not a number, an underscore and a name.
+        public init?(fileName: String, sql: String) {
+            guard fileName.hasSuffix(".sql"), let underscore = fileName.firstIndex(of: "_"),
+                let number = Int(fileName[..<underscore]), number > 0
+            else { return nil }
+            self.number = number
+            name = String(fileName[fileName.index(after: underscore)...].dropLast(4))
+            self.sql = sql
+        }
+    }
+
+    public enum Fault: Error, CustomStringConvertible {
+        case newerDatabase(number: Int)
+        case changed(number: Int, name: String)
+        case gap(expected: Int)
+        case failed(number: Int, name: String, reason: String)
+
+        public var description: String {
+            switch self {
+            case .newerDatabase(let number):
+                "the database is newer than this program (migration \(number)): install the newer program"
+            case .changed(let number, let name):
+                "migration \(number) (\(name)) was changed after it was applied: restore the file"
+            case .gap(let expected): "migration \(expected) is missing"
+            case .failed(let number, let name, let reason): "migration \(number) (\(name)) failed: \(reason)"
+            }
+        }
+    }
+
+    private let migrations: [Migration]
+
+    public init(_ migrations: [Migration]) throws(Fault) {
+        self.migrations = migrations.sorted { $0.number < $1.number }
+        for (index, migration) in self.migrations.enumerated() where migration.number != index + 1 {
+            throw .gap(expected: index + 1)
+        }
+    }
+
+    /// The migrations that have not been applied; none of them is applied here.
+    public func pending(_ queries: any Queries) async throws -> [Migration] {
+        let exists: Bool = try await queries.query(
+            "SELECT to_regclass('schema_migrations') IS NOT NULL AS exists").one()["exists"]
+        guard exists else { return migrations }
+        let applied = try await queries.query(
+            "SELECT number, name, checksum FROM schema_migrations ORDER BY number")
+        for index in 0..<applied.count {
+            let number: Int = try applied[index]["number"]
+            guard number <= migrations.count else { throw Fault.newerDatabase(number: number) }
+            let migration = migrations[number - 1]
+            let sum: [UInt8] = try applied[index]["checksum"]
+            let same: Bool = try await queries.query(
+                "SELECT sha256(convert_to(\(migration.sql), 'UTF8')) = \(sum) AS same").one()["same"]
+            guard same else { throw Fault.changed(number: number, name: migration.name) }
+        }
+        return Array(migrations.dropFirst(applied.count))
+    }
+
+    /// Applies what is pending and tells of each before it starts.
+    public func run(_ database: Database, progress: (Migration) -> Void) async throws {
+        while let next = try await pending(database).first {
+            progress(next)
+            do {
+                try await database.transaction { transaction in
+                    _ = try await transaction.exchange([
+                        "SELECT pg_advisory_xact_lock(7239410023)",
+                        """
+                        CREATE TABLE IF NOT EXISTS schema_migrations (
+                            number integer PRIMARY KEY, name text NOT NULL, checksum bytea NOT NULL,
+                            applied_at timestamptz NOT NULL DEFAULT now())
+                        """,
+                    ])
+                    // Somebody else may have applied it while this one waited for the lock.
+                    guard try await pending(transaction).first?.number == next.number else { return }
+                    try await transaction.run(script: next.sql)
+                    _ = try await transaction.query(
+                        """
+                        INSERT INTO schema_migrations (number, name, checksum)
+                        VALUES (\(next.number), \(next.name), sha256(convert_to(\(next.sql), 'UTF8')))
+                        """)
+                }
+            } catch PostgresError.refused(let refusal) {
+                throw Fault.failed(
+                    number: next.number, name: next.name, reason: "\(refusal.message) (\(refusal.sqlState))")
+            }
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// Who may do what: every request's first look at the database, in one statement, as of one moment.
+struct Access {
+    /// The signed-in person's account, whatever families they belong to.
+    /// - Throws: 401 when the session has ended, 403 while the account waits for a guardian.
+    func account(_ caller: Caller, _ queries: any Queries) async throws -> Account {
+        let rows = try await queries.query(
+            """
+            SELECT u.id, u.status, u.pseudonym, u.display_name, u.email, m.family_id, m.role
+            FROM users u LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
+            WHERE u.id = \(caller.userID) AND \(standing(caller))
+            """)
+        guard let row = rows.first else { throw Access.sessionEnded }
+        try Access.requireActive(status: try row["status"])
+        return try Account(row)
+    }
+
+    /// The signed-in person as a member of a family.
+    /// - Throws: 401 when the session has ended, 403 while the account waits for a guardian or for somebody who is not a
+    ///   member.
+    func member(_ caller: Caller, of family: FamilyID, _ queries: any Queries) async throws -> Member {
+        let rows = try await queries.query(
+            """
+            SELECT u.status, u.pseudonym, u.display_name, m.role, f.name, f.time_zone, c.seq
+            FROM users u
+            LEFT JOIN memberships m ON m.user_id = u.id AND m.family_id = \(family) AND m.status = 'active'
+            LEFT JOIN families f ON f.id = m.family_id
+            LEFT JOIN family_clock c ON c.family_id = m.family_id
+            WHERE u.id = \(caller.userID) AND \(standing(caller))
+            """)
+        guard let row = rows.first else { throw Access.sessionEnded }
+        try Access.requireActive(status: try row["status"])
+        guard let role: FamilyRole = try row["role"] else {
+            throw APIError(.authorizationDenied, "You are not a member of this family.")
+        }
+        return try Member(caller, family, role, row)
+    }
+
+    /// The member's own active family, for operations that name none.
+    /// - Throws: 404 with `missing` when they have none, so that nothing is told about other families' things.
+    func member(_ caller: Caller, orNotFound missing: String, _ queries: any Queries) async throws -> Member {
+        let account = try await account(caller, queries)
+        guard let family = account.family else { throw APIError(.notFound, missing) }
+        return try await member(caller, of: family, queries)
+    }
+
+    /// The condition that the caller's session still stands, for statements that check it along with their own reads:
+    /// `… WHERE u.id = \(caller.userID) AND \(access.standing(caller))`.
+    func standing(_ caller: Caller) -> SQL {
+        // Only a development token has the nil session; no signed token can.
+        if caller.sessionID == SessionID(high: 0, low: 0) { return "true" }
+        return """
+            EXISTS (SELECT 1 FROM sessions s WHERE s.id = \(caller.sessionID) AND s.user_id = u.id
+                    AND s.revoked_at IS NULL AND s.expires_at > \(caller.now))
+            """
+    }
+
+    static let sessionEnded = APIError(.authenticationFailed, "The session has ended. Sign in again.")
+
+    static func requireActive(status: String) throws(APIError) {
+        switch status {
+        case "active": return
+        case "pending_guardian_consent":
+            throw APIError(.accountPending, "This account waits for a guardian's consent.")
+        default: throw sessionEnded
+        }
+    }
+}
+
+/// A person with a standing session.
+struct Account {
+    let id: UserID
+    let pseudonym: Pseudonym
+    let displayName: String?
+    let email: String?
+    let family: FamilyID?
+    let role: FamilyRole?
+
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        id = try row["id"]
+        pseudonym = try row["pseudonym"]
+        displayName = try row["display_name"]
+        email = try row["email"]
+        family = try row["family_id"]
+        role = try row["role"]
+    }
+}
+
+/// A signed-in person in their family, as of one moment. Only `Access` can make one.
+struct Member {
+    let userID: UserID
+    let familyID: FamilyID
+    let role: FamilyRole
+    let pseudonym: Pseudonym
+    let displayName: String?
+    let familyName: String
+    let timeZone: String
+    /// The family's number at that moment: the basis of what is decided from here on.
+    let seq: Int64
+
+    fileprivate init(_ caller: Caller, _ family: FamilyID, _ role: FamilyRole, _ row: Row) throws(PostgresError) {
+        userID = caller.userID
+        familyID = family
+        self.role = role
+        pseudonym = try row["pseudonym"]
+        displayName = try row["display_name"]
+        familyName = try row["name"]
+        timeZone = try row["time_zone"]
+        seq = try row["seq"]
+    }
+
+    /// - Throws: 403 with the reason, unless the member is a guardian.
+    func requireGuardian(_ what: String) throws(APIError) {
+        guard role == .guardian else {
+            throw APIError(.authorizationDenied, "Only a guardian of the family may \(what).")
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import CSodium
+import Contract
+import Reactor
+
+/// argon2id (RFC 9106) by libsodium, on a small pool of threads: each hash takes tens of milliseconds and much memory.
+public struct PasswordHashing: Sendable {
+    /// What one hash costs.
+    public struct Cost: Sendable {
+        let operations: UInt64
+        let memory: Int
+
+        /// 64 MiB, two passes.
+        public static let interactive = Cost(operations: 2, memory: 64 << 20)
+        /// As little as argon2id allows; for tests only.
+        public static let testing = Cost(operations: 1, memory: 8 << 10)
+    }
+
+    private let pool: BlockingPool
+    private let cost: Cost
+    /// Compared against when there is no account, so that a guess of an email takes as long as a guess of a password.
+    private let nobody: String
+
+    public init(_ pool: BlockingPool, cost: Cost = .interactive) {
+        self.pool = pool
+        self.cost = cost
+        nobody = Self.hash("nobody's password", cost) ?? ""
+    }
+
+    /// The text to keep of a password or PIN.
+    /// - Throws: 503 when too many wait already.
+    func hash(_ secret: String) async throws -> String {
+        let cost = cost
+        guard let hash = try await run({ Self.hash(secret, cost) }) else {
+            throw APIError(.unavailable, "The server is out of memory for sign-ins. Try again.", retryAfter: 2)
+        }
+        return hash
+    }
+
+    /// Whether the secret belongs to the kept text; false, after as long a time, when there is none.
+    func verify(_ secret: String, against kept: String?) async throws -> Bool {
+        let text = kept ?? nobody
+        let isRight = try await run { crypto_pwhash_str_verify(text, secret, UInt64(secret.utf8.count)) == 0 }
+        return isRight && kept != nil
+    }
+
+    private func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async throws -> Value {
+        do {
+            return try await pool.run(work)
+        } catch {
+            throw APIError(.unavailable, "Too many sign-ins at once. Try again.", retryAfter: 2)
+        }
+    }
+
+    private static func hash(_ secret: String, _ cost: Cost) -> String? {
+        var text = [CChar](repeating: 0, count: Int(crypto_pwhash_STRBYTES))
+        guard crypto_pwhash_str_alg(
+            &text, secret, UInt64(secret.utf8.count), cost.operations, cost.memory, crypto_pwhash_ALG_ARGON2ID13) == 0
+        else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,137 @@
+import CSodium
+import Contract
+import Domain
+import Foundation
+import JSON
+
+/// Access tokens: JWT (RFC 7519) signed with HMAC-SHA-256 and nothing else, and the refresh tokens beside them.
+public struct Tokens: Sendable {
+    public struct Claims: Hashable, Sendable {
+        public let user: UserID
+        public let session: SessionID
+    }
+
+    public static let accessLifetime = Timestamp.Span.hours(8)
+    public static let refreshLifetime = Timestamp.Span.days(60)
+    /// How long a refresh token that was replaced still gives the same new pair: two code paths of one client race.
+    public static let refreshGrace = Timestamp.Span.seconds(60)
+
+    private static let issuer = "nagz"
+    private static let audience = "nagz-api"
+
+    private struct Key: Sendable {
+        let secret: [UInt8]
+        /// The token's first part. A token whose first part is not one of these is not ours, whatever it claims.
+        let header: String
+    }
+
+    /// The first signs; all verify, so that a key can be replaced without signing everybody out.
+    private let keys: [Key]
+    /// Accepts `dev:<user-uuid>`; for development only.
+    private let acceptsDevelopmentTokens: Bool
+
+    /// - Parameter keys: 32 bytes or more each, the newest first.
+    public init(keys: [[UInt8]], acceptsDevelopmentTokens: Bool = false) {
+        precondition(!keys.isEmpty && keys.allSatisfy { $0.count >= 32 }, "a token key has 32 bytes or more")
+        self.keys = keys.map { secret in
+            let name = base64URL(Array(hmac(Array("key id".utf8), key: secret).prefix(6)))
+            let header = #"{"alg":"HS256","kid":"\#(name)","typ":"at+jwt"}"#
+            return Key(secret: secret, header: base64URL(Array(header.utf8)))
+        }
+        self.acceptsDevelopmentTokens = acceptsDevelopmentTokens
+    }
+
+    // MARK: Access tokens
+
+    /// A token for the session, good for `accessLifetime` from `now`. The same arguments give the same token.
+    public func accessToken(_ claims: Claims, at now: Timestamp) -> String {
+        var json = JSONWriter()
+        json.object { json in
+            json.field("iss", Self.issuer)
+            json.field("aud", Self.audience)
+            json.field("sub", claims.user)
+            json.field("sid", claims.session)
+            json.key("iat")
+            json.integer(now.seconds)
+            json.key("exp")
+            json.integer((now + Self.accessLifetime).seconds)
+        }
+        let signed = keys[0].header + "." + base64URL(json.finish())
+        return signed + "." + base64URL(hmac(Array(signed.utf8), key: keys[0].secret))
+    }
+
+    /// - Throws: 401 with the same words whatever is wrong with the token.
+    public func verify(_ token: String, at now: Timestamp) throws(APIError) -> Claims {
+        let refusal = APIError(.authenticationFailed, "The access token is not valid. Sign in again.")
+        if acceptsDevelopmentTokens, token.hasPrefix("dev:"), let user = UserID(token.dropFirst(4)) {
+            return Claims(user: user, session: SessionID(high: 0, low: 0))
+        }
+        let parts = token.split(separator: ".", omittingEmptySubsequences: false)
+        guard token.utf8.count <= 2_048, parts.count == 3, let key = keys.first(where: { $0.header == parts[0] }),
+            let signature = bytes(base64URL: parts[2]), signature.count == 32,
+            areEqual(signature, hmac(Array(token.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count)), key: key.secret)),
+            let payload = bytes(base64URL: parts[1]), let json = try? JSONValue(parsing: payload.span),
+            let claims = json.objectValue, claims["iss"]?.stringValue == Self.issuer,
+            claims["aud"]?.stringValue == Self.audience,
+            let user = claims["sub"]?.stringValue.flatMap({ UserID($0) }),
+            let session = claims["sid"]?.stringValue.flatMap({ SessionID($0) }),
+            let expiry = claims["exp"]?.integerValue, now.seconds < expiry
+        else { throw refusal }
+        return Claims(user: user, session: session)
+    }
+
+    // MARK: Refresh tokens
+
+    /// What is kept of a refresh token.
+    public static func refreshHash(_ token: String) -> [UInt8] { digest(Array(token.utf8)) }
+
+    /// The token that follows `token`: computable with the server's key alone, so nothing of it is kept before it is used.
+    public func successor(of token: String) -> String {
+        base64URL(hmac(Array("refresh successor ".utf8) + Array(token.utf8), key: keys[0].secret))
+    }
+
+    /// A first refresh token, from 32 random bytes.
+    public static func refreshToken(_ random: any Randomness) -> String { base64URL(random.bytes(32)) }
+}
+
+// MARK: Small pieces of libsodium
+
+/// HMAC-SHA-256 (RFC 2104) with a key of any length.
+func hmac(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
+    var state = crypto_auth_hmacsha256_state()
+    crypto_auth_hmacsha256_init(&state, key, key.count)
+    crypto_auth_hmacsha256_update(&state, message, UInt64(message.count))
+    var code = [UInt8](repeating: 0, count: 32)
+    crypto_auth_hmacsha256_final(&state, &code)
+    return code
+}
+
+/// SHA-256.
+func digest(_ bytes: [UInt8]) -> [UInt8] {
+    var digest = [UInt8](repeating: 0, count: 32)
+    crypto_hash_sha256(&digest, bytes, UInt64(bytes.count))
+    return digest
+}
+
+/// Compares in a time that tells nothing about where they differ.
+func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+    left.count == right.count && sodium_memcmp(left, right, left.count) == 0
+}
+
+/// Base64 with the URL-safe alphabet and no padding (RFC 4648, section 5).
+func base64URL(_ bytes: [UInt8]) -> String {
+    var text = [CChar](repeating: 0, count: bytes.count / 3 * 4 + 8)
+    sodium_bin2base64(&text, text.count, bytes, bytes.count, sodium_base64_VARIANT_URLSAFE_NO_PADDING)
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+}
+
+/// The bytes again; nil unless the text is exactly what `base64URL` prints for them.
+func bytes(base64URL text: Substring) -> [UInt8]? {
+    let encoded = Array(text.utf8).map { CChar(bitPattern: $0) }
+    var bytes = [UInt8](repeating: 0, count: encoded.count)
+    var count = 0
+    guard sodium_base642bin(&bytes, bytes.count, encoded, encoded.count, nil, &count, nil,
+        sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0
+    else { return nil }
+    return Array(bytes.prefix(count))
+}

@@ -1,0 +1,25 @@
+import Postgres
+
+/// What the features of one loop work with. Lives on that loop.
+final class Backend {
+    let database: Database
+    let ledger: Ledger
+    let access: Access
+    let clock: any WallClock
+    let random: any Randomness
+    let tokens: Tokens
+    let hashing: PasswordHashing
+    let zones = ZoneTable()
+
+    init(
+        database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing
+    ) {
+        self.database = database
+        self.clock = clock
+        self.random = random
+        self.tokens = tokens
+        self.hashing = hashing
+        access = Access()
+        ledger = Ledger(database: database, random: random)
+    }
+}

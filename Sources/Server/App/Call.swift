@@ -1,0 +1,59 @@
+import Contract
+import Domain
+
+/// One request as a feature sees it: typed parameters and body, when it came, and how it is named in logs and trail.
+struct Call<Parameters, Body> {
+    let parameters: Parameters
+    let body: Body
+    let context: CallContext
+
+    var now: Timestamp { context.now }
+}
+
+/// What every request carries, whatever it asks for.
+struct CallContext: Sendable {
+    /// The one moment that all of the request's rules go by.
+    let now: Timestamp
+    let trace: TraceID
+    let request: RequestID
+    let remoteHost: String
+    /// Present when the client wants a repeated write to give the first answer again.
+    let idempotency: IdempotencyKey?
+}
+
+/// A client's name for one write, and a digest of what it asked for under it.
+struct IdempotencyKey: Sendable {
+    let key: String
+    /// SHA-256 of method, path and body.
+    let fingerprint: [UInt8]
+    /// The status that a success has.
+    let status: Int
+}
+
+/// A signed-in person. Only `Authentication` can make one.
+struct Caller: Sendable {
+    let userID: UserID
+    let sessionID: SessionID
+    let context: CallContext
+
+    fileprivate init(userID: UserID, sessionID: SessionID, context: CallContext) {
+        self.userID = userID
+        self.sessionID = sessionID
+        self.context = context
+    }
+
+    var now: Timestamp { context.now }
+}
+
+extension Tokens {
+    /// Who a bearer token speaks for.
+    /// - Throws: 401 unless the token is ours, whole and in time. Whether its session still stands is the database's to
+    ///   say: `Access` checks it in the same statement that reads what the request needs.
+    func caller(_ token: String?, _ context: CallContext) throws(APIError) -> Caller {
+        guard let token else {
+            throw APIError(.authenticationRequired, "Send an access token as Authorization: Bearer.")
+        }
+        let claims = try verify(token, at: context.now)
+        return Caller(userID: claims.user, sessionID: claims.session, context: context)
+    }
+}

@@ -1,0 +1,36 @@
+import Domain
+
+/// Everything a server is told when it starts. Nothing here has a secret as its default.
+public struct Configuration: Sendable {
+    public var host = "127.0.0.1"
+    public var port: UInt16 = 9_800
+    public var databaseURL: String
+    /// The role the server acts as, with no more rights than it needs; nil stays the URL's own role.
+    public var databaseRole: String? = "nagz_server"
+    /// Event loops, each a thread.
+    public var loops: Int
+    /// Database sessions of all loops together.
+    public var databaseConnections = 16
+    /// 32 bytes or more each, the newest first.
+    public var tokenKeys: [[UInt8]]
+    public var enforcesRateLimits = true
+    /// Accepts `Authorization: Bearer dev:<user-uuid>`; for development only, and told loudly at start.
+    public var acceptsDevelopmentTokens = false
+    public var logLevel = Log.Level.info
+    /// Origins whose browsers may call the API.
+    public var corsOrigins = ["http://localhost:5173"]
+    public var passwordCost = PasswordHashing.Cost.interactive
+
+    public init(databaseURL: String, tokenKeys: [[UInt8]], loops: Int) {
+        self.databaseURL = databaseURL
+        self.tokenKeys = tokenKeys
+        self.loops = loops
+    }
+
+    /// What a session with the database is held to.
+    static let sessionSettings = [
+        ("statement_timeout", "5000"), ("lock_timeout", "2000"), ("idle_in_transaction_session_timeout", "5000"),
+        // Short statements spend more on planning than on running; every one of them is keyed by family.
+        ("plan_cache_mode", "force_generic_plan"), ("TimeZone", "UTC"), ("jit", "off"),
+    ].map { (name: $0.0, value: $0.1) }
+}

@@ -1,0 +1,40 @@
+import Contract
+import Postgres
+
+/// What becomes of an error that a feature throws: what the client is told, and what only the log is told.
+struct Failure {
+    let answer: APIError
+    /// The private cause; nil for refusals, which are nobody's fault.
+    let cause: String?
+
+    init(_ error: any Error) {
+        switch error {
+        case let refusal as APIError:
+            answer = refusal
+            cause = nil
+        case let fault as InvalidInput:
+            answer = APIError(fault)
+            cause = nil
+        case let fault as PostgresError:
+            answer = Self.isPassing(fault)
+                ? APIError(.unavailable, "The server cannot do this just now. Try again.", retryAfter: 1) : Self.unexpected
+            cause = fault.description
+        default:
+            answer = Self.unexpected
+            cause = "\(type(of: error)): \(error)"
+        }
+    }
+
+    private static let unexpected = APIError(.internalError, "Something went wrong on the server.")
+
+    /// Whether the same request may succeed a little later: overload, a lost connection, a time-out, a full disk.
+    private static func isPassing(_ error: PostgresError) -> Bool {
+        switch error {
+        case .unavailable, .connectionLost: true
+        case .unexpectedShape: false
+        // Classes 40 (rollback), 53 (resources), 57 (operator intervention, time-outs), 25006 and 55P03 (read-only, lock).
+        case .refused(let refusal):
+            ["40", "53", "57"].contains(refusal.sqlState.prefix(2)) || ["25006", "55P03"].contains(refusal.sqlState)
+        }
+    }
+}

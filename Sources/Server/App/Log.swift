@@ -1,0 +1,111 @@
+import Contract
+import Dispatch
+import Domain
+import Foundation
+import JSON
+import Synchronization
+
+/// Structured logs: one JSON object a line, written to standard error by a thread of its own, so that a slow reader of
+/// the log slows no request. Lines that find 4 MiB waiting are dropped and counted.
+///
+/// Nothing of a request's body, no token, PIN, email or password goes into a line.
+public final class Log: Sendable {
+    public enum Level: Int, Sendable, Comparable {
+        case info, warning, error, off
+
+        public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+
+        /// Reads what the command line says.
+        public init?(named name: String) {
+            switch name {
+            case "info": self = .info
+            case "warning": self = .warning
+            case "error": self = .error
+            case "off": self = .off
+            default: return nil
+            }
+        }
+
+        fileprivate var name: String {
+            switch self {
+            case .info: "info"
+            case .warning: "warning"
+            case .error: "error"
+            case .off: "off"
+            }
+        }
+    }
+
+    private struct State {
+        var waiting: [UInt8] = []
+        var dropped = 0
+    }
+
+    private static let limit = 4 << 20
+
+    private let level: Level
+    private let clock: any WallClock
+    private let state = Mutex(State())
+    private let work = DispatchSemaphore(value: 0)
+    private let descriptor: Int32
+
+    /// - Parameter descriptor: where the lines go; standard error unless a test wants to read them.
+    public init(_ level: Level, clock: any WallClock = SystemClock(), descriptor: Int32 = 2) {
+        self.level = level
+        self.clock = clock
+        self.descriptor = descriptor
+        if level != .off { Foundation.Thread.detachNewThread { [self] in writeForever() } }
+    }
+
+    public func isOn(_ level: Level) -> Bool { level >= self.level && self.level != .off }
+
+    /// Writes a line: time, level and event, then what `fields` adds.
+    public func write(_ level: Level, _ event: StaticString, _ fields: (inout JSONWriter) -> Void = { _ in }) {
+        guard isOn(level) else { return }
+        var json = JSONWriter()
+        json.object { json in
+            json.field("ts", clock.now())
+            json.field("level", level.name)
+            json.field("event", event.description)
+            fields(&json)
+        }
+        append(json.finish())
+    }
+
+    private func append(_ line: [UInt8]) {
+        let mustWake = state.withLock { state in
+            guard state.waiting.count + line.count < Self.limit else {
+                state.dropped += 1
+                return false
+            }
+            let wasEmpty = state.waiting.isEmpty
+            state.waiting += line
+            state.waiting.append(UInt8(ascii: "\n"))
+            return wasEmpty
+        }
+        if mustWake { work.signal() }
+    }
+
+    private func writeForever() {
+        while true {
+            work.wait()
+            let (lines, dropped) = state.withLock { state in
+                defer { state = State() }
+                return (state.waiting, state.dropped)
+            }
+            writeAll(lines)
+            if dropped > 0 { write(.warning, "log_lines_dropped") { $0.field("count", dropped) } }
+        }
+    }
+
+    /// A descriptor that takes nothing (disk full, reader gone) loses the lines, never the server.
+    private func writeAll(_ lines: [UInt8]) {
+        var rest = lines[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { return }
+            rest = rest.dropFirst(written)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Contract
+import Domain
+import Foundation
+import HTTP
+import Postgres
+import Reactor
+
+/// The composition root: loops, database sessions, features and the HTTP server, put together and taken down in order.
+public final class NagzServer: Sendable {
+    private let loops: [EventLoop]
+    private let http: HTTPServer
+    private let databases: [Confined<Database>]
+    private let hashingPool: BlockingPool
+    private let log: Log
+
+    /// Builds everything and opens the database sessions; listens nowhere yet.
+    ///
+    /// The database may be away: sessions are opened when it is back, and requests are answered 503 until then.
+    public init(
+        _ configuration: Configuration, clock: any WallClock = SystemClock(), random: any Randomness = SystemRandomness()
+    ) async throws {
+        let log = Log(configuration.logLevel, clock: clock)
+        let hashingPool = try BlockingPool(name: "nagz-hash", threads: 2, queueLimit: 64)
+        let hashing = PasswordHashing(hashingPool, cost: configuration.passwordCost)
+        let tokens = Tokens(
+            keys: configuration.tokenKeys, acceptsDevelopmentTokens: configuration.acceptsDevelopmentTokens)
+        let options = try ConnectionOptions(
+            url: configuration.databaseURL, role: configuration.databaseRole, settings: Configuration.sessionSettings)
+        let limiter = RateLimiter(isEnforced: configuration.enforcesRateLimits)
+        var limits = Database.Limits()
+        limits.connections = max(1, configuration.databaseConnections / configuration.loops)
+
+        loops = try (0..<configuration.loops).map { try EventLoop(name: "nagz-loop-\($0)") }
+        var applications: [Application] = []
+        var databases: [Confined<Database>] = []
+        for loop in loops {
+            try loop.start()
+            let (application, database) = try await Self.compose(on: loop) { poller in
+                let database = Database(options, limits: limits, poller: poller)
+                database.open()
+                let backend = Backend(
+                    database: database, clock: clock, random: random, tokens: tokens, hashing: hashing)
+                let routes = RouteTable(backend: backend, limiter: limiter, log: log)
+                Routes.register(in: routes, backend: backend)
+                let application = Application(
+                    router: try Router(routes.routes), cors: CORSPolicy(origins: Set(configuration.corsOrigins)),
+                    refusal: { status, reason in
+                        RouteTable.refusal(APIError(status: Int(status.rawValue), reason: reason), "")
+                    })
+                return (application, Confined(value: database))
+            }
+            applications.append(application)
+            databases.append(database)
+        }
+        self.databases = databases
+        self.hashingPool = hashingPool
+        self.log = log
+        http = HTTPServer(applications, on: loops)
+    }
+
+    private static func compose<Value: Sendable>(
+        on loop: isolated EventLoop, _ body: (Poller) throws -> Value
+    ) throws -> Value {
+        try body(loop.poller)
+    }
+
+    /// Starts answering.
+    /// - Returns: the port, which the kernel chose when 0 was asked for.
+    public func listen(host: String, port: UInt16) async throws(SystemError) -> UInt16 {
+        try await http.listen(on: host, port: port)
+    }
+
+    /// Stops accepting, lets running requests finish, and takes everything down.
+    public func shutDown(within time: Duration = .seconds(8)) async {
+        await http.drain(within: time)
+        for (loop, database) in zip(loops, databases) { await Self.close(database, on: loop) }
+        for loop in loops { loop.stop() }
+        hashingPool.stop()
+    }
+
+    private static func close(_ database: Confined<Database>, on loop: isolated EventLoop) { database.value.close() }
+}
+
+extension APIError {
+    /// The error of what HTTP refused before any operation saw it.
+    fileprivate init(status: Int, reason: String) {
+        let code = ErrorCode.allCases.first { $0.status == status } ?? .malformedRequest
+        self.init(code, reason, status: status)
+    }
+}

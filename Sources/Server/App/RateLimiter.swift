@@ -1,0 +1,75 @@
+import Contract
+import Domain
+import Synchronization
+
+/// How many requests of a kind one person (or, without a sign-in, one address) may make in a minute.
+///
+/// Counted by this instance alone: with several instances a client may get that many from each. What must be exact
+/// across instances (sign-in attempts, PINs) is counted in the database instead.
+public final class RateLimiter: Sendable {
+    /// Who is counted.
+    enum Subject: Hashable {
+        case user(UserID)
+        case address(String)
+    }
+
+    /// Where a subject stands after a request, as the `X-RateLimit-*` headers tell it.
+    struct Standing {
+        let limit: Int
+        let remaining: Int
+        /// Seconds until the count starts anew.
+        let reset: Int
+        let isAllowed: Bool
+    }
+
+    private struct Key: Hashable {
+        let subject: Subject
+        let tier: Operation.RateTier
+    }
+
+    private struct Window {
+        var minute: Int64
+        var count: Int
+    }
+
+    private final class Shard: Sendable {
+        let windows = Mutex([Key: Window]())
+    }
+
+    private static let subjectsPerShard = 8_192
+    private let shards = (0..<16).map { _ in Shard() }
+    /// Off for load tests: requests are still counted, none is refused.
+    private let isEnforced: Bool
+
+    public init(isEnforced: Bool = true) { self.isEnforced = isEnforced }
+
+    /// Counts a request; nil for a tier that is not limited.
+    func count(_ subject: Subject, _ tier: Operation.RateTier, at now: Timestamp) -> Standing? {
+        guard let limit = Self.limit(of: tier) else { return nil }
+        let minute = floorDivide(now.seconds, 60)
+        let key = Key(subject: subject, tier: tier)
+        let shard = shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))]
+        let count = shard.windows.withLock { windows in
+            if windows.count >= Self.subjectsPerShard { windows = windows.filter { $0.value.minute == minute } }
+            if windows.count >= Self.subjectsPerShard { windows.removeAll() }
+            var window = windows[key] ?? Window(minute: minute, count: 0)
+            if window.minute != minute { window = Window(minute: minute, count: 0) }
+            window.count += 1
+            windows[key] = window
+            return window.count
+        }
+        return Standing(
+            limit: limit, remaining: max(0, limit - count), reset: Int((minute + 1) * 60 - now.seconds),
+            isAllowed: count <= limit || !isEnforced)
+    }
+
+    private static func limit(of tier: Operation.RateTier) -> Int? {
+        switch tier {
+        case .read: 300
+        case .write: 200
+        case .frequentWrite: 60
+        case .auth: 60
+        case .exempt: nil
+        }
+    }
+}

@@ -1,0 +1,176 @@
+import Contract
+import Domain
+import HTTP
+import Reactor
+
+/// The routes of one loop: what turns requests into typed calls and answers into responses, in one place.
+///
+/// A handler of a bearer operation receives a `Caller`, which only a valid token can make; one of an open operation does
+/// not. Registration is one line an operation: `routes.signedIn(API.createNag, nags.create)`.
+final class RouteTable {
+    private(set) var routes: [Route] = []
+    private let backend: Backend
+    private let limiter: RateLimiter
+    private let log: Log
+
+    init(backend: Backend, limiter: RateLimiter, log: Log) {
+        self.backend = backend
+        self.limiter = limiter
+        self.log = log
+    }
+
+    /// An operation for everybody.
+    func open<Parameters, Body, Answer>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>,
+        _ handler: @escaping (Call<Parameters, Body>) async throws -> Answer
+    ) {
+        precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
+        add(endpoint.operation) { [self] request, context, fields in
+            try limit(endpoint.operation, .address(context.remoteHost), context, &fields)
+            return try await handler(call(endpoint, request, context)).content
+        }
+    }
+
+    /// An operation for somebody signed in.
+    func signedIn<Parameters, Body, Answer>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>,
+        _ handler: @escaping (Caller, Call<Parameters, Body>) async throws -> Answer
+    ) {
+        written(endpoint) { caller, call in try await handler(caller, call).content }
+    }
+
+    /// The same for a handler that writes its answer's JSON itself, row by row.
+    func written<Parameters, Body, Answer>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>,
+        _ handler: @escaping (Caller, Call<Parameters, Body>) async throws -> [UInt8]
+    ) {
+        precondition(endpoint.operation.access == .bearer, "\(endpoint.operation.id) is open")
+        add(endpoint.operation) { [self] request, context, fields in
+            let caller = try backend.tokens.caller(try Self.bearerToken(request), context)
+            try limit(endpoint.operation, .user(caller.userID), context, &fields)
+            return try await handler(caller, call(endpoint, request, context))
+        }
+    }
+
+    /// An operation whose answer never changes while the server runs: sent from the loop without a task.
+    func constant<Answer>(_ endpoint: Endpoint<NoParameters, NoBody, Answer>, _ answer: Answer) {
+        let response = Response(.ok, .json, octets: answer.content)
+        routes.append(.immediate(.get, endpoint.operation.path) { _ in response })
+    }
+
+    /// A route outside the contract's operations.
+    func add(_ route: Route) { routes.append(route) }
+
+    // MARK: From request to response
+
+    private typealias Work = (Request, CallContext, inout [HeaderField]) async throws -> [UInt8]
+
+    private func add(_ operation: Operation, _ work: @escaping Work) {
+        let confined = Confined(value: work)
+        let (backend, log) = (Confined(value: backend), log)
+        routes.append(Route(HTTP.Method(operation.method), operation.path) { request in
+            let context = CallContext(request, operation, at: backend.value.clock.now())
+            var fields: [HeaderField] = []
+            do {
+                let content = try await confined.value(request, context, &fields)
+                let status = Status(number: operation.successStatus)
+                return content.isEmpty
+                    ? Response(status, fields: fields) : Response(status, .json, fields: fields, octets: content)
+            } catch {
+                return Self.response(to: Failure(error), request, fields, log)
+            }
+        })
+    }
+
+    private func call<Parameters, Body, Answer>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, _ context: CallContext
+    ) throws -> Call<Parameters, Body> {
+        var path: [ParameterReader.Pair] = []
+        for parameter in request.route?.parameters ?? [] {
+            path.append((parameter.name, request.head.pathSegment(parameter.segment)))
+        }
+        var query: [ParameterReader.Pair] = []
+        for pair in request.query { query.append((pair.name, pair.value)) }
+        let parameters = try endpoint.parameters(ParameterReader(path: path, query: query))
+        return Call(parameters: parameters, body: try endpoint.body(request.body.span), context: context)
+    }
+
+    private func limit(
+        _ operation: Operation, _ subject: RateLimiter.Subject, _ context: CallContext, _ fields: inout [HeaderField]
+    ) throws(APIError) {
+        guard let standing = limiter.count(subject, operation.tier, at: context.now) else { return }
+        fields.append(HeaderField("x-ratelimit-limit", String(standing.limit)))
+        fields.append(HeaderField("x-ratelimit-remaining", String(standing.remaining)))
+        fields.append(HeaderField("x-ratelimit-reset", String(standing.reset)))
+        guard standing.isAllowed else {
+            throw APIError(
+                .rateLimited, "Too many requests. Try again in \(standing.reset) seconds.", retryAfter: standing.reset)
+        }
+    }
+
+    private static func bearerToken(_ request: Request) throws(APIError) -> String? {
+        do {
+            return try request.bearerToken()
+        } catch {
+            throw APIError(.malformedRequest, "Send one Authorization header.")
+        }
+    }
+
+    private static func response(
+        to failure: Failure, _ request: Request, _ fields: [HeaderField], _ log: Log
+    ) -> Response {
+        if let cause = failure.cause {
+            log.write(failure.answer.status >= 500 && failure.answer.status != 503 ? .error : .warning, "request_failed") {
+                $0.field("request_id", request.id.description)
+                $0.field("trace_id", request.trace.traceID)
+                $0.field("route", request.route?.template)
+                $0.field("status", failure.answer.status)
+                $0.field("cause", cause)
+            }
+        }
+        return refusal(failure.answer, request.id.description, fields)
+    }
+
+    /// An error in its envelope.
+    static func refusal(_ error: APIError, _ requestID: String, _ fields: [HeaderField] = []) -> Response {
+        var fields = fields
+        if let seconds = error.retryAfter { fields.append(HeaderField("retry-after", String(seconds))) }
+        if error.status == 401 { fields.append(HeaderField("www-authenticate", "Bearer")) }
+        return Response(
+            Status(number: error.status), .json, fields: fields, octets: ErrorEnvelope(error, requestID: requestID).content)
+    }
+}
+
+extension CallContext {
+    fileprivate init(_ request: Request, _ operation: Operation, at now: Timestamp) {
+        self.now = now
+        trace = TraceID(high: request.trace.traceHigh, low: request.trace.traceLow)
+        self.request = Domain.RequestID(high: request.id.high, low: request.id.low)
+        remoteHost = request.remote.host
+        if operation.method != .get, let key = request.headers["idempotency-key"] {
+            idempotency = IdempotencyKey(
+                key: String(key.prefix(255)),
+                fingerprint: digest(Array("\(operation.method.rawValue) \(request.head.rawTarget)\n".utf8) + request.body),
+                status: operation.successStatus)
+        } else {
+            idempotency = nil
+        }
+    }
+}
+
+extension Status {
+    fileprivate init(number: Int) { self.init(rawValue: UInt16(clamping: number)) }
+}
+
+extension HTTP.Method {
+    fileprivate init(_ method: Operation.Method) {
+        self =
+            switch method {
+            case .get: .get
+            case .post: .post
+            case .put: .put
+            case .patch: .patch
+            case .delete: .delete
+            }
+    }
+}

@@ -1,0 +1,6 @@
+/// The table of contents: every group of operations, one line each.
+enum Routes {
+    static func register(in routes: RouteTable, backend: Backend) {
+        VersionRoutes.register(in: routes)
+    }
+}

@@ -1,0 +1,30 @@
+import Domain
+import Foundation
+
+/// A zone of the IANA database, by Foundation.
+public struct SystemZone: ZoneRules {
+    private let zone: TimeZone
+
+    /// Nil for a name the database does not have.
+    public init?(named name: String) {
+        guard name.contains("/") || name == "UTC", let zone = TimeZone(identifier: name) else { return nil }
+        self.zone = zone
+    }
+
+    public func secondsFromUTC(at moment: Timestamp) -> Int {
+        zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(moment.microseconds) / 1_000_000))
+    }
+}
+
+/// The zones a loop has met, read once each.
+final class ZoneTable {
+    private var zones: [String: any ZoneRules] = [:]
+
+    /// The zone of that name; UTC for a name nobody knows any more.
+    func zone(_ name: String) -> any ZoneRules {
+        if let known = zones[name] { return known }
+        let zone: any ZoneRules = SystemZone(named: name) ?? UniversalTime()
+        if zones.count < 1_024 { zones[name] = zone }
+        return zone
+    }
+}

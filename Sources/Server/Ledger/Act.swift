@@ -1,0 +1,63 @@
+import Contract
+import Domain
+import SQL
+
+/// One write of a family: what must still hold, the rows it changes, and what the audit trail says of it.
+///
+/// The rows are statements that read the ledger's stamps from `tick`, so that they write nothing when the ledger
+/// refuses:
+///
+///     INSERT INTO nags (family_id, id, …, sync_seq, sync_ts) SELECT family_id, \(id), …, seq, ts FROM tick
+///     UPDATE nags SET status = …, sync_seq = tick.seq, sync_ts = tick.ts FROM tick WHERE nags.family_id = tick.family_id …
+///
+/// All of an act's statements see the database as it was before the act, and each row is changed by one of them at most.
+struct Act {
+    /// What the decision behind the act rests on.
+    enum Basis {
+        /// Nothing in the family has changed since that number: for decisions that count, compare or happen once.
+        case nothingChanged(since: Int64)
+        /// Nobody's rights, consents or preferences have changed since that number: for records of what was read.
+        case rightsUnchanged(since: Int64)
+        /// Nothing: for acts outside families, which rest on constraints alone.
+        case nothing
+    }
+
+    /// Such as `nag.created`: `docs` beside Sources/Audit lists them.
+    var kind: String
+    var basis: Basis
+    var actor: Pseudonym
+    var subject: Pseudonym?
+    var resource: ResourceID?
+    /// Names and values for the trail: ids, counts, codes. Never a person's words, secrets or addresses.
+    var details: [String: String] = [:]
+    /// Whether somebody may do more or less afterwards.
+    var changesRights = false
+    /// The most rows of one entity of the feed that the act stamps; 400 at most.
+    var stampedRows = 1
+    var rows: [SQL] = []
+}
+
+/// What a feature decides to do about a request.
+enum Decision<Answer> {
+    /// Write this and answer that, together or not at all.
+    case perform(Act, Answer)
+    /// Refuse, and put the refusal on the trail.
+    case refuse(Act, APIError)
+    /// Answer without writing: nothing is to be done, or it was done before.
+    case answer(Answer)
+}
+
+/// The fixed actors of the trail and the feed that are not people.
+enum SystemActor {
+    /// Time and policy: `actor_id` of events nobody caused.
+    static let scheduler = UserID(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0001)
+    /// The AI mediator, as an actor of the trail.
+    static let mediator = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0002)
+    /// Somebody who is not signed in.
+    static let guest = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0003)
+}
+
+extension FamilyID {
+    /// The chain of acts outside any family.
+    static let outside = FamilyID(high: 0, low: 0)
+}

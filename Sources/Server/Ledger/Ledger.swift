@@ -1,0 +1,164 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import Reactor
+import SQL
+
+/// The one way to write: every act of a family takes that family's row, gets the next number and time, and leaves its
+/// audit entry in the same transaction.
+///
+/// A feature reads what it needs, decides in plain Swift, and returns an `Act`. The act is committed only if its basis
+/// still holds; otherwise the feature reads and decides again, and after two lost races it does so holding the row, so
+/// that it cannot lose a third. Acts of different families share durable transactions (`GroupCommit`). An answer leaves
+/// after its commit. If the process dies before, the act either happened whole, with its entry, or not at all.
+final class Ledger {
+    /// How far a family's clock may run ahead of the wall clock before writers are slowed down.
+    static let largestLead = Timestamp.Span.minutes(10)
+    private static let optimisticAttempts = 2
+
+    private let database: Database
+    private let commits: GroupCommit
+    private let random: any Randomness
+
+    init(database: Database, random: any Randomness) {
+        self.database = database
+        self.random = random
+        commits = GroupCommit(database)
+    }
+
+    /// Runs `decide` against a current read of the database and carries out what it decides.
+    ///
+    /// `decide` may run several times; it MUST have no effects but its decision.
+    /// - Throws: what `decide` throws, the refusal it decides on, or a `PostgresError`.
+    func write<Answer: WireContent>(
+        _ caller: Caller, in family: FamilyID, _ decide: (any Queries) async throws -> Decision<Answer>
+    ) async throws -> Answer {
+        try await write(caller.context, user: caller.userID, in: family, decide)
+    }
+
+    /// The same for a request nobody is signed in for; such requests take no idempotency key.
+    func write<Answer: WireContent>(
+        _ context: CallContext, user: UserID? = nil, in family: FamilyID,
+        _ decide: (any Queries) async throws -> Decision<Answer>
+    ) async throws -> Answer {
+        let once = user.flatMap { user in context.idempotency.map { Once(user: user, key: $0) } }
+        if let once, let earlier: Answer = try await once.earlierAnswer(database) { return earlier }
+        do {
+            for _ in 0..<Self.optimisticAttempts {
+                let decision = try await decide(database)
+                guard let (act, outcome) = Self.act(of: decision) else { return try Self.answer(of: decision) }
+                let statement = statement(act, in: family, context, once: once, outcome: outcome)
+                if try await !commits.run(statement, key: (family.high, family.low)).isEmpty {
+                    return try Self.answer(of: decision)
+                }
+            }
+            return try await writeHoldingTheRow(context, once, in: family, decide)
+        } catch let error as PostgresError where error.constraint == "idempotency_keys_pkey" {
+            // The same key was used at the same time: the other one's answer is the first answer.
+            if let once, let earlier: Answer = try await once.earlierAnswer(database) { return earlier }
+            throw error
+        }
+    }
+
+    private func writeHoldingTheRow<Answer: WireContent>(
+        _ context: CallContext, _ once: Once?, in family: FamilyID,
+        _ decide: (any Queries) async throws -> Decision<Answer>
+    ) async throws -> Answer {
+        let decision = try await database.transaction { transaction in
+            let clock = try await transaction.query(
+                "SELECT ts FROM family_clock WHERE family_id = \(family) FOR UPDATE"
+            )
+            if let last = try clock.first?["ts"] as Timestamp?, last >= context.now + Self.largestLead {
+                throw APIError(.rateLimited, "This family changes faster than it can be followed.", retryAfter: 60)
+            }
+            let decision = try await decide(transaction)
+            if let (act, outcome) = Self.act(of: decision) {
+                let rows = try await transaction.query(
+                    statement(act, in: family, context, once: once, outcome: outcome))
+                guard !rows.isEmpty else { throw LedgerFault.refusedWhileHeld }
+            }
+            return Confined(value: decision)
+        }
+        return try Self.answer(of: decision.value)
+    }
+
+    /// A ledger refused an act that was decided while its row was held: a fault of the program.
+    private enum LedgerFault: Error { case refusedWhileHeld }
+
+    private static func act<Answer: WireContent>(of decision: Decision<Answer>) -> (Act, [UInt8]?)? {
+        switch decision {
+        case .perform(let act, let answer): (act, answer.content)
+        case .refuse(let act, _): (act, nil)
+        case .answer: nil
+        }
+    }
+
+    private static func answer<Answer>(of decision: Decision<Answer>) throws(APIError) -> Answer {
+        switch decision {
+        case .perform(_, let answer), .answer(let answer): return answer
+        case .refuse(_, let refusal): throw refusal
+        }
+    }
+
+    // MARK: The statement
+
+    private static let rowNames: [SQL] = [
+        ", row1 AS (", ", row2 AS (", ", row3 AS (", ", row4 AS (", ", row5 AS (", ", row6 AS (", ", row7 AS (",
+        ", row8 AS (", ", row9 AS (", ", row10 AS (", ", row11 AS (", ", row12 AS (",
+    ]
+
+    /// The whole act as one statement, which returns one row, or none when its basis does not hold any more.
+    func statement(
+        _ act: Act, in family: FamilyID, _ context: CallContext, once: Once? = nil, outcome: [UInt8]? = nil
+    ) -> SQL {
+        precondition(act.rows.count <= Self.rowNames.count && act.stampedRows <= 400)
+        let salt = random.bytes(32)
+        let body = AuditBody(act.details).canonical
+        let entry = AuditEntry.Act(
+            kind: act.kind, actor: act.actor, subject: act.subject, resource: act.resource, trace: context.trace,
+            request: context.request, commitment: AuditBody.commitment(salt: salt, body: body))
+        var parts = [tick(act, in: family, context.now, entry.canonical)]
+        for (name, row) in zip(Self.rowNames, act.rows) { parts += [name, row, ")"] }
+        parts.append(
+            """
+            , entry AS (
+                INSERT INTO audit_entry
+                    (family_id, n, at, kind, actor, subject, resource, trace, request, commit, prev, hash)
+                SELECT family_id, seq, ts, \(entry.kind), \(entry.actor), \(entry.subject), \(entry.resource),
+                       \(entry.trace), \(entry.request), \(entry.commitment), prev_head, head FROM tick
+            ), payload AS (
+                INSERT INTO audit_payload (family_id, n, salt, body)
+                SELECT family_id, seq, \(salt), \(body) FROM tick
+            )
+            """)
+        if let once, let outcome { parts.append(once.record(outcome, at: context.now)) }
+        parts.append(" SELECT seq, ts FROM tick")
+        return .joined(parts, separator: "")
+    }
+
+    /// Takes the family's row: the next number and time, and the next link of its chain.
+    private func tick(_ act: Act, in family: FamilyID, _ now: Timestamp, _ entry: [UInt8]) -> SQL {
+        let basis: SQL =
+            switch act.basis {
+            case .nothingChanged(let seq): "AND c.seq = \(seq)"
+            case .rightsUnchanged(let seq): "AND c.authority_seq <= \(seq)"
+            case .nothing: ""
+            }
+        let next: SQL = "ledger_ts(c.ts, c.burst, \(now), \(act.stampedRows)::integer)"
+        return """
+            WITH tick AS (
+                UPDATE family_clock c SET
+                    seq = c.seq + 1,
+                    ts = \(next),
+                    burst = ledger_burst(c.ts, c.burst, \(next), \(act.stampedRows)::integer),
+                    authority_seq = CASE WHEN \(act.changesRights) THEN c.seq + 1 ELSE c.authority_seq END,
+                    prev_head = c.head,
+                    head = sha256('\\x01'::bytea || c.head || uuid_send(c.family_id) || int8send(c.seq + 1)
+                                  || timestamptz_send(\(next)) || \(entry))
+                WHERE c.family_id = \(family) AND c.ts < \(now + Self.largestLead) \(basis)
+                RETURNING c.family_id, c.seq, c.ts, c.prev_head, c.head
+            )
+            """
+    }
+}

@@ -1,0 +1,17 @@
+import Contract
+
+/// `nagz routes`: every operation with its method, path and who may call it.
+enum Catalogue {
+    static func printRoutes(_ arguments: Arguments) throws {
+        try arguments.finish()
+        for operation in API.all {
+            let method = operation.method.rawValue.padded(to: 7)
+            let access = operation.access == .open ? "open  " : "bearer"
+            print(method, access, operation.path.padded(to: 60), operation.id)
+        }
+    }
+}
+
+extension String {
+    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import Postgres
+import Server
+
+/// `nagz migrate`: brings the database's schema up to this program's.
+enum Migrate {
+    static func run(_ arguments: Arguments) async throws {
+        var arguments = arguments
+        let url = try arguments.databaseURL()
+        let isDryRun = arguments.flag("--dry-run")
+        let folder = try folder(&arguments)
+        try arguments.finish()
+        do {
+            let applied = try await Schema.migrate(folder: folder, databaseURL: url, isDryRun: isDryRun) { migration in
+                print("\(isDryRun ? "would apply" : "applying") \(migration.number) \(migration.name)")
+            }
+            if applied == 0 { print("the schema is up to date") }
+        } catch let fault as Migrator.Fault {
+            throw Stop(.configuration, fault.description)
+        } catch let fault as PostgresError {
+            throw Stop(.unavailable, fault.description)
+        }
+    }
+
+    /// Where the migrations lie: `Migrations` here, unless said otherwise.
+    static func folder(_ arguments: inout Arguments) throws -> String {
+        let named = try arguments.value("--migrations") ?? ProcessInfo.processInfo.environment["NAGZ_MIGRATIONS"]
+        let folder = named ?? "Migrations"
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw Stop(.configuration, "no migrations in “\(folder)”: run from the project's folder or pass --migrations")
+        }
+        return folder
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import Reactor
+import Server
+
+/// The command line: one verb, its options, and an exit code that scripts can use.
+@main
+struct Nagz {
+    static let usage = """
+        nagz — a backend for family task coordination
+
+        usage: nagz serve    [--host ADDRESS] [--port N] [--loops N] [--connections N] [--rate-limits on|off]
+                             [--log info|warning|error|off] [--cors ORIGIN,…] [--dev-tokens] [--migrations FOLDER]
+               nagz migrate  [--dry-run] [--migrations FOLDER]
+               nagz routes
+               nagz --version | --help
+
+        Every verb takes --database-url URL (or DATABASE_URL in the environment): a libpq connection string.
+        serve reads its token key from the file named by NAGZ_TOKEN_KEY_FILE: 64 hexadecimal digits a line, the newest
+        key first. deploy/run makes one.
+
+        exit codes: 0 done, 64 wrong usage, 69 database unavailable, 73 port taken, 78 configuration
+        """
+
+    /// Not asynchronous itself: `serve` has to see to its signals before there is a second thread.
+    static func main() {
+        do {
+            var arguments = Arguments(Array(CommandLine.arguments.dropFirst()))
+            switch arguments.next() {
+            case "serve":
+                let signals = try TerminationSignals()
+                finish { [arguments] in try await Serve.run(arguments, signals) }
+            case "migrate": finish { [arguments] in try await Migrate.run(arguments) }
+            case "routes": try Catalogue.printRoutes(arguments)
+            case "--version": print("nagz \(NagzVersion.current)")
+            case "--help", "-h": print(usage)
+            case nil: throw Stop(.usage, "nagz --help tells what it can do")
+            case let verb?: throw Stop(.usage, "there is no “\(verb)”; nagz --help tells what there is")
+            }
+        } catch {
+            end(error)
+        }
+    }
+
+    /// Runs an asynchronous verb to its end.
+    private static func finish(_ verb: sending @escaping () async throws -> Void) -> Never {
+        Task.detached {
+            do {
+                try await verb()
+                Foundation.exit(0)
+            } catch {
+                end(error)
+            }
+        }
+        // Not dispatchMain(): it lets the main thread take signals again.
+        while true { pause() }
+    }
+
+    private static func end(_ error: any Error) -> Never {
+        (error as? Stop ?? Stop(.unavailable, "\(error)")).exit()
+    }
+}
+
+/// A reason to end early: an exit code and one clear line.
+struct Stop: Error {
+    /// The numbers of sysexits.h that fit.
+    enum Code: Int32 {
+        case usage = 64
+        case unavailable = 69
+        case portTaken = 73
+        case configuration = 78
+    }
+
+    let code: Code
+    let line: String
+
+    init(_ code: Code, _ line: String) {
+        self.code = code
+        self.line = line
+    }
+
+    func exit() -> Never {
+        FileHandle.standardError.write(Data("nagz: \(line)\n".utf8))
+        Foundation.exit(code.rawValue)
+    }
+}
+
+/// The words after `nagz`.
+struct Arguments {
+    private var words: [String]
+
+    init(_ words: [String]) { self.words = words }
+
+    /// The next word that is not an option.
+    mutating func next() -> String? { words.isEmpty ? nil : words.removeFirst() }
+
+    /// The value behind an option, taken out of the line.
+    mutating func value(_ name: String) throws -> String? {
+        guard let index = words.firstIndex(of: name) else { return nil }
+        guard index + 1 < words.count else { throw Stop(.usage, "\(name) needs a value") }
+        defer { words.removeSubrange(index...(index + 1)) }
+        return words[index + 1]
+    }
+
+    mutating func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
+        guard let text = try value(name) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw Stop(.usage, "\(name) takes a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    mutating func flag(_ name: String) -> Bool {
+        guard let index = words.firstIndex(of: name) else { return false }
+        words.remove(at: index)
+        return true
+    }
+
+    /// Call when every option has been taken: what is left was not understood.
+    func finish() throws {
+        if let word = words.first { throw Stop(.usage, "“\(word)” is not understood; nagz --help tells what is") }
+    }
+
+    mutating func databaseURL() throws -> String {
+        guard let url = try value("--database-url") ?? ProcessInfo.processInfo.environment["DATABASE_URL"] else {
+            throw Stop(.configuration, "no database: set DATABASE_URL or pass --database-url (deploy/run makes one)")
+        }
+        return url
+    }
+}

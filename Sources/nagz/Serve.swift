@@ -1,0 +1,107 @@
+import Domain
+import Foundation
+import Postgres
+import Reactor
+import Server
+
+/// `nagz serve`: answers until SIGTERM or SIGINT, then drains.
+enum Serve {
+    static func run(_ arguments: Arguments, _ termination: TerminationSignals) async throws {
+        var arguments = arguments
+        let folder = try Migrate.folder(&arguments)
+        let configuration = try configuration(&arguments)
+        try arguments.finish()
+        let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
+        let watcher = try EventLoop(name: "nagz-signals")
+        try watcher.start()
+        try await termination.watch(on: watcher) { continuation.yield($0) }
+
+        try await checkSchema(folder, configuration.databaseURL)
+        let server = try await NagzServer(configuration)
+        let port: UInt16
+        do throws(SystemError) {
+            port = try await server.listen(host: configuration.host, port: configuration.port)
+        } catch {
+            if error.number == EADDRINUSE {
+                throw Stop(.portTaken, "port \(configuration.port) is taken: stop what listens there or pass --port")
+            }
+            throw Stop(.configuration, "cannot listen on \(configuration.host) port \(configuration.port): \(error)")
+        }
+        if configuration.acceptsDevelopmentTokens {
+            say("WARNING: development tokens are on; everybody may act as anybody")
+        }
+        say("nagz \(NagzVersion.current) serves http://\(configuration.host):\(port)")
+        for await number in signals {
+            say("\(number == SIGINT ? "interrupted" : "told to stop"): finishing what is under way")
+            break
+        }
+        await server.shutDown()
+        watcher.stop()
+        say("stopped")
+    }
+
+    /// A server and a schema that do not belong together must not meet.
+    private static func checkSchema(_ folder: String, _ url: String) async throws {
+        do {
+            let pending = try await Schema.pending(folder: folder, databaseURL: url)
+            guard pending == 0 else {
+                throw Stop(.configuration, "the database lacks \(pending) migrations: run nagz migrate first")
+            }
+        } catch let fault as Migrator.Fault {
+            throw Stop(.configuration, fault.description)
+        } catch let fault as PostgresError {
+            throw Stop(.unavailable, fault.description)
+        }
+    }
+
+    private static func configuration(_ arguments: inout Arguments) throws -> Configuration {
+        let url = try arguments.databaseURL()
+        let cores = ProcessInfo.processInfo.activeProcessorCount
+        let loops = try arguments.number("--loops", in: 1...256) ?? max(1, min(cores, 16))
+        var configuration = Configuration(databaseURL: url, tokenKeys: try tokenKeys(), loops: loops)
+        if let host = try arguments.value("--host") { configuration.host = host }
+        if let port = try arguments.number("--port", in: 0...65_535) { configuration.port = UInt16(port) }
+        if let count = try arguments.number("--connections", in: 1...1_000) { configuration.databaseConnections = count }
+        if let origins = try arguments.value("--cors") {
+            configuration.corsOrigins = origins.split(separator: ",").map(String.init)
+        }
+        if let name = try arguments.value("--log") {
+            guard let level = Log.Level(named: name) else {
+                throw Stop(.usage, "--log takes info, warning, error or off")
+            }
+            configuration.logLevel = level
+        }
+        if let limits = try arguments.value("--rate-limits") {
+            guard limits == "on" || limits == "off" else { throw Stop(.usage, "--rate-limits takes on or off") }
+            configuration.enforcesRateLimits = limits == "on"
+        }
+        configuration.acceptsDevelopmentTokens = arguments.flag("--dev-tokens")
+        return configuration
+    }
+
+    private static func tokenKeys() throws -> [[UInt8]] {
+        guard let path = ProcessInfo.processInfo.environment["NAGZ_TOKEN_KEY_FILE"] else {
+            throw Stop(.configuration, "no token key: set NAGZ_TOKEN_KEY_FILE to a file with 64 hexadecimal digits")
+        }
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw Stop(.configuration, "the token key file “\(path)” cannot be read")
+        }
+        let keys = text.split(whereSeparator: \.isNewline).map { bytes(hexadecimal: $0) }
+        guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 32 }) else {
+            throw Stop(.configuration, "“\(path)” must hold 64 or more hexadecimal digits on each line")
+        }
+        return keys
+    }
+
+    /// The bytes of hexadecimal digits; none when it is something else.
+    private static func bytes(hexadecimal text: Substring) -> [UInt8] {
+        let digits = text.utf8.map { hexadecimalValue($0) }
+        guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return [] }
+        let values = digits.compactMap { $0 }
+        return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
+    }
+
+    private static func say(_ line: String) {
+        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+    }
+}

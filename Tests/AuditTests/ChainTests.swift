@@ -1,0 +1,84 @@
+import Audit
+import Domain
+import Testing
+
+@Suite struct ChainTests {
+    private static let family = FamilyID(high: 1, low: 2)
+
+    private static func chain(_ count: Int64) -> [(entry: AuditEntry, salt: [UInt8], body: [UInt8])] {
+        var head = AuditEntry.genesis
+        return (1...count).map { number in
+            let salt = [UInt8](repeating: UInt8(number), count: 32)
+            let body = AuditBody(["number": "\(number)", "who": "zoë"]).canonical
+            let act = AuditEntry.Act(
+                kind: "nag.created", actor: Pseudonym(high: 7, low: 8), subject: number == 2 ? nil : Pseudonym(high: 9, low: 9),
+                resource: nil, trace: TraceID(high: 3, low: 3), request: RequestID(high: 4, low: 4),
+                commitment: AuditBody.commitment(salt: salt, body: body))
+            var entry = AuditEntry(
+                family: family, number: number, at: Timestamp(seconds: number), act: act, previous: head, hash: [])
+            entry.hash = entry.expectedHash
+            head = entry.hash
+            return (entry, salt, body)
+        }
+    }
+
+    private static func verify(_ chain: [(entry: AuditEntry, salt: [UInt8], body: [UInt8])]) -> ChainVerifier.Fault? {
+        var verifier = ChainVerifier(family: family)
+        for link in chain {
+            do throws(ChainVerifier.Fault) {
+                try verifier.check(link.entry, payload: (link.salt, link.body))
+            } catch {
+                return error
+            }
+        }
+        return nil
+    }
+
+    @Test func anUntouchedChainIsSound() {
+        #expect(Self.verify(Self.chain(20)) == nil)
+    }
+
+    @Test func aDeletedEntryIsNamed() {
+        var chain = Self.chain(5)
+        chain.remove(at: 2)
+        #expect(Self.verify(chain) == .outOfOrder(expected: 3, found: 4))
+    }
+
+    @Test func aSwapIsNamed() {
+        var chain = Self.chain(5)
+        chain.swapAt(1, 2)
+        #expect(Self.verify(chain) == .outOfOrder(expected: 2, found: 3))
+    }
+
+    @Test func changedMetadataIsNamed() {
+        var chain = Self.chain(5)
+        chain[3].entry.act.kind = "nag.read"
+        #expect(Self.verify(chain) == .alteredEntry(number: 4))
+    }
+
+    @Test func changedMetadataWithItsOwnHashRecomputedBreaksTheNextLink() {
+        var chain = Self.chain(5)
+        chain[3].entry.act.actor = Pseudonym(high: 0, low: 0)
+        chain[3].entry.hash = chain[3].entry.expectedHash
+        #expect(Self.verify(chain) == .brokenLink(number: 5))
+    }
+
+    @Test func aChangedBodyIsNamed() {
+        var chain = Self.chain(5)
+        chain[0].body = AuditBody(["number": "1", "who": "bob"]).canonical
+        #expect(Self.verify(chain) == .alteredBody(number: 1))
+    }
+
+    @Test func anEntryMovedToAnotherFamilyIsNamed() {
+        var chain = Self.chain(3)
+        chain[1].entry.family = FamilyID(high: 5, low: 5)
+        #expect(Self.verify(chain) == .foreignFamily(number: 2))
+    }
+
+    @Test func bodiesReadBackAndNonCanonicalOnesAreRefused() {
+        let body = AuditBody(["b": "", "a": "x\u{0}y", "é": "1"])
+        #expect(AuditBody(canonical: body.canonical) == body)
+        #expect(AuditBody(canonical: body.canonical.dropLast()) == nil)
+        #expect(AuditBody(canonical: [0, 0, 0, 1, 98, 0, 0, 0, 0, 0, 0, 0, 1, 97, 0, 0, 0, 0]) == nil)
+    }
+}

@@ -1,0 +1,128 @@
+import Contract
+import Foundation
+import JSON
+import OpenAPICheck
+import Testing
+
+/// The document this repository ships.
+let document: OpenAPIDocument = {
+    let file = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../openapi/openapi.json").standardizedFileURL
+    guard let bytes = try? Data(contentsOf: file), let json = try? JSONValue(parsing: [UInt8](bytes)) else {
+        return OpenAPIDocument(.null)
+    }
+    return OpenAPIDocument(json)
+}()
+
+@Suite("OpenAPI document")
+struct DocumentTests {
+    @Test("describes every operation and no other")
+    func sameOperations() {
+        func line(_ method: String, _ path: String, _ id: String) -> String { "\(method) \(path) \(id)" }
+        let ours = API.all.map { line($0.method.rawValue, $0.path, $0.id) }
+        let theirs = document.operations.map { line($0.method, $0.path, $0.id) }
+        #expect(Set(ours).count == ours.count)
+        #expect(Set(API.all.map(\.id)).count == API.all.count)
+        #expect(Set(ours).symmetricDifference(theirs).isEmpty)
+        #expect(ours.count == 61)
+    }
+
+    @Test("agrees on status, access, tag and possible errors", arguments: API.all)
+    func sameTerms(operation: Contract.Operation) throws {
+        let described = try #require(document.operation(operation.method.rawValue, operation.path))
+        #expect(described.path == operation.path)
+        #expect(described.successStatus == operation.successStatus)
+        #expect((described.security == .bearer) == (operation.access == .bearer))
+        #expect(described.tags == [operation.tag.rawValue])
+        var errors: Set = [500, 503]
+        if operation.access == .bearer { errors.formUnion([401, 403]) }
+        if operation.tier != .exempt { errors.insert(429) }
+        if described.bodySchema != nil { errors.formUnion([400, 413, 422]) }
+        if described.parameters.contains(where: { $0.place != "header" }) { errors.insert(422) }
+        #expect(errors.subtracting(described.statuses).isEmpty)
+        for status in described.statuses where status >= 400 {
+            let schema = try #require(document.responseSchema(described, status: status))
+            let envelope = ErrorEnvelope(APIError(.notFound, "m", field: "f"), requestID: "r")
+            #expect(document.check(try JSONValue(parsing: envelope.content), schema: schema).isEmpty)
+        }
+    }
+
+    @Test("every operation has its sample")
+    func coverage() {
+        #expect(Set(Sample.all.map(\.operation.id)) == Set(API.all.map(\.id)))
+    }
+
+    @Test("parameters are those of the document, and read back", arguments: Sample.all)
+    func parameters(sample: Sample) throws {
+        let described = try #require(document.operation(sample.operation.method.rawValue, sample.target))
+        #expect(described.id == sample.operation.id)
+        func names(_ place: String) -> Set<String> {
+            Set(described.parameters.filter { $0.place == place }.map(\.name))
+        }
+        #expect(Set(sample.pathNames) == names("path"))
+        #expect(Set(sample.queryNames) == names("query"))
+        #expect(!sample.target.contains("{"))
+        #expect(try sample.targetAgain() == sample.target)
+    }
+
+    @Test("bodies have exactly the described members, and read back", arguments: Sample.all)
+    func bodies(sample: Sample) throws {
+        let described = try #require(document.operation(sample.operation.method.rawValue, sample.operation.path))
+        guard let schema = described.bodySchema else {
+            #expect(sample.body.isEmpty)
+            return
+        }
+        #expect(document.check(try JSONValue(parsing: sample.body), against: schema) == [])
+        #expect(try sample.bodyAgain() == sample.body)
+    }
+
+    @Test("answers have exactly the described members, and read back", arguments: Sample.all)
+    func answers(sample: Sample) throws {
+        let operation = sample.operation
+        let described = try #require(document.operation(operation.method.rawValue, operation.path))
+        if let schema = document.responseSchema(described, status: operation.successStatus) {
+            let answer = try JSONValue(parsing: sample.answer)
+            #expect(document.check(answer, schema: schema) == [])
+            #expect(
+                document.checkResponse(
+                    operation.method.rawValue, sample.target, status: operation.successStatus, body: answer) == [])
+        }
+        #expect(try sample.answerAgain() == sample.answer)
+    }
+
+    @Test("examples keep to their schemas", arguments: document.schemaNames)
+    func examples(name: String) throws {
+        let schema = try #require(document.schema(name))
+        for example in schema["examples"]?.arrayValue ?? [] {
+            #expect(document.check(example, against: name, .schema) == [])
+        }
+    }
+
+    @Test("the checker sees what is wrong")
+    func checkerCanFail() {
+        let member: JSONValue = [
+            "user_id": "00000000-0000-0000-0000-000000000001", "role": "child", "family_id": "nonsense",
+            "status": "gone", "joined_at": "2026-02-03", "extra": 1,
+        ]
+        let places = Set(document.check(member, against: "MemberDetail").map(\.description))
+        #expect(
+            places == [
+                "/: lacks display_name", "/: lacks has_child_login", "/extra: is not described",
+                "/family_id: is no UUID", "/joined_at: is no date-time with a zone",
+                "/joined_at: does not match ^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$",
+                "/status: is none of the listed values",
+            ])
+        #expect(!document.check([], against: "MemberDetail").isEmpty)
+        #expect(!document.check([:], against: "Nonsense").isEmpty)
+        #expect(!document.checkResponse("GET", "/api/v1/version", status: 418, body: nil).isEmpty)
+        #expect(!document.checkResponse("GET", "/api/v1/nothing", status: 200, body: nil).isEmpty)
+        #expect(document.checkResponse("POST", "/api/v1/auth/logout", status: 204, body: nil).isEmpty)
+    }
+
+    @Test("a literal path wins over a parameter")
+    func pathMatching() {
+        #expect(document.operation("POST", "/api/v1/families/join")?.id == "joinFamily")
+        #expect(document.operation("GET", "/api/v1/families/1?x=2")?.id == "getFamily")
+        #expect(document.operation("GET", "/api/v1//nags/1")?.id == "getNag")
+    }
+}

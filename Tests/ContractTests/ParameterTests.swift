@@ -1,0 +1,110 @@
+import Contract
+import Domain
+import Testing
+
+@Suite("Parameters")
+struct ParameterTests {
+    private let id = "018f3c1e-0a52-7c3d-9b61-2f4e5d6c7b8a"
+
+    @Test(
+        "pages are brought into their bounds",
+        arguments: [
+            (nil, nil, 200, 0), ("1", "0", 1, 0), ("200", "7", 200, 7), ("0", nil, 1, 0), ("-5", nil, 1, 0),
+            ("201", nil, 200, 0), ("99999999999999999999999", nil, 200, 0), ("-99999999999999999999999", nil, 1, 0),
+            ("007", nil, 7, 0), (nil, "2147483647", 200, 2_147_483_647),
+        ] as [(String?, String?, Int, Int)])
+    func pages(limit: String?, offset: String?, expectedLimit: Int, expectedOffset: Int) throws {
+        let page = try PageRequest(reader(("limit", limit), ("offset", offset)))
+        #expect(page == PageRequest(limit: expectedLimit, offset: expectedOffset))
+        #expect(page.limit == expectedLimit && page.offset == expectedOffset)
+    }
+
+    @Test(
+        "numbers are ASCII digits and nothing else",
+        arguments: [
+            ("limit", ""), ("limit", "ten"), ("limit", "+5"), ("limit", "-"), ("limit", "1.0"), ("limit", "0x5"),
+            ("limit", "1e2"), ("limit", " 5"), ("limit", "٥"), ("offset", "-1"), ("offset", "2147483648"),
+            ("offset", "99999999999999999999"), ("offset", "x"),
+        ])
+    func badNumbers(name: String, value: String) {
+        let error = #expect(throws: InvalidInput.self) { try PageRequest(reader((name, value))) }
+        #expect(error?.field == name)
+    }
+
+    @Test(
+        "list filters name the one at fault",
+        arguments: [
+            ("family_id", "x"), ("family_id", ""), ("connection_id", "018f3c1e0a527c3d9b612f4e5d6c7b8a"),
+            ("state", "closed"),
+            ("state", "Open"), ("exclude_dismissed", "yes"), ("exclude_dismissed", "True"), ("exclude_dismissed", ""),
+        ])
+    func badFilters(name: String, value: String) {
+        let error = #expect(throws: APIError.self) { try API.listNags.parameters(reader((name, value))) }
+        #expect(error?.status == 422)
+        #expect(error?.field == name)
+    }
+
+    @Test("nothing given means no filter, and strangers are ignored")
+    func noFilters() throws {
+        let query = try API.listNags.parameters(reader(("other", "x"), ("other", "y")))
+        #expect(query == NagListQuery())
+    }
+
+    @Test("a parameter that matters is given once")
+    func repeated() throws {
+        let query = reader(("family_id", id), ("family_id", id))
+        let error = #expect(throws: APIError.self) { try API.listNags.parameters(query) }
+        #expect(error?.field == "family_id")
+    }
+
+    @Test("a missing one is named")
+    func missing() {
+        let error = #expect(throws: APIError.self) { try API.getLeaderboard.parameters(ParameterReader()) }
+        #expect(error?.field == "family_id")
+        #expect(error?.message == "family_id is required.")
+    }
+
+    @Test("an unknown state is answered with those allowed")
+    func allowedValues() {
+        let error = #expect(throws: APIError.self) { try API.listNags.parameters(reader(("state", "x"))) }
+        #expect(
+            error?.message
+                == "state must be one of open, completed, missed, withdrawn, cancelled_relationship_change.")
+    }
+
+    @Test("ids come in either case, dates with and without fraction")
+    func accepted() throws {
+        let query = try API.syncEvents.parameters(
+            reader(("family_id", id.uppercased()), ("since", "2026-02-03T04:05:06+00:00"), ("cursor", "a/b=")))
+        #expect(query.familyID.description == id)
+        #expect(query.since?.rfc3339 == "2026-02-03T04:05:06.000Z")
+        #expect(query.cursor == "a/b=")
+        #expect(throws: APIError.self) { try API.syncEvents.parameters(reader(("family_id", id), ("cursor", "\0"))) }
+        #expect(throws: APIError.self) {
+            try API.syncEvents.parameters(reader(("family_id", id), ("since", "2026-02-03")))
+        }
+    }
+
+    @Test("the audit query keeps its own default")
+    func auditLimit() throws {
+        #expect(try API.listAuditEvents.parameters(ParameterReader()).limit == 50)
+        #expect(try API.listAuditEvents.parameters(reader(("limit", "999"))).limit == 200)
+    }
+
+    @Test("a client prints what a server can take apart")
+    func printed() {
+        let family = FamilyID(high: 1, low: 2)
+        #expect(
+            API.listMembers.target(FamilyMembersQuery(familyID: family, page: PageRequest(limit: 5)))
+                == "/api/v1/families/\(family)/members?limit=5&offset=0")
+        #expect(
+            API.syncEvents.target(SyncQuery(familyID: family, since: .epoch, cursor: "a b&c=é/"))
+                == "/api/v1/sync/events?family_id=\(family)&since=1970-01-01T00%3A00%3A00.000Z&cursor=a%20b%26c%3D%C3%A9%2F"
+        )
+        #expect(API.getVersion.request().target == "/api/v1/version")
+    }
+
+    private func reader(_ query: (String, String?)...) -> ParameterReader {
+        ParameterReader(query: query.compactMap { name, value in value.map { (name, $0) } })
+    }
+}

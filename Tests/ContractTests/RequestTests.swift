@@ -1,0 +1,230 @@
+import Contract
+import JSON
+import OpenAPICheck
+import Testing
+
+/// One request body and what must become of it.
+struct BodyCase: Sendable, CustomTestStringConvertible {
+    let schema: String
+    let body: String
+    /// Nil where the body is fine; else the field the error names (empty for the body as a whole).
+    let field: String?
+    /// Whether the document can say so too. It cannot where a rule goes beyond JSON Schema.
+    let isInDocument: Bool
+
+    var testDescription: String { "\(schema) \(body.prefix(60))" }
+}
+
+private func fine(_ schema: String, _ bodies: String...) -> [BodyCase] {
+    bodies.map { BodyCase(schema: schema, body: $0, field: nil, isInDocument: true) }
+}
+
+private func wrong(_ schema: String, _ field: String, _ bodies: String...) -> [BodyCase] {
+    bodies.map { BodyCase(schema: schema, body: $0, field: field, isInDocument: true) }
+}
+
+/// Refused although the document, being JSON Schema, lets it pass.
+private func wrongBeyondSchema(_ schema: String, _ field: String, _ bodies: String...) -> [BodyCase] {
+    bodies.map { BodyCase(schema: schema, body: $0, field: field, isInDocument: false) }
+}
+
+/// Read although the document is stricter.
+private func lenient(_ schema: String, _ bodies: String...) -> [BodyCase] {
+    bodies.map { BodyCase(schema: schema, body: $0, field: nil, isInDocument: false) }
+}
+
+private let someID = "018F3C1E-0a52-7c3d-9b61-2f4e5d6c7b8a"
+private let nagBase = """
+    "recipient_id":"\(someID)","due_at":"2030-01-01T00:00:00Z","category":"chores","done_definition":"ack_only"
+    """
+
+@Suite("Request bodies")
+struct RequestTests {
+    static let auth: [BodyCase] =
+        fine(
+            "SignupRequest", #"{"email":"a@b.org","password":"12345678"}"#,
+            #"{"email":"a.b+c@b-c.example.org","password":"pässwörd","display_name":null,"date_of_birth":null,"x":1}"#,
+            #"{"email":"a@b.org","password":"12345678","display_name":"","date_of_birth":"2015-03-01T00:00:00.000Z"}"#)
+        + lenient("SignupRequest", #"{"email":" A@B.ORG\n","password":"12345678"}"#)
+        + wrong("SignupRequest", "", "[]", "null", "\"x\"", "3")
+        + wrong("SignupRequest", "email", #"{"password":"12345678"}"#, #"{"email":null,"password":"12345678"}"#)
+        + wrong(
+            "SignupRequest", "email", #"{"email":"a","password":"12345678"}"#, #"{"email":7,"password":"12345678"}"#,
+            #"{"email":"a@b","password":"12345678"}"#)
+        + wrong(
+            "SignupRequest", "password", #"{"email":"a@b.org"}"#, #"{"email":"a@b.org","password":"1234567"}"#,
+            #"{"email":"a@b.org","password":"12345678\u0000"}"#,
+            #"{"email":"a@b.org","password":"\#(String(repeating: "x", count: 129))"}"#)
+        + fine("SignupRequest", #"{"email":"a@b.org","password":"\#(String(repeating: "😀", count: 128))"}"#)
+        + wrong("SignupRequest", "display_name", #"{"email":"a@b.org","password":"12345678","display_name":["x"]}"#)
+        + wrong(
+            "SignupRequest", "date_of_birth",
+            #"{"email":"a@b.org","password":"12345678","date_of_birth":"2015-03-01"}"#,
+            #"{"email":"a@b.org","password":"12345678","date_of_birth":"2015-03-01T00:00:00"}"#,
+            #"{"email":"a@b.org","password":"12345678","date_of_birth":1425168000}"#)
+        + wrongBeyondSchema(
+            "SignupRequest", "date_of_birth",
+            #"{"email":"a@b.org","password":"12345678","date_of_birth":"2015-02-29T00:00:00Z"}"#)
+        + fine("LoginRequest", #"{"email":"a@b.org","password":"x"}"#)
+        + wrong("LoginRequest", "password", #"{"email":"a@b.org","password":""}"#)
+        + fine("RefreshRequest", #"{"refresh_token":""}"#)
+        + wrong("RefreshRequest", "refresh_token", "{}", #"{"refresh_token":null}"#, #"{"refresh_token":1}"#)
+        + fine("ChildLoginRequest", #"{"family_code":"abc123","username":" kit ","pin":"0000"}"#)
+        + wrong(
+            "ChildLoginRequest", "family_code", #"{"family_code":"abc12","username":"kit","pin":"0000"}"#,
+            #"{"family_code":"abc123456","username":"kit","pin":"0000"}"#)
+        + wrong(
+            "ChildLoginRequest", "username", #"{"family_code":"abc123","username":"","pin":"0000"}"#,
+            #"{"family_code":"abc123","username":" \t","pin":"0000"}"#,
+            #"{"family_code":"abc123","username":"\#(String(repeating: "x", count: 65))","pin":"0000"}"#)
+        + wrong(
+            "ChildLoginRequest", "pin", #"{"family_code":"abc123","username":"kit","pin":"000"}"#,
+            #"{"family_code":"abc123","username":"kit","pin":"00000"}"#,
+            #"{"family_code":"abc123","username":"kit","pin":"١٢٣٤"}"#,
+            #"{"family_code":"abc123","username":"kit","pin":"+123"}"#,
+            #"{"family_code":"abc123","username":"kit","pin":1234}"#)
+
+    static let family: [BodyCase] =
+        fine("PreferenceUpdate", #"{"prefs_json":{}}"#, #"{"prefs_json":{"own":{"deep":[1,"x"]}}}"#)
+        + wrong("PreferenceUpdate", "prefs_json", "{}", #"{"prefs_json":null}"#, #"{"prefs_json":[]}"#)
+        + wrongBeyondSchema(
+            "PreferenceUpdate", "prefs_json", #"{"prefs_json":{"a":["\u0000"]}}"#, #"{"prefs_json":{"\u0000":1}}"#)
+        + fine("FamilyCreate", #"{"name":"H"}"#, #"{"name":"\#(String(repeating: "é", count: 255))"}"#)
+        + wrong(
+            "FamilyCreate", "name", "{}", #"{"name":""}"#, #"{"name":"\#(String(repeating: "e\u{301}", count: 128))"}"#)
+        + fine("JoinRequest", #"{"invite_code":"AbC"}"#)
+        + wrong("JoinRequest", "invite_code", "{}", #"{"invite_code":null}"#)
+        + fine("MemberAdd", #"{"user_id":"\#(someID)","role":"child"}"#)
+        + wrong(
+            "MemberAdd", "user_id", #"{"role":"child"}"#, #"{"user_id":"","role":"child"}"#,
+            #"{"user_id":"{\#(someID)}","role":"child"}"#, #"{"user_id":"\#(someID)0","role":"child"}"#)
+        + wrong(
+            "MemberAdd", "role", #"{"user_id":"\#(someID)"}"#, #"{"user_id":"\#(someID)","role":"Child"}"#,
+            #"{"user_id":"\#(someID)","role":"admin"}"#, #"{"user_id":"\#(someID)","role":null}"#)
+        + fine(
+            "MemberCreateAndAdd", #"{"display_name":"K","role":"child"}"#,
+            #"{"display_name":"K","role":"child","username":null,"pin":null}"#)
+        + wrong("MemberCreateAndAdd", "display_name", #"{"display_name":"","role":"child"}"#)
+        + wrong("MemberCreateAndAdd", "username", #"{"display_name":"K","role":"child","username":""}"#)
+        + wrong("MemberCreateAndAdd", "pin", #"{"display_name":"K","role":"child","pin":"12a4"}"#)
+        + fine("ChildCredentialsSet", #"{"username":"kit","pin":"1234"}"#)
+        + wrong("ChildCredentialsSet", "pin", #"{"username":"kit"}"#)
+        + fine("PinChangeRequest", #"{"current_pin":"1234","new_pin":"4321"}"#)
+        + wrong("PinChangeRequest", "new_pin", #"{"current_pin":"1234","new_pin":"12345"}"#)
+        + fine(
+            "ChildSettingsUpdate", "{}", #"{"max_snoozes_per_day":0}"#, #"{"max_snoozes_per_day":99.0}"#,
+            #"{"quiet_hours_start":"21:00","quiet_hours_end":"06:30:15"}"#,
+            #"{"can_snooze":null,"quiet_hours_start":null}"#)
+        + wrong(
+            "ChildSettingsUpdate", "max_snoozes_per_day", #"{"max_snoozes_per_day":-1}"#,
+            #"{"max_snoozes_per_day":100}"#, #"{"max_snoozes_per_day":1.5}"#, #"{"max_snoozes_per_day":"3"}"#,
+            #"{"max_snoozes_per_day":1e30}"#, #"{"max_snoozes_per_day":true}"#)
+        + wrong("ChildSettingsUpdate", "can_snooze", #"{"can_snooze":"yes"}"#, #"{"can_snooze":1}"#)
+        + wrong(
+            "ChildSettingsUpdate", "quiet_hours_end", #"{"quiet_hours_end":"24:00"}"#, #"{"quiet_hours_end":"6:00"}"#,
+            #"{"quiet_hours_end":"06:00:60"}"#, #"{"quiet_hours_end":""}"#, #"{"quiet_hours_end":"06:00Z"}"#)
+
+    static let nags: [BodyCase] =
+        fine(
+            "NagCreate", "{\(nagBase)}", "{\(nagBase),\"description\":\"\"}",
+            "{\(nagBase),\"family_id\":null,\"connection_id\":\"\(someID)\",\"recurrence\":\"monthly\"}",
+            "{\(nagBase),\"description\":\"\(String(repeating: "x", count: 2_000))\",\"unknown\":{}}",
+            "{\(nagBase),\"strategy_template\":\"friendly_reminder\",\"policy_id\":null}")
+        + wrong("NagCreate", "recipient_id", "{}")
+        + wrong("NagCreate", "description", "{\(nagBase),\"description\":\"\(String(repeating: "x", count: 2_001))\"}")
+        + wrong("NagCreate", "description", "{\(nagBase),\"description\":\"a\\u0000\"}")
+        + wrong("NagCreate", "strategy_template", "{\(nagBase),\"strategy_template\":null}")
+        + wrong("NagCreate", "recurrence", "{\(nagBase),\"recurrence\":\"yearly\"}")
+        + wrong("NagCreate", "family_id", "{\(nagBase),\"family_id\":\"x\"}")
+        + ["2030-01-01", "2030-01-01T00:00:00", "tomorrow", "", "2030-1-1T00:00:00Z", "２030-01-01T00:00:00Z"].flatMap {
+            wrong("NagCreate", "due_at", "{\(nagBase)}".replacing("2030-01-01T00:00:00Z", with: $0))
+        }
+        + ["2030-13-01T00:00:00Z", "2030-01-01T25:00:00Z", "0001-01-01T00:00:00+01:00", "9999-12-31T23:59:59-01:00"]
+        .flatMap {
+            wrongBeyondSchema("NagCreate", "due_at", "{\(nagBase)}".replacing("2030-01-01T00:00:00Z", with: $0))
+        }
+        + ["2030-01-01T00:00:00.123456789Z", "2030-01-01T00:00:00+05:30", "2030-01-01t00:00:00.5z"].flatMap {
+            fine("NagCreate", "{\(nagBase)}".replacing("2030-01-01T00:00:00Z", with: $0))
+        }
+        + fine("NagUpdate", "{}", #"{"committed_at":null}"#, #"{"due_at":null,"category":"meds"}"#)
+        + wrong("NagUpdate", "committed_at", #"{"committed_at":"soon"}"#)
+        + wrong("NagUpdate", "done_definition", #"{"done_definition":"done"}"#)
+        + fine("NagStatusUpdate", #"{"status":"completed","note":null}"#)
+        + wrong("NagStatusUpdate", "status", "{}", #"{"status":"done"}"#)
+        + wrong("NagStatusUpdate", "note", #"{"status":"open","note":{}}"#)
+        + fine("ExcuseCreate", #"{"text":"x"}"#, #"{"text":"x","category":"anything"}"#)
+        + wrong("ExcuseCreate", "text", "{}", #"{"text":""}"#, #"{"text":"\#(String(repeating: "x", count: 2_001))"}"#)
+
+    static let rest: [BodyCase] =
+        fine("BlockCreate", #"{"target_id":"\#(someID)"}"#)
+        + wrong("BlockCreate", "target_id", "{}")
+        + fine("BlockUpdate", #"{"state":"active"}"#)
+        + wrong("BlockUpdate", "state", #"{"state":""}"#)
+        + fine("ConsentCreate", #"{"consent_type":"sms_opt_in"}"#, #"{"consent_type":"ai_mediation","family_id":null}"#)
+        + wrong("ConsentCreate", "consent_type", "{}", #"{"consent_type":"all"}"#)
+        + fine("ConsentUpdate", "{}", #"{"revoked":true}"#)
+        + wrong("ConsentUpdate", "revoked", #"{"revoked":null}"#, #"{"revoked":"true"}"#)
+        + fine("ExcuseSummaryRequest", #"{"text":"x","nag_id":"\#(someID)"}"#)
+        + wrong("ExcuseSummaryRequest", "text", #"{"nag_id":"\#(someID)"}"#)
+        + ["ToneSelectRequest", "CoachingRequest", "PushBackRequest"].flatMap {
+            fine($0, #"{"nag_id":"\#(someID)"}"#) + wrong($0, "nag_id", "{}", #"{"nag_id":5}"#, #"{"nag_id":null}"#)
+        }
+
+    @Test("are taken or refused by the field at fault", arguments: auth + family + nags + rest)
+    func bodies(example: BodyCase) throws {
+        let body = Array(example.body.utf8)
+        let read = try #require(requestReaders[example.schema])
+        let violations = document.check(try JSONValue(parsing: body), against: example.schema, .schema)
+        do {
+            let again = try read(body)
+            #expect(example.field == nil)
+            #expect(violations.isEmpty == example.isInDocument, "\(violations)")
+            #expect(try read(again) == again)
+        } catch let error as APIError {
+            #expect(error.status == 422)
+            #expect(error.code == .validationFailed)
+            #expect(error.field ?? "" == example.field)
+            #expect(violations.isEmpty != example.isInDocument)
+        }
+    }
+
+    @Test("every request type has its cases")
+    func coverage() {
+        let described = Set(document.operations.compactMap(\.bodySchema))
+        #expect(described == Set(requestReaders.keys))
+        #expect(described == Set((Self.auth + Self.family + Self.nags + Self.rest).map(\.schema)))
+    }
+}
+
+/// Reads a body as the type of that name and writes it again.
+private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
+    var readers: [String: @Sendable ([UInt8]) throws -> [UInt8]] = [:]
+    func add<Body: WireObject>(_: Body.Type) {
+        readers[String(describing: Body.self)] = { bytes in try Body(content: bytes.span).content }
+    }
+    add(SignupRequest.self)
+    add(LoginRequest.self)
+    add(RefreshRequest.self)
+    add(ChildLoginRequest.self)
+    add(PreferenceUpdate.self)
+    add(FamilyCreate.self)
+    add(JoinRequest.self)
+    add(MemberAdd.self)
+    add(MemberCreateAndAdd.self)
+    add(ChildCredentialsSet.self)
+    add(PinChangeRequest.self)
+    add(ChildSettingsUpdate.self)
+    add(NagCreate.self)
+    add(NagUpdate.self)
+    add(NagStatusUpdate.self)
+    add(ExcuseCreate.self)
+    add(BlockCreate.self)
+    add(BlockUpdate.self)
+    add(ConsentCreate.self)
+    add(ConsentUpdate.self)
+    add(ExcuseSummaryRequest.self)
+    add(ToneSelectRequest.self)
+    add(CoachingRequest.self)
+    add(PushBackRequest.self)
+    return readers
+}()

@@ -1,0 +1,322 @@
+import Contract
+import Domain
+import JSON
+import NagzAI
+import Testing
+
+/// One call of an operation with every field filled in, seen as bytes.
+struct Sample: Sendable, CustomTestStringConvertible {
+    let operation: Operation
+    let pathNames: [String]
+    let queryNames: [String]
+    let body: [UInt8]
+    let answer: [UInt8]
+    /// The parameters, read from what was printed and printed again.
+    let targetAgain: @Sendable () throws -> String
+    let target: String
+    /// Body and answer, read from their bytes and written again.
+    let bodyAgain: @Sendable () throws -> [UInt8]
+    let answerAgain: @Sendable () throws -> [UInt8]
+
+    var testDescription: String { operation.id }
+
+    init<Parameters, Body, Answer>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>, _ parameters: Parameters, _ body: Body, _ answer: Answer
+    ) {
+        var writer = ParameterWriter()
+        parameters.write(to: &writer)
+        let request = endpoint.request(parameters, body)
+        let bodyBytes = request.body
+        let answerBytes = answer.content
+        let (path, query) = (writer.path, writer.query)
+        operation = endpoint.operation
+        pathNames = path.map(\.name)
+        queryNames = query.map(\.name)
+        self.body = bodyBytes
+        self.answer = answerBytes
+        target = request.target
+        targetAgain = { endpoint.target(try endpoint.parameters(ParameterReader(path: path, query: query))) }
+        bodyAgain = { try endpoint.body(bodyBytes.span).content }
+        answerAgain = {
+            try endpoint.answer(status: endpoint.operation.successStatus, body: answerBytes.span).content
+        }
+    }
+}
+
+extension Sample {
+    /// One for every operation.
+    static let all = identity + family + nags + fun + rights + figures + feed + plain
+
+    static func id<Kind>(_ number: UInt64) -> Identifier<Kind> { Identifier(high: 0xABCD, low: number) }
+    /// A refined text that is known to be fine.
+    static func read<Text: WireText>(_ text: String) -> Text {
+        do { return try Text(wireText: text) } catch { preconditionFailure("\(text) \(error.message)") }
+    }
+
+    static let moment = Timestamp(microseconds: 1_770_091_506_789_123)
+    static let time = TimeOfDay("21:30")
+    static let page = PageRequest(limit: 20, offset: 40)
+    static func page<Item>(_ item: Item) -> Page<Item> { Page(items: [item], total: 41, answering: page) }
+
+    // MARK: auth, preferences
+
+    private static let auth = AuthResponse(
+        accessToken: Secret("a.b.c"), refreshToken: Secret("r"),
+        user: AuthUser(
+            id: id(1), email: "robin@example.org", displayName: "Robin", status: "active", createdAt: moment,
+            familyMemberships: [FamilyMembership(familyID: id(2), role: .guardian)]),
+        familyID: id(2), familyRole: .guardian)
+    private static let preferences = PreferenceResponse(
+        userID: id(1), familyID: id(2), schemaVersion: 1, preferences: ["tone": "friendly", "own": [1, nil]],
+        etag: "e1", updatedAt: moment)
+    private static let update = PreferenceUpdate(preferences: ["tone": "firm"])
+
+    private static let identity = [
+        Sample(API.getVersion, NoParameters(), NoBody(), VersionResponse(serverVersion: "0.1.0")),
+        Sample(
+            API.signUp, NoParameters(),
+            SignupRequest(
+                email: read("a@b.org"), password: Secret("12345678"), displayName: "A",
+                dateOfBirth: CivilDate(year: 2015, month: 2, day: 3).map(DateOfBirth.init)), auth),
+        Sample(
+            API.logIn, NoParameters(),
+            LoginRequest(email: read("a@b.org"), password: Secret("x")), auth),
+        Sample(API.refreshSession, NoParameters(), RefreshRequest(refreshToken: Secret("r")), auth),
+        Sample(
+            API.childLogIn, NoParameters(),
+            ChildLoginRequest(familyCode: "ABC123", username: "kit", pin: read("0481")), auth),
+        Sample(API.logOut, NoParameters(), RefreshRequest(refreshToken: Secret("r")), NoAnswer()),
+        Sample(API.getPreferences, FamilyQuery(familyID: id(2)), NoBody(), preferences),
+        Sample(API.updatePreferences, FamilyQuery(familyID: id(2)), update, preferences),
+        Sample(API.getMemberPreferences, .init(userID: id(1), familyID: id(2)), NoBody(), preferences),
+        Sample(API.updateMemberPreferences, .init(userID: id(1), familyID: id(2)), update, preferences),
+    ]
+
+    // MARK: families
+
+    private static let theFamily = FamilyResponse(
+        id: id(2), name: "Home", inviteCode: "code", childCode: "ABC123", createdAt: moment)
+    private static let member = MemberResponse(
+        userID: id(1), familyID: id(2), role: .child, status: .active, joinedAt: moment)
+    private static let detail = MemberDetail(
+        userID: id(1), displayName: nil, familyID: id(2), role: .child, status: .removed, joinedAt: moment,
+        hasChildLogin: true)
+    private static let settings = ChildSettingsResponse(
+        childID: id(1), familyID: id(2), canSnooze: true, maxSnoozesPerDay: 3, canSubmitExcuses: false,
+        quietHoursStart: time, quietHoursEnd: nil)
+    private static let inFamily = FamilyPath(familyID: id(2))
+    private static let ofMember = MemberPath(familyID: id(2), userID: id(1))
+
+    private static let family = [
+        Sample(API.createFamily, NoParameters(), FamilyCreate(name: "Home"), theFamily),
+        Sample(API.getFamily, inFamily, NoBody(), theFamily),
+        Sample(API.joinFamily, NoParameters(), JoinRequest(inviteCode: "code"), member),
+        Sample(API.joinFamilyByID, inFamily, JoinRequest(inviteCode: "code"), member),
+        Sample(API.addMember, inFamily, MemberAdd(userID: id(1), role: .participant), member),
+        Sample(API.listMembers, .init(familyID: id(2), page: page), NoBody(), page(detail)),
+        Sample(
+            API.createMember, inFamily,
+            MemberCreateAndAdd(displayName: "Kit", role: .child, username: "kit", pin: read("1234")),
+            detail),
+        Sample(API.removeMember, ofMember, NoBody(), member),
+        Sample(API.leaveFamily, inFamily, NoBody(), member),
+        Sample(
+            API.setChildCredentials, ofMember, ChildCredentialsSet(username: "kit", pin: read("1234")),
+            detail),
+        Sample(
+            API.changePIN, ofMember,
+            PinChangeRequest(currentPin: read("1234"), newPin: read("4321")),
+            StatusAnswer(status: "ok")),
+        Sample(API.getChildSettings, ofMember, NoBody(), settings),
+        Sample(
+            API.updateChildSettings, ofMember,
+            ChildSettingsUpdate(
+                canSnooze: true, maxSnoozesPerDay: 99, canSubmitExcuses: true, quietHoursStart: .null,
+                quietHoursEnd: time.map(Patch.value) ?? .absent), settings),
+    ]
+
+    // MARK: nags
+
+    private static let nag = NagResponse(
+        id: id(3), familyID: id(2), connectionID: nil, creatorID: id(1), recipientID: id(4),
+        creatorDisplayName: "Robin", recipientDisplayName: nil, dueAt: moment, category: .meds,
+        doneDefinition: .binaryWithNote, description: "Line\n\"two\"", strategyTemplate: .friendlyReminder,
+        recurrence: .every15Minutes, parentNagID: id(5), status: .cancelledRelationshipChange, createdAt: moment,
+        completedAt: nil, committedAt: moment, recipientDismissedAt: nil)
+    private static let excuse = ExcuseResponse(id: id(6), nagID: id(3), summary: "Late", at: moment)
+    private static let ofNag = NagPath(nagID: id(3))
+
+    private static let nags = [
+        Sample(
+            API.createNag, NoParameters(),
+            NagCreate(
+                familyID: id(2), connectionID: id(7), recipientID: id(4), dueAt: moment, category: .chores,
+                doneDefinition: .acknowledgeOnly, description: "Bins", policyID: id(8), recurrence: .daily), nag),
+        Sample(
+            API.listNags,
+            NagListQuery(familyID: id(2), connectionID: id(7), status: .open, excludeDismissed: true, page: page),
+            NoBody(), page(nag)),
+        Sample(API.getNag, ofNag, NoBody(), nag),
+        Sample(
+            API.updateNag, ofNag,
+            NagUpdate(dueAt: moment, category: .other, doneDefinition: .binaryCheck, committedAt: .null), nag),
+        Sample(API.updateNagStatus, ofNag, NagStatusUpdate(status: .completed, note: "done"), nag),
+        Sample(API.withdrawNag, ofNag, NoBody(), nag),
+        Sample(API.dismissNag, ofNag, NoBody(), nag),
+        Sample(API.undismissNag, ofNag, NoBody(), nag),
+        Sample(API.submitExcuse, ofNag, ExcuseCreate(text: "The bus", category: "time_conflict"), excuse),
+        Sample(API.listExcuses, ExcuseListQuery(nagID: id(3), page: page), NoBody(), page(excuse)),
+    ]
+
+    // MARK: gamification
+
+    private static let points = GamificationEventResponse(
+        id: id(9), familyID: id(2), userID: id(1), eventType: "on_time", deltaPoints: 10, streakDelta: -3, at: moment)
+
+    private static let fun = [
+        Sample(
+            API.getGamificationSummary, FamilyQuery(familyID: id(2)), NoBody(),
+            GamificationSummary(familyID: id(2), userID: id(1), totalPoints: 14, currentStreak: 2, eventCount: 3)),
+        Sample(
+            API.getLeaderboard, FamilyQuery(familyID: id(2)), NoBody(),
+            LeaderboardResponse(
+                familyID: id(2), periodStart: moment, entries: [LeaderboardEntry(userID: id(1), totalPoints: 14)])),
+        Sample(
+            API.listGamificationEvents, .init(userID: id(1), familyID: id(2), page: page), NoBody(), page(points)),
+        Sample(
+            API.listBadges, UserInFamilyQuery(userID: id(1), familyID: id(2)), NoBody(),
+            [BadgeResponse(id: id(10), userID: id(1), familyID: id(2), badgeType: .streak7, earnedAt: moment)]),
+    ]
+
+    // MARK: safety, consents
+
+    private static let block = BlockResponse(id: id(11), actorID: id(1), targetID: id(4), state: .lifted)
+    private static let consent = ConsentResponse(id: id(12), userID: id(1), familyID: nil, type: .smsOptIn)
+
+    private static let rights = [
+        Sample(API.listBlocks, page, NoBody(), page(block)),
+        Sample(API.createBlock, NoParameters(), BlockCreate(targetID: id(4)), block),
+        Sample(API.updateBlock, BlockPath(blockID: id(11)), BlockUpdate(state: .lifted), block),
+        Sample(
+            API.suspendRelationship, RelationshipPath(relationshipID: id(13)), NoBody(),
+            RelationshipResponse(id: id(13), partyA: id(1), partyB: id(4), status: .suspended)),
+        Sample(API.listConsents, ConsentListQuery(familyID: id(2), page: page), NoBody(), page(consent)),
+        Sample(API.grantConsent, NoParameters(), ConsentCreate(familyID: id(2), type: .aiMediation), consent),
+        Sample(API.updateConsent, ConsentPath(consentID: id(12)), ConsentUpdate(revoked: true), consent),
+    ]
+
+    // MARK: reports, ai
+
+    private static let figures = [
+        Sample(
+            API.getWeeklyReport, FamilyQuery(familyID: id(2)), NoBody(),
+            WeeklyReportResponse(familyID: id(2), periodStart: moment, metrics: ["total_nags": 3])),
+        Sample(
+            API.getFamilyMetrics, FamilyMetricsQuery(familyID: id(2), fromDate: moment, toDate: moment), NoBody(),
+            FamilyMetricsResponse(
+                familyID: id(2), fromDate: moment, toDate: nil, totalNags: 4, completed: 3, missed: 1,
+                completionRate: 0.75)),
+        Sample(
+            API.summarizeExcuse, NoParameters(), ExcuseSummaryRequest(text: "The bus", nagID: id(3)),
+            ExcuseSummaryResponse(nagID: id(3), summary: "The bus", category: .timeConflict, confidence: 0.9)),
+        Sample(
+            API.selectTone, NoParameters(), ToneSelectRequest(nagID: id(3)),
+            ToneSelectResponse(nagID: id(3), tone: .firm, missCount7d: 3, streak: 0, reason: "misses")),
+        Sample(
+            API.coach, NoParameters(), CoachingRequest(nagID: id(3)),
+            CoachingResponse(nagID: id(3), tip: "Try", category: "homework", scenario: "general")),
+        Sample(
+            API.detectPatterns, UserInFamilyQuery(userID: id(1), familyID: id(2)), NoBody(),
+            PatternsResponse(
+                userID: id(1), familyID: id(2), insights: [InsightItem(dayOfWeek: .monday, missCount: 4)],
+                analyzedAt: moment)),
+        Sample(
+            API.generateDigest, FamilyQuery(familyID: id(2)), NoBody(),
+            DigestResponse(
+                familyID: id(2), periodStart: moment, periodEnd: moment, summaryText: "Well done.",
+                memberSummaries: [
+                    MemberSummary(
+                        userID: id(1), displayName: nil, totalNags: 1, completed: 1, missed: 0, completionRate: 1)
+                ],
+                totals: DigestTotals(totalNags: 1, completed: 1, missed: 0, open: 0, completionRate: 1))),
+        Sample(
+            API.predictCompletion, NagQuery(nagID: id(3)), NoBody(),
+            PredictCompletionResponse(
+                nagID: id(3), likelihood: 0.65, suggestedReminderTime: moment,
+                factors: [CompletionFactor(name: "overall_rate", value: 0.5)])),
+        Sample(
+            API.evaluatePushBack, NoParameters(), PushBackRequest(nagID: id(3)),
+            PushBackResponse(nagID: id(3), shouldPushBack: false, message: nil, tone: nil, reason: "mode_off")),
+    ]
+
+    // MARK: sync, audit
+
+    private static let feed = [
+        Sample(
+            API.syncEvents, SyncQuery(familyID: id(2), since: moment, cursor: "e.1"), NoBody(),
+            SyncResponse(
+                nags: [
+                    SyncedNag(
+                        id: id(3), familyID: id(2), creatorID: id(1), recipientID: id(4), dueAt: moment,
+                        category: "chores", doneDefinition: "ack_only", description: nil, status: "open",
+                        createdAt: moment, committedAt: nil)
+                ],
+                nagEvents: [
+                    SyncedNagEvent(
+                        id: id(14), nagID: id(3), eventType: "nag_created", actorID: id(1), at: moment,
+                        payload: ["b": "2", "a": "1"])
+                ],
+                aiMediationEvents: [
+                    SyncedAIMediationEvent(
+                        id: id(15), nagID: id(3), promptType: "push_back", tone: "firm", summary: "s", at: moment)
+                ],
+                gamificationEvents: [
+                    SyncedGamificationEvent(
+                        id: id(16), familyID: id(2), userID: id(1), eventType: "on_time", deltaPoints: 10,
+                        streakDelta: 1, at: moment)
+                ],
+                connections: [
+                    SyncedConnection(
+                        id: id(17), inviterID: id(1), inviteeID: nil, inviteeEmail: "a@b.org", status: "pending",
+                        caregiver: false, createdAt: moment, respondedAt: nil)
+                ],
+                serverTime: moment, cursor: "e.2", hasMore: false,
+                deleted: [DeletedEntity(entity: "nags", id: id(18))], mustRefetch: false)),
+        Sample(
+            API.listAuditEvents,
+            AuditQuery(
+                familyID: id(2), actorID: id(1), subjectID: id(4), kind: "nag_created", resourceID: id(3),
+                traceID: id(19), from: moment, to: moment, cursor: "c", limit: 20), NoBody(),
+            AuditPage(
+                items: [
+                    AuditEntry(
+                        familyID: id(2), n: 7, at: moment, kind: "nag_created", actor: id(20), subject: nil,
+                        actorID: id(1), subjectID: nil, resourceID: id(3), traceID: id(19), requestID: id(21),
+                        commit: digest(1), previous: digest(2), hash: digest(3), details: ["role": "guardian"])
+                ], nextCursor: nil)),
+    ]
+
+    private static func digest(_ byte: UInt8) -> HexDigest {
+        read(String(repeating: "0\(byte)", count: 32))
+    }
+
+    // MARK: legal, metrics, operations
+
+    private static let legal = LegalDocument(
+        title: "Privacy", version: "1", effectiveDate: "2026-01-01", content: "Text")
+
+    private static let plain = [
+        Sample(API.getPrivacyPolicy, NoParameters(), NoBody(), legal),
+        Sample(API.getTermsOfService, NoParameters(), NoBody(), legal),
+        Sample(
+            API.getMetrics, NoParameters(), NoBody(),
+            MetricsResponse(metrics: [
+                Metric(
+                    key: "p99", label: "Latency", value: 3, unit: "ms", warnAbove: 50, warnBelow: nil,
+                    sparklineHistory: [1.5, 3])
+            ])),
+        Sample(API.checkLiveness, NoParameters(), NoBody(), StatusAnswer(status: "ok")),
+        Sample(API.checkReadiness, NoParameters(), NoBody(), StatusAnswer(status: "ok")),
+        Sample(API.getPrometheusMetrics, NoParameters(), NoBody(), PlainText("nagz_up 1\n")),
+    ]
+}

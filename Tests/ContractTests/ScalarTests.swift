@@ -1,0 +1,92 @@
+import Contract
+import Domain
+import JSON
+import Testing
+
+@Suite("Scalars")
+struct ScalarTests {
+    @Test(
+        "addresses are trimmed and lower-cased",
+        arguments: [
+            (" Robin@Example.ORG\t", "robin@example.org"), ("a.b+c@d-e.f.gh", "a.b+c@d-e.f.gh"),
+            ("o'neil@x.io", "o'neil@x.io"),
+            ("1@2.3", "1@2.3"),
+        ])
+    func emails(text: String, stored: String) throws {
+        #expect(try EmailAddress(wireText: text).wireText == stored)
+    }
+
+    @Test(
+        "what is no plain address is refused",
+        arguments: [
+            "", " ", "a", "@", "a@", "@b.org", "a@b", "a@@b.org", "a@b@c.org", ".a@b.org", "a.@b.org", "a..b@c.org",
+            "a b@c.org",
+            "a@b..org", "a@.org", "a@b.org.", "a@-b.org", "a@b-.org", "a@b_c.org", "\"a b\"@c.org", "a@[127.0.0.1]",
+            "a\0@b.org", "a\n@b.org", "é@b.org", "a@bücher.org", "a@b.org,c@d.org", "<a@b.org>",
+            String(repeating: "a", count: 65) + "@b.org", "a@" + String(repeating: "b", count: 64) + ".org",
+            "a@" + String(repeating: "b.", count: 130) + "org",
+        ])
+    func badEmails(text: String) {
+        #expect(throws: InvalidInput("must be an email address")) { try EmailAddress(wireText: text) }
+    }
+
+    @Test(
+        "of a birthday only the written date counts",
+        arguments: [
+            ("2015-03-01T00:00:00Z", 2015, 3, 1), ("2015-03-01T00:30:00+09:00", 2015, 3, 1),
+            ("2015-03-01T23:30:00.000-05:00", 2015, 3, 1), ("2000-02-29T12:00:00.5Z", 2000, 2, 29),
+        ])
+    func birthdays(text: String, year: Int, month: Int, day: Int) throws {
+        let birthday = try DateOfBirth(wireText: text)
+        #expect(birthday.date == CivilDate(year: year, month: month, day: day))
+        #expect(try DateOfBirth(wireText: birthday.wireText) == birthday)
+    }
+
+    @Test(
+        "moments go out with three fraction digits, floored",
+        arguments: [
+            (0, "1970-01-01T00:00:00.000Z"), (1_999, "1970-01-01T00:00:00.001Z"), (-1, "1969-12-31T23:59:59.999Z"),
+            (1_770_091_506_000_000, "2026-02-03T04:05:06.000Z"), (Int64.max, "9999-12-31T23:59:59.999Z"),
+            (Int64.min, "0001-01-01T00:00:00.000Z"),
+        ])
+    func moments(microseconds: Int64, text: String) {
+        var json = JSONWriter()
+        json.timestamp(microseconds: microseconds)
+        #expect(String(decoding: json.bytes, as: UTF8.self) == "\"\(text)\"")
+        #expect(Timestamp(microseconds: microseconds).wireText == text)
+    }
+
+    @Test("patches tell absent, null and a value apart")
+    func patches() throws {
+        func update(_ text: String) throws -> NagUpdate { try NagUpdate(json: try JSONValue(parsing: text)) }
+        #expect(try update("{}").committedAt == .absent)
+        #expect(try update(#"{"committed_at":null}"#).committedAt == .null)
+        #expect(try update(#"{"committed_at":"1970-01-01T00:00:00Z"}"#).committedAt == .value(.epoch))
+        #expect(String(decoding: NagUpdate().content, as: UTF8.self) == "{}")
+        #expect(String(decoding: NagUpdate(committedAt: .null).content, as: UTF8.self) == #"{"committed_at":null}"#)
+        #expect(Patch<Int>.absent.applied(to: 3) == 3)
+        #expect(Patch<Int>.null.applied(to: 3) == nil)
+        #expect(Patch.value(4).applied(to: nil) == 4)
+    }
+
+    @Test("secrets do not print themselves")
+    func secrets() throws {
+        let request = SignupRequest(
+            email: try EmailAddress(wireText: "a@b.org"), password: Secret("hunter2!"), displayName: nil)
+        let login = ChildLoginRequest(familyCode: "ABC123", username: "kit", pin: try PIN(wireText: "4821"))
+        #expect(!"\(request)".contains("hunter2!"))
+        #expect(!String(reflecting: request).contains("hunter2!"))
+        #expect(!"\(login)".contains("4821"))
+        #expect(!String(reflecting: login).contains("4821"))
+    }
+
+    @Test("digests are 64 hexadecimal digits")
+    func digests() throws {
+        let digest = try HexDigest(wireText: String(repeating: "0aF", count: 21) + "9")
+        #expect(digest.bytes.count == 32)
+        #expect(digest.wireText == String(repeating: "0af", count: 21) + "9")
+        #expect(throws: InvalidInput.self) { try HexDigest(wireText: "00") }
+        #expect(throws: InvalidInput.self) { try HexDigest(wireText: String(repeating: "g", count: 64)) }
+        #expect(HexDigest(bytes: [1]) == nil)
+    }
+}

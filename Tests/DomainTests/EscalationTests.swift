@@ -1,0 +1,108 @@
+import Domain
+import Testing
+
+@Suite struct EscalationTests {
+    static let created = at("2026-05-05T08:00:00Z")
+    static let due = at("2026-05-05T12:00:00Z")
+    let plain = Escalation(createdAt: created, base: due, quietHours: nil, zone: UniversalTime())
+
+    static let phasesCases: [(String, EscalationStage)] = [
+        ("2026-05-05T07:00:00Z", EscalationStage.phase(.initial)), ("2026-05-05T10:59:59.999Z", .phase(.initial)),
+        ("2026-05-05T11:00:00Z", .phase(.dueSoon)), ("2026-05-05T11:59:59.999Z", .phase(.dueSoon)),
+        ("2026-05-05T12:00:00Z", .phase(.overdueSoft)), ("2026-05-05T13:00:00Z", .phase(.overdueBoundedPushBack)),
+        ("2026-05-05T14:59:59Z", .phase(.overdueBoundedPushBack)), ("2026-05-05T15:00:00Z", .phase(.guardianReview)),
+        ("2026-05-06T11:59:59Z", .phase(.guardianReview)), ("2026-05-06T12:00:00Z", .missed),
+        ("2027-01-01T00:00:00Z", .missed),
+    ]
+
+    @Test("phases begin at their moment", arguments: phasesCases)
+    func phases(_ now: String, _ expected: EscalationStage) {
+        #expect(plain.stage(at: at(now)) == expected)
+    }
+
+    @Test func quietHoursHoldStepsBackTogether() {
+        let held = Escalation(
+            createdAt: Self.created, base: at("2026-05-05T22:30:00Z"), quietHours: .standard, zone: UniversalTime())
+        #expect(
+            held.steps.map(\.at) == [
+                Self.created, at("2026-05-05T21:30:00Z"), at("2026-05-06T07:00:00Z"), at("2026-05-06T07:00:00Z"),
+                at("2026-05-06T07:00:00Z"), at("2026-05-07T07:00:00Z"),
+            ])
+        #expect(held.stage(at: at("2026-05-06T06:59:59Z")) == .phase(.dueSoon))
+        #expect(held.stage(at: at("2026-05-06T07:00:00Z")) == .phase(.guardianReview))
+        #expect(
+            held.steps(after: at("2026-05-06T06:00:00Z"), upTo: at("2026-05-06T08:00:00Z")).map(\.stage)
+                == [.phase(.overdueSoft), .phase(.overdueBoundedPushBack), .phase(.guardianReview)])
+        #expect(held.nextStep(after: at("2026-05-06T07:00:00Z"))?.stage == .missed)
+        #expect(held.nextStep(after: at("2026-05-08T07:00:00Z")) == nil)
+    }
+
+    @Test func aNagMadeLateStartsWhereItIs() {
+        let late = Escalation(
+            createdAt: at("2026-05-05T11:45:00Z"), base: Self.due, quietHours: nil, zone: UniversalTime())
+        #expect(late.stage(at: at("2026-05-05T11:45:00Z")) == .phase(.dueSoon))
+        #expect(late.steps.map(\.at) == late.steps.map(\.at).sorted())
+    }
+
+    @Test func theBaseIsTheCommitTimeOnlyOnRequest() {
+        let committed = at("2026-05-05T14:00:00Z")
+        var preferences = Preferences()
+        #expect(Escalation.base(dueAt: Self.due, committedAt: committed, preferences: preferences) == Self.due)
+        preferences.usesCommitTimeForEscalation = true
+        #expect(Escalation.base(dueAt: Self.due, committedAt: committed, preferences: preferences) == committed)
+        #expect(Escalation.base(dueAt: Self.due, committedAt: nil, preferences: preferences) == Self.due)
+    }
+
+    @Test(
+        "plans are in order and within a year",
+        arguments: [
+            ((-60, 0, 60, 180, 1_440, 15), true), ((0, 0, 0, 0, 0, 1), true), ((-30, -60, 60, 180, 1_440, 15), false),
+            ((-60, 0, 60, 180, 100, 15), false), ((-60, 0, 60, 180, 600_000, 15), false),
+            ((-60, 0, 60, 180, 1_440, 0), false),
+        ])
+    func plans(_ plan: (Int, Int, Int, Int, Int, Int), _ isValid: Bool) {
+        let made = EscalationPlan(
+            dueSoon: plan.0, overdueSoft: plan.1, overduePushBack: plan.2, guardianReview: plan.3, missed: plan.4,
+            reminderInterval: plan.5)
+        #expect((made != nil) == isValid)
+    }
+
+    static let remindersCases: [(String?, String, String?, String)] = [
+        (nil, "2026-05-05T10:00:00Z", nil, "2026-05-05T12:00:00Z"),
+        (nil, "2026-05-05T12:05:00Z", nil, "2026-05-05T12:05:00Z"),
+        ("2026-05-05T12:00:00Z", "2026-05-05T12:05:00Z", nil, "2026-05-05T12:15:00Z"),
+        ("2026-05-05T12:00:00Z", "2026-05-05T18:00:00Z", nil, "2026-05-05T18:00:00Z"),
+        ("2026-05-05T12:00:00Z", "2026-05-05T12:05:00Z", "2026-05-05T12:40:00Z", "2026-05-05T12:40:00Z"),
+        ("2026-05-05T21:50:00Z", "2026-05-05T21:55:00Z", nil, "2026-05-06T07:00:00Z"),
+    ]
+
+    @Test("reminders", arguments: remindersCases)
+    func reminders(_ last: String?, _ now: String, _ snoozed: String?, _ expected: String) {
+        let quiet = Escalation(
+            createdAt: Self.created, base: Self.due, quietHours: .standard, zone: UniversalTime())
+        #expect(
+            quiet.nextReminder(after: last.map(at), now: at(now), snoozedUntil: snoozed.map(at)) == at(expected))
+    }
+
+    @Test func remindersEndWithTheMiss() {
+        #expect(plain.nextReminder(after: nil, now: at("2026-05-06T12:00:00Z"), snoozedUntil: nil) == nil)
+    }
+
+    @Test func randomStepsNeverGoBackNorFallIntoQuietHours() {
+        var random = SplitMix64(state: 3)
+        let zone = NewYork2026()
+        for _ in 0..<2_000 {
+            let hours = QuietHours(
+                start: TimeOfDay(secondsSinceMidnight: Int.random(in: 0..<86_400, using: &random)) ?? .midnight,
+                end: TimeOfDay(secondsSinceMidnight: Int.random(in: 0..<86_400, using: &random)) ?? .midnight)
+            let created = NewYork2026.spring + .seconds(Int64.random(in: -200_000...200_000, using: &random))
+            let base = created + .seconds(Int64.random(in: 1...200_000, using: &random))
+            let escalation = Escalation(createdAt: created, base: base, quietHours: hours, zone: zone)
+            #expect(escalation.steps.count == 6)
+            for (step, following) in zip(escalation.steps, escalation.steps.dropFirst()) {
+                #expect(step.at <= following.at)
+                #expect(!hours.contains(following.at, in: zone))
+            }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Domain
+
+/// New York with the clock changes of 2026, and none before or after.
+struct NewYork2026: ZoneRules {
+    /// 02:00 becomes 03:00 on 8 March.
+    static let spring = at("2026-03-08T07:00:00Z")
+    /// 02:00 becomes 01:00 on 1 November.
+    static let autumn = at("2026-11-01T06:00:00Z")
+
+    func secondsFromUTC(at moment: Timestamp) -> Int {
+        (Self.spring..<Self.autumn).contains(moment) ? -4 * 3_600 : -5 * 3_600
+    }
+}
+
+/// A moment from text; the epoch if a test has a typing error, which then fails.
+func at(_ text: String) -> Timestamp { Timestamp(rfc3339: text) ?? .epoch }
+
+func clock(_ text: String) -> TimeOfDay { TimeOfDay(text) ?? .midnight }
+
+func day(_ text: String) -> CivilDate { CivilDate(datePartOf: text) ?? CivilDate(daysSinceEpoch: 0) }
+
+/// A small seeded generator, so that random cases are the same in every run (S. Vigna's SplitMix64).
+struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}

@@ -1,0 +1,142 @@
+import Domain
+import Testing
+
+@Suite struct PreferencesTests {
+    @Test func defaults() {
+        let preferences = Preferences()
+        #expect(!preferences.gamificationEnabled)
+        #expect(!preferences.quietHoursEnabled)
+        #expect(preferences.quietHours == nil)
+        #expect(preferences.quietWindow.start.description == "22:00:00")
+        #expect(preferences.quietWindow.end.description == "07:00:00")
+        #expect(preferences.timeZone == "America/New_York")
+        #expect(preferences.notificationFrequency == "always")
+        #expect(preferences.deliveryChannel == .push)
+        #expect(preferences.aiServerEnabled && preferences.aiOnDeviceEnabled)
+        #expect(preferences.pushBackMode == .bounded)
+        #expect(!preferences.usesCommitTimeForEscalation)
+        #expect(preferences.notifiesSentOverdue)
+        #expect(preferences.tone == .friendly)
+        #expect(Preferences(family: PreferenceOverrides(), user: PreferenceOverrides()) == preferences)
+    }
+
+    @Test func laterLayersWin() {
+        var family = PreferenceOverrides()
+        family.timeZone = "Europe/Berlin"
+        family.quietHoursStart = clock("20:00")
+        family.tone = .firm
+        var user = PreferenceOverrides()
+        user.quietHoursEnabled = true
+        user.quietHoursEnd = clock("06:30")
+        user.tone = .playful
+        let effective = Preferences(family: family, user: user)
+        #expect(effective.timeZone == "Europe/Berlin")
+        #expect(effective.quietHours == QuietHours(start: clock("20:00"), end: clock("06:30")))
+        #expect(effective.tone == .playful)
+    }
+
+    @Test func readsEveryKeyOfADocument() {
+        let document: [String: PreferenceValue] = [
+            "gamification_enabled": .flag(true), "quiet_hours_enabled": .flag(true),
+            "quiet_hours_start": .text("21:15"), "quiet_hours_end": .text("06:00:30"), "timezone": .text("Asia/Tokyo"),
+            "notification_frequency": .text("daily"), "delivery_channel": .text("sms"),
+            "ai_server_enabled": .flag(false), "ai_on_device_enabled": .flag(false), "pushback_mode": .text("off"),
+            "use_commit_time_for_escalation": .flag(true), "notify_sent_overdue": .flag(false),
+            "tone": .text("empathetic"), "colour": .text("green"),
+        ]
+        let read = Preferences(
+            family: PreferenceOverrides(), user: PreferenceOverrides { document[$0.rawValue] })
+        var expected = Preferences()
+        expected.gamificationEnabled = true
+        expected.quietHoursEnabled = true
+        expected.quietWindow = QuietHours(start: clock("21:15"), end: clock("06:00:30"))
+        expected.timeZone = "Asia/Tokyo"
+        expected.notificationFrequency = "daily"
+        expected.deliveryChannel = .sms
+        expected.aiServerEnabled = false
+        expected.aiOnDeviceEnabled = false
+        expected.pushBackMode = .off
+        expected.usesCommitTimeForEscalation = true
+        expected.notifiesSentOverdue = false
+        expected.tone = .empathetic
+        #expect(read == expected)
+    }
+
+    @Test(
+        "mistyped and unknown values change nothing",
+        arguments: [
+            (PreferenceKey.tone, PreferenceValue.text("grumpy")), (.tone, .flag(true)),
+            (.quietHoursStart, .text("25:00")), (.gamificationEnabled, .text("true")),
+            (.pushBackMode, .text("OFF")), (.deliveryChannel, .text("fax")),
+        ])
+    func ignores(_ key: PreferenceKey, _ value: PreferenceValue) {
+        #expect(PreferenceOverrides { $0 == key ? value : nil } == PreferenceOverrides())
+    }
+
+    @Test(
+        "preferred tone → the mediator's",
+        arguments: [
+            (PreferredTone.friendly, AITone.neutral), (.firm, .firm), (.playful, .supportive),
+            (.empathetic, .supportive),
+        ])
+    func tones(_ preferred: PreferredTone, _ tone: AITone) { #expect(preferred.aiTone == tone) }
+}
+
+@Suite struct FamilyPolicyTests {
+    @Test func standard() throws {
+        let policy = try FamilyPolicy()
+        #expect(policy == .standard)
+        #expect(policy.dailyCap == 8 && policy.maxSnoozeMinutes == 30 && policy.pointsMultiplier == 1)
+        #expect(policy.maxPushBack == 2 && policy.cooldownMinutes == 60)
+    }
+
+    @Test("bounds are allowed", arguments: [(1, 5, 0.1, 0, 15), (8, 120, 3.0, 3, 240)])
+    func accepts(_ cap: Int, _ snooze: Int, _ multiplier: Double, _ pushBack: Int, _ cooldown: Int) throws {
+        let policy = try FamilyPolicy(
+            dailyCap: cap, maxSnoozeMinutes: snooze, pointsMultiplier: multiplier, maxPushBack: pushBack,
+            cooldownMinutes: cooldown)
+        #expect(policy.dailyCap == cap && policy.cooldownMinutes == cooldown)
+    }
+
+    @Test("one step beyond is refused", arguments: [0, 9, .min, .max])
+    func refusesCap(_ value: Int) {
+        #expect(violation { () throws(PolicyViolation) in try FamilyPolicy(dailyCap: value) } == .dailyCap)
+    }
+
+    @Test(arguments: [4, 121]) func refusesSnooze(_ value: Int) {
+        #expect(
+            violation { () throws(PolicyViolation) in try FamilyPolicy(maxSnoozeMinutes: value) } == .maxSnoozeMinutes)
+    }
+
+    @Test(arguments: [0.09, 3.01, -1, .nan, .infinity]) func refusesMultiplier(_ value: Double) {
+        #expect(
+            violation { () throws(PolicyViolation) in try FamilyPolicy(pointsMultiplier: value) } == .pointsMultiplier)
+    }
+
+    @Test(arguments: [-1, 4]) func refusesPushBack(_ value: Int) {
+        #expect(violation { () throws(PolicyViolation) in try FamilyPolicy(maxPushBack: value) } == .maxPushBack)
+    }
+
+    @Test(arguments: [14, 241]) func refusesCooldown(_ value: Int) {
+        #expect(
+            violation { () throws(PolicyViolation) in try FamilyPolicy(cooldownMinutes: value) } == .cooldownMinutes)
+    }
+
+    @Test func saysWhatIsAllowed() {
+        #expect(throws: PolicyViolation.self) { try FamilyPolicy(dailyCap: 9) }
+        do {
+            _ = try FamilyPolicy(dailyCap: 9)
+        } catch {
+            #expect(error.message == "daily_cap must be between 1 and 8.")
+        }
+    }
+
+    private func violation(_ make: () throws(PolicyViolation) -> FamilyPolicy) -> PolicyViolation.Field? {
+        do {
+            _ = try make()
+            return nil
+        } catch {
+            return error.field
+        }
+    }
+}

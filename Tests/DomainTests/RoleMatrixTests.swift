@@ -1,0 +1,93 @@
+import Domain
+import Testing
+
+@Suite struct RoleMatrixTests {
+    @Test("who may nag whom", arguments: FamilyRole.allCases, FamilyRole.allCases)
+    func mayNag(_ creator: FamilyRole, _ recipient: FamilyRole) {
+        #expect(RoleMatrix.mayNag(from: creator, to: recipient) == (creator != .child))
+        let denial = RoleMatrix.denialOfNag(
+            from: Standing(role: creator), to: Standing(role: recipient), isBlocked: false)
+        #expect(denial == (creator == .child ? .childMayNotNag : nil))
+    }
+
+    static let standingCases: [(Standing, Standing, Bool, Denial)] = [
+        (Standing(role: .guardian, membership: .removed), Standing(role: .child), false, .notAMember),
+        (Standing(role: .child, membership: .removed), Standing(role: .child), false, .notAMember),
+        (Standing(role: .guardian), Standing(role: .child, membership: .removed), false, .recipientNotAMember),
+        (Standing(role: .guardian, relationship: .suspended), Standing(role: .child), false, .relationshipSuspended),
+        (Standing(role: .guardian), Standing(role: .child, relationship: .suspended), false, .relationshipSuspended),
+        (Standing(role: .guardian), Standing(role: .child, relationship: .revoked), false, .relationshipRevoked),
+        (Standing(role: .guardian), Standing(role: .child), true, .blocked),
+        (Standing(role: .child), Standing(role: .guardian, relationship: .revoked), true, .childMayNotNag),
+    ]
+
+    @Test("standing decides before and after the role", arguments: standingCases)
+    func standing(_ creator: Standing, _ recipient: Standing, _ isBlocked: Bool, _ expected: Denial) {
+        #expect(RoleMatrix.denialOfNag(from: creator, to: recipient, isBlocked: isBlocked) == expected)
+    }
+
+    @Test("guardians alone run the family", arguments: FamilyAct.allCases, FamilyRole.allCases)
+    func familyActs(_ act: FamilyAct, _ role: FamilyRole) {
+        let openToAll: Set<FamilyAct> = [.readMembers, .readFeed, .leave, .reportAbuse]
+        let expected: Denial? = role == .guardian || openToAll.contains(act) ? nil : .guardianOnly
+        #expect(RoleMatrix.denial(of: act, by: Standing(role: role)) == expected)
+        #expect(RoleMatrix.denial(of: act, by: Standing(role: role, membership: .removed)) == .notAMember)
+    }
+
+    static let nagActsCases: [(NagAct, Bool, Bool, Bool)] = [
+        (NagAct.read, true, true, true), (.edit, true, false, true), (.withdraw, true, false, false),
+        (.updateStatus, false, true, false), (.snooze, false, true, false), (.dismiss, false, true, false),
+        (.commit, false, true, false), (.submitExcuse, false, true, false), (.readExcuses, true, false, true),
+    ]
+
+    @Test("acts on a nag", arguments: nagActsCases)
+    func nagActs(_ act: NagAct, _ creator: Bool, _ recipient: Bool, _ guardian: Bool) {
+        #expect((RoleMatrix.denial(of: act, by: .creator) == nil) == creator)
+        #expect((RoleMatrix.denial(of: act, by: .recipient) == nil) == recipient)
+        #expect((RoleMatrix.denial(of: act, by: .guardian) == nil) == guardian)
+        #expect(RoleMatrix.denial(of: act, by: [.creator, .recipient]) == nil)
+        #expect(RoleMatrix.denial(of: act, by: []) == .notVisible)
+    }
+
+    @Test func theLastGuardianStays() {
+        #expect(RoleMatrix.denialOfDeparture(of: .guardian, activeGuardians: 1) == .lastGuardian)
+        #expect(RoleMatrix.denialOfDeparture(of: .guardian, activeGuardians: 2) == nil)
+        #expect(RoleMatrix.denialOfDeparture(of: .child, activeGuardians: 1) == nil)
+    }
+
+    @Test func insightsAreForThePersonAndGuardians() {
+        #expect(RoleMatrix.denialOfInsights(isSelf: true, by: Standing(role: .child)) == nil)
+        #expect(RoleMatrix.denialOfInsights(isSelf: false, by: Standing(role: .guardian)) == nil)
+        #expect(RoleMatrix.denialOfInsights(isSelf: false, by: Standing(role: .participant)) == .guardianOrSelfOnly)
+        #expect(
+            RoleMatrix.denialOfInsights(isSelf: true, by: Standing(role: .child, membership: .removed)) == .notAMember)
+    }
+
+    static let connectionsCases: [(Bool, Bool, ConnectionRecipient, Bool, Denial?)] = [
+        (true, false, ConnectionRecipient.otherParty, false, nil),
+        (true, false, .childOfOtherParty, false, .connectionOtherPartyOnly),
+        (true, false, .someoneElse, false, .connectionOtherPartyOnly),
+        (true, true, .childOfOtherParty, false, nil),
+        (true, true, .otherParty, false, .caregiverChildrenOnly),
+        (true, true, .someoneElse, false, .caregiverChildrenOnly),
+        (true, true, .childOfOtherParty, true, .blocked),
+        (true, false, .otherParty, true, .blocked),
+        (false, false, .otherParty, false, .connectionNotActive),
+    ]
+
+    @Test("connections", arguments: connectionsCases)
+    func connections(
+        _ isActive: Bool, _ isCaregiver: Bool, _ recipient: ConnectionRecipient, _ isBlocked: Bool,
+        _ expected: Denial?
+    ) {
+        let denial = ConnectionRule.denialOfNag(
+            isActive: isActive, isCaregiver: isCaregiver, to: recipient, isBlocked: isBlocked)
+        #expect(denial == expected)
+    }
+
+    @Test("every denial says something, once", arguments: Denial.allCases)
+    func messages(_ denial: Denial) {
+        #expect(denial.message.hasSuffix("."))
+        #expect(Denial.allCases.count { $0.message == denial.message } == 1)
+    }
+}

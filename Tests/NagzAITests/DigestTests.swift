@@ -1,0 +1,124 @@
+import Domain
+import NagzAI
+import Testing
+
+@Suite struct DigestTests {
+    private typealias Member = DigestFacts.Member
+
+    private func digest(_ members: [DigestFacts.Member], _ nags: [DigestFacts.Nag]) throws -> DigestResponse {
+        try heuristics().digest(
+            for: Snapshot(DigestFacts(familyID: familyID, members: members, nags: nags))
+        ).response
+    }
+
+    /// That many nags of one recipient, due yesterday.
+    private func nags(_ recipient: UInt64, _ status: NagStatus, _ count: Int) -> [DigestFacts.Nag] {
+        Array(
+            repeating: DigestFacts.Nag(recipientID: user(recipient), status: status, dueAt: noon - .days(1)),
+            count: count)
+    }
+
+    @Test func countsAndRates() throws {
+        let digest = try digest(
+            [Member(userID: user(1), displayName: "Ann"), Member(userID: user(2), displayName: "Bo")],
+            nags(1, .completed, 2) + nags(1, .missed, 1) + nags(2, .completed, 1) + nags(2, .open, 2)
+                + nags(2, .withdrawn, 4) + nags(2, .cancelledRelationshipChange, 1))
+        #expect(digest.periodStart == noon - .days(7) && digest.periodEnd == noon)
+        #expect(
+            digest.memberSummaries == [
+                MemberSummary(
+                    userID: user(1), displayName: "Ann", totalNags: 3, completed: 2, missed: 1, completionRate: 0.6667),
+                MemberSummary(
+                    userID: user(2), displayName: "Bo", totalNags: 3, completed: 1, missed: 0, completionRate: 0.3333),
+            ])
+        #expect(
+            digest.totals == DigestTotals(totalNags: 6, completed: 3, missed: 1, open: 2, completionRate: 0.5))
+        #expect(
+            digest.summaryText == "The family's completion rate for the last 7 days is 50%: 3 of 6 done. "
+                + "Well done, Ann: 2 of 3! 2 nags are still open and a good place to look next.")
+    }
+
+    @Test func nothingDue() throws {
+        let digest = try digest([Member(userID: user(1), displayName: "Ann")], [])
+        #expect(digest.memberSummaries.map(\.completionRate) == [0])
+        #expect(digest.totals == DigestTotals(totalNags: 0, completed: 0, missed: 0, open: 0, completionRate: 0))
+        #expect(digest.summaryText == "No nags were due in the last 7 days. Enjoy the calm!")
+    }
+
+    @Test(
+        "the period includes its start and not its end",
+        arguments: [
+            ("2026-04-28T15:59:59.999Z", 0), ("2026-04-28T16:00:00Z", 1), ("2026-05-05T15:59:59.999Z", 1),
+            ("2026-05-05T16:00:00Z", 0),
+        ])
+    func period(_ due: String, _ total: Int) throws {
+        let nag = DigestFacts.Nag(recipientID: user(1), status: .open, dueAt: at(due))
+        #expect(try digest([Member(userID: user(1), displayName: "Ann")], [nag]).totals.totalNags == total)
+    }
+
+    @Test func membersAreListedByNameThenId() throws {
+        let members = [
+            Member(userID: user(5), displayName: nil), Member(userID: user(4), displayName: "Zoe"),
+            Member(userID: user(3), displayName: "E\u{0301}a"), Member(userID: user(2), displayName: "\u{00C9}a"),
+            Member(userID: user(1), displayName: nil), Member(userID: user(6), displayName: "Ann"),
+        ]
+        let expected = [user(6), user(4), user(2), user(3), user(1), user(5)]
+        #expect(try digest(members, []).memberSummaries.map(\.userID) == expected)
+        #expect(try digest(members.reversed(), []).memberSummaries.map(\.userID) == expected)
+    }
+
+    @Test func removedAndUnknownPeopleCountNowhere() throws {
+        let digest = try digest(
+            [
+                Member(userID: user(1), displayName: "Ann"),
+                Member(userID: user(2), displayName: "Bo", status: .removed),
+            ],
+            nags(1, .completed, 1) + nags(2, .missed, 5) + nags(3, .missed, 5))
+        #expect(digest.memberSummaries.map(\.userID) == [user(1)])
+        #expect(digest.totals.totalNags == 1)
+        #expect(!digest.summaryText.contains("Bo"))
+    }
+
+    @Test func theBestIsByRateThenByNumberThenByName() throws {
+        let members = [
+            Member(userID: user(1), displayName: "Ann"), Member(userID: user(2), displayName: "Bo"),
+            Member(userID: user(3), displayName: "Cy"),
+        ]
+        func praised(_ nags: [DigestFacts.Nag]) throws -> String? {
+            let text = try digest(members, nags).summaryText
+            return ["Ann", "Bo", "Cy"].first { text.contains("Well done, \($0):") }
+        }
+        #expect(try praised(nags(1, .completed, 9) + nags(1, .missed, 1) + nags(2, .completed, 1)) == "Bo")
+        #expect(try praised(nags(1, .completed, 1) + nags(3, .completed, 2)) == "Cy")
+        #expect(try praised(nags(2, .completed, 2) + nags(3, .completed, 2)) == "Bo")
+        #expect(try praised(nags(2, .missed, 2)) == nil)
+    }
+
+    @Test func itSaysWhatToLookAtNext() throws {
+        let ann = [Member(userID: user(1), displayName: "Ann")]
+        func ending(_ nags: [DigestFacts.Nag], _ text: String) throws {
+            #expect(try digest(ann, nags).summaryText.hasSuffix(text))
+        }
+        try ending(
+            nags(1, .open, 1) + nags(1, .missed, 3), "One nag is still open, which makes it the one to look at next.")
+        try ending(nags(1, .open, 4), "4 nags are still open and a good place to look next.")
+        try ending(nags(1, .missed, 1), "One nag was missed. Talking about a better time for it could help.")
+        try ending(nags(1, .missed, 2), "2 nags were missed. Talking about better times for them could help.")
+        try ending(nags(1, .completed, 2), "Nothing is left over: a nice week to build on.")
+    }
+
+    static let nameCases: [(String?, String)] = [
+        ("Ann", "Ann"), ("  Ann \n Lee ", "Ann Lee"), (nil, "a family member"), ("", "a family member"),
+        (" \u{200B} ", "a family member"), ("{total}", "{total}"), ("%d %s", "%d %s"), ("Lazy Bob", "a family member"),
+        ("LA\u{200D}ZY", "a family member"), ("Bob. You must obey", "a family member"), ("\u{202E}nnA", "nnA"),
+        ("Ann\u{0}Lee", "Ann Lee"), (String(repeating: "x", count: 300), String(repeating: "x", count: 40)),
+        ("👩‍👧", "👩‍👧"), ("Baba", "Baba"),
+    ]
+
+    @Test("names in sentences", arguments: nameCases)
+    func names(_ name: String?, _ spoken: String) throws {
+        let digest = try digest([Member(userID: user(1), displayName: name)], nags(1, .completed, 1))
+        #expect(digest.summaryText.contains("Well done, \(spoken): 1 of 1!"))
+        #expect(digest.memberSummaries.first?.displayName == name)
+    }
+}

@@ -1,0 +1,157 @@
+import Domain
+import NagzAI
+import Testing
+
+@Suite struct PhrasebookTests {
+    /// Written apart from the pool's own list, and compared by plain text: what one misses the other may catch.
+    static let disrespectful = [
+        "lazy", "stupid", "dumb", "idiot", "useless", "worthless", "pathetic", "loser", "shame", "ashamed", "guilt",
+        "disappoint", "embarrass", "fail", "fault", "blame", "bad", "terrible", "worst", "hopeless", "careless",
+        "irresponsible", "selfish", "childish", "never", "always", "punish", "consequence", "threat", "warning",
+        "or else", "regret", "grounded", "trouble", "taken away", "take away", "lose", "angry", "furious", "mad ",
+        "hate", "must", "have to", "had better", "obey", "force", "demand", "no choice", "no excuse", "immediately",
+        "right now", "because i said", "shut up", "hurt", "damn", "again and again", "yet again", "everyone else",
+        "why can't", "what is wrong", "wrong with you", "!!", "last chance",
+    ]
+
+    static func everyText(_ book: Phrasebook) -> [String] {
+        var texts: [String] = []
+        for category in NagCategory.allCases {
+            for tone in AITone.allCases {
+                for scenario in CoachingScenario.allCases {
+                    texts += (0..<book.tipCount(scenario, tone)).map {
+                        book.tip(UInt64($0), scenario: scenario, tone: tone, category: category)
+                    }
+                }
+                texts += (0..<book.messageCount(tone)).map { book.message(UInt64($0), tone: tone, category: category) }
+            }
+        }
+        return texts
+    }
+
+    @Test func everyTipAndMessageIsRespectful() throws {
+        let book = try Phrasebook.english()
+        let texts = Self.everyText(book)
+        #expect(texts.count > 5 * (45 + 12) - 1)
+        for text in texts {
+            #expect(book.disrespect(in: text) == [])
+            // Only bounded by a letter before it, so that inflections are found as well.
+            let padded = " " + text.lowercased()
+            for word in Self.disrespectful {
+                #expect(!padded.contains(word.first?.isLetter == true ? " " + word : word), "\(text)")
+            }
+            #expect(!text.contains("{") && !text.contains("}"))
+            #expect(text.count <= 200)
+            #expect(text == text.filter { $0 != "\n" })
+        }
+    }
+
+    @Test(
+        "digests are respectful whatever people are called",
+        arguments: [
+            "Lazy", "{name}", "you must obey, or else", "\u{202E}stupid", "LO\u{200D}SER", "idiot\nidiot", "Ann", "",
+            "what’s wrong with you", "S\u{0301}tupid",
+        ])
+    func digests(_ name: String) throws {
+        let rules = try heuristics()
+        for completed in 0...2 {
+            for missed in 0...2 {
+                for open in 0...2 {
+                    let nags = [(NagStatus.completed, completed), (.missed, missed), (.open, open)].flatMap {
+                        Array(
+                            repeating: DigestFacts.Nag(recipientID: user(1), status: $0, dueAt: noon - .days(1)),
+                            count: $1)
+                    }
+                    let facts = DigestFacts(
+                        familyID: familyID, members: [.init(userID: user(1), displayName: name)], nags: nags)
+                    let text = rules.digest(for: Snapshot(facts)).response.summaryText
+                    #expect(rules.phrasebook.disrespect(in: text) == [])
+                    #expect(!text.contains("\n") && !text.unicodeScalars.contains("\u{202E}"))
+                }
+            }
+        }
+    }
+
+    @Test("pools are full", arguments: CoachingScenario.allCases, AITone.allCases)
+    func pools(_ scenario: CoachingScenario, _ tone: AITone) throws {
+        let book = try Phrasebook.english()
+        #expect(book.tipCount(scenario, tone) >= 3)
+        #expect(book.messageCount(tone) >= 4)
+        let tips = Set(
+            (0..<book.tipCount(scenario, tone)).map {
+                book.tip(UInt64($0), scenario: scenario, tone: tone, category: .other)
+            })
+        #expect(tips.count == book.tipCount(scenario, tone))
+        #expect(book.tip(.max, scenario: scenario, tone: tone, category: .other).isEmpty == false)
+    }
+
+    // MARK: Pool files
+
+    /// The smallest pool that loads, in a made-up language.
+    static let smallest: [String] = {
+        var lines = NagCategory.allCases.map { "category \($0.rawValue) | \($0.rawValue)o" }
+        for tone in AITone.allCases {
+            for scenario in CoachingScenario.allCases {
+                lines += (1...3).map { "tip \(scenario.rawValue) \(tone.rawValue) | tipo \($0) {task}" }
+            }
+            lines += (1...4).map { "message \(tone.rawValue) | messago \($0) {task}" }
+        }
+        lines += ["tone.recent_misses", "tone.steady_streak", "tone.default"].map { "reason \($0) | \($0)" }
+        lines += ["nothing_due", "open_one", "missed_one", "all_done", "someone"].map { "digest \($0) | \($0)o" }
+        lines += ["digest rate | {percent}", "digest best | {name}", "digest open_many | {count}"]
+        lines += ["digest missed_many | {count}", "excuse forgot | olvidé", "avoid | bobo"]
+        return lines
+    }()
+
+    private func load(_ lines: [String]) throws -> Phrasebook {
+        try Phrasebook(parsing: Array(lines.joined(separator: "\n").utf8))
+    }
+
+    @Test func anotherLanguageNeedsNoCode() throws {
+        let book = try load(["# Esperanto, nearly", "", "\t"] + Self.smallest)
+        let rules = Heuristics(phrasebook: book)
+        #expect(rules.excuseSummary(of: "lo OLVIDE\u{0301}", nagID: nagID).response.category == .forgot)
+        #expect(rules.pushBack(for: Snapshot(NagFacts(nag: nag()))).response.message?.hasSuffix("choreso") == true)
+        #expect(book.disrespect(in: "Bobo!") == ["bobo"])
+        #expect(try Phrasebook(parsing: Array(Self.smallest.joined(separator: "\r\n").utf8)).messageCount(.firm) == 4)
+    }
+
+    static let faults: [(String, String)] = [
+        ("tip general neutral", "no bar between key and text"), ("joke | ha", "unknown key"), ("| ha", "unknown key"),
+        ("tip general | ha", "tip takes 2 keys"), ("avoid much | ha", "avoid takes 0 keys"),
+        ("tip general grumpy | ha", "unknown grumpy"), ("tip banter firm | ha", "unknown banter"),
+        ("message firm |  ", "no text"), ("message firm | {who}", "a brace that is no gap"),
+        ("message firm | {task", "a brace that is no gap"), ("message firm | }", "a brace that is no gap"),
+        ("message firm | {name}", "a gap that has no value here"),
+        ("message neutral | {percent}", "a gap that has no value here"),
+        ("category other | otra", "this line stands here twice"),
+        ("message firm | messago 1 {task}", "this line stands here twice"),
+        ("message firm | " + String(repeating: "x", count: 281), "more than 280 characters"),
+        ("message firm | you bobo", "says \u{201C}bobo\u{201D}, which is to be avoided"),
+        ("excuse forgot | !!!", "no word in it"), ("avoid | ...", "no word in it"),
+        ("excuse other | x", "other is what no phrase belongs to"),
+    ]
+
+    @Test("faults are named with their line", arguments: faults)
+    func fault(_ line: String, _ problem: String) throws {
+        #expect {
+            try load(Self.smallest + [line])
+        } throws: { error in
+            let error = error as? PhrasebookError
+            return error?.line == Self.smallest.count + 1 && error?.problem == problem
+        }
+    }
+
+    @Test("nothing may be missing", arguments: smallest.indices)
+    func missing(_ index: Int) {
+        var lines = Self.smallest
+        let removed = lines.remove(at: index)
+        let isOptional = removed.hasPrefix("excuse") || removed.hasPrefix("avoid")
+        #expect(((try? load(lines)) != nil) == isOptional, "\(removed)")
+    }
+
+    @Test func onlyUTF8() {
+        #expect(throws: PhrasebookError.self) { try Phrasebook(parsing: [0xFF]) }
+        #expect(throws: PhrasebookError.self) { try Phrasebook(parsing: []) }
+    }
+}

@@ -1,0 +1,142 @@
+import JSON
+
+/// One way in which a value breaks its schema, and where.
+public struct Violation: Hashable, Sendable, CustomStringConvertible {
+    /// `/items/0/id`; empty for the value as a whole.
+    public let place: String
+    public let message: String
+
+    public var description: String { "\(place.isEmpty ? "/" : place): \(message)" }
+}
+
+/// How an object may differ from its schema.
+public enum Strictness: Sendable {
+    /// What the server answers: every described property is there and no other.
+    case exact
+    /// What JSON Schema itself asks: required properties are there, others are free.
+    case schema
+}
+
+extension OpenAPIDocument {
+    /// How a value breaks the component schema of that name; empty if it does not.
+    public func check(
+        _ value: JSONValue, against name: String, _ strictness: Strictness = .exact
+    ) -> [Violation] {
+        guard let schema = schema(name) else {
+            return [Violation(place: "", message: "the document has no schema \(name)")]
+        }
+        return check(value, schema: schema, strictness)
+    }
+
+    /// How a value breaks a schema, by the keywords this project's document uses.
+    public func check(_ value: JSONValue, schema: JSONValue, _ strictness: Strictness = .exact) -> [Violation] {
+        violations(value, schema, place: "", strictness)
+    }
+
+    private func violations(
+        _ value: JSONValue, _ schema: JSONValue, place: String, _ strictness: Strictness
+    ) -> [Violation] {
+        if schema["$ref"] != nil { return violations(value, resolved(schema), place: place, strictness) }
+        func violation(_ message: String) -> [Violation] { [Violation(place: place, message: message)] }
+
+        guard schema.objectValue != nil else { return violation("its schema cannot be found") }
+        if let choices = schema["anyOf"]?.arrayValue {
+            let outcomes = choices.map { violations(value, $0, place: place, strictness) }
+            return outcomes.contains([]) ? [] : outcomes.max { depth($0) < depth($1) } ?? []
+        }
+        let types = schema["type"]?.arrayValue?.compactMap(\.stringValue) ?? schema["type"]?.stringValue.map { [$0] }
+        if let types, !types.contains(where: { value.isOfType($0) }) {
+            return violation("is \(value.kind), not \(types.joined(separator: " or "))")
+        }
+        if let allowed = schema["enum"]?.arrayValue, !allowed.contains(value) {
+            return violation("is none of the listed values")
+        }
+        switch value {
+        case .string(let text): return textFaults(text, schema).flatMap(violation)
+        case .integer, .double: return numberFaults(value.doubleValue ?? 0, schema).flatMap(violation)
+        case .array(let elements):
+            guard let items = schema["items"] else { return [] }
+            return elements.enumerated().flatMap { index, element in
+                violations(element, items, place: "\(place)/\(index)", strictness)
+            }
+        case .object(let object): return objectViolations(object, schema, place: place, strictness)
+        case .null, .bool: return []
+        }
+    }
+
+    private func objectViolations(
+        _ object: JSONObject, _ schema: JSONValue, place: String, _ strictness: Strictness
+    ) -> [Violation] {
+        let properties = schema["properties"]?.objectValue ?? JSONObject()
+        let rest = schema["additionalProperties"]
+        var found: [Violation] = []
+        var needed = (schema["required"]?.arrayValue ?? []).compactMap(\.stringValue)
+        if strictness == .exact { needed += properties.members.map(\.key).filter { !needed.contains($0) } }
+        for name in needed where object[name] == nil {
+            found.append(Violation(place: place, message: "lacks \(name)"))
+        }
+        for member in object.members {
+            let inner = "\(place)/\(member.key)"
+            if let property = properties[member.key] {
+                found += violations(member.value, property, place: inner, strictness)
+            } else if let rest, rest.objectValue != nil {
+                found += violations(member.value, rest, place: inner, strictness)
+            } else if rest == .bool(false) || (rest == nil && strictness == .exact) {
+                found.append(Violation(place: inner, message: "is not described"))
+            }
+        }
+        return found
+    }
+
+    private func depth(_ violations: [Violation]) -> Int { violations.map(\.place.utf8.count).max() ?? 0 }
+}
+
+// MARK: Scalars
+
+private func textFaults(_ text: String, _ schema: JSONValue) -> [String] {
+    var faults: [String] = []
+    let length = Int64(text.unicodeScalars.count)
+    if let least = schema["minLength"]?.integerValue, length < least { faults.append("is shorter than \(least)") }
+    if let most = schema["maxLength"]?.integerValue, length > most { faults.append("is longer than \(most)") }
+    if let pattern = schema["pattern"]?.stringValue {
+        if let expression = try? Regex(pattern).matchingSemantics(.unicodeScalar) {
+            if text.firstMatch(of: expression) == nil { faults.append("does not match \(pattern)") }
+        } else {
+            faults.append("has a pattern that cannot be read: \(pattern)")
+        }
+    }
+    switch schema["format"]?.stringValue {
+    case "uuid":
+        let shape = /[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}/
+        if text.wholeMatch(of: shape) == nil { faults.append("is no UUID") }
+    case "date-time":
+        let shape = /[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})/
+        if text.wholeMatch(of: shape) == nil { faults.append("is no date-time with a zone") }
+    case "email":
+        if text.wholeMatch(of: /[^@\s]+@[^@\s]+\.[^@\s]+/) == nil { faults.append("is no email address") }
+    default: break
+    }
+    return faults
+}
+
+private func numberFaults(_ number: Double, _ schema: JSONValue) -> [String] {
+    var faults: [String] = []
+    if let least = schema["minimum"]?.doubleValue, number < least { faults.append("is less than \(least)") }
+    if let most = schema["maximum"]?.doubleValue, number > most { faults.append("is more than \(most)") }
+    return faults
+}
+
+extension JSONValue {
+    fileprivate func isOfType(_ name: String) -> Bool {
+        switch name {
+        case "null": self == .null
+        case "boolean": boolValue != nil
+        case "integer": integerValue != nil
+        case "number": doubleValue != nil
+        case "string": stringValue != nil
+        case "array": arrayValue != nil
+        case "object": objectValue != nil
+        default: false
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import JSON
+
+/// An OpenAPI 3.1 document, asked by tests what an operation promises and whether a value keeps the promise.
+public struct OpenAPIDocument: Sendable {
+    let root: JSONValue
+    public let operations: [DescribedOperation]
+
+    public init(_ root: JSONValue) {
+        self.root = root
+        operations = root["paths"]?.objectValue.map { Self.operations(in: $0, of: root) } ?? []
+    }
+
+    /// The names of the schemas under `components`.
+    public var schemaNames: [String] {
+        root["components"]?["schemas"]?.objectValue?.members.map(\.key) ?? []
+    }
+
+    /// The component schema of that name.
+    public func schema(_ name: String) -> JSONValue? { root["components"]?["schemas"]?[name] }
+
+    /// The operation of that method at that path: its template, or a path that fits one. Where several templates fit,
+    /// the one with the fewest parameters.
+    public func operation(_ method: String, _ path: String) -> DescribedOperation? {
+        let path = path.prefix { $0 != "?" }
+        return operations.filter { $0.method == method && $0.fits(path) }
+            .min { $0.parameterSegments < $1.parameterSegments }
+    }
+
+    /// The schema of a response's JSON body; nil where the status is not described or has no JSON body.
+    public func responseSchema(_ operation: DescribedOperation, status: Int) -> JSONValue? {
+        response(operation, status: status)?["content"]?["application/json"]?["schema"]
+    }
+
+    /// What is wrong with a JSON answer of that status: an operation or status nobody described is wrong too.
+    public func checkResponse(_ method: String, _ path: String, status: Int, body: JSONValue?) -> [Violation] {
+        guard let operation = operation(method, path) else {
+            return [Violation(place: "", message: "no operation \(method) \(path)")]
+        }
+        guard let response = response(operation, status: status) else {
+            return [Violation(place: "", message: "\(operation.id) describes no status \(status)")]
+        }
+        let schema = response["content"]?["application/json"]?["schema"]
+        switch (schema, body) {
+        case (let schema?, let body?): return check(body, schema: schema)
+        case (nil, nil): return []
+        case (nil, _?): return [Violation(place: "", message: "\(operation.id) \(status) has no JSON body")]
+        case (_?, nil): return [Violation(place: "", message: "\(operation.id) \(status) needs a JSON body")]
+        }
+    }
+
+    private func response(_ operation: DescribedOperation, status: Int) -> JSONValue? {
+        root["paths"]?[operation.path]?[operation.method.lowercased()]?["responses"]?[String(status)].map(resolved)
+    }
+
+    /// Follows `$ref` (local ones only, a few steps).
+    func resolved(_ value: JSONValue) -> JSONValue {
+        var value = value
+        for _ in 0..<8 {
+            guard let reference = value["$ref"]?.stringValue else { return value }
+            var target: JSONValue? = root
+            for step in reference.dropFirst(2).split(separator: "/") { target = target?[String(step)] }
+            value = target ?? .null
+        }
+        return value
+    }
+
+    private static func operations(in paths: JSONObject, of root: JSONValue) -> [DescribedOperation] {
+        let document = OpenAPIDocument(root: root)
+        return paths.members.flatMap { path in
+            (path.value.objectValue?.members ?? []).map { method in
+                DescribedOperation(
+                    method: method.key.uppercased(), path: path.key, description: method.value, document: document)
+            }
+        }
+    }
+
+    private init(root: JSONValue) {
+        self.root = root
+        operations = []
+    }
+}
+
+/// One operation as the document describes it.
+public struct DescribedOperation: Sendable {
+    /// Who may call: anybody, only with a token, or either way.
+    public enum Security: Sendable {
+        case open, bearer, optional
+    }
+
+    /// A parameter it takes.
+    public struct Parameter: Hashable, Sendable {
+        public let name: String
+        /// `path`, `query` or `header`.
+        public let place: String
+        public let isRequired: Bool
+    }
+
+    public let id: String
+    public let method: String
+    public let path: String
+    public let tags: [String]
+    public let statuses: [Int]
+    public let security: Security
+    public let parameters: [Parameter]
+    /// The component that describes the JSON body, where there is one.
+    public let bodySchema: String?
+    public let isBodyRequired: Bool
+
+    init(method: String, path: String, description: JSONValue, document: OpenAPIDocument) {
+        self.method = method
+        self.path = path
+        id = description["operationId"]?.stringValue ?? ""
+        tags = (description["tags"]?.arrayValue ?? []).compactMap(\.stringValue)
+        statuses = (description["responses"]?.objectValue?.members ?? []).compactMap { Int($0.key) }
+        let choices = description["security"]?.arrayValue ?? []
+        let isFree = choices.contains { $0.objectValue?.isEmpty == true }
+        security = choices.isEmpty ? .open : isFree ? .optional : .bearer
+        parameters = (description["parameters"]?.arrayValue ?? []).map(document.resolved).map { parameter in
+            Parameter(
+                name: parameter["name"]?.stringValue ?? "", place: parameter["in"]?.stringValue ?? "",
+                isRequired: parameter["required"]?.boolValue ?? false)
+        }
+        let body = description["requestBody"]
+        let reference = body?["content"]?["application/json"]?["schema"]?["$ref"]?.stringValue
+        bodySchema = reference?.split(separator: "/").last.map(String.init)
+        isBodyRequired = body?["required"]?.boolValue ?? false
+    }
+
+    /// The one success among its statuses.
+    public var successStatus: Int? { statuses.first { (200..<300).contains($0) } }
+
+    var parameterSegments: Int { path.split(separator: "/").count { $0.hasPrefix("{") } }
+
+    func fits(_ concrete: Substring) -> Bool {
+        let mine = path.split(separator: "/")
+        let theirs = concrete.split(separator: "/")
+        return mine.count == theirs.count && zip(mine, theirs).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
+    }
+}
