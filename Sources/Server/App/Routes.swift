@@ -2,5 +2,6 @@
 enum Routes {
     static func register(in routes: RouteTable, backend: Backend) {
         VersionRoutes.register(in: routes)
+        AIRoutes.register(in: routes, Mediator(backend))
     }
 }
