@@ -1,3 +1,4 @@
+import NagzAI
 import Postgres
 
 /// What the features of one loop work with. Lives on that loop.
@@ -8,17 +9,22 @@ final class Backend {
     let clock: any WallClock
     let random: any Randomness
     let tokens: Tokens
+    let verifiedTokens: VerifiedTokens
     let hashing: PasswordHashing
+    let heuristics: Heuristics
     let zones = ZoneTable()
 
     init(
-        database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing
+        database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
+        heuristics: Heuristics
     ) {
         self.database = database
         self.clock = clock
         self.random = random
         self.tokens = tokens
+        verifiedTokens = VerifiedTokens(tokens)
         self.hashing = hashing
+        self.heuristics = heuristics
         access = Access()
         ledger = Ledger(database: database, random: random)
     }
