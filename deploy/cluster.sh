@@ -35,7 +35,7 @@ use_cluster() {
     shift
     cluster_home "$1"
     [ -s "$CLUSTER/data/PG_VERSION" ] || [ ! -e "$CLUSTER/data" ] ||
-        die "$EX_UNAVAILABLE" "the cluster in $1 is broken: it has no PG_VERSION ($NAME --fresh makes a new one)"
+        die "$EX_UNAVAILABLE" "the cluster in $1 is broken: it has no PG_VERSION (deploy/run --fresh makes a new one)"
     [ -e "$CLUSTER/data" ] || cluster_create
     start_cluster
 }
@@ -103,7 +103,7 @@ start_cluster() {
             tail -c "+$((before + 1))" "$log" >"$STATE/log/cluster.log"
             if [ "$tries" = 5 ] || ! grep -aq -e 'Address already in use' -e 'shared memory block' "$STATE/log/cluster.log"; then
                 give_up "$EX_UNAVAILABLE" "$STATE/log/cluster.log" \
-                    "the PostgreSQL cluster in $CLUSTER does not start: $(grep -aE 'FATAL|PANIC|ERROR' "$STATE/log/cluster.log" | head -n 1 || true)"
+                    "the PostgreSQL cluster in $CLUSTER does not start: $(cluster_complaint) (deploy/run --fresh makes a new one)"
             fi
             sleep 1
         done
@@ -115,6 +115,8 @@ start_cluster() {
     done
     die "$EX_UNAVAILABLE" "the PostgreSQL cluster in $CLUSTER does not answer; its log: $log"
 }
+
+cluster_complaint() { grep -aE -m 1 'FATAL|PANIC' "$STATE/log/cluster.log" || last_line "$STATE/log/cluster.log"; }
 
 # Writes the configuration: the port chosen once and kept while it is free, and a socket directory where its path fits.
 cluster_configure() {
@@ -140,9 +142,11 @@ cluster_configure() {
     give_to_postgres "$CLUSTER/data/nagz.conf"
 }
 
-# Stops the cluster if this script (or a killed run before it) started it.
+# Whether a cluster runs that this script (or a killed run before it) started.
+cluster_to_stop() { [ "$CLUSTER_OURS" = yes ] && [ -n "$(cluster_process)" ]; }
+
 stop_cluster() {
-    [ "$CLUSTER_OURS" = yes ] && [ -n "$(cluster_process)" ] || return 0
+    cluster_to_stop || return 0
     as_postgres "$PG_BIN/pg_ctl" -D "$CLUSTER/data" -m fast -w -t 30 -s stop >/dev/null 2>&1 ||
         as_postgres "$PG_BIN/pg_ctl" -D "$CLUSTER/data" -m immediate -w -t 10 -s stop >/dev/null 2>&1 || true
     rm -f "$CLUSTER/started"
