@@ -78,7 +78,7 @@ cluster_create() {
 cluster_process() {
     local pid
     pid=$(head -n 1 "$CLUSTER/data/postmaster.pid" 2>/dev/null) || return 0
-    [ -n "$pid" ] && tr '\0' '\n' <"/proc/$pid/cmdline" 2>/dev/null | grep -qxF "$CLUSTER/data" && printf '%s' "$pid"
+    [ -n "$pid" ] && tr '\0' '\n' 2>/dev/null <"/proc/$pid/cmdline" | grep -qxF "$CLUSTER/data" && printf '%s' "$pid"
     return 0
 }
 
