@@ -64,7 +64,7 @@ since() { awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'; }
 stop_child() {
     [ -n "$CHILD" ] || return 0
     kill -TERM -- "-$CHILD" 2>/dev/null || true
-    for _ in {1..50}; do kill -0 -- "-$CHILD" 2>/dev/null || break; sleep 0.1; done
+    for _ in {1..200}; do kill -0 -- "-$CHILD" 2>/dev/null || break; sleep 0.1; done
     kill -KILL -- "-$CHILD" 2>/dev/null || true
     CHILD=
 }
@@ -249,6 +249,50 @@ migrate_database() {
     local log=$STATE/log/migrate.log status=0
     attempt 'migrating the database' "$log" "$NAGZ_PROGRAM" migrate || status=$?
     [ "$status" = 0 ] || give_up "$status" "$log" "the database could not be migrated: $(last_line "$log")"
+}
+
+# MARK: a server to try things on
+
+SCRATCH= # temporary directory with the cluster, keys and logs of a test; gone in the end
+
+make_scratch() {
+    SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/nagz-${NAME#deploy/}.XXXXXX")
+    chmod 711 "$SCRATCH" # PostgreSQL's user passes through
+}
+
+# scratch_server ARGUMENT...: a server of the release build on a free port, with a database of its own. Sets NAGZ to its address.
+scratch_server() {
+    local port
+    build_release
+    use_cluster scratch "$SCRATCH/postgres"
+    make_database nagz
+    make_secret "$SCRATCH/token.key" 32
+    DATABASE_URL=$(cluster_url nagz nagz)
+    export DATABASE_URL NAGZ_TOKEN_KEY_FILE=$SCRATCH/token.key
+    migrate_database
+    port=$(free_port)
+    start_server "$port" "$STATE/log/${NAME#deploy/}-server.log" "$@"
+    NAGZ=http://127.0.0.1:$port
+}
+
+# Ends and removes everything a test started; the trap of the scripts that test.
+# shellcheck disable=SC2317 # called by the trap
+leave_nothing() {
+    trap '' INT TERM HUP PIPE
+    set +e
+    stop_child
+    stop_server
+    [ -n "$SCRATCH" ] || return 0
+    remove_cluster "$SCRATCH/postgres"
+    rm -rf "$SCRATCH"
+}
+
+end_cleanly() {
+    trap leave_nothing EXIT
+    trap 'exit 129' HUP
+    trap 'exit 130' INT
+    trap 'exit 141' PIPE
+    trap 'exit 143' TERM
 }
 
 # shellcheck source-path=SCRIPTDIR source=cluster.sh
