@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import socket
 import statistics
 import subprocess
@@ -306,6 +307,7 @@ def check_bars(results):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers end with their blocks
     options = arguments()
     cold = cold_start(options)
     print(f"cold start to the first 200 on /health/ready: {cold:.0f} ms (median of {options.cold})", flush=True)
