@@ -33,6 +33,7 @@ cluster_settings() {
 use_cluster() {
     CLUSTER_KIND=$1
     shift
+    unset "${!PG@}" # settings of other databases in this environment
     cluster_home "$1"
     [ -s "$CLUSTER/data/PG_VERSION" ] || [ ! -e "$CLUSTER/data" ] ||
         die "$EX_UNAVAILABLE" "the cluster in $1 is broken: it has no PG_VERSION (deploy/run --fresh makes a new one)"

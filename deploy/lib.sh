@@ -7,6 +7,8 @@ set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 STATE=$ROOT/.nagz
 NAME=deploy/$(basename "$0")
+export LC_ALL=C.UTF-8                                           # messages and decimal points as these scripts expect them
+export no_proxy="127.0.0.1,localhost${no_proxy:+,$no_proxy}" NO_PROXY="127.0.0.1,localhost${NO_PROXY:+,$NO_PROXY}"
 
 BUILD_PACKAGES=(libpq-dev libsodium-dev zlib1g-dev libsqlite3-dev pkg-config curl tzdata)
 
