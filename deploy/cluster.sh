@@ -93,7 +93,7 @@ start_cluster() {
         CLUSTER_PORT=$(sed -n 4p "$CLUSTER/data/postmaster.pid")
         [ "$(cat "$CLUSTER/started" 2>/dev/null)" != "$running" ] || CLUSTER_OURS=yes # a killed run left it behind
     else
-        rm -f "$CLUSTER/data/postmaster.pid"
+        rm -f "$CLUSTER/data/postmaster.pid" "$CLUSTER"/socket/.s.PGSQL.*
         [ -e "$log" ] || (umask 077 && : >"$log")
         give_to_postgres "$log"
         for tries in 1 2 3 4 5; do
