@@ -211,13 +211,14 @@ SERVER= # process id of the server this script started
 # start_server PORT LOG ARGUMENT...: starts `nagz serve` and waits until it is ready. Needs NAGZ_PROGRAM, DATABASE_URL and
 # NAGZ_TOKEN_KEY_FILE. In a session of its own, so that Ctrl-C reaches this script, which then drains the server.
 start_server() {
-    local port=$1 log=$2 status=0
+    local port=$1 log=$2 status=0 answer deadline=$((SECONDS + 30))
     shift 2
     (umask 077 && : >"$log")
     setsid "$NAGZ_PROGRAM" serve --host 127.0.0.1 --port "$port" "$@" </dev/null >"$log" 2>&1 9>&- &
     SERVER=$!
-    for _ in {1..600}; do
-        if curl -fs -o /dev/null --max-time 2 "http://127.0.0.1:$port/health/ready"; then return 0; fi
+    while [ $SECONDS -lt $deadline ]; do
+        answer=$(curl -s -o /dev/null --max-time 2 -w '%{http_code}' "http://127.0.0.1:$port/health/ready") || true
+        [ "$answer" != 200 ] || return 0
         if ! kill -0 "$SERVER" 2>/dev/null; then
             wait "$SERVER" || status=$?
             SERVER=
@@ -225,7 +226,7 @@ start_server() {
         fi
         sleep 0.05
     done
-    die "$EX_UNAVAILABLE" "the server was not ready within 30 s: $(last_line "$log")"
+    die "$EX_UNAVAILABLE" "the server was not ready within 30 s: /health/ready answered $answer, its log says: $(last_line "$log")"
 }
 
 # Drains and ends the server this script started.
