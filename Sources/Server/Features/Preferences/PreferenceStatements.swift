@@ -1,4 +1,3 @@
-import Contract
 import Domain
 import SQL
 
@@ -7,13 +6,11 @@ enum PreferenceStatements {
     /// A member's stored preferences, or null: an SQL expression for the statements of other features, to be read as
     /// `StoredPreferences`.
     ///
-    /// - Parameters:
-    ///   - person: an expression of type `uuid`: a column with its table's name before it, or `"\(userID)"`.
-    ///   - family: the same for the family.
-    static func stored(of person: SQL, in family: SQL) -> SQL {
+    /// `user` and `family` are expressions of the statement around it, with their table's name before them, or values.
+    static func stored(of user: SQL, in family: SQL) -> SQL {
         """
         (SELECT preferences.prefs FROM preferences
-         WHERE preferences.family_id = \(family) AND preferences.user_id = \(person))
+         WHERE preferences.family_id = \(family) AND preferences.user_id = \(user))
         """
     }
 }
