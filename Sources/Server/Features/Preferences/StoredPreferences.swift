@@ -39,4 +39,35 @@ struct StoredPreferences: PostgresDecodable, Hashable {
         family.timeZone = timeZone
         return Preferences(family: family, user: overrides)
     }
+
+    /// The whole document as clients see it: every default, the person's own values over them, and whatever else is
+    /// stored.
+    func overlaid(inFamilyAt timeZone: String) -> JSONObject {
+        var document = Self.defaults
+        document[PreferenceKey.timeZone.rawValue] = .string(timeZone)
+        for member in self.document.members { document[member.key] = member.value }
+        return document
+    }
+
+    /// The defaults of the rules, in the words of the contract.
+    private static let defaults: JSONObject = {
+        let standard = Preferences()
+        return [
+            PreferenceKey.gamificationEnabled.rawValue: .bool(standard.gamificationEnabled),
+            PreferenceKey.quietHoursEnabled.rawValue: .bool(standard.quietHoursEnabled),
+            PreferenceKey.quietHoursStart.rawValue: .string(hourAndMinute(standard.quietWindow.start)),
+            PreferenceKey.quietHoursEnd.rawValue: .string(hourAndMinute(standard.quietWindow.end)),
+            PreferenceKey.timeZone.rawValue: .string(standard.timeZone),
+            PreferenceKey.notificationFrequency.rawValue: .string(standard.notificationFrequency),
+            PreferenceKey.deliveryChannel.rawValue: .string(standard.deliveryChannel.rawValue),
+            PreferenceKey.aiServerEnabled.rawValue: .bool(standard.aiServerEnabled),
+            PreferenceKey.aiOnDeviceEnabled.rawValue: .bool(standard.aiOnDeviceEnabled),
+            PreferenceKey.pushBackMode.rawValue: .string(standard.pushBackMode.rawValue),
+            PreferenceKey.useCommitTimeForEscalation.rawValue: .bool(standard.usesCommitTimeForEscalation),
+            PreferenceKey.notifySentOverdue.rawValue: .bool(standard.notifiesSentOverdue),
+            PreferenceKey.tone.rawValue: .string(standard.tone.rawValue),
+        ]
+    }()
+
+    private static func hourAndMinute(_ time: TimeOfDay) -> String { String(time.description.prefix(5)) }
 }
