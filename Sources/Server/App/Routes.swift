@@ -2,6 +2,10 @@
 enum Routes {
     static func register(in routes: RouteTable, backend: Backend) {
         VersionRoutes.register(in: routes)
+        AuthRoutes.register(in: routes, Sessions(backend))
+        FamiliesRoutes.register(in: routes, Families(backend))
+        ConsentsRoutes.register(in: routes, Consents(backend))
+        PreferencesRoutes.register(in: routes, MemberPreferences(backend))
         AIRoutes.register(in: routes, Mediator(backend))
         SyncRoutes.register(in: routes, Feed(backend))
     }
