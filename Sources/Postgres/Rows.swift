@@ -118,6 +118,11 @@ public struct Row {
         Timestamp(microseconds: integer(column) &+ postgresEpoch)
     }
 
+    /// Nil when null or not UTF-8.
+    public func text(_ column: Int) -> String? {
+        withBytes(column) { bytes in (try? UTF8Span(validating: bytes)).map { String(copying: $0) } }
+    }
+
     /// Lends a text, bytea or jsonb cell's bytes (a jsonb's without its version byte); empty when null.
     public func withBytes<Value>(_ column: Int, _ body: (Swift.Span<UInt8>) -> Value) -> Value {
         let isJSON = rows.type(of: column) == jsonbType
