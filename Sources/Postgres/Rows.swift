@@ -120,7 +120,11 @@ public struct Row {
 
     /// Nil when null or not UTF-8.
     public func text(_ column: Int) -> String? {
-        withBytes(column) { bytes in (try? UTF8Span(validating: bytes)).map { String(copying: $0) } }
+        if isNull(column) { return nil }
+        return withBytes(column) { bytes in
+            guard let text = try? UTF8Span(validating: bytes) else { return nil }
+            return String(copying: text)
+        }
     }
 
     /// Lends a text, bytea or jsonb cell's bytes (a jsonb's without its version byte); empty when null.
