@@ -4,5 +4,10 @@ enum Routes {
         VersionRoutes.register(in: routes)
         AIRoutes.register(in: routes, Mediator(backend))
         SyncRoutes.register(in: routes, Feed(backend))
+        let gamification = Gamification(backend)
+        NagsRoutes.register(in: routes, Nags(backend, gamification))
+        GamificationRoutes.register(in: routes, gamification)
+        SafetyRoutes.register(in: routes, Safety(backend))
+        ReportsRoutes.register(in: routes, Reports(backend))
     }
 }
