@@ -89,10 +89,10 @@ CREATE INDEX excuses_of_author ON excuses (family_id, author_id, at);
 CREATE TABLE ai_mediation_events (
     family_id   uuid NOT NULL,
     id          uuid NOT NULL,
-    -- The nil id for operations on a whole family.
+    -- The nil id for operations that are about no single nag.
     nag_id      uuid NOT NULL,
     prompt_type text NOT NULL CHECK (prompt_type IN ('summarize_excuse', 'select_tone', 'coaching', 'patterns', 'digest',
-                                                     'predict_completion', 'push_back')),
+                                                     'predict_completion', 'push_back', 'push_back_refused')),
     tone        text NOT NULL CHECK (tone IN ('neutral', 'supportive', 'firm')),
     summary     text NOT NULL CHECK (length(summary) <= 2000),
     -- On whose behalf the mediator acted.

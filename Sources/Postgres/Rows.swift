@@ -118,6 +118,15 @@ public struct Row {
         Timestamp(microseconds: integer(column) &+ postgresEpoch)
     }
 
+    /// Nil when null or not UTF-8.
+    public func text(_ column: Int) -> String? {
+        if isNull(column) { return nil }
+        return withBytes(column) { bytes in
+            guard let text = try? UTF8Span(validating: bytes) else { return nil }
+            return String(copying: text)
+        }
+    }
+
     /// Lends a text, bytea or jsonb cell's bytes (a jsonb's without its version byte); empty when null.
     public func withBytes<Value>(_ column: Int, _ body: (Swift.Span<UInt8>) -> Value) -> Value {
         let isJSON = rows.type(of: column) == jsonbType

@@ -11,6 +11,7 @@ struct Nagz {
         usage: nagz serve    [--host ADDRESS] [--port N] [--loops N] [--connections N] [--rate-limits on|off]
                              [--log info|warning|error|off] [--cors ORIGIN,…] [--dev-tokens] [--migrations FOLDER]
                nagz migrate  [--dry-run] [--migrations FOLDER]
+               nagz seed bench [--out FOLDER]
                nagz routes
                nagz --version | --help
 
@@ -30,6 +31,7 @@ struct Nagz {
                 let signals = try TerminationSignals()
                 finish { [arguments] in try await Serve.run(arguments, signals) }
             case "migrate": finish { [arguments] in try await Migrate.run(arguments) }
+            case "seed": finish { [arguments] in try await Seed.run(arguments) }
             case "routes": try Catalogue.printRoutes(arguments)
             case "--version": print("nagz \(NagzVersion.current)")
             case "--help", "-h": print(usage)

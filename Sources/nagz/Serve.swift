@@ -1,4 +1,3 @@
-import Domain
 import Foundation
 import Postgres
 import Reactor
@@ -58,7 +57,7 @@ enum Serve {
         let url = try arguments.databaseURL()
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let loops = try arguments.number("--loops", in: 1...256) ?? max(1, min(cores, 16))
-        var configuration = Configuration(databaseURL: url, tokenKeys: try tokenKeys(), loops: loops)
+        var configuration = Configuration(databaseURL: url, tokenKeys: try TokenKeys.read(), loops: loops)
         if let host = try arguments.value("--host") { configuration.host = host }
         if let port = try arguments.number("--port", in: 0...65_535) { configuration.port = UInt16(port) }
         if let count = try arguments.number("--connections", in: 1...1_000) { configuration.databaseConnections = count }
@@ -77,28 +76,6 @@ enum Serve {
         }
         configuration.acceptsDevelopmentTokens = arguments.flag("--dev-tokens")
         return configuration
-    }
-
-    private static func tokenKeys() throws -> [[UInt8]] {
-        guard let path = ProcessInfo.processInfo.environment["NAGZ_TOKEN_KEY_FILE"] else {
-            throw Stop(.configuration, "no token key: set NAGZ_TOKEN_KEY_FILE to a file with 64 hexadecimal digits")
-        }
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw Stop(.configuration, "the token key file “\(path)” cannot be read")
-        }
-        let keys = text.split(whereSeparator: \.isNewline).map { bytes(hexadecimal: $0) }
-        guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 32 }) else {
-            throw Stop(.configuration, "“\(path)” must hold 64 or more hexadecimal digits on each line")
-        }
-        return keys
-    }
-
-    /// The bytes of hexadecimal digits; none when it is something else.
-    private static func bytes(hexadecimal text: Substring) -> [UInt8] {
-        let digits = text.utf8.map { hexadecimalValue($0) }
-        guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return [] }
-        let values = digits.compactMap { $0 }
-        return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
     }
 
     private static func say(_ line: String) {

@@ -1,3 +1,4 @@
+import NagzAI
 import Postgres
 
 /// What the features of one loop work with. Lives on that loop.
@@ -9,16 +10,19 @@ final class Backend {
     let random: any Randomness
     let tokens: Tokens
     let hashing: PasswordHashing
+    let heuristics: Heuristics
     let zones = ZoneTable()
 
     init(
-        database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing
+        database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
+        heuristics: Heuristics
     ) {
         self.database = database
         self.clock = clock
         self.random = random
         self.tokens = tokens
         self.hashing = hashing
+        self.heuristics = heuristics
         access = Access()
         ledger = Ledger(database: database, random: random)
     }

@@ -2,6 +2,7 @@ import Contract
 import Domain
 import Foundation
 import HTTP
+import NagzAI
 import Postgres
 import Reactor
 
@@ -26,6 +27,7 @@ public final class NagzServer: Sendable {
             keys: configuration.tokenKeys, acceptsDevelopmentTokens: configuration.acceptsDevelopmentTokens)
         let options = try ConnectionOptions(
             url: configuration.databaseURL, role: configuration.databaseRole, settings: Configuration.sessionSettings)
+        let heuristics = Heuristics(phrasebook: try Phrasebook.english())
         let limiter = RateLimiter(isEnforced: configuration.enforcesRateLimits)
         var limits = Database.Limits()
         limits.connections = max(1, configuration.databaseConnections / configuration.loops)
@@ -39,7 +41,8 @@ public final class NagzServer: Sendable {
                 let database = Database(options, limits: limits, poller: poller)
                 database.open()
                 let backend = Backend(
-                    database: database, clock: clock, random: random, tokens: tokens, hashing: hashing)
+                    database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
+                    heuristics: heuristics)
                 let routes = RouteTable(backend: backend, limiter: limiter, log: log)
                 Routes.register(in: routes, backend: backend)
                 let application = Application(

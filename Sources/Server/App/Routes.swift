@@ -2,5 +2,7 @@
 enum Routes {
     static func register(in routes: RouteTable, backend: Backend) {
         VersionRoutes.register(in: routes)
+        AIRoutes.register(in: routes, Mediator(backend))
+        SyncRoutes.register(in: routes, Feed(backend))
     }
 }

@@ -1,0 +1,140 @@
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// Every statement of the mediator: facts in one read each, and the record of an answer.
+enum AIStatements {
+    /// How much of a nag's history an operation looks at.
+    enum Depth {
+        /// The nag alone.
+        case nag
+        /// Recent misses and the streak.
+        case tone
+        /// Everything of `NagFacts`.
+        case full
+    }
+
+    /// The caller's right to ask and the facts about a nag, as of one moment. No row: the session has ended.
+    static func nagFacts(_ nag: NagID, for caller: Caller, standing: SQL, _ depth: Depth) -> SQL {
+        """
+        SELECT u.status AS account_status, u.pseudonym, c.seq, n.family_id, n.recipient_id, n.category, n.status,
+               n.due_at, n.created_at, r.pseudonym AS recipient_pseudonym,
+               \(ConsentStatements.inForce(.aiMediation, user: "u.id", family: "m.family_id")) AS has_consent,
+               \(isEnabled)\(facts(depth, caller.now))
+        FROM users u
+        LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
+        LEFT JOIN family_clock c ON c.family_id = m.family_id
+        LEFT JOIN nags n ON n.family_id = m.family_id AND n.id = \(nag)
+        LEFT JOIN users r ON r.id = n.recipient_id
+        LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = u.id\(joins(depth))
+        WHERE u.id = \(caller.userID) AND \(standing)
+        """
+    }
+
+    /// Whether a member may use the mediator.
+    static func gate(_ user: UserID, in family: FamilyID) -> SQL {
+        """
+        SELECT \(ConsentStatements.inForce(.aiMediation, user: "m.user_id", family: "m.family_id")) AS has_consent,
+               \(isEnabled)
+        FROM memberships m LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = m.user_id
+        WHERE m.family_id = \(family) AND m.user_id = \(user)
+        """
+    }
+
+    private static let isEnabled: SQL = "coalesce((p.prefs->>'ai_server_enabled')::boolean, true) AS is_enabled"
+
+    private static func facts(_ depth: Depth, _ now: Timestamp) -> SQL {
+        let tone: SQL = """
+            , coalesce(t.streak, 0) AS streak,
+               (SELECT count(*) FROM nag_events e WHERE e.family_id = n.family_id AND e.recipient_id = n.recipient_id
+                    AND e.event_type = 'nag_missed' AND e.at > \(now - .days(7)) AND e.at <= \(now)) AS misses
+            """
+        switch depth {
+        case .nag: return ""
+        case .tone: return tone
+        case .full:
+            return """
+                \(tone), f.time_zone, rp.prefs AS recipient_prefs, k.quiet_hours_start AS child_quiet_start,
+                k.quiet_hours_end AS child_quiet_end, o.daily_cap, o.max_snooze_minutes, o.points_multiplier,
+                o.max_pushback, o.cooldown_minutes, h.category_total, h.category_completed, h.overall_total,
+                h.overall_completed,
+                (SELECT count(*) FROM excuses x WHERE x.family_id = n.family_id AND x.author_id = n.recipient_id
+                    AND x.category = 'time_conflict' AND x.at > \(now - .days(7)) AND x.at <= \(now)) AS time_conflicts,
+                (SELECT coalesce(string_agg((extract(epoch FROM a.at) * 1000000)::bigint::text, ',' ORDER BY a.at), '')
+                    FROM ai_mediation_events a WHERE a.family_id = n.family_id AND a.nag_id = n.id
+                    AND a.prompt_type = 'push_back' AND a.at >= n.cycle_started_at) AS push_backs
+                """
+        }
+    }
+
+    private static func joins(_ depth: Depth) -> SQL {
+        switch depth {
+        case .nag: ""
+        case .tone: "\nLEFT JOIN member_totals t ON t.family_id = n.family_id AND t.user_id = n.recipient_id"
+        case .full:
+            """
+
+            LEFT JOIN member_totals t ON t.family_id = n.family_id AND t.user_id = n.recipient_id
+            LEFT JOIN families f ON f.id = n.family_id
+            LEFT JOIN preferences rp ON rp.family_id = n.family_id AND rp.user_id = n.recipient_id
+            LEFT JOIN child_settings k ON k.family_id = n.family_id AND k.user_id = n.recipient_id
+            LEFT JOIN policies o ON o.family_id = n.family_id AND o.is_default AND o.status = 'active'
+            LEFT JOIN LATERAL (
+                SELECT count(*) AS overall_total, count(*) FILTER (WHERE y.status = 'completed') AS overall_completed,
+                       count(*) FILTER (WHERE y.category = n.category) AS category_total,
+                       count(*) FILTER (WHERE y.category = n.category AND y.status = 'completed') AS category_completed
+                FROM nags y WHERE y.family_id = n.family_id AND y.recipient_id = n.recipient_id AND y.id <> n.id
+                    AND y.status IN ('completed', 'missed')
+            ) h ON true
+            """
+        }
+    }
+
+    /// The list that `push_backs` carries: microseconds since 1970, with commas between.
+    static func moments(_ list: String) throws(PostgresError) -> [Timestamp] {
+        var moments: [Timestamp] = []
+        for part in list.split(separator: ",") {
+            guard let microseconds = Int64(part) else { throw .unexpectedShape("push_backs") }
+            moments.append(Timestamp(microseconds: microseconds))
+        }
+        return moments
+    }
+
+    /// One row a miss, each with the person's pseudonym; one row without a time when there was none.
+    static func misses(of user: UserID, in family: FamilyID, from start: Timestamp, to end: Timestamp) -> SQL {
+        """
+        SELECT u.pseudonym, e.at FROM memberships m JOIN users u ON u.id = m.user_id
+        LEFT JOIN nag_events e ON e.family_id = m.family_id AND e.recipient_id = m.user_id
+            AND e.event_type = 'nag_missed' AND e.at > \(start) AND e.at <= \(end)
+        WHERE m.family_id = \(family) AND m.user_id = \(user)
+        """
+    }
+
+    static func digestMembers(of family: FamilyID) -> SQL {
+        """
+        SELECT m.user_id, u.display_name FROM memberships m JOIN users u ON u.id = m.user_id
+        WHERE m.family_id = \(family) AND m.status = 'active'
+        """
+    }
+
+    static func digestNags(of family: FamilyID, from start: Timestamp, to end: Timestamp) -> SQL {
+        """
+        SELECT recipient_id, status, due_at FROM nags
+        WHERE family_id = \(family) AND due_at >= \(start) AND due_at < \(end)
+        """
+    }
+
+    /// The row of an act that records an answer.
+    static func record(
+        _ event: EventID, _ nag: NagID?, _ promptType: String, _ tone: AITone, _ summary: String,
+        onBehalfOf user: UserID, at now: Timestamp
+    ) -> SQL {
+        """
+        INSERT INTO ai_mediation_events
+            (family_id, id, nag_id, prompt_type, tone, summary, actor_id, at, sync_seq, sync_ts)
+        SELECT family_id, \(event), \(nag ?? NagID(high: 0, low: 0)), \(promptType), \(tone), \(summary), \(user),
+               \(now), seq, ts FROM tick
+        """
+    }
+}

@@ -1,0 +1,154 @@
+import Contract
+import Domain
+import NagzAI
+import Postgres
+
+/// The operations by their names in the feed and in the trail.
+enum AIOperation: String {
+    case summarizeExcuse = "summarize_excuse"
+    case selectTone = "select_tone"
+    case coaching, patterns, digest
+    case predictCompletion = "predict_completion"
+    case pushBack = "push_back"
+    /// An evaluation that ended without a push-back: recorded, but not one of the counted attempts.
+    case pushBackRefused = "push_back_refused"
+
+    var promptType: String { rawValue }
+
+    /// The kind of the audit entry, made once each.
+    var auditKind: String {
+        switch self {
+        case .summarizeExcuse: "ai.summarize_excuse"
+        case .selectTone: "ai.select_tone"
+        case .coaching: "ai.coaching"
+        case .patterns: "ai.patterns"
+        case .digest: "ai.digest"
+        case .predictCompletion: "ai.predict_completion"
+        case .pushBack, .pushBackRefused: "ai.push_back"
+        }
+    }
+}
+
+/// What came of an operation, and what is to be said of it in feed and trail.
+struct Mediation<Response: Sendable> {
+    let outcome: Outcome<Response>
+    var tone = AITone.neutral
+    /// What the feed shows; no excuse's words.
+    let summary: String
+    /// The text that was produced; the trail keeps its length and digest only.
+    let content: String
+    /// Counts the outcome rests on.
+    let inputs: [String: String]
+    let classification: String
+    /// Whether the outcome uses up something that is bounded.
+    var countsOnce = false
+    /// Where it differs from the operation's own.
+    var promptType: AIOperation?
+
+    init(
+        _ outcome: Outcome<Response>, tone: AITone = .neutral, summary: String, content: String,
+        inputs: [String: String], classification: String, countsOnce: Bool = false, promptType: AIOperation? = nil
+    ) {
+        self.outcome = outcome
+        self.tone = tone
+        self.summary = summary
+        self.content = content
+        self.inputs = inputs
+        self.classification = classification
+        self.countsOnce = countsOnce
+        self.promptType = promptType
+    }
+}
+
+/// Who asks the mediator, as of one moment.
+struct Asker {
+    let pseudonym: Pseudonym
+    let seq: Int64
+
+    init(pseudonym: Pseudonym, seq: Int64) {
+        self.pseudonym = pseudonym
+        self.seq = seq
+    }
+
+    init(_ member: Member) { self.init(pseudonym: member.pseudonym, seq: member.seq) }
+
+    /// - Throws: 403 naming what is missing: the family's consent or the caller's own preference.
+    static func requireOpenGate(_ row: Row) throws {
+        guard try row["has_consent"] else {
+            throw APIError(.authorizationDenied, "AI mediation needs the ai_mediation consent, which is not in force.")
+        }
+        guard try row["is_enabled"] else {
+            throw APIError(.authorizationDenied, "AI on the server is switched off by your ai_server_enabled preference.")
+        }
+    }
+}
+
+/// The facts about one nag, the right to see them, and the moment they hold for.
+struct NagConsultation {
+    let asker: Asker
+    let family: FamilyID
+    let recipient: Pseudonym?
+    let snapshot: Snapshot<NagFacts>
+
+    init(_ row: Row, _ nag: NagID, _ depth: AIStatements.Depth, now: Timestamp, zones: ZoneTable) throws {
+        try Access.requireActive(status: try row["account_status"])
+        guard let recipientID: UserID = try row["recipient_id"], let family: FamilyID = try row["family_id"] else {
+            throw APIError(.notFound, "There is no such nag.")
+        }
+        try Asker.requireOpenGate(row)
+        asker = Asker(pseudonym: try row["pseudonym"], seq: try row["seq"])
+        self.family = family
+        recipient = try row["recipient_pseudonym"]
+        var facts = NagFacts(
+            nag: NagSnapshot(
+                id: nag, familyID: family, recipientID: recipientID, category: try row["category"],
+                status: try row["status"], dueAt: try row["due_at"], createdAt: try row["created_at"]))
+        var zone: any ZoneRules = UniversalTime()
+        if depth != .nag {
+            facts.missCount7d = try row["misses"]
+            facts.streak = try row["streak"]
+        }
+        if depth == .full {
+            facts.timeConflictCount7d = try row["time_conflicts"]
+            facts.category = CompletionRecord(total: try row["category_total"], completed: try row["category_completed"])
+            facts.overall = CompletionRecord(total: try row["overall_total"], completed: try row["overall_completed"])
+            facts.pushBacks = try AIStatements.moments(try row["push_backs"])
+            facts.policy = try FamilyPolicy(
+                dailyCap: try row["daily_cap"], maxSnoozeMinutes: try row["max_snooze_minutes"],
+                pointsMultiplier: try row["points_multiplier"], maxPushBack: try row["max_pushback"],
+                cooldownMinutes: try row["cooldown_minutes"])
+            let stored = try StoredPreferences(json: try row["recipient_prefs"])
+            facts.preferences = Preferences(family: PreferenceOverrides(), user: stored.overrides)
+            if let start: TimeOfDay = try row["child_quiet_start"], let end: TimeOfDay = try row["child_quiet_end"] {
+                facts.preferences.quietHoursEnabled = true
+                facts.preferences.quietWindow = QuietHours(start: start, end: end)
+            }
+            let familyZone: String = try row["time_zone"]
+            zone = zones.zone(stored.overrides.timeZone ?? familyZone)
+        }
+        snapshot = Snapshot(facts, now: now, zone: zone)
+    }
+
+    /// The counts that the trail keeps of what an answer rests on.
+    var counts: [String: String] {
+        let facts = snapshot.facts
+        return [
+            "miss_count_7d": "\(facts.missCount7d)", "streak": "\(facts.streak)",
+            "time_conflict_count_7d": "\(facts.timeConflictCount7d)",
+            "category": "\(facts.category.completed)/\(facts.category.total)",
+            "overall": "\(facts.overall.completed)/\(facts.overall.total)", "push_backs": "\(facts.pushBacks.count)",
+        ]
+    }
+}
+
+/// Lower-case hexadecimal digits.
+func hexadecimal(_ bytes: [UInt8]) -> String {
+    var digits: [UInt8] = []
+    digits.reserveCapacity(bytes.count * 2)
+    for byte in bytes {
+        for nibble in [byte >> 4, byte & 15] {
+            digits.append(nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10)
+        }
+    }
+    return String(decoding: digits, as: UTF8.self)
+}

@@ -1,0 +1,214 @@
+import Contract
+import Domain
+import NagzAI
+import Postgres
+
+/// The seven operations on the server: the caller's right to ask, facts from PostgreSQL, the rules of `NagzAI`, and a
+/// record of every answer in the feed and in the trail, in one transaction with what the answer rests on.
+///
+/// An answer is recorded only if nobody's rights or consents have changed since its facts were read; a push-back only if
+/// nothing at all has, so that its bounds hold whatever runs beside it.
+final class Mediator {
+    private let backend: Backend
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    private var heuristics: Heuristics { backend.heuristics }
+
+    // MARK: About one nag
+
+    func summarizeExcuse(
+        _ caller: Caller, _ call: Call<NoParameters, ExcuseSummaryRequest>
+    ) async throws -> ExcuseSummaryResponse {
+        try await mediate(caller, on: call.body.nagID, .summarizeExcuse, depth: .nag) { consultation in
+            let outcome = heuristics.excuseSummary(of: call.body.text, nagID: call.body.nagID)
+            let response = outcome.response
+            return Mediation(
+                outcome, summary: "Excuse: \(response.category.rawValue)",
+                content: response.summary,
+                inputs: ["text_length": "\(call.body.text.unicodeScalars.count)"],
+                classification: response.category.rawValue)
+        }
+    }
+
+    func selectTone(
+        _ caller: Caller, _ call: Call<NoParameters, ToneSelectRequest>
+    ) async throws -> ToneSelectResponse {
+        try await mediate(caller, on: call.body.nagID, .selectTone, depth: .tone) { consultation in
+            let outcome = heuristics.tone(for: consultation.snapshot.facts)
+            let response = outcome.response
+            return Mediation(
+                outcome, tone: response.tone, summary: response.reason, content: response.reason,
+                inputs: ["miss_count_7d": "\(response.missCount7d)", "streak": "\(response.streak)"],
+                classification: response.tone.rawValue)
+        }
+    }
+
+    func coach(_ caller: Caller, _ call: Call<NoParameters, CoachingRequest>) async throws -> CoachingResponse {
+        try await mediate(caller, on: call.body.nagID, .coaching, depth: .full) { consultation in
+            let outcome = heuristics.coaching(for: consultation.snapshot)
+            return Mediation(
+                outcome, tone: heuristics.tone(for: consultation.snapshot.facts).response.tone,
+                summary: outcome.response.tip, content: outcome.response.tip, inputs: consultation.counts,
+                classification: outcome.response.scenario)
+        }
+    }
+
+    func predictCompletion(
+        _ caller: Caller, _ call: Call<NagQuery, NoBody>
+    ) async throws -> PredictCompletionResponse {
+        try await mediate(caller, on: call.parameters.nagID, .predictCompletion, depth: .full) { consultation in
+            let outcome = heuristics.prediction(for: consultation.snapshot)
+            return Mediation(
+                outcome, summary: "Likelihood \(outcome.response.likelihood)", content: "",
+                inputs: consultation.counts, classification: "\(outcome.response.likelihood)")
+        }
+    }
+
+    func evaluatePushBack(
+        _ caller: Caller, _ call: Call<NoParameters, PushBackRequest>
+    ) async throws -> PushBackResponse {
+        try await mediate(caller, on: call.body.nagID, .pushBack, depth: .full) { consultation in
+            let outcome = heuristics.pushBack(for: consultation.snapshot)
+            let response = outcome.response
+            return Mediation(
+                outcome, tone: response.tone ?? .neutral, summary: response.message ?? response.reason,
+                content: response.message ?? "", inputs: consultation.counts, classification: response.reason,
+                // Only a push-back that is produced counts, and then at once.
+                countsOnce: response.shouldPushBack,
+                promptType: response.shouldPushBack ? .pushBack : .pushBackRefused)
+        }
+    }
+
+    // MARK: About a person or a family
+
+    func detectPatterns(
+        _ caller: Caller, _ call: Call<UserInFamilyQuery, NoBody>
+    ) async throws -> PatternsResponse {
+        let (user, family) = (call.parameters.userID, call.parameters.familyID)
+        return try await backend.ledger.write(caller, in: family) { queries in
+            let member = try await consult(caller, family, queries)
+            if let denial = RoleMatrix.denialOfInsights(
+                isSelf: user == caller.userID, by: Standing(role: member.role))
+            {
+                throw APIError(.authorizationDenied, denial.message)
+            }
+            let rows = try await queries.query(
+                AIStatements.misses(of: user, in: family, from: FactWindow.patterns.start(caller.now), to: caller.now))
+            guard let subject = try rows.first?["pseudonym"] as Pseudonym? else {
+                throw APIError(.notFound, "There is no such member.")
+            }
+            let misses = try rows.map { row in try row["at"] as Timestamp? }.compactMap { $0 }
+            let outcome = heuristics.patterns(
+                for: Snapshot(
+                    PatternFacts(userID: user, familyID: family, misses: misses), now: caller.now,
+                    zone: backend.zones.zone(member.timeZone)))
+            let mediation = Mediation(
+                outcome, summary: "\(outcome.response.insights.count) repeated weekdays", content: "",
+                inputs: ["misses_90d": "\(misses.count)"], classification: "\(outcome.response.insights.count)")
+            return .perform(
+                record(mediation, .patterns, caller, family, Asker(member), subject: subject, nag: nil), outcome.response)
+        }
+    }
+
+    func generateDigest(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> DigestResponse {
+        let family = call.parameters.familyID
+        return try await backend.ledger.write(caller, in: family) { queries in
+            let member = try await consult(caller, family, queries)
+            let facts = DigestFacts(
+                familyID: family,
+                members: try await queries.query(AIStatements.digestMembers(of: family)).map { row in
+                    DigestFacts.Member(userID: try row["user_id"], displayName: try row["display_name"])
+                },
+                nags: try await queries.query(
+                    AIStatements.digestNags(of: family, from: FactWindow.digest.start(caller.now), to: caller.now)
+                ).map { row in
+                    DigestFacts.Nag(
+                        recipientID: try row["recipient_id"], status: try row["status"], dueAt: try row["due_at"])
+                })
+            let outcome = heuristics.digest(
+                for: Snapshot(facts, now: caller.now, zone: backend.zones.zone(member.timeZone)))
+            let totals = outcome.response.totals
+            let mediation = Mediation(
+                outcome, summary: outcome.response.summaryText, content: outcome.response.summaryText,
+                inputs: ["nags": "\(totals.totalNags)", "members": "\(facts.members.count)"],
+                classification: "\(totals.completionRate)")
+            return .perform(
+                record(mediation, .digest, caller, family, Asker(member), subject: nil, nag: nil), outcome.response)
+        }
+    }
+
+    // MARK: What all have in common
+
+    /// Reads the facts of a nag, thinks, and records what came of it.
+    private func mediate<Response: WireContent>(
+        _ caller: Caller, on nag: NagID, _ operation: AIOperation, depth: AIStatements.Depth,
+        _ think: (NagConsultation) -> Mediation<Response>
+    ) async throws -> Response {
+        // The family is known only once the nag is found; it is the caller's own, since each has one.
+        let first = try await consult(caller, on: nag, depth, backend.database)
+        var known: NagConsultation? = first
+        return try await backend.ledger.write(caller, in: first.family) { queries in
+            let consultation: NagConsultation
+            if let fresh = known {
+                consultation = fresh
+            } else {
+                consultation = try await consult(caller, on: nag, depth, queries)
+            }
+            known = nil
+            let mediation = think(consultation)
+            return .perform(
+                record(
+                    mediation, operation, caller, consultation.family, consultation.asker,
+                    subject: consultation.recipient, nag: nag),
+                mediation.outcome.response)
+        }
+    }
+
+    private func consult(
+        _ caller: Caller, on nag: NagID, _ depth: AIStatements.Depth, _ queries: any Queries
+    ) async throws -> NagConsultation {
+        let rows = try await queries.query(
+            AIStatements.nagFacts(nag, for: caller, standing: backend.access.standing(caller), depth))
+        guard let row = rows.first else { throw Access.sessionEnded }
+        return try NagConsultation(row, nag, depth, now: caller.now, zones: backend.zones)
+    }
+
+    private func consult(
+        _ caller: Caller, _ family: FamilyID, _ queries: any Queries
+    ) async throws -> Member {
+        let member = try await backend.access.member(caller, of: family, queries)
+        let gate = try await queries.query(AIStatements.gate(caller.userID, in: family)).one()
+        try Asker.requireOpenGate(gate)
+        return member
+    }
+
+    /// The act that puts an answer into the feed and onto the trail.
+    private func record<Response>(
+        _ mediation: Mediation<Response>, _ operation: AIOperation, _ caller: Caller, _ family: FamilyID,
+        _ asker: Asker, subject: Pseudonym?, nag: NagID?
+    ) -> Act {
+        let event: EventID = backend.random.identifier(at: caller.now)
+        var details = mediation.inputs
+        details["operation"] = operation.rawValue
+        details["on_behalf_of"] = asker.pseudonym.description
+        details["rule"] = mediation.outcome.rule.rawValue
+        details["provider"] = "heuristic"
+        details["route"] = "server"
+        details["used_fallback"] = "false"
+        details["output"] = mediation.classification
+        details["content_length"] = "\(mediation.content.utf8.count)"
+        if !mediation.content.isEmpty {
+            details["content_sha256"] = hexadecimal(digest(Array(mediation.content.utf8)))
+        }
+        return Act(
+            kind: operation.auditKind,
+            basis: mediation.countsOnce ? .nothingChanged(since: asker.seq) : .rightsUnchanged(since: asker.seq),
+            actor: SystemActor.mediator, subject: subject, resource: nag?.retyped(), details: details,
+            rows: [
+                AIStatements.record(
+                    event, nag, (mediation.promptType ?? operation).promptType, mediation.tone, mediation.summary,
+                    onBehalfOf: caller.userID, at: caller.now)
+            ])
+    }
+}

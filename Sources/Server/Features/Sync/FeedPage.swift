@@ -1,0 +1,176 @@
+import Contract
+import Domain
+import JSON
+import Postgres
+
+/// One answer of the feed, written straight from the rows.
+struct FeedPage {
+    /// The columns of `SyncStatements.page`, by position.
+    private enum Column {
+        static let entity = 0
+        static let id = 1
+        static let stamp = 2
+        static let firstID = 3
+        static let secondID = 4
+        static let firstMoment = 5
+        static let firstText = 6
+        static let secondText = 7
+        static let thirdText = 8
+        static let fourthText = 9
+        static let secondMoment = 10
+        static let thirdMoment = 11
+        static let firstNumber = 12
+        static let secondNumber = 13
+    }
+
+    let serverTime: Timestamp
+    /// Whether this session was handed this second before.
+    let isGranted: Bool
+    let json: [UInt8]
+
+    /// - Throws: 401, 403 as the gate says; `unexpectedShape` when the rows are not those of the statement.
+    init(_ rows: Rows, _ family: FamilyID, _ request: FeedRequest) throws {
+        guard let gate = rows.first else { throw Access.sessionEnded }
+        guard gate.integer(Column.entity) == 0 else { throw PostgresError.unexpectedShape("the feed's gate") }
+        try Access.requireActive(status: gate.text(Column.firstText) ?? "")
+        guard !gate.isNull(Column.id) else {
+            throw APIError(.authorizationDenied, "You are not a member of this family.")
+        }
+        let clock = gate.timestamp(Column.stamp)
+        let isKnown = gate.integer(Column.secondNumber) != 0
+
+        var entities = Self.entities(rows)
+        let cut = entities.filter { $0.count >= SyncStatements.pageSize }
+            .map { rows[$0.upperBound - 1].timestamp(Column.stamp) }.min()
+        var place = clock
+        if let cut {
+            // By cursor a page ends before the first stamp it may not hold whole, so that nothing comes twice.
+            place = Timestamp(microseconds: cut.microseconds - 1)
+            if !request.isLegacy {
+                entities = entities.map { range in
+                    range.lowerBound..<(range.lastIndex { rows[$0].timestamp(Column.stamp) < cut } ?? range.lowerBound - 1) + 1
+                }
+            }
+        }
+        serverTime = (cut ?? clock).flooredToMillisecond
+        let granted = gate.text(Column.secondText)?.split(separator: ",").compactMap { Int64($0) } ?? []
+        isGranted = granted.contains(serverTime.seconds)
+        let mustRefetch = request.isForeign || (!request.isLegacy && !isKnown)
+        json = Self.write(
+            rows, entities, family, serverTime, hasMore: cut != nil, mustRefetch,
+            Cursor(family: family, epoch: gate.integer(Column.firstNumber), place: place).text)
+    }
+
+    /// Which rows belong to which entity: nags, nag events, mediation events, gamification events.
+    private static func entities(_ rows: Rows) -> [Range<Int>] {
+        var starts = [Int](repeating: rows.count, count: 6)
+        for index in stride(from: rows.count - 1, through: 0, by: -1) {
+            let entity = Int(rows[index].integer(Column.entity))
+            if (0...4).contains(entity) { starts[entity] = index }
+        }
+        for entity in stride(from: 4, through: 1, by: -1) { starts[entity] = min(starts[entity], starts[entity + 1]) }
+        return (1...4).map { starts[$0]..<starts[$0 + 1] }
+    }
+
+    private static func write(
+        _ rows: Rows, _ entities: [Range<Int>], _ family: FamilyID, _ serverTime: Timestamp, hasMore: Bool,
+        _ mustRefetch: Bool, _ cursor: String
+    ) -> [UInt8] {
+        var json = JSONWriter(reserving: 512 + 360 * rows.count)
+        json.object { json in
+            json.key("nags")
+            json.array { json in for index in entities[0] { nag(rows[index], family, to: &json) } }
+            json.key("nag_events")
+            json.array { json in for index in entities[1] { nagEvent(rows[index], to: &json) } }
+            json.key("ai_mediation_events")
+            json.array { json in for index in entities[2] { mediation(rows[index], to: &json) } }
+            json.key("gamification_events")
+            json.array { json in for index in entities[3] { points(rows[index], family, to: &json) } }
+            json.key("connections")
+            json.array { _ in }
+            json.field("server_time", serverTime)
+            json.field("cursor", cursor)
+            json.field("has_more", hasMore)
+            json.key("deleted")
+            json.array { _ in }
+            json.field("must_refetch", mustRefetch)
+        }
+        return json.finish()
+    }
+
+    private static func nag(_ row: Row, _ family: FamilyID, to json: inout JSONWriter) {
+        json.object { json in
+            json.id("id", row, Column.id)
+            json.field("family_id", family)
+            json.id("creator_id", row, Column.firstID)
+            json.id("recipient_id", row, Column.secondID)
+            json.moment("due_at", row, Column.firstMoment)
+            json.text("category", row, Column.firstText)
+            json.text("done_definition", row, Column.secondText)
+            json.text("description", row, Column.thirdText)
+            json.text("status", row, Column.fourthText)
+            json.moment("created_at", row, Column.secondMoment)
+            json.moment("committed_at", row, Column.thirdMoment)
+        }
+    }
+
+    private static func nagEvent(_ row: Row, to json: inout JSONWriter) {
+        json.object { json in
+            json.id("id", row, Column.id)
+            json.id("nag_id", row, Column.firstID)
+            json.text("event_type", row, Column.firstText)
+            json.id("actor_id", row, Column.secondID)
+            json.moment("at", row, Column.firstMoment)
+            json.key("payload")
+            // PostgreSQL's own text of a jsonb is JSON already.
+            json.unescaped { bytes in
+                row.withBytes(Column.secondText) { text in for index in text.indices { bytes.append(text[index]) } }
+            }
+        }
+    }
+
+    private static func mediation(_ row: Row, to json: inout JSONWriter) {
+        json.object { json in
+            json.id("id", row, Column.id)
+            json.id("nag_id", row, Column.firstID)
+            json.text("prompt_type", row, Column.firstText)
+            json.text("tone", row, Column.secondText)
+            json.text("summary", row, Column.thirdText)
+            json.moment("at", row, Column.firstMoment)
+        }
+    }
+
+    private static func points(_ row: Row, _ family: FamilyID, to json: inout JSONWriter) {
+        json.object { json in
+            json.id("id", row, Column.id)
+            json.field("family_id", family)
+            json.id("user_id", row, Column.firstID)
+            json.text("event_type", row, Column.firstText)
+            json.key("delta_points")
+            json.integer(row.integer(Column.firstNumber))
+            json.key("streak_delta")
+            json.integer(row.integer(Column.secondNumber))
+            json.moment("at", row, Column.firstMoment)
+        }
+    }
+}
+
+/// Cells of a row as fields, without a value in between; a null cell is null.
+extension JSONWriter {
+    fileprivate mutating func id(_ name: StaticString, _ row: Row, _ column: Int) {
+        key(name)
+        let value = row.uuid(column)
+        uuid(high: value.high, low: value.low)
+    }
+
+    fileprivate mutating func moment(_ name: StaticString, _ row: Row, _ column: Int) {
+        key(name)
+        if row.isNull(column) { null() } else { timestamp(microseconds: row.timestamp(column).microseconds) }
+    }
+
+    fileprivate mutating func text(_ name: StaticString, _ row: Row, _ column: Int) {
+        key(name)
+        if row.isNull(column) { return null() }
+        row.withBytes(column) { string(utf8: $0) }
+    }
+}

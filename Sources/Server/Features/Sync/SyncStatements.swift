@@ -1,0 +1,118 @@
+import Domain
+import SQL
+
+/// Every statement of the feed.
+enum SyncStatements {
+    /// Rows of one entity in a page. The ledger never stamps more than 400 rows of an entity in one second, so a page
+    /// always gets past the second it starts in.
+    static let pageSize = 500
+    static let eventRetention = Timestamp.Span.days(90)
+    static let closedNagRetention = Timestamp.Span.days(30)
+
+    /// The right to read, the family clock and one page of every entity: one statement, so one snapshot.
+    ///
+    /// The first row (`entity` 0) is the gate; no row at all: the session has ended. The other rows come by entity (1 nags,
+    /// 2 nag events, 3 mediation events, 4 gamification events), each in feed order from the place the gate allows. Columns
+    /// by position: `Column`.
+    /// - Parameter start: where the client says it is; nil for the beginning.
+    static func page(_ family: FamilyID, for caller: Caller, standing: SQL, from start: FeedStart) -> SQL {
+        """
+        WITH gate AS MATERIALIZED (
+            SELECT u.id AS user_id, u.status, m.family_id, m.role = 'guardian' AS sees_all, c.ts, c.epoch,
+                   \(start.condition) AS is_known,
+                   CASE WHEN \(start.condition) THEN \(start.place) ELSE '-infinity'::timestamptz END AS start,
+                   \(ConsentStatements.inForce(.aiMediation, user: "u.id", family: "m.family_id")) AS sees_mediation,
+                   \(ConsentStatements.inForce(.gamificationParticipation, user: "u.id", family: "m.family_id"))
+                       AS sees_points,
+                   array_to_string(g.seconds, ',') AS granted
+            FROM users u
+            LEFT JOIN memberships m ON m.user_id = u.id AND m.family_id = \(family) AND m.status = 'active'
+            LEFT JOIN family_clock c ON c.family_id = m.family_id
+            LEFT JOIN sync_grants g ON g.session_id = \(caller.sessionID) AND g.family_id = m.family_id
+            WHERE u.id = \(caller.userID) AND \(standing)
+        )
+        SELECT 0 AS entity, family_id AS id, ts AS sync_ts, NULL::uuid, NULL::uuid, NULL::timestamptz, status, granted,
+               NULL::text, NULL::text, NULL::timestamptz, NULL::timestamptz, epoch,
+               coalesce(is_known, false)::integer
+        FROM gate
+        UNION ALL (
+            SELECT 1, id, sync_ts, creator_id, recipient_id, due_at, category, done_definition, description, n.status,
+                   created_at, committed_at, NULL::bigint, NULL::integer
+            FROM nags n
+            WHERE n.family_id = (SELECT family_id FROM gate) AND sync_ts >= (SELECT start FROM gate)
+                AND (n.status = 'open' OR closed_at >= \(caller.now - closedNagRetention))
+                AND ((SELECT sees_all FROM gate) OR n.creator_id = \(caller.userID) OR n.recipient_id = \(caller.userID))
+            ORDER BY n.family_id, sync_ts, id LIMIT 500
+        ) UNION ALL (
+            SELECT 2, id, sync_ts, nag_id, actor_id, at, event_type, payload::text, NULL, NULL, NULL, NULL, NULL, NULL
+            FROM nag_events e
+            WHERE e.family_id = (SELECT family_id FROM gate) AND sync_ts >= (SELECT greatest(start, \(oldest(caller))) FROM gate)
+                AND ((SELECT sees_all FROM gate) OR \(isOwnNag(of: "e", caller)))
+            ORDER BY e.family_id, sync_ts, id LIMIT 500
+        ) UNION ALL (
+            SELECT 3, id, sync_ts, nag_id, NULL, at, prompt_type, tone, summary, NULL, NULL, NULL, NULL, NULL
+            FROM ai_mediation_events a
+            WHERE a.family_id = (SELECT family_id FROM gate WHERE sees_mediation)
+                AND sync_ts >= (SELECT greatest(start, \(oldest(caller))) FROM gate)
+                AND ((SELECT sees_all FROM gate) OR a.actor_id = \(caller.userID) OR \(isOwnNag(of: "a", caller)))
+            ORDER BY a.family_id, sync_ts, id LIMIT 500
+        ) UNION ALL (
+            SELECT 4, id, sync_ts, user_id, NULL, at, event_type, NULL, NULL, NULL, NULL, NULL, delta_points, streak_delta
+            FROM gamification_events p
+            WHERE p.family_id = (SELECT family_id FROM gate WHERE sees_points)
+                AND sync_ts >= (SELECT greatest(start, \(oldest(caller))) FROM gate)
+            ORDER BY p.family_id, sync_ts, id LIMIT 500
+        )
+        """
+    }
+
+    private static func oldest(_ caller: Caller) -> SQL { "\(caller.now - eventRetention)" }
+
+    /// Who is no guardian sees what concerns nags they sent or received.
+    private static func isOwnNag(of row: SQL, _ caller: Caller) -> SQL {
+        """
+        EXISTS (SELECT 1 FROM nags o WHERE o.family_id = \(row).family_id AND o.id = \(row).nag_id
+            AND (o.creator_id = \(caller.userID) OR o.recipient_id = \(caller.userID)))
+        """
+    }
+
+    /// Notes that a session was handed a time, so that it may come back with it.
+    ///
+    /// Not flushed to disk: a note that is lost costs its client one full page, never a change.
+    static func grant(_ second: Int64, to session: SessionID, in family: FamilyID) -> SQL {
+        """
+        INSERT INTO sync_grants AS g (session_id, family_id, seconds)
+        SELECT \(session), \(family), ARRAY[\(second)]
+        FROM set_config('synchronous_commit', 'off', true)
+        ON CONFLICT (session_id, family_id) DO UPDATE SET seconds = (ARRAY[\(second)] || g.seconds)[1:16]
+        """
+    }
+}
+
+/// Where a client says it is in the feed, and what makes the claim believable.
+enum FeedStart {
+    /// Nothing said: everything, from the beginning.
+    case beginning
+    /// A `since` of the legacy contract, good if its whole second was handed to this session for this family.
+    case second(Int64)
+    /// A place within an epoch: everything after it. Good if the clock has reached it in that epoch.
+    case after(Timestamp, epoch: Int64)
+
+    /// Whether the claim holds, over the gate's joins.
+    fileprivate var condition: SQL {
+        switch self {
+        case .beginning: "true"
+        case .second(let second): "g.seconds @> ARRAY[\(second)]"
+        case .after(let place, let epoch): "(c.epoch = \(epoch) AND c.ts >= \(place))"
+        }
+    }
+
+    /// The first stamp of the page.
+    fileprivate var place: SQL {
+        switch self {
+        case .beginning: "'-infinity'::timestamptz"
+        case .second(let second): "\(Timestamp(seconds: second))"
+        case .after(let place, _): "\(Timestamp(microseconds: place.microseconds &+ 1))"
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import Domain
+import Foundation
+import Postgres
+import SQL
+
+/// The data of deploy/bench: 1,000 families of four (two guardians, two children) with 90 days behind them, in the shape
+/// that family coordination has: about 1.3 million rows, written in the order of time, as life would have written them.
+///
+/// Ids are md5 of a letter and a number (family `f7`, person `u28`, nag `n1750`), so that load scripts can compute them.
+public enum BenchmarkSeed {
+    public static let families = 1_000
+
+    /// Fills an empty, migrated database, and writes what load scripts need into `folder`: `targets.txt` (2,000 lines of a
+    /// guardian's access token, their family and ten of its nags) and `since.txt` (a time about ten changed rows back).
+    public static func run(
+        databaseURL: String, tokens: Tokens, folder: String, progress: @Sendable (String) -> Void
+    ) async throws {
+        let now = SystemClock().now()
+        let since = (now - .hours(16)).flooredToSecond
+        let lines = try await Schema.onDatabase(databaseURL) { database in
+            guard try await database.query("SELECT count(*) AS n FROM families").one()["n"] == 0 else {
+                throw SeedFault.notEmpty
+            }
+            for (title, statement) in statements(now, since) {
+                progress(title)
+                try await database.transaction { try await $0.run(script: statement) }
+            }
+            return try await targets(database, tokens, now)
+        }
+        try lines.joined(separator: "\n").appending("\n").write(toFile: "\(folder)/targets.txt", atomically: true, encoding: .utf8)
+        try since.rfc3339.write(toFile: "\(folder)/since.txt", atomically: true, encoding: .utf8)
+    }
+
+    private static func targets(_ database: Database, _ tokens: Tokens, _ now: Timestamp) async throws -> [String] {
+        let rows = try await database.query(
+            """
+            SELECT m.user_id, m.family_id, md5('s' || u)::uuid AS session_id,
+                   (SELECT string_agg(md5('n' || (f * 250 + (u * 37 + k * 23) % 250))::uuid::text, ',')
+                    FROM generate_series(0, 9) k) AS nags
+            FROM generate_series(0, 3999) u CROSS JOIN LATERAL (SELECT u / 4 AS f) x
+            JOIN memberships m ON m.user_id = md5('u' || u)::uuid
+            WHERE m.role = 'guardian' ORDER BY m.user_id LIMIT 2000
+            """)
+        return try rows.map { row in
+            let claims = Tokens.Claims(user: try row["user_id"], session: try row["session_id"])
+            let family: FamilyID = try row["family_id"]
+            let nags: String = try row["nags"]
+            return "\(tokens.accessToken(claims, at: now)) \(family) \(nags)"
+        }
+    }
+
+    private static func statements(_ now: Timestamp, _ since: Timestamp) -> [(title: String, sql: String)] {
+        let moment = "timestamptz '\(now.rfc3339)'"
+        return [
+            ("families and people", people(moment)),
+            ("nags", nags(moment)),
+            ("events", events(moment)),
+            ("mediation and points", mediation(moment)),
+            ("sessions and clocks", clocks(moment, since)),
+        ]
+    }
+
+    private static func people(_ now: String) -> String {
+        """
+        SELECT setseed(0.42);
+        INSERT INTO families (id, name, invite_code, child_code, created_at)
+            SELECT md5('f' || f)::uuid, 'Family ' || f, 'INVITE' || f, 'C' || lpad(f::text, 6, '0'), \(now) - interval '95 days'
+            FROM generate_series(0, \(families - 1)) f;
+        INSERT INTO family_clock (family_id) SELECT id FROM families;
+        INSERT INTO users (id, email, display_name, status, pseudonym, created_at)
+            SELECT md5('u' || u)::uuid, 'person' || u || '@example.org', 'Person ' || u, 'active', md5('p' || u)::uuid,
+                   \(now) - interval '95 days'
+            FROM generate_series(0, \(families * 4 - 1)) u;
+        INSERT INTO memberships (family_id, user_id, role, status, joined_at)
+            SELECT md5('f' || u / 4)::uuid, md5('u' || u)::uuid, CASE WHEN u % 4 < 2 THEN 'guardian' ELSE 'child' END,
+                   'active', \(now) - interval '95 days'
+            FROM generate_series(0, \(families * 4 - 1)) u;
+        INSERT INTO relationships (family_id, id, party_a, party_b, status)
+            SELECT a.family_id, gen_random_uuid(), a.user_id, b.user_id, 'active'
+            FROM memberships a JOIN memberships b ON b.family_id = a.family_id AND a.user_id < b.user_id;
+        INSERT INTO policies (family_id, id, owners, is_default, created_at)
+            SELECT family_id, gen_random_uuid(), array_agg(user_id), true, \(now) - interval '95 days'
+            FROM memberships WHERE role = 'guardian' GROUP BY family_id;
+        INSERT INTO consents (id, user_id, family_id, consent_type, granted_at)
+            SELECT md5('c' || m.user_id || t)::uuid, m.user_id, m.family_id, t, \(now) - interval '95 days'
+            FROM memberships m, unnest(ARRAY['ai_mediation', 'gamification_participation', 'child_account_creation']) t
+            WHERE m.role = 'guardian';
+        INSERT INTO preferences (family_id, user_id, prefs, updated_at)
+            SELECT family_id, user_id, '{"ai_server_enabled": true, "gamification_enabled": true, "theme": "auto"}',
+                   \(now) - interval '95 days'
+            FROM memberships;
+        """
+    }
+
+    private static func nags(_ now: String) -> String {
+        """
+        SELECT setseed(0.42);
+        CREATE UNLOGGED TABLE seed_nag AS
+            SELECT n, n / 250 AS f, n / 250 * 4 + (random() * 1.999)::int % 2 AS creator,
+                   n / 250 * 4 + floor(random() * 4)::int AS recipient, \(now) - interval '90 days' * random() AS made,
+                   random() AS fate
+            FROM generate_series(0, \(families * 250 - 1)) n;
+        INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, description, status,
+                          created_at, completed_at, closed_at, cycle_started_at, completion_note, sync_seq, sync_ts)
+            SELECT md5('f' || f)::uuid, md5('n' || n)::uuid, md5('u' || creator)::uuid, md5('u' || recipient)::uuid,
+                   made + interval '1 day', (ARRAY['chores', 'homework', 'meds', 'appointments', 'other'])[1 + n % 5],
+                   (ARRAY['ack_only', 'binary_check', 'binary_with_note'])[1 + n % 3],
+                   'Please remember to ' || (ARRAY['take out the bins before the truck comes',
+                       'finish the maths worksheet and put it in the bag', 'take the allergy pill after breakfast',
+                       'be ready for the dentist at four', 'put the bike back into the garage'])[1 + n % 5],
+                   CASE WHEN fate < 0.7 THEN 'completed' WHEN fate < 0.85 THEN 'missed' ELSE 'open' END, made,
+                   CASE WHEN fate < 0.7 THEN least(\(now), made + interval '20 hours' * fate) END,
+                   CASE WHEN fate < 0.85 THEN least(\(now), made + interval '20 hours' * fate) END, made,
+                   CASE WHEN fate < 0.7 THEN 'done' END, 0, least(\(now), made + interval '20 hours' * fate)
+            FROM seed_nag ORDER BY made;
+        """
+    }
+
+    /// 2.8 events a nag: its creation, its outcome, reminders.
+    private static func events(_ now: String) -> String {
+        """
+        INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, recipient_id, at, payload, source, sync_seq,
+                                sync_ts)
+            SELECT md5('f' || f)::uuid, md5('e' || n || '-' || k)::uuid, md5('n' || n)::uuid, event,
+                   CASE WHEN event IN ('nag_missed', 'reminder_sent') THEN '\(SystemActor.scheduler)'::uuid
+                        ELSE md5('u' || CASE WHEN event = 'nag_created' THEN creator ELSE recipient END)::uuid END,
+                   md5('u' || recipient)::uuid, least(\(now), at), '{"channel": "app", "strategy": "friendly_reminder"}',
+                   CASE WHEN event IN ('nag_missed', 'reminder_sent') THEN 'system' ELSE 'text' END, 0, least(\(now), at)
+            FROM (SELECT n, f, creator, recipient, 1 AS k, 'nag_created' AS event, made AS at FROM seed_nag
+                  UNION ALL SELECT n, f, creator, recipient, 2,
+                      CASE WHEN fate < 0.7 THEN 'nag_completed' ELSE 'nag_missed' END, made + interval '20 hours' * fate
+                      FROM seed_nag WHERE fate < 0.85
+                  UNION ALL SELECT n, f, creator, recipient, 3, 'reminder_sent', made + interval '6 hours'
+                      FROM seed_nag WHERE n % 20 <> 0) e
+            ORDER BY at;
+        DROP TABLE seed_nag;
+        """
+    }
+
+    private static func mediation(_ now: String) -> String {
+        """
+        SELECT setseed(0.42);
+        INSERT INTO ai_mediation_events (family_id, id, nag_id, prompt_type, tone, summary, actor_id, at, sync_seq, sync_ts)
+            SELECT md5('f' || i / 150)::uuid, md5('a' || i)::uuid,
+                   md5('n' || i / 150 * 250 + floor(random() * 250)::int)::uuid, 'select_tone',
+                   (ARRAY['neutral', 'firm', 'supportive'])[1 + i % 3], 'Tone chosen from recent history of the recipient',
+                   md5('u' || i / 150 * 4)::uuid, at, 0, at
+            FROM (SELECT i, \(now) - interval '90 days' * random() AS at FROM generate_series(0, \(families * 150 - 1)) i) x
+            ORDER BY at;
+        INSERT INTO gamification_events (family_id, id, user_id, event_type, delta_points, streak_delta, at, sync_seq, sync_ts)
+            SELECT md5('f' || i / 250)::uuid, md5('g' || i)::uuid, md5('u' || i / 250 * 4 + floor(random() * 4)::int)::uuid,
+                   CASE WHEN r < 0.8 THEN 'nag_completed' ELSE 'nag_missed' END, CASE WHEN r < 0.8 THEN 10 ELSE 0 END,
+                   CASE WHEN r < 0.8 THEN 1 ELSE -3 END, at, 0, at
+            FROM (SELECT i, random() AS r, \(now) - interval '90 days' * random() AS at
+                  FROM generate_series(0, \(families * 250 - 1)) i) x
+            ORDER BY at;
+        INSERT INTO member_totals (family_id, user_id, points, streak, events, completions)
+            SELECT family_id, user_id, sum(delta_points), greatest(0, sum(streak_delta)), count(*),
+                   count(*) FILTER (WHERE event_type = 'nag_completed')
+            FROM gamification_events GROUP BY family_id, user_id;
+        """
+    }
+
+    private static func clocks(_ now: String, _ since: Timestamp) -> String {
+        """
+        UPDATE family_clock SET ts = \(now) WHERE family_id IN (SELECT id FROM families);
+        INSERT INTO sessions (id, user_id, created_at, expires_at)
+            SELECT md5('s' || u)::uuid, md5('u' || u)::uuid, \(now), \(now) + interval '60 days'
+            FROM generate_series(0, \(families * 4 - 1)) u;
+        INSERT INTO sync_grants (session_id, family_id, seconds)
+            SELECT md5('s' || u)::uuid, md5('f' || u / 4)::uuid, ARRAY[floor(extract(epoch FROM c.ts))::bigint, \(since.seconds)]
+            FROM generate_series(0, \(families * 4 - 1)) u JOIN family_clock c ON c.family_id = md5('f' || u / 4)::uuid;
+        """
+    }
+}
+
+/// Why nothing was seeded.
+public enum SeedFault: Error, CustomStringConvertible {
+    case notEmpty
+
+    public var description: String { "the database holds families already: nothing was changed" }
+}
