@@ -4,5 +4,6 @@ enum Routes {
         VersionRoutes.register(in: routes)
         AIRoutes.register(in: routes, Mediator(backend))
         SyncRoutes.register(in: routes, Feed(backend))
+        AuditRoutes.register(in: routes, AuditTrail(backend))
     }
 }
