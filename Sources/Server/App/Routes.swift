@@ -9,5 +9,6 @@ enum Routes {
         GamificationRoutes.register(in: routes, gamification)
         SafetyRoutes.register(in: routes, Safety(backend))
         ReportsRoutes.register(in: routes, Reports(backend))
+        AuditRoutes.register(in: routes, AuditTrail(backend))
     }
 }

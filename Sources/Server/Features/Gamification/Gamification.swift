@@ -45,7 +45,7 @@ final class Gamification {
             member = try await backend.access.member(
                 caller, orNotFound: "There is no such member.", backend.database)
         }
-        try await requireInsight(member, into: query.userID)
+        try await requireInsight(caller, member, into: query.userID)
         let rows = try await backend.database.query(
             GamificationStatements.events(of: query.userID, in: member.familyID, query.page))
         let items = try rows.map { row throws(PostgresError) -> GamificationEventResponse? in
@@ -61,7 +61,7 @@ final class Gamification {
     func badges(_ caller: Caller, _ call: Call<UserInFamilyQuery, NoBody>) async throws -> [BadgeResponse] {
         let (user, family) = (call.parameters.userID, call.parameters.familyID)
         let member = try await backend.access.member(caller, of: family, backend.database)
-        try await requireInsight(member, into: user)
+        try await requireInsight(caller, member, into: user)
         return try await backend.database.query(GamificationStatements.badges(of: user, in: family))
             .map { row throws(PostgresError) in
                 BadgeResponse(
@@ -70,11 +70,11 @@ final class Gamification {
             }
     }
 
-    private func requireInsight(_ member: Member, into user: UserID) async throws {
+    private func requireInsight(_ caller: Caller, _ member: Member, into user: UserID) async throws {
         if let denial = RoleMatrix.denialOfInsights(
             isSelf: user == member.userID, by: Standing(role: member.role))
         {
-            throw APIError(.authorizationDenied, denial.message)
+            try await backend.refuse(caller, member, "gamification.read.denied", denial)
         }
         _ = try await record(of: user, in: member.familyID)
     }

@@ -21,7 +21,7 @@ extension Nags {
                 return .refuse(
                     Act(
                         kind: "nag.create.denied", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
-                        subject: try row["pseudonym"], details: ["reason": denial.rawValue]),
+                        subject: try row["pseudonym"], details: ["reason": denial.rawValue], stampedRows: 0),
                     APIError(.policyForbidden, message))
             }
             guard try row["is_policy_known"] else {

@@ -56,7 +56,7 @@ struct NagView {
     }
 
     func refuse<Answer>(_ act: NagAct, reason: String, _ error: APIError) -> Decision<Answer> {
-        .refuse(self.act("nag.\(act.rawValue).denied", details: ["reason": reason], rows: []), error)
+        .refuse(self.act("nag.\(act.rawValue).denied", details: ["reason": reason], stampedRows: 0, rows: []), error)
     }
 }
 

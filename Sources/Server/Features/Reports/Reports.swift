@@ -51,7 +51,7 @@ final class Reports {
     private func guardian(_ caller: Caller, of family: FamilyID) async throws -> Member {
         let member = try await backend.access.member(caller, of: family, backend.database)
         if let denial = RoleMatrix.denial(of: .readReports, by: Standing(role: member.role)) {
-            throw APIError(.authorizationDenied, denial.message)
+            try await backend.refuse(caller, member, "report.read.denied", denial)
         }
         return member
     }

@@ -99,7 +99,7 @@ final class Safety {
                 return .refuse(
                     Act(
                         kind: "relationship.suspend.denied", basis: .nothingChanged(since: member.seq),
-                        actor: member.pseudonym, details: ["reason": denial.rawValue]),
+                        actor: member.pseudonym, details: ["reason": denial.rawValue], stampedRows: 0),
                     APIError(.authorizationDenied, denial.message))
             }
             guard let row = rows.first else { throw APIError(.notFound, "There is no such relationship.") }
