@@ -20,7 +20,7 @@ public final class NagzServer: Sendable {
     public init(
         _ configuration: Configuration, clock: any WallClock = SystemClock(), random: any Randomness = SystemRandomness()
     ) async throws {
-        let log = Log(configuration.logLevel, clock: clock)
+        let log = Log(configuration.logLevel, clock: clock, descriptor: configuration.logDescriptor)
         let hashingPool = try BlockingPool(name: "nagz-hash", threads: 2, queueLimit: 64)
         let hashing = PasswordHashing(hashingPool, cost: configuration.passwordCost)
         let tokens = Tokens(
@@ -79,6 +79,7 @@ public final class NagzServer: Sendable {
         for (loop, database) in zip(loops, databases) { await Self.close(database, on: loop) }
         for loop in loops { loop.stop() }
         hashingPool.stop()
+        log.stop()
     }
 
     private static func close(_ database: Confined<Database>, on loop: isolated EventLoop) { database.value.close() }

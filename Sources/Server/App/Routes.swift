@@ -8,5 +8,11 @@ enum Routes {
         PreferencesRoutes.register(in: routes, MemberPreferences(backend))
         AIRoutes.register(in: routes, Mediator(backend))
         SyncRoutes.register(in: routes, Feed(backend))
+        let gamification = Gamification(backend)
+        NagsRoutes.register(in: routes, Nags(backend, gamification))
+        GamificationRoutes.register(in: routes, gamification)
+        SafetyRoutes.register(in: routes, Safety(backend))
+        ReportsRoutes.register(in: routes, Reports(backend))
+        AuditRoutes.register(in: routes, AuditTrail(backend))
     }
 }
