@@ -13,7 +13,8 @@ public struct Identifier<Kind>: Hashable, Sendable {
 
     /// Reads `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`; anything else is nil.
     public init?(_ text: some StringProtocol) {
-        guard let parsed = parseUUID(text.utf8) else { return nil }
+        var text = String(text)
+        guard let parsed = text.withUTF8({ parseUUID($0) }) else { return nil }
         self = Self(high: parsed.high, low: parsed.low)
     }
 
@@ -95,26 +96,25 @@ extension Identifier: CustomStringConvertible {
     }
 }
 
-private func parseUUID(_ text: some Sequence<UInt8>) -> (high: UInt64, low: UInt64)? {
+private func parseUUID(_ text: UnsafeBufferPointer<UInt8>) -> (high: UInt64, low: UInt64)? {
+    guard text.count == 36 else { return nil }
     var words: (high: UInt64, low: UInt64) = (0, 0)
     var position = 0
     for byte in text {
         switch position {
         case 8, 13, 18, 23:
             guard byte == UInt8(ascii: "-") else { return nil }
-        case 0..<36:
+        default:
             guard let nibble = hexadecimalValue(byte) else { return nil }
             if position < 19 {
                 words.high = words.high << 4 | UInt64(nibble)
             } else {
                 words.low = words.low << 4 | UInt64(nibble)
             }
-        default:
-            return nil
         }
         position += 1
     }
-    return position == 36 ? words : nil
+    return words
 }
 
 /// The value of an ASCII hexadecimal digit, or nil.

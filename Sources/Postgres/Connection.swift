@@ -15,7 +15,8 @@ import SQL
     private let onClose: (Connection) -> Void
 
     private var underway: [Exchange] = []
-    private var preparedNames: [String: String] = [:]
+    private var preparedNames: [SQL.Shape: String] = [:]
+    private var statementCount = 0
     private var watchdog: TimerID?
     private(set) var isOpen = true
     /// Held by a transaction: nobody else may use it.
@@ -72,24 +73,28 @@ import SQL
         let exchange = Exchange(continuation, deadline: poller.now + patience)
         underway.append(exchange)
         for statement in statements {
-            let (text, values) = statement.rendered()
-            guard queue(text, Parameters(values), in: exchange) else { return close() }
+            guard queue(statement, in: exchange) else { return close() }
         }
         guard unsafe PQpipelineSync(handle) == 1 else { return close() }
         flush()
         armWatchdog()
     }
 
-    private func queue(_ text: String, _ parameters: Parameters, in exchange: Exchange) -> Bool {
+    private func queue(_ statement: SQL, in exchange: Exchange) -> Bool {
+        let parameters = Parameters(statement.values)
+        let shape = statement.shape
         let name: String
-        if let known = preparedNames[text] {
+        if let shape, let known = preparedNames[shape] {
             name = known
         } else {
-            name = "s\(preparedNames.count)"
-            preparedNames[text] = name
+            // Runtime text is not worth remembering: it gets the unnamed statement.
+            name = shape == nil ? "" : "s\(statementCount)"
+            statementCount += 1
+            if let shape { preparedNames[shape] = name }
             exchange.steps.append(.prepare)
             let types = parameters.types
-            guard unsafe PQsendPrepare(handle, name, text, Int32(types.count), types) == 1 else { return false }
+            guard unsafe PQsendPrepare(handle, name, statement.text, Int32(types.count), types) == 1
+            else { return false }
         }
         exchange.steps.append(.execute)
         let sent = unsafe parameters.withArrays { count, values, lengths, formats in

@@ -19,7 +19,7 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         var isWakePending = false
     }
 
-    private let inbox = Mutex(Inbox())
+    private let inbox = Locked(Inbox())
     private let threadNumber = Atomic<UInt>(0)
     private var local: [UnownedJob] = []
     private var running: [UnownedJob] = []
@@ -35,6 +35,9 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     func adoptCurrentThread() {
         threadNumber.store(UInt(pthread_self()), ordering: .releasing)
     }
+
+    /// The calling thread stops being the one that runs jobs: the system may give its number to another.
+    func leaveThread() { threadNumber.store(0, ordering: .releasing) }
 
     var isOnLoopThread: Bool { threadNumber.load(ordering: .relaxed) == UInt(pthread_self()) }
 

@@ -54,23 +54,52 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         return joined
     }
 
-    /// The text with `$1`, `$2`, … and the values in that order.
-    public func rendered() -> (text: String, values: [SQLValue]) {
+    /// The text with `$1`, `$2`, … in the order of `values`.
+    public var text: String {
         var text = ""
         text.reserveCapacity(512)
-        var values: [SQLValue] = []
-        values.reserveCapacity(pieces.count / 2 + 1)
+        var count = 0
         for piece in pieces {
             switch piece {
             case .text(let literal): text += literal.description
             case .runtimeText(let runtime): text += runtime
-            case .value(let value):
-                values.append(value)
-                text += "$"
-                text += String(values.count)
+            case .value:
+                count += 1
+                text += "$\(count)"
             }
         }
-        return (text, values)
+        return text
+    }
+
+    public var values: [SQLValue] {
+        var values: [SQLValue] = []
+        values.reserveCapacity(pieces.count / 2 + 1)
+        for case .value(let value) in pieces { values.append(value) }
+        return values
+    }
+
+    /// Names the text without building it: where its literals lie in the program, and where values stand between them.
+    /// Nil for a statement with runtime text. Statements of the same shape have the same text and value types.
+    public var shape: Shape? {
+        var marks: [UInt] = []
+        marks.reserveCapacity(pieces.count)
+        for piece in pieces {
+            switch piece {
+            case .text(let literal): marks.append(UInt(bitPattern: literal.utf8Start))
+            case .runtimeText: return nil
+            case .value(let value): marks.append(value.type.mark)
+            }
+        }
+        return Shape(marks: marks)
+    }
+
+    /// What `shape` answers: quick to compare and to hash.
+    public struct Shape: Hashable, Sendable {
+        fileprivate let marks: [UInt]
+
+        public func hash(into hasher: inout Hasher) {
+            marks.withUnsafeBytes { hasher.combine(bytes: $0) }
+        }
     }
 }
 
@@ -109,6 +138,22 @@ public enum SQLValue: Hashable, Sendable {
 /// The types a parameter can have.
 public enum SQLType: Hashable, Sendable {
     case boolean, integer, double, text, bytes, uuid, timestamp, json, uuids, texts
+
+    /// A number that is no address of a literal.
+    fileprivate var mark: UInt {
+        switch self {
+        case .boolean: 1
+        case .integer: 2
+        case .double: 3
+        case .text: 4
+        case .bytes: 5
+        case .uuid: 6
+        case .timestamp: 7
+        case .json: 8
+        case .uuids: 9
+        case .texts: 10
+        }
+    }
 }
 
 /// A Swift value that can be a parameter.

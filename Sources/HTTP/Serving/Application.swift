@@ -41,7 +41,8 @@ public struct Application: Sendable {
     func answerWithoutRoute(_ request: borrowing Request, allowed: MethodSet?) -> Response {
         if let preflight = cors?.preflight(request), allowed != nil { return preflight }
         guard let allowed else { return refuse(.notFound, "There is nothing at this path.", request.id) }
-        var response = request.method == .options
+        var response =
+            request.method == .options
             ? Response.noContent : refuse(.methodNotAllowed, "This path does not take this method.", request.id)
         response.fields.append(HeaderField("allow", allowed.description))
         return response

@@ -98,7 +98,8 @@ extension HTTPConnection {
         observe(request, response.status, octetsOut: count)
     }
 
-    private func framing(of response: borrowing Response, for request: borrowing Request) -> ResponseHeadWriter.Framing {
+    private func framing(of response: borrowing Response, for request: borrowing Request) -> ResponseHeadWriter.Framing
+    {
         if response.status.forbidsContent { return .none }
         if case .stream = response.body { return request.head.isHTTP11 ? .chunked : .untilClose }
         return .length(response.octetCount)

@@ -9,6 +9,11 @@ public struct Tokens: Sendable {
     public struct Claims: Hashable, Sendable {
         public let user: UserID
         public let session: SessionID
+
+        public init(user: UserID, session: SessionID) {
+            self.user = user
+            self.session = session
+        }
     }
 
     public static let accessLifetime = Timestamp.Span.hours(8)
@@ -62,9 +67,17 @@ public struct Tokens: Sendable {
 
     /// - Throws: 401 with the same words whatever is wrong with the token.
     public func verify(_ token: String, at now: Timestamp) throws(APIError) -> Claims {
-        let refusal = APIError(.authenticationFailed, "The access token is not valid. Sign in again.")
+        let verified = try read(token)
+        guard now.seconds < verified.expiry else { throw Self.refusal }
+        return verified.claims
+    }
+
+    fileprivate static let refusal = APIError(.authenticationFailed, "The access token is not valid. Sign in again.")
+
+    /// Whose token it is and until when, whatever the time is now.
+    fileprivate func read(_ token: String) throws(APIError) -> (claims: Claims, expiry: Int64) {
         if acceptsDevelopmentTokens, token.hasPrefix("dev:"), let user = UserID(token.dropFirst(4)) {
-            return Claims(user: user, session: SessionID(high: 0, low: 0))
+            return (Claims(user: user, session: SessionID(high: 0, low: 0)), .max)
         }
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard token.utf8.count <= 2_048, parts.count == 3, let key = keys.first(where: { $0.header == parts[0] }),
@@ -75,9 +88,9 @@ public struct Tokens: Sendable {
             claims["aud"]?.stringValue == Self.audience,
             let user = claims["sub"]?.stringValue.flatMap({ UserID($0) }),
             let session = claims["sid"]?.stringValue.flatMap({ SessionID($0) }),
-            let expiry = claims["exp"]?.integerValue, now.seconds < expiry
-        else { throw refusal }
-        return Claims(user: user, session: session)
+            let expiry = claims["exp"]?.integerValue
+        else { throw Self.refusal }
+        return (Claims(user: user, session: session), expiry)
     }
 
     // MARK: Refresh tokens
@@ -92,6 +105,26 @@ public struct Tokens: Sendable {
 
     /// A first refresh token, from 32 random bytes.
     public static func refreshToken(_ random: any Randomness) -> String { base64URL(random.bytes(32)) }
+}
+
+/// The tokens that a loop has verified before: a signature that was right stays right, only time goes on.
+final class VerifiedTokens {
+    private static let limit = 8_192
+
+    private let tokens: Tokens
+    private var known: [String: (claims: Tokens.Claims, expiry: Int64)] = [:]
+
+    init(_ tokens: Tokens) { self.tokens = tokens }
+
+    /// The same as `Tokens.verify`, mostly without computing it.
+    func verify(_ token: String, at now: Timestamp) throws(APIError) -> Tokens.Claims {
+        if let verified = known[token], now.seconds < verified.expiry { return verified.claims }
+        let verified = try tokens.read(token)
+        guard now.seconds < verified.expiry else { throw Tokens.refusal }
+        if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
+        known[token] = verified
+        return verified.claims
+    }
 }
 
 // MARK: Small pieces of libsodium

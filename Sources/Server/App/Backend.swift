@@ -9,6 +9,7 @@ final class Backend {
     let clock: any WallClock
     let random: any Randomness
     let tokens: Tokens
+    let verifiedTokens: VerifiedTokens
     let hashing: PasswordHashing
     let heuristics: Heuristics
     let zones = ZoneTable()
@@ -21,6 +22,7 @@ final class Backend {
         self.clock = clock
         self.random = random
         self.tokens = tokens
+        verifiedTokens = VerifiedTokens(tokens)
         self.hashing = hashing
         self.heuristics = heuristics
         access = Access()

@@ -45,7 +45,7 @@ struct Caller: Sendable {
     var now: Timestamp { context.now }
 }
 
-extension Tokens {
+extension VerifiedTokens {
     /// Who a bearer token speaks for.
     /// - Throws: 401 unless the token is ours, whole and in time. Whether its session still stands is the database's to
     ///   say: `Access` checks it in the same statement that reads what the request needs.

@@ -46,7 +46,7 @@ final class RouteTable {
     ) {
         precondition(endpoint.operation.access == .bearer, "\(endpoint.operation.id) is open")
         add(endpoint.operation) { [self] request, context, fields in
-            let caller = try backend.tokens.caller(try Self.bearerToken(request), context)
+            let caller = try backend.verifiedTokens.caller(try Self.bearerToken(request), context)
             try limit(endpoint.operation, .user(caller.userID), context, &fields)
             return try await handler(caller, call(endpoint, request, context))
         }
