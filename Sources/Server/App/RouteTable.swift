@@ -177,7 +177,7 @@ extension Status {
 }
 
 extension HTTP.Method {
-    fileprivate init(_ method: Operation.Method) {
+    init(_ method: Operation.Method) {
         self =
             switch method {
             case .get: .get
