@@ -41,7 +41,9 @@ let package = Package(
 
         // MARK: Machinery
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: checkedMemory),
-        .target(name: "HTTP", dependencies: ["Reactor", "CLinux", "CZlib"], swiftSettings: checkedMemory),
+        .target(
+            name: "HTTP", dependencies: ["Reactor", "CLinux", "CZlib"], exclude: ["README.md"],
+            swiftSettings: checkedMemory),
         .target(name: "SQL", dependencies: ["Domain"], swiftSettings: common),
         .target(name: "Postgres", dependencies: ["SQL", "Domain", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
 

@@ -1,5 +1,4 @@
 import Dispatch
-import Synchronization
 
 /// A few threads for calls that block or compute for long (password hashing), behind a bounded queue.
 public final class BlockingPool: Sendable {
@@ -13,7 +12,7 @@ public final class BlockingPool: Sendable {
         var isStopped = false
     }
 
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let work = DispatchSemaphore(value: 0)
     private let queueLimit: Int
 

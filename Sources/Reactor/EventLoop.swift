@@ -32,6 +32,7 @@ public actor EventLoop {
     /// Runs the loop on the calling thread until `stop`.
     public nonisolated func run() {
         executor.adoptCurrentThread()
+        defer { executor.leaveThread() }
         while !isStopRequested.load(ordering: .acquiring) {
             executor.runQueuedJobs()
             assumeIsolated { loop in

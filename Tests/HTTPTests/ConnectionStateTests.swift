@@ -189,7 +189,8 @@ struct ConnectionStateTests {
         #expect(script.events.filter { $0 == "request 0" }.count == wire.utf8.count / get.utf8.count)
     }
 
-    @Test("the peer's end before, inside and after a request", arguments: [("", ["close"]), ("GET", ["fault truncated"])])
+    @Test(
+        "the peer's end before, inside and after a request", arguments: [("", ["close"]), ("GET", ["fault truncated"])])
     func peerEnds(_ wire: String, _ expected: [String]) {
         var script = Script()
         script.feed(wire)

@@ -29,33 +29,39 @@ struct RequestTests {
         #expect(throws: HTTPFault.fieldRepeated) { try request.headers.single("x-two") }
     }
 
-    @Test("queries are decoded", arguments: [
-        ("/?a=1&b=2", "a=1|b=2"), ("/?a=x+y%20z", "a=x y z"), ("/?a", "a="), ("/?=v", "=v"), ("/?", ""),
-        ("/?a=b=c", "a=b=c"), ("/?&&a=1&", "a=1"), ("/?%C3%A4=%F0%9F%91%8D", "ä=👍"), ("/?a=%26%3D", "a=&="),
-        ("/?a=1&a=2", "a=1|a=2"), ("http://a?b=1", "b=1"),
-    ])
+    @Test(
+        "queries are decoded",
+        arguments: [
+            ("/?a=1&b=2", "a=1|b=2"), ("/?a=x+y%20z", "a=x y z"), ("/?a", "a="), ("/?=v", "=v"), ("/?", ""),
+            ("/?a=b=c", "a=b=c"), ("/?&&a=1&", "a=1"), ("/?%C3%A4=%F0%9F%91%8D", "ä=👍"), ("/?a=%26%3D", "a=&="),
+            ("/?a=1&a=2", "a=1|a=2"), ("http://a?b=1", "b=1"),
+        ])
     func query(_ target: String, _ expected: String) throws {
         #expect(try get("", target).query.map { "\($0.name)=\($0.value)" }.joined(separator: "|") == expected)
     }
 
-    @Test("bearer tokens", arguments: [
-        ("Authorization: Bearer abc\r\n", "abc"), ("authorization: bearer  abc\r\n", "abc"),
-        ("Authorization: Basic abc\r\n", nil), ("Authorization: Bearer\r\n", nil), ("", nil),
-    ])
+    @Test(
+        "bearer tokens",
+        arguments: [
+            ("Authorization: Bearer abc\r\n", "abc"), ("authorization: bearer  abc\r\n", "abc"),
+            ("Authorization: Basic abc\r\n", nil), ("Authorization: Bearer\r\n", nil), ("", nil),
+        ])
     func bearer(_ fields: String, _ expected: String?) throws {
         #expect(try get(fields).bearerToken() == expected)
     }
 
-    @Test("trace contexts", arguments: [
-        ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", true),
-        ("cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", true),
-        ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", false),
-        ("ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", false),
-        ("00-0AF7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", false),
-        ("00-00000000000000000000000000000000-b7ad6b7169203331-01", false),
-        ("00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01", false),
-        ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331", false), ("", false),
-    ])
+    @Test(
+        "trace contexts",
+        arguments: [
+            ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", true),
+            ("cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", true),
+            ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", false),
+            ("ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", false),
+            ("00-0AF7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", false),
+            ("00-00000000000000000000000000000000-b7ad6b7169203331-01", false),
+            ("00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01", false),
+            ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331", false), ("", false),
+        ])
     func trace(_ value: String, _ isValid: Bool) {
         let parent = TraceContext(traceparent: value)
         #expect((parent != nil) == isValid)
@@ -77,11 +83,13 @@ struct RequestTests {
 
 @Suite("Responses")
 struct ResponseTests {
-    @Test("dates", arguments: [
-        (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
-        (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (4_102_444_799, "Thu, 31 Dec 2099 23:59:59 GMT"),
-        (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
-    ])
+    @Test(
+        "dates",
+        arguments: [
+            (0, "Thu, 01 Jan 1970 00:00:00 GMT"), (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"),
+            (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"), (4_102_444_799, "Thu, 31 Dec 2099 23:59:59 GMT"),
+            (-1, "Wed, 31 Dec 1969 23:59:59 GMT"),
+        ])
     func dates(_ seconds: Int, _ expected: String) { #expect(DateLine.fixdate(seconds) == expected) }
 
     @Test("a value cannot end its line")
@@ -113,30 +121,38 @@ struct ResponseTests {
     @Test("405 and OPTIONS name the methods of a path")
     func allow() throws {
         var connection = ScriptedConnection(try sampleApplication())
-        connection.receive(octets("DELETE /nags/1 HTTP/1.1\r\nHost: a\r\n\r\nOPTIONS /nags/1 HTTP/1.1\r\nHost: a\r\n\r\n"))
+        connection.receive(
+            octets("DELETE /nags/1 HTTP/1.1\r\nHost: a\r\n\r\nOPTIONS /nags/1 HTTP/1.1\r\nHost: a\r\n\r\n"))
         let both = answers(in: connection.output)
         #expect(both.map(\.status) == [405, 204])
         #expect(both.map { $0["allow"] } == ["GET, HEAD, PUT, OPTIONS", "GET, HEAD, PUT, OPTIONS"])
         #expect(both[1]["content-length"] == nil)
     }
 
-    @Test("If-None-Match", arguments: [
-        ("W/\"v1\"", 304), ("\"v1\"", 304), ("\"v0\", W/\"v1\"", 304), ("*", 304), ("\"v2\"", 200), ("v1", 200), ("", 200),
-    ])
+    @Test(
+        "If-None-Match",
+        arguments: [
+            ("W/\"v1\"", 304), ("\"v1\"", 304), ("\"v0\", W/\"v1\"", 304), ("*", 304), ("\"v2\"", 200), ("v1", 200),
+            ("", 200),
+        ])
     func conditional(_ value: String, _ status: Int) throws {
         var connection = ScriptedConnection(try sampleApplication())
         connection.receive(octets("GET /tagged HTTP/1.1\r\nHost: a\r\nIf-None-Match: \(value)\r\n\r\n"))
         let answer = try #require(answers(in: connection.output).first)
-        #expect(answer.status == status && answer["etag"] == "W/\"v1\"" && answer.text == (status == 200 ? "tagged" : ""))
+        #expect(
+            answer.status == status && answer["etag"] == "W/\"v1\"" && answer.text == (status == 200 ? "tagged" : ""))
     }
 }
 
 @Suite("Compression")
 struct CompressionTests {
-    @Test("gzip is sent when it is accepted", arguments: [
-        ("gzip", true), ("GZIP", true), ("deflate, gzip;q=0.5", true), ("*", true), ("gzip;q=0", false),
-        ("gzip; q=0.000", false), ("*;q=0", false), ("gzip;q=0, *", false), ("identity", false), ("", false), ("br", false),
-    ])
+    @Test(
+        "gzip is sent when it is accepted",
+        arguments: [
+            ("gzip", true), ("GZIP", true), ("deflate, gzip;q=0.5", true), ("*", true), ("gzip;q=0", false),
+            ("gzip; q=0.000", false), ("*;q=0", false), ("gzip;q=0, *", false), ("identity", false), ("", false),
+            ("br", false),
+        ])
     func negotiation(_ value: String, _ isCompressed: Bool) throws {
         var connection = ScriptedConnection(try sampleApplication())
         connection.receive(octets("GET /page HTTP/1.1\r\nHost: a\r\nAccept-Encoding: \(value)\r\n\r\n"))

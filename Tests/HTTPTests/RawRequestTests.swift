@@ -29,7 +29,7 @@ struct RawRequestTests {
                 let client = Client(port: port)
                 client.send(raw.wire)
                 client.endSending()
-                let statuses = answers(in: client.receiveAll()).map(\.status)
+                let statuses = answers(in: await client.receiveAll()).map(\.status)
                 #expect(statuses == raw.statuses, "\(raw.name)")
             }
         }

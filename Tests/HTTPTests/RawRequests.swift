@@ -51,7 +51,8 @@ let rawRequests: [RawRequest] = [
     RawRequest("HTTPS/1.1", "GET / HTTPS/1.1\r\nHost: a\r\n\r\n", 400),
     RawRequest("preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
     RawRequest("TLS hello", "\u{16}\u{03}\u{01}\u{02}\0\u{01}", 400),
-    RawRequest("request line of 8,300 octets", "GET /" + String(repeating: "a", count: 8300) + " HTTP/1.1\r\n\r\n", 414),
+    RawRequest(
+        "request line of 8,300 octets", "GET /" + String(repeating: "a", count: 8300) + " HTTP/1.1\r\n\r\n", 414),
     RawRequest("request line without end", "GET /" + String(repeating: "a", count: 9000), 414),
     // MARK: Target
     RawRequest("absolute form", "GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 200),
@@ -133,8 +134,10 @@ let rawRequests: [RawRequest] = [
     RawRequest("length of 2^64", post + "Content-Length: 18446744073709551616\r\n\r\n", 413),
     RawRequest("length of 30 digits", post + "Content-Length: 999999999999999999999999999999\r\n\r\n", 413),
     RawRequest("length above the limit", post + "Content-Length: 1048577\r\n\r\n", 413),
-    RawRequest("length above the route's limit", "POST /small HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 413),
-    RawRequest("length within the route's limit", "POST /small HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nhell", 200),
+    RawRequest(
+        "length above the route's limit", "POST /small HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nhello", 413),
+    RawRequest(
+        "length within the route's limit", "POST /small HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nhell", 200),
     RawRequest("content shorter than its length", post + "Content-Length: 9\r\n\r\nhello", 400),
     // MARK: Transfer-Encoding
     RawRequest("chunked", chunked + "5\r\nhello\r\n0\r\n\r\n", 200),
@@ -177,8 +180,11 @@ let rawRequests: [RawRequest] = [
     RawRequest("trailer", chunked + "0\r\nA: b\r\nContent-Length: 7\r\n\r\n", 200),
     RawRequest("broken trailer", chunked + "0\r\nA b\r\n\r\n", 400),
     RawRequest("folded trailer", chunked + "0\r\nA: b\r\n c\r\n\r\n", 400),
-    RawRequest("trailers of 17,000 octets", chunked + "0\r\nA: " + String(repeating: "b", count: 17_000) + "\r\n\r\n", 431),
-    RawRequest("chunks above the route's limit", "POST /small HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", 413),
+    RawRequest(
+        "trailers of 17,000 octets", chunked + "0\r\nA: " + String(repeating: "b", count: 17_000) + "\r\n\r\n", 431),
+    RawRequest(
+        "chunks above the route's limit",
+        "POST /small HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", 413),
     // MARK: Expectations, connections, pipelines
     RawRequest("unknown expectation", post + "Expect: 200-ok\r\n\r\n", 417),
     RawRequest("expectation in HTTP/1.0", "POST / HTTP/1.0\r\nExpect: 100-continue\r\nContent-Length: 0\r\n\r\n", 200),
@@ -192,7 +198,8 @@ let rawRequests: [RawRequest] = [
     RawRequest("content, then invalid", post + "Content-Length: 2\r\n\r\nok" + "XX\r\n\r\n", 200, 400),
     RawRequest("invalid, then valid", "BAD\r\n\r\n" + get + "\r\n", 400),
     RawRequest("CRLF between requests", post + "Content-Length: 2\r\n\r\nok\r\n" + get + "\r\n", 200, 200),
-    RawRequest("smuggled request after chunks", chunked + "0\r\n\r\nGET /nothing HTTP/1.1\r\nHost: a\r\n\r\n", 200, 404),
+    RawRequest(
+        "smuggled request after chunks", chunked + "0\r\n\r\nGET /nothing HTTP/1.1\r\nHost: a\r\n\r\n", 200, 404),
     RawRequest("half a head", "GET / HTTP/1.1\r\nHo", 400),
     RawRequest("nothing", ""),
 ]

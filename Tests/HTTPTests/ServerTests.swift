@@ -70,8 +70,9 @@ struct ServerTests {
             await gate.arrived()
             client.send("GET /fast HTTP/1.1\r\nHost: a\r\n\r\n" + "oops\r\n\r\n")
             await gate.open()
-            let all = answers(in: client.receiveAll())
-            #expect(all.map(\.status) == [200, 200, 200, 400] && all.prefix(3).map(\.text) == ["slow", "fast", "fast"])
+            let all = answers(in: await client.receiveAll())
+            #expect(
+                all.map(\.status) == [200, 200, 200, 400] && all.prefix(3).map(\.text) == ["slow", "fast", "fast"])
         }
     }
 
@@ -80,13 +81,14 @@ struct ServerTests {
         try await withServer(try sampleApplication()) { _, port in
             let client = Client(port: port)
             client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
-            #expect(String(decoding: client.receive(until: "\r\n\r\n"), as: UTF8.self) == "HTTP/1.1 100 Continue\r\n\r\n")
+            #expect(
+                String(decoding: await client.receive(until: "\r\n\r\n"), as: UTF8.self) == "HTTP/1.1 100 Continue\r\n\r\n")
             client.send("hello")
-            #expect(answers(in: client.receive(until: "hello")).map(\.status) == [200])
+            #expect(answers(in: await client.receive(until: "hello")).map(\.status) == [200])
             for (path, status) in [("/small", 413), ("/nothing", 404), ("/nags/1", 405)] {
                 let client = Client(port: port)
                 client.send("POST \(path) HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
-                let answer = try #require(answers(in: client.receiveAll()).first)
+                let answer = try #require(answers(in: await client.receiveAll()).first)
                 #expect(answer.status == status && answer["connection"] == "close")
             }
         }
@@ -105,7 +107,7 @@ struct ServerTests {
                 client.send(octets(String(piece.count, radix: 16) + "\r\n") + piece + octets("\r\n"))
             }
             client.send("0\r\n\r\n")
-            let both = answers(in: client.receiveAll())
+            let both = answers(in: await client.receiveAll())
             #expect(both.map(\.status) == [200, 200] && both.allSatisfy { $0.body == body })
         }
     }
@@ -116,7 +118,7 @@ struct ServerTests {
             let client = Client(port: port)
             client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n")
             client.send([UInt8](repeating: 120, count: 3_000_000))
-            #expect(answers(in: client.receiveAll()).map(\.status) == [413])
+            #expect(answers(in: await client.receiveAll()).map(\.status) == [413])
         }
     }
 
@@ -139,7 +141,7 @@ struct ServerTests {
             await gate.open()
             let other = Client(port: port)
             other.send("GET /alive HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-            #expect(answers(in: other.receiveAll()).map(\.status) == [200])
+            #expect(answers(in: await other.receiveAll()).map(\.status) == [200])
             await server.drain(within: .seconds(5))
             #expect(server.connectionCount == 0 && record.open.load(ordering: .relaxed) == 0)
         }
@@ -159,14 +161,14 @@ struct ServerTests {
         try await withServer(application, limits: limits) { server, port in
             let resting = Client(port: port)
             resting.send(get)
-            _ = resting.receive(until: "root")
+            _ = await resting.receive(until: "root")
             let running = Client(port: port)
             running.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
             await gate.arrived()
             async let drained: Void = server.drain(within: .seconds(10))
-            #expect(resting.receiveAll().isEmpty)
+            #expect(await resting.receiveAll().isEmpty)
             await gate.open()
-            let answer = try #require(answers(in: running.receiveAll()).first)
+            let answer = try #require(answers(in: await running.receiveAll()).first)
             #expect(answer.status == 200 && answer["connection"] == "close" && answer.text == "done")
             running.endSending()
             await drained
@@ -187,7 +189,7 @@ struct ServerTests {
             client.send(get)
             await gate.arrived()
             await server.drain(within: .milliseconds(20))
-            #expect(client.receiveAll().isEmpty)
+            #expect(await client.receiveAll().isEmpty)
             await gate.open()
         }
     }
@@ -202,13 +204,14 @@ struct ServerTests {
             let second = Client(port: port)
             for client in [first, second] {
                 client.send(get)
-                _ = client.receive(until: "root")
+                _ = await client.receive(until: "root")
             }
             let third = Client(port: port)
             third.send(get)
-            let answer = try #require(answers(in: third.receiveAll()).first)
+            let answer = try #require(answers(in: await third.receiveAll()).first)
             #expect(answer.status == 503 && answer["retry-after"] == "1" && answer["connection"] == "close")
             #expect(record.refused.load(ordering: .relaxed) == 1)
+            withExtendedLifetime((first, second)) {}
         }
     }
 
@@ -217,7 +220,7 @@ struct ServerTests {
         var limits = Limits()
         limits.idleTime = .milliseconds(30)
         try await withServer(try sampleApplication(), limits: limits) { _, port in
-            #expect(Client(port: port).receiveAll().isEmpty)
+            #expect(await Client(port: port).receiveAll().isEmpty)
         }
     }
 
@@ -228,7 +231,7 @@ struct ServerTests {
         try await withServer(try sampleApplication(), limits: limits) { _, port in
             let client = Client(port: port)
             client.send("GET / HTTP/1.1\r\n")
-            #expect(answers(in: client.receiveAll()).map(\.status) == [408])
+            #expect(answers(in: await client.receiveAll()).map(\.status) == [408])
         }
     }
 
@@ -236,27 +239,31 @@ struct ServerTests {
     func stream() async throws {
         let application = try application(
             Route(.get, "/") { _ in
-                Response(.ok, .jsonLines, body: .stream { writer in
-                    for line in 0..<100 { try await writer.write([UInt8](repeating: UInt8(line), count: 100_000)) }
-                })
+                Response(
+                    .ok, .jsonLines,
+                    body: .stream { writer in
+                        for line in 0..<100 { try await writer.write([UInt8](repeating: UInt8(line), count: 100_000)) }
+                    })
             },
             Route(.get, "/broken") { _ in
-                Response(.ok, .jsonLines, body: .stream { writer in
-                    try await writer.write(octets("part"))
-                    throw HTTPFault.truncated
-                })
+                Response(
+                    .ok, .jsonLines,
+                    body: .stream { writer in
+                        try await writer.write(octets("part"))
+                        throw HTTPFault.truncated
+                    })
             })
         try await withServer(application) { _, port in
             for version in ["1.1", "1.0"] {
                 let client = Client(port: port)
                 client.send("GET / HTTP/\(version)\r\nHost: a\r\nConnection: close\r\n\r\n")
-                let answer = try #require(answers(in: client.receiveAll()).first)
+                let answer = try #require(answers(in: await client.receiveAll()).first)
                 #expect(answer.body == (0..<100).flatMap { [UInt8](repeating: UInt8($0), count: 100_000) })
                 #expect((answer["transfer-encoding"] == "chunked") == (version == "1.1"))
             }
             let client = Client(port: port)
             client.send("GET /broken HTTP/1.1\r\nHost: a\r\n\r\n")
-            let wire = client.receiveAll()
+            let wire = await client.receiveAll()
             #expect(wire.suffix(9) == octets("4\r\npart\r\n").suffix(9) && wire.suffix(5) != octets("0\r\n\r\n")[...])
         }
     }
@@ -276,7 +283,7 @@ struct ServerTests {
         try await withServer(application) { server, port in
             let client = Client(port: port)
             client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\nUpgrade: echo\r\n\r\nearly")
-            let text = String(decoding: client.receiveAll(), as: UTF8.self)
+            let text = String(decoding: await client.receiveAll(), as: UTF8.self)
             #expect(text.hasPrefix("HTTP/1.1 101 Switching Protocols\r\n") && text.hasSuffix("\r\n\r\ngot early"))
             #expect(text.contains("Connection: upgrade\r\n") && !text.contains("Content-Length"))
             #expect(server.connectionCount == 0)
@@ -289,10 +296,11 @@ struct ServerTests {
         try await withServer(try sampleApplication(), observer: record) { _, port in
             let client = Client(port: port)
             client.send(get + "GET /nags/7 HTTP/1.1\r\nHost: a\r\n\r\nGET /x HTTP/1.1\r\nHost: a\r\n\r\nBAD\r\n\r\n")
-            _ = client.receiveAll()
+            _ = await client.receiveAll()
         }
-        #expect(record.lines.withLock { $0 }.map { "\($0.method?.description ?? "-") \($0.template ?? "-") \($0.status)" }
-            == ["GET / 200", "GET /nags/{nag_id} 200", "GET - 404", "- - 400"])
+        #expect(
+            record.lines.withLock { $0 }.map { "\($0.method?.description ?? "-") \($0.template ?? "-") \($0.status)" }
+                == ["GET / 200", "GET /nags/{nag_id} 200", "GET - 404", "- - 400"])
         #expect(record.lines.withLock { $0[0].octetsIn } == get.utf8.count)
     }
 
@@ -301,8 +309,9 @@ struct ServerTests {
         try await withServer(try sampleApplication(), loops: 2) { server, port in
             let clients = (0..<200).map { _ in Client(port: port) }
             for client in clients { client.send(get) }
-            for client in clients { #expect(client.receive(until: "root").count > 4) }
+            for client in clients { #expect(await client.receive(until: "root").count > 4) }
             #expect(server.connectionCount == 200)
+            withExtendedLifetime(clients) {}
         }
     }
 }

@@ -88,14 +88,30 @@ import Testing
         limits.connections = 1
         limits.exchangesPerConnection = 1
         limits.queue = 1
-        limits.queuePatience = .milliseconds(50)
         try await withDatabase(limits) { database in
+            _ = try await database.query("SELECT 1")
             try await database.transaction { transaction in
                 _ = try await transaction.query("SELECT 1")
-                // The only session is held: one may wait (and gives up), the next is refused at once.
-                await #expect(throws: PostgresError.unavailable("no session became free in time")) {
-                    _ = try await database.query("SELECT 2")
+                // The only session is held: one may wait, and gives up in time; the other is refused at once.
+                let reasons = await withCheckedContinuation { (done: CheckedContinuation<[String], Never>) in
+                    var reasons: [String] = []
+                    for _ in 1...2 {
+                        database.poller.spawn {
+                            do {
+                                _ = try await database.query("SELECT 2")
+                                reasons.append("answered")
+                            } catch {
+                                reasons.append("\(error)")
+                            }
+                            if reasons.count == 2 { done.resume(returning: reasons) }
+                        }
+                    }
                 }
+                #expect(
+                    reasons == [
+                        "database unavailable: too many requests are waiting",
+                        "database unavailable: no session became free in time",
+                    ])
             }
             #expect(try await database.query("SELECT 3 AS n").one()["n"] == 3)
         }

@@ -12,7 +12,9 @@ public struct Query: Sendable, Sequence {
 
     public func all(_ name: String) -> [String] { filter { $0.name == name }.map(\.value) }
 
-    public func makeIterator() -> Iterator { Iterator(octets: octets, position: place.range.lowerBound, end: place.range.upperBound) }
+    public func makeIterator() -> Iterator {
+        Iterator(octets: octets, position: place.range.lowerBound, end: place.range.upperBound)
+    }
 
     public struct Iterator: IteratorProtocol {
         let octets: [UInt8]

@@ -114,8 +114,9 @@ extension Span where Element == UInt8 {
         var index = 0
         if self[0] == UInt8(ascii: "[") {
             index = 1
-            while index < count, self[index].hexadecimal != nil || self[index] == UInt8(ascii: ":")
-                || self[index] == UInt8(ascii: ".")
+            while index < count,
+                self[index].hexadecimal != nil || self[index] == UInt8(ascii: ":")
+                    || self[index] == UInt8(ascii: ".")
             { index += 1 }
             guard index > 2, index < count, self[index] == UInt8(ascii: "]") else { return false }
             index += 1

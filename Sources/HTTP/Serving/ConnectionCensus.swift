@@ -1,4 +1,5 @@
-import Synchronization
+import Reactor
+
 
 /// Counts the open connections of all loops, in total and by peer; taken only when one opens or closes.
 final class ConnectionCensus: Sendable {
@@ -8,7 +9,7 @@ final class ConnectionCensus: Sendable {
     }
 
     private let limits: Limits
-    private let counts = Mutex(Counts())
+    private let counts = Locked(Counts())
 
     init(limits: Limits) { self.limits = limits }
 

@@ -40,9 +40,9 @@ extension HTTPConnection {
 
     /// Answers what HTTP itself refuses; the connection ends with it.
     func answer(_ fault: HTTPFault) {
-        var response = worker.application.refuse(fault.status, fault.reason)
-        if fault == .overloaded { response.fields.append(HeaderField("retry-after", "1")) }
         let id = worker.identifiers.requestID()
+        var response = worker.application.refuse(fault.status, fault.reason, id)
+        if fault == .overloaded { response.fields.append(HeaderField("retry-after", "1")) }
         let isHead = pending?.head.method == .head
         let count = response.octetCount
         prepareOutput()
@@ -98,7 +98,8 @@ extension HTTPConnection {
         observe(request, response.status, octetsOut: count)
     }
 
-    private func framing(of response: borrowing Response, for request: borrowing Request) -> ResponseHeadWriter.Framing {
+    private func framing(of response: borrowing Response, for request: borrowing Request) -> ResponseHeadWriter.Framing
+    {
         if response.status.forbidsContent { return .none }
         if case .stream = response.body { return request.head.isHTTP11 ? .chunked : .untilClose }
         return .length(response.octetCount)

@@ -10,13 +10,6 @@ public struct UpgradedSocket: ~Copyable {
     public let remote: RemoteAddress
     public let poller: Poller
 
-    init(descriptor: Int32, readAhead: [UInt8], remote: RemoteAddress, poller: Poller) {
-        self.descriptor = descriptor
-        self.readAhead = readAhead
-        self.remote = remote
-        self.poller = poller
-    }
-
     /// Passes the descriptor on: whoever takes it closes it.
     public mutating func take() -> Int32 {
         defer { descriptor = -1 }

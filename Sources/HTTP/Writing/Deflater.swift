@@ -9,9 +9,10 @@ import CZlib
 
     init(level: Int32 = 4) {
         // Window bits above 15 ask for the gzip format.
-        isReady = unsafe deflateInit2_(
-            &stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
-            Int32(MemoryLayout<z_stream>.size)) == Z_OK
+        isReady =
+            unsafe deflateInit2_(
+                &stream, level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+                Int32(MemoryLayout<z_stream>.size)) == Z_OK
     }
 
     deinit { if isReady { _ = unsafe deflateEnd(&stream) } }

@@ -2,8 +2,8 @@ import Contract
 import Dispatch
 import Domain
 import Foundation
+import Reactor
 import JSON
-import Synchronization
 
 /// Structured logs: one JSON object a line, written to standard error by a thread of its own, so that a slow reader of
 /// the log slows no request. Lines that find 4 MiB waiting are dropped and counted.
@@ -46,7 +46,7 @@ public final class Log: Sendable {
 
     private let level: Level
     private let clock: any WallClock
-    private let state = Mutex(State())
+    private let state = Locked(State())
     private let work = DispatchSemaphore(value: 0)
     private let isDone = DispatchSemaphore(value: 0)
     private let descriptor: Int32

@@ -1,6 +1,6 @@
 import Contract
+import Reactor
 import Domain
-import Synchronization
 
 /// How many requests of a kind one person (or, without a sign-in, one address) may make in a minute.
 ///
@@ -33,7 +33,7 @@ public final class RateLimiter: Sendable {
     }
 
     private final class Shard: Sendable {
-        let windows = Mutex([Key: Window]())
+        let windows = Locked([Key: Window]())
     }
 
     private static let subjectsPerShard = 8_192

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import HTTP
 import Reactor
@@ -17,7 +18,7 @@ func withServer<Result>(
     return result
 }
 
-/// A blocking client socket.
+/// A client's socket.
 final class Client {
     let descriptor: Int32
 
@@ -52,30 +53,28 @@ final class Client {
 
     func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// One read; empty at the end of the stream.
-    func receive(atMost count: Int = 65_536) -> [UInt8] {
-        var buffer = [UInt8](repeating: 0, count: count)
-        let received = recv(descriptor, &buffer, count, 0)
-        return Array(buffer.prefix(max(0, received)))
-    }
-
-    func receiveAll() -> [UInt8] {
-        var all: [UInt8] = []
-        while true {
-            let piece = receive()
-            if piece.isEmpty { return all }
-            all += piece
-        }
-    }
+    /// Everything until the peer ends the stream.
+    func receiveAll() async -> [UInt8] { await receive { _ in false } }
 
     /// Reads until `text` has come.
-    func receive(until text: String) -> [UInt8] {
-        var all: [UInt8] = []
-        while all.firstRange(of: Array(text.utf8)) == nil {
-            let piece = receive()
-            if piece.isEmpty { break }
-            all += piece
+    func receive(until text: String) async -> [UInt8] {
+        await receive { $0.firstRange(of: Array(text.utf8)) != nil }
+    }
+
+    /// Waits on a thread of its own: the tasks of the server under test need those of the pool.
+    private func receive(until isEnough: @escaping @Sendable ([UInt8]) -> Bool) async -> [UInt8] {
+        let descriptor = descriptor
+        return await withCheckedContinuation { continuation in
+            DispatchQueue(label: "client").async {
+                var all: [UInt8] = []
+                var buffer = [UInt8](repeating: 0, count: 65_536)
+                while !isEnough(all) {
+                    let count = recv(descriptor, &buffer, buffer.count, 0)
+                    if count <= 0 { break }
+                    all += buffer.prefix(count)
+                }
+                continuation.resume(returning: all)
+            }
         }
-        return all
     }
 }

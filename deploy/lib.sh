@@ -1,0 +1,302 @@
+# shellcheck shell=bash
+# What run, test, walk, schemathesis and bench share: messages, steps with progress, Debian packages, ports,
+# secrets and the server process. Sourced, never run. The private PostgreSQL cluster is in cluster.sh.
+# shellcheck disable=SC2034 # the constants are for the scripts that source this
+set -euo pipefail
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+STATE=$ROOT/.nagz
+NAME=deploy/$(basename "$0")
+export LC_ALL=C.UTF-8                                           # messages and decimal points as these scripts expect them
+export no_proxy="127.0.0.1,localhost${no_proxy:+,$no_proxy}" NO_PROXY="127.0.0.1,localhost${NO_PROXY:+,$NO_PROXY}"
+
+BUILD_PACKAGES=(libpq-dev libsodium-dev zlib1g-dev libsqlite3-dev pkg-config curl tzdata)
+
+# Exit codes, as in sysexits.h; the server uses the same.
+EX_USAGE=64 EX_UNAVAILABLE=69 EX_SOFTWARE=70 EX_CANTCREAT=73 EX_IOERR=74 EX_TEMPFAIL=75 EX_NOPERM=77 EX_CONFIG=78
+
+# MARK: messages
+
+say() { printf '%s\n' "$*"; }
+
+# die CODE MESSAGE: one clear line, then the end.
+die() {
+    clear_progress
+    printf '%s: %s\n' "$NAME" "$2" >&2
+    exit "$1"
+}
+
+clear_progress() { if [ -t 1 ]; then printf '\r\033[K'; fi; }
+
+# The last line of a log that a person can read (server logs are JSON lines).
+last_line() { grep -av -e '^[[:space:]]*$' -e '^{' "$1" 2>/dev/null | tail -n 1 | tr -d '\r'; }
+
+# MARK: steps
+
+CHILD= # process group of the step under way
+
+# attempt LABEL LOG COMMAND...: runs the command in a process group of its own with its output in LOG, shows its
+# newest line on a terminal, then one line with the result and the time. Answers the command's status.
+attempt() {
+    local label=$1 log=$2 started=$EPOCHREALTIME status=0 result=ok columns
+    shift 2
+    columns=$(tput cols 2>/dev/null || echo 80)
+    [ -t 1 ] || printf '        %s …\n' "$label"
+    set -m
+    "$@" </dev/null >"$log" 2>&1 9>&- &
+    CHILD=$!
+    set +m
+    while kill -0 "$CHILD" 2>/dev/null; do
+        if [ -t 1 ]; then
+            printf '\r\033[K%.*s' "$((columns - 1))" "        $label … $(tail -c 400 "$log" | tr '\r' '\n' | last_line -)"
+        fi
+        sleep 0.1
+    done
+    wait "$CHILD" || status=$?
+    CHILD=
+    clear_progress
+    [ "$status" = 0 ] || result=FAILED
+    printf '%-7s %-52s %8.1f s\n' "$result" "$label" "$(since "$started")"
+    return "$status"
+}
+
+since() { awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'; }
+
+# Ends the step under way, if there is one.
+stop_child() {
+    [ -n "$CHILD" ] || return 0
+    kill -TERM -- "-$CHILD" 2>/dev/null || true
+    for _ in {1..200}; do kill -0 -- "-$CHILD" 2>/dev/null || break; sleep 0.1; done
+    kill -KILL -- "-$CHILD" 2>/dev/null || true
+    CHILD=
+}
+
+# give_up CODE LOG MESSAGE: says why a step failed in one line, by what is known of its log.
+give_up() {
+    if grep -aq -e 'No space left on device' -e 'ENOSPC' "$2"; then
+        die "$EX_IOERR" "the disk is full ($3); free some space and run it again"
+    fi
+    die "$1" "$3"
+}
+
+# need_space MEGABYTES DIRECTORY
+need_space() {
+    local free
+    free=$(df -Pk "$2" | awk 'NR == 2 { print int($4 / 1024) }')
+    [ "$free" -ge "$1" ] || die "$EX_IOERR" "the disk is full: $1 MB are needed under $2, $free MB are free"
+}
+
+# MARK: packages and toolchain
+
+# The packages among the arguments that are not installed.
+missing_packages() {
+    local package
+    for package; do
+        [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || printf '%s\n' "$package"
+    done
+}
+
+# install_packages PACKAGE...: installs what is missing from Debian, as root or through sudo.
+install_packages() {
+    local -a missing root=()
+    local log=$STATE/log/apt.log
+    mapfile -t missing < <(missing_packages "$@")
+    [ ${#missing[@]} -gt 0 ] || return 0
+    local need="these Debian packages are missing: ${missing[*]}"
+    command -v apt-get >/dev/null || die "$EX_NOPERM" "$need (and there is no apt-get here to install them)"
+    if [ "$(id -u)" != 0 ]; then
+        command -v sudo >/dev/null || die "$EX_NOPERM" "$need; no rights to install them: ask for apt-get install ${missing[*]}"
+        { [ -t 0 ] && sudo -v; } || sudo -n true 2>/dev/null ||
+            die "$EX_NOPERM" "$need; no rights to install them: ask for apt-get install ${missing[*]}"
+        root=(sudo -n)
+    fi
+    need_space 500 /var
+    attempt "installing ${missing[*]}" "$log" "${root[@]}" sh -c "$APT_INSTALL" sh "${missing[@]}" ||
+        give_up "$EX_UNAVAILABLE" "$log" "apt-get could not install ${missing[*]}: $(last_line "$log")"
+}
+
+# PostgreSQL's package would start a cluster of its own for the whole machine; nobody asked for that one.
+# shellcheck disable=SC2016
+APT_INSTALL='
+export DEBIAN_FRONTEND=noninteractive
+conf=/etc/postgresql-common/createcluster.d/nagz.conf
+trap "rm -f $conf" EXIT
+mkdir -p "${conf%/*}" && echo "create_main_cluster = false" >"$conf"
+install() { apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends "$@"; }
+install "$@" || { apt-get -o DPkg::Lock::Timeout=120 update && install "$@"; }'
+
+# The newest PostgreSQL program directory at or above 15, or that of one given version.
+postgres_programs() {
+    local wanted=${1:-} directory version found=''
+    for directory in /usr/lib/postgresql/*/bin; do
+        version=${directory#/usr/lib/postgresql/} version=${version%/bin}
+        if [ ! -x "$directory/initdb" ] || [ "$version" -lt 15 ]; then continue; fi
+        if [ -z "$wanted" ] || [ "$wanted" = "$version" ]; then found=$directory; fi
+    done
+    printf '%s' "$found"
+}
+
+install_postgres() {
+    [ -z "$(postgres_programs)" ] || return 0
+    if apt-cache show postgresql-15 >/dev/null 2>&1; then
+        install_packages postgresql-15
+    else
+        install_packages postgresql
+    fi
+    [ -n "$(postgres_programs)" ] || die "$EX_UNAVAILABLE" "PostgreSQL 15 or newer is needed; Debian 12 has it as postgresql-15"
+}
+
+need_toolchain() {
+    local needed found hint=''
+    needed=$(sed -n '1s/.*swift-tools-version: *\([0-9.]*\).*/\1/p' "$ROOT/Package.swift")
+    [ -z "${SUDO_USER:-}" ] || hint=" (sudo hides it? try: sudo env PATH=\"\$PATH\" $NAME)"
+    command -v swift >/dev/null ||
+        die "$EX_UNAVAILABLE" "no Swift toolchain found: Swift $needed or newer must be on the PATH, see https://www.swift.org/install/linux/$hint"
+    found=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9.]*\).*/\1/p' | head -n 1)
+    [ -n "$found" ] || die "$EX_UNAVAILABLE" "the Swift toolchain on the PATH does not start (swift --version)"
+    [ "$(printf '%s\n' "$needed" "$found" | sort -V | head -n 1)" = "$needed" ] ||
+        die "$EX_UNAVAILABLE" "Swift $found is too old: $needed or newer is needed"
+}
+
+build_release() {
+    local log=$STATE/log/build.log
+    if [ -x "$ROOT/.build/release/nagz" ]; then need_space 300 "$ROOT"; else need_space 1500 "$ROOT"; fi
+    attempt 'building nagz (release)' "$log" \
+        swift build --package-path "$ROOT" -c release --product nagz ||
+        give_up "$EX_SOFTWARE" "$log" "the build failed: $(grep -am 1 'error:' "$log" || last_line "$log") (all of it: $log)"
+    NAGZ_PROGRAM=$ROOT/.build/release/nagz
+}
+
+# MARK: state, ports, secrets
+
+# open_state: makes .nagz, where everything that is not source lives.
+open_state() {
+    local owner
+    mkdir -p "$STATE" 2>/dev/null || die "$EX_NOPERM" "$ROOT cannot be written by $(id -un)"
+    owner=$(stat -c %U "$STATE")
+    [ -O "$STATE" ] || die "$EX_NOPERM" "$STATE belongs to $owner: run this as $owner, or remove it"
+    chmod 711 "$STATE"
+    mkdir -p "$STATE/log"
+    chmod 700 "$STATE/log"
+}
+
+# port_taken PORT: whether something listens there (read from /proc, nothing is connected to).
+port_taken() {
+    cat /proc/net/tcp /proc/net/tcp6 2>/dev/null |
+        awk -v port="$(printf ':%04X' "$1")" '$4 == "0A" && substr($2, length($2) - 4) == port { found = 1 } END { exit !found }'
+}
+
+free_port() {
+    local port
+    while :; do
+        port=$((20000 + RANDOM % 12000))
+        port_taken "$port" || break
+    done
+    printf '%s' "$port"
+}
+
+random_hex() { od -An -v -tx1 -N "$1" /dev/urandom | tr -d ' \n'; }
+
+# make_secret FILE BYTES: random hexadecimal digits in a file only its owner reads; an existing one is kept.
+make_secret() {
+    [ ! -s "$1" ] || return 0
+    (umask 077 && mkdir -p "$(dirname "$1")" && random_hex "$2" >"$1.new")
+    mv "$1.new" "$1"
+}
+
+# MARK: the server
+
+SERVER= # process id of the server this script started
+
+# start_server PORT LOG ARGUMENT...: starts `nagz serve` and waits until it is ready. Needs NAGZ_PROGRAM, DATABASE_URL and
+# NAGZ_TOKEN_KEY_FILE. In a session of its own, so that Ctrl-C reaches this script, which then drains the server.
+start_server() {
+    local port=$1 log=$2 status=0 answer deadline=$((SECONDS + 30))
+    shift 2
+    (umask 077 && : >"$log")
+    setsid "$NAGZ_PROGRAM" serve --host 127.0.0.1 --port "$port" "$@" </dev/null >"$log" 2>&1 9>&- &
+    SERVER=$!
+    while [ $SECONDS -lt $deadline ]; do
+        answer=$(curl -s -o /dev/null --max-time 2 -w '%{http_code}' "http://127.0.0.1:$port/health/ready") || true
+        [ "$answer" != 200 ] || return 0
+        if ! kill -0 "$SERVER" 2>/dev/null; then
+            wait "$SERVER" || status=$?
+            SERVER=
+            give_up "$((status == 0 ? EX_SOFTWARE : status))" "$log" "the server did not start: $(last_line "$log")"
+        fi
+        sleep 0.05
+    done
+    die "$EX_UNAVAILABLE" "the server was not ready within 30 s: /health/ready answered $answer, its log says: $(last_line "$log")"
+}
+
+# Drains and ends the server this script started.
+stop_server() {
+    [ -n "$SERVER" ] || return 0
+    end_process "$SERVER" 15
+    wait "$SERVER" 2>/dev/null || true
+    SERVER=
+}
+
+# end_process PID SECONDS: asks, waits, and kills what has not gone by then.
+end_process() {
+    kill -TERM "$1" 2>/dev/null || return 0
+    for ((i = 0; i < $2 * 10; i++)); do
+        kill -0 "$1" 2>/dev/null || return 0
+        sleep 0.1
+    done
+    kill -KILL "$1" 2>/dev/null || true
+}
+
+# migrate_database: brings the database in DATABASE_URL to the program's schema.
+migrate_database() {
+    local log=$STATE/log/migrate.log status=0
+    attempt 'migrating the database' "$log" "$NAGZ_PROGRAM" migrate || status=$?
+    [ "$status" = 0 ] || give_up "$status" "$log" "the database could not be migrated: $(last_line "$log")"
+}
+
+# MARK: a server to try things on
+
+SCRATCH= # temporary directory with the cluster, keys and logs of a test; gone in the end
+
+make_scratch() {
+    SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/nagz-${NAME#deploy/}.XXXXXX")
+    chmod 711 "$SCRATCH" # PostgreSQL's user passes through
+}
+
+# scratch_server ARGUMENT...: a server of the release build on a free port, with a database of its own. Sets NAGZ to its address.
+scratch_server() {
+    local port
+    build_release
+    use_cluster scratch "$SCRATCH/postgres"
+    make_database nagz
+    make_secret "$SCRATCH/token.key" 32
+    DATABASE_URL=$(cluster_url nagz nagz)
+    export DATABASE_URL NAGZ_TOKEN_KEY_FILE=$SCRATCH/token.key
+    migrate_database
+    port=$(free_port)
+    start_server "$port" "$STATE/log/${NAME#deploy/}-server.log" "$@"
+    NAGZ=http://127.0.0.1:$port
+}
+
+# Ends and removes everything a test started; the trap of the scripts that test.
+# shellcheck disable=SC2317 # called by the trap
+leave_nothing() {
+    trap '' INT TERM HUP PIPE
+    set +e
+    stop_child
+    stop_server
+    [ -n "$SCRATCH" ] || return 0
+    remove_cluster "$SCRATCH/postgres"
+    rm -rf "$SCRATCH"
+}
+
+end_cleanly() {
+    trap leave_nothing EXIT
+    trap 'exit 129' HUP
+    trap 'exit 130' INT
+    trap 'exit 141' PIPE
+    trap 'exit 143' TERM
+}
+
+# shellcheck source-path=SCRIPTDIR source=cluster.sh
+. "$ROOT/deploy/cluster.sh"
