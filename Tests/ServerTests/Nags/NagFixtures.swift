@@ -51,6 +51,14 @@ extension TestServer {
         return try await call(API.createNag, order, as: creator)
     }
 
+    /// A request's context, for what tests write through the ledger themselves.
+    var context: CallContext {
+        let now = clock.now()
+        return CallContext(
+            now: now, trace: random.identifier(at: now), request: random.identifier(at: now), remoteHost: "127.0.0.1",
+            idempotency: nil, ifMatch: nil)
+    }
+
     func complete(_ nag: NagID, as person: Person, note: String? = nil) async throws -> NagResponse {
         try await call(
             API.updateNagStatus, NagPath(nagID: nag), NagStatusUpdate(status: .completed, note: note), as: person)
