@@ -6,7 +6,7 @@ enum Routes {
         FamiliesRoutes.register(in: routes, Families(backend))
         ConsentsRoutes.register(in: routes, Consents(backend))
         PreferencesRoutes.register(in: routes, MemberPreferences(backend))
-let gamification = Gamification(backend)
+        let gamification = Gamification(backend)
         NagsRoutes.register(in: routes, Nags(backend, gamification))
         GamificationRoutes.register(in: routes, gamification)
         AIRoutes.register(in: routes, Mediator(backend))
