@@ -3,6 +3,7 @@ import Contract
 import Domain
 import Foundation
 import JSON
+import Postgres
 import SQL
 import Testing
 

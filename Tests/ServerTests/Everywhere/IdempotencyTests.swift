@@ -1,6 +1,7 @@
 import Contract
 import Domain
 import JSON
+import SQL
 import Testing
 
 @testable import Server

@@ -1,6 +1,9 @@
 import Contract
 import Domain
+import JSON
+import Postgres
 import SQL
+import Testing
 
 @testable import Server
 

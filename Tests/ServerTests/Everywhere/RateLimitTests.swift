@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import JSON
 import Testing
 
 @testable import Server

@@ -1,4 +1,5 @@
 import Contract
+import OpenAPICheck
 import Testing
 
 @Suite("The running server and the OpenAPI document")
@@ -15,7 +16,7 @@ struct SurfaceTests {
 
     @Test("every documented operation answers with a status it describes, also when asked nonsense")
     func answers() async throws {
-        try await TestServer.run(configure: { $0.acceptsDevelopmentTokens = true }) { server in
+        try await TestServer.run { server in
             let family = try await server.family()
             for operation in TestServer.document.operations where server.routes.contains("\(operation.method) \(operation.path)") {
                 for filling in ["00000000-0000-4000-8000-000000000001", "nonsense"] {

@@ -13,7 +13,8 @@ extension TestServer {
     ) async throws {
         let context = CallContext(
             now: clock.now(), trace: random.identifier(at: clock.now()), request: random.identifier(at: clock.now()),
-            remoteHost: "127.0.0.1", idempotency: nil)
+            remoteHost: "127.0.0.1", idempotency: nil, ifMatch: nil)
+        let random = random
         try await database.run { database in
             let ledger = Ledger(database: database, random: random)
             for kind in kinds {
