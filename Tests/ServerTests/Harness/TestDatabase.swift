@@ -25,17 +25,8 @@ final class TestDatabase: Sendable {
 
     /// Runs `body` as a task of the loop, as the server's own requests are.
     func run<Value: Sendable>(_ body: @escaping @Sendable (Database) async throws -> Value) async throws -> Value {
-        try await withCheckedThrowingContinuation { continuation in
-            loop.post { [database] loop in
-                loop.poller.spawn {
-                    do {
-                        continuation.resume(returning: try await body(database.value))
-                    } catch {
-                        continuation.resume(throwing: error)
-                    }
-                }
-            }
-        }
+        let database = database
+        return try await loop.task { _ in try await body(database.value) }
     }
 
     /// Reads rows.
