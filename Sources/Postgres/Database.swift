@@ -143,6 +143,7 @@ public final class Database: Queries {
     // MARK: Waiting for a session
 
     private func acquire(exclusively: Bool) async throws(PostgresError) -> Connection {
+        poller.loop.assertIsolated()
         if waiters.isEmpty, let connection = free(exclusively: exclusively) {
             connection.isLeased = exclusively
             return connection
