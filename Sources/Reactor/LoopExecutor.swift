@@ -4,25 +4,31 @@ import Synchronization
 
 /// The executor behind an `EventLoop`: jobs run on the loop's one thread, between its waits for events.
 ///
-/// It serves the actor (as its serial executor) and the tasks started on the loop (as their preferred executor), so that
-/// code that is isolated to nothing stays on the loop too.
+/// It is the actor's serial executor; `tasks` beside it is the preferred executor of tasks started on the loop, so that
+/// code that is isolated to nothing stays on the loop too. Both feed one queue, and each job runs as what it was enqueued
+/// as: the runtime would otherwise see a change of executor, and queue the job again, at every call.
 ///
 /// A job enqueued from the loop's own thread goes into a plain array; from any other thread it takes a lock and wakes
 /// the loop through an eventfd. The only unsynchronised state (`local`) is touched by the loop's thread alone, which is
 /// why the class may call itself Sendable.
-final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
+final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     /// Readable when another thread has put something into the inbox.
     let wakeDescriptor: Int32
 
+    fileprivate struct Entry {
+        let job: UnownedJob
+        let isOfTask: Bool
+    }
+
     private struct Inbox {
-        var jobs: [UnownedJob] = []
+        var entries: [Entry] = []
         var isWakePending = false
     }
 
     private let inbox = Locked(Inbox())
     private let threadNumber = Atomic<UInt>(0)
-    private var local: [UnownedJob] = []
-    private var running: [UnownedJob] = []
+    private var local: [Entry] = []
+    private var running: [Entry] = []
 
     init() throws(SystemError) {
         wakeDescriptor = eventfd(0, Int32(EFD_NONBLOCK | EFD_CLOEXEC))
@@ -41,14 +47,18 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     var isOnLoopThread: Bool { threadNumber.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-    func enqueue(_ job: consuming ExecutorJob) {
-        let job = UnownedJob(job)
+    /// The preferred executor of tasks on this loop.
+    private(set) lazy var tasks = LoopTaskExecutor(loop: self)
+
+    func enqueue(_ job: consuming ExecutorJob) { enqueue(Entry(job: UnownedJob(job), isOfTask: false)) }
+
+    fileprivate func enqueue(_ entry: Entry) {
         if isOnLoopThread {
-            local.append(job)
+            local.append(entry)
             return
         }
         let mustWake = inbox.withLock { inbox in
-            inbox.jobs.append(job)
+            inbox.entries.append(entry)
             defer { inbox.isWakePending = true }
             return !inbox.isWakePending
         }
@@ -67,8 +77,8 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         _ = unsafe read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)
         inbox.withLock { inbox in
             inbox.isWakePending = false
-            local.append(contentsOf: inbox.jobs)
-            inbox.jobs.removeAll(keepingCapacity: true)
+            local.append(contentsOf: inbox.entries)
+            inbox.entries.removeAll(keepingCapacity: true)
         }
     }
 
@@ -78,18 +88,35 @@ final class LoopExecutor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     func runQueuedJobs() {
         swap(&local, &running)
         let serial = unsafe asUnownedSerialExecutor()
-        let task = unsafe asUnownedTaskExecutor()
-        for job in running { unsafe job.runSynchronously(isolatedTo: serial, taskExecutor: task) }
+        let task = unsafe tasks.asUnownedTaskExecutor()
+        for entry in running {
+            if entry.isOfTask {
+                unsafe entry.job.runSynchronously(on: task)
+            } else {
+                unsafe entry.job.runSynchronously(on: serial)
+            }
+        }
         running.removeAll(keepingCapacity: true)
     }
 
     func asUnownedSerialExecutor() -> UnownedSerialExecutor { unsafe UnownedSerialExecutor(ordinary: self) }
-
-    func asUnownedTaskExecutor() -> UnownedTaskExecutor { unsafe UnownedTaskExecutor(ordinary: self) }
 
     func checkIsolated() {
         precondition(isOnLoopThread, "not on the event loop's thread")
     }
 
     func isIsolatingCurrentContext() -> Bool? { isOnLoopThread }
+}
+
+/// The task-executor side of a `LoopExecutor`.
+final class LoopTaskExecutor: TaskExecutor {
+    private unowned let loop: LoopExecutor
+
+    fileprivate init(loop: LoopExecutor) { self.loop = loop }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        loop.enqueue(LoopExecutor.Entry(job: UnownedJob(job), isOfTask: true))
+    }
+
+    func asUnownedTaskExecutor() -> UnownedTaskExecutor { unsafe UnownedTaskExecutor(ordinary: self) }
 }

@@ -77,7 +77,7 @@ public final class Poller {
     public func spawn(_ body: @escaping () async -> Void) {
         // Sound because both ends are this loop: the box is opened on the thread that made it.
         let confined = Confined(value: body)
-        Task(executorPreference: loop.executor) { await confined.value() }
+        Task(executorPreference: loop.executor.tasks) { await confined.value() }
     }
 
     // MARK: Turning
