@@ -48,7 +48,10 @@ final class TestDatabase: Sendable {
         on loop: isolated EventLoop, _ database: Confined<Database>,
         _ body: @Sendable (Database) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        try await body(database.value)
+        // Swift 6.3 leaves out the switch to the loop where a function does nothing but call another one that runs where
+        // its caller does: then the body would run beside the loop.
+        loop.preconditionIsolated()
+        return try await body(database.value)
     }
 }
 
