@@ -41,6 +41,8 @@ CREATE INDEX nags_feed ON nags (family_id, sync_ts, id);
 CREATE INDEX nags_of_recipient ON nags (family_id, recipient_id, status, category);
 CREATE INDEX nags_of_creator ON nags (family_id, creator_id, created_at);
 CREATE INDEX nags_by_due ON nags (family_id, due_at);
+-- The order of the list: a page of a long history is a few steps in the index.
+CREATE INDEX nags_listed ON nags (family_id, (status = 'open') DESC, created_at DESC, id DESC);
 -- At most one open instance per series.
 CREATE UNIQUE INDEX one_next_instance ON nags (family_id, parent_nag_id) WHERE parent_nag_id IS NOT NULL;
 

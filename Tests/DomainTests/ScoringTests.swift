@@ -81,6 +81,11 @@ import Testing
         #expect(NewYork2026().week(containing: at(moment)) == at(start)..<at(end))
     }
 
+    @Test func weeksInARowAcrossAClockChange() {
+        let starts = NewYork2026().weekStarts(upTo: at("2026-03-10T15:00:00Z"), count: 3)
+        #expect(starts == [at("2026-02-23T05:00:00Z"), at("2026-03-02T05:00:00Z"), at("2026-03-09T04:00:00Z")])
+    }
+
     @Test(
         "age",
         arguments: [

@@ -13,7 +13,9 @@ struct CreateNagTests {
         let expected: Expected
         var testDescription: String { "\(from.rawValue) → \(to.rawValue)" }
 
-        init(_ from: Who, _ to: Who, _ expected: Expected) { (self.from, self.to, self.expected) = (from, to, expected) }
+        init(_ from: Who, _ to: Who, _ expected: Expected) {
+            (self.from, self.to, self.expected) = (from, to, expected)
+        }
     }
 
     static let pairs: [Pair] = [
@@ -93,7 +95,9 @@ struct CreateNagTests {
                 }
             }
             try await server.expectOnly {
-                try await server.expect(.refusal(.authenticationRequired)) { try await server.call(API.createNag, good) }
+                try await server.expect(.refusal(.authenticationRequired)) {
+                    try await server.call(API.createNag, good)
+                }
             }
             var own = good
             let rows = try await server.rows("SELECT id FROM policies WHERE family_id = \(family.id)")
@@ -106,7 +110,8 @@ struct CreateNagTests {
     func blocks(creatorBlocks: Bool) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            let (blocker, blocked) = creatorBlocks
+            let (blocker, blocked) =
+                creatorBlocks
                 ? (family.participant, family.guardian) : (family.guardian, family.participant)
             let block = try await server.call(API.createBlock, BlockCreate(targetID: blocked.id), as: blocker)
             let order = server.order(for: family.guardian, in: family.id)
@@ -184,7 +189,7 @@ struct CreateNagTests {
     func concurrentCap() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            let outcomes = try await together(outcomesOf: 50) { _ in
+            let outcomes = try await attempts(50) { _ in
                 try await server.nag(from: family.guardian, to: family.child)
             }
             #expect(outcomes.filter { (try? $0.get()) != nil }.count == 8)

@@ -45,6 +45,32 @@ struct ReadNagTests {
         }
     }
 
+    @Test("not to a session that has ended, nor to an account that waits")
+    func standing() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let nag = try await server.nag(from: family.guardian, to: family.child)
+            let waiting = try await server.account("Wendy", status: "pending_guardian_consent")
+            try await server.sql("UPDATE sessions SET revoked_at = now() WHERE user_id = \(family.child.id)")
+            try await server.expectOnly {
+                for (person, code) in [(waiting, ErrorCode.accountPending), (family.child, .authenticationFailed)] {
+                    try await server.expect(.refusal(code)) {
+                        try await server.call(API.getNag, NagPath(nagID: nag.id), as: person)
+                    }
+                    try await server.expect(.refusal(code)) {
+                        try await server.call(API.listNags, NagListQuery(), as: person)
+                    }
+                    let order = server.order(for: family.guardian, in: family.id)
+                    try await server.expect(.refusal(code)) {
+                        try await server.call(API.createNag, order, as: person)
+                    }
+                }
+                let reply = try await server.call("GET", "/api/v1/nags/\(nag.id)")
+                #expect(reply.status == 401)
+            }
+        }
+    }
+
     @Test("guardians list all, others what they made or got; nobody another family's")
     func visibility() async throws {
         try await TestServer.run { server in

@@ -79,7 +79,8 @@ struct UpdateNagTests {
             let now = server.clock.now()
             let changes = NagUpdate(
                 dueAt: scenario.due.map { now + .minutes($0) }, category: scenario.category,
-                committedAt: scenario.clearsPromise ? .null : scenario.promise.map { .value(now + .minutes($0)) } ?? .absent)
+                committedAt: scenario.clearsPromise
+                    ? .null : scenario.promise.map { .value(now + .minutes($0)) } ?? .absent)
             try await server.expectOnly(
                 audit: scenario.audit, events: scenario.events, stamped: scenario.events.isEmpty ? 0 : 1
             ) {
@@ -190,13 +191,15 @@ struct UpdateNagTests {
                 _ = try await Self.update(nag, NagUpdate(dueAt: due + .minutes(1)), as: person, on: server)
             }
             let nag = try await server.nag(from: family.guardian, to: family.child)
-            let outcomes = try await together(outcomesOf: 6) { _ in
+            let outcomes = try await attempts(6) { _ in
                 let due = try await server.call(API.getNag, NagPath(nagID: nag.id), as: family.child).dueAt
                 return try await Self.update(nag.id, NagUpdate(dueAt: due + .minutes(1)), as: family.child, on: server)
             }
             #expect(outcomes.contains { (try? $0.get()) != nil })
             #expect(try await server.payloads("nag_snoozed", of: nag.id).count <= 2)
-            while try await server.payloads("nag_snoozed", of: nag.id).count < 2 { try await snooze(nag.id, family.child) }
+            while try await server.payloads("nag_snoozed", of: nag.id).count < 2 {
+                try await snooze(nag.id, family.child)
+            }
             try await server.expectOnly(audit: ["nag.snooze.denied"]) {
                 try await server.expect(.refusal(.policyForbidden)) { try await snooze(nag.id, family.child) }
             }
@@ -228,7 +231,8 @@ struct UpdateNagTests {
             _ = try await server.complete(nag.id, as: family.child)
             for (person, changes) in [
                 (family.guardian, NagUpdate(category: .meds)),
-                (family.child, NagUpdate(dueAt: nag.dueAt + .minutes(1))), (family.child, NagUpdate(committedAt: .null)),
+                (family.child, NagUpdate(dueAt: nag.dueAt + .minutes(1))),
+                (family.child, NagUpdate(committedAt: .null)),
             ] {
                 try await server.expectOnly {
                     try await server.expect(.refusal(.conflict)) {

@@ -39,8 +39,8 @@ extension Nags {
         var details = ["punctuality": punctuality.rawValue]
         if let note { details["note_length"] = "\(note.unicodeScalars.count)" }
         if let accrual = try await gamification.accrual(
-            of: punctuality, nag: nag.id, for: nag.recipientID, in: view.familyID, zone: view.timeZone, at: now, queries)
-        {
+            of: punctuality, nag: nag.id, for: nag.recipientID, in: view.familyID, zone: view.timeZone, at: now, queries
+        ) {
             rows += accrual.rows
             details.merge(accrual.details) { own, _ in own }
         }
@@ -65,7 +65,9 @@ extension Nags {
         guard let recurrence = view.nag.recurrence else { return nil }
         let zone = backend.zones.zone(view.timeZone)
         let anchor = RecurrenceAnchor(firstDue: view.seriesDueAt ?? view.nag.dueAt, in: zone)
-        guard let dueAt = recurrence.nextDue(after: view.nag.dueAt, now: now, anchor: anchor, in: zone) else { return nil }
+        guard let dueAt = recurrence.nextDue(after: view.nag.dueAt, now: now, anchor: anchor, in: zone) else {
+            return nil
+        }
         let row = try await queries.query(NagStatements.series(after: view.nag.id, in: view.familyID)).one()
         guard try !row["has_successor"], try Self.denialOfNag(row) == nil else { return nil }
         var next = view.nag

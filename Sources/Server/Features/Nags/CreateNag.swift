@@ -62,7 +62,9 @@ extension Nags {
     private static func denial(_ row: Row) throws -> (Denial, String)? {
         if let denial = try denialOfNag(row) { return (denial, denial.message) }
         let policy = try FamilyPolicy(row)
-        guard let denial = NagLimit.denialOfCreation(sentToday: try row["sent_today"], policy: policy) else { return nil }
+        guard let denial = NagLimit.denialOfCreation(sentToday: try row["sent_today"], policy: policy) else {
+            return nil
+        }
         return (denial, "\(denial.message) It allows \(policy.dailyCap) a day.")
     }
 

@@ -65,7 +65,8 @@ extension NagResponse {
     init?(_ row: Row) throws(PostgresError) {
         if row.isNull(0) { return nil }
         func moment(_ column: Int) -> Timestamp? { row.isNull(column) ? nil : row.timestamp(column) }
-        func word<Value: RawRepresentable>(_ column: Int) throws(PostgresError) -> Value where Value.RawValue == String {
+        func word<Value: RawRepresentable>(_ column: Int) throws(PostgresError) -> Value
+        where Value.RawValue == String {
             guard let value = row.text(column).flatMap(Value.init) else { throw .unexpectedShape("nag \(column)") }
             return value
         }

@@ -24,10 +24,14 @@ final class Nags {
     /// What the caller may see of the family's nags: guardians all, others those they made or got.
     func list(_ caller: Caller, _ call: Call<NagListQuery, NoBody>) async throws -> Page<NagResponse> {
         let (query, queries) = (call.parameters, backend.database)
-        let own = try await backend.access.account(caller, queries).family
-        // Without a family there are no nags, and those of connections are none of the family's.
-        guard let family = query.familyID ?? own, query.connectionID == nil else {
-            return Page(items: [], total: 0, answering: query.page)
+        let family: FamilyID
+        if let named = query.familyID, query.connectionID == nil {
+            family = named
+        } else {
+            let own = try await backend.access.account(caller, queries).family
+            // Without a family there are no nags, and those of connections are none of the family's.
+            guard let own, query.connectionID == nil else { return Page(items: [], total: 0, answering: query.page) }
+            family = own
         }
         let member = try await backend.access.member(caller, of: family, queries)
         let rows = try await queries.query(

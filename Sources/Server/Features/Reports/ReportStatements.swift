@@ -8,7 +8,8 @@ enum ReportStatements {
     static func figures(
         of family: FamilyID, from start: Timestamp?, through end: Timestamp?, weeks: [Timestamp]
     ) -> SQL {
-        let week: SQL = weeks.isEmpty
+        let week: SQL =
+            weeks.isEmpty
             ? "0" : "width_bucket(due_at, ARRAY[\(SQL.joined(weeks.map { "\($0)" }, separator: ", "))])"
         return """
             SELECT \(week) AS week, category, count(*) AS total,

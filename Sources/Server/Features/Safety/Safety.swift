@@ -31,8 +31,11 @@ final class Safety {
             guard let row = rows.first else { throw APIError(.notFound, "There is no such user.") }
             let known = try BlockResponse(row)
             if let known, known.state == .active { return .answer(known) }
-            var block = known ?? BlockResponse(
-                id: backend.random.identifier(at: call.now), actorID: caller.userID, targetID: target, state: .active)
+            var block =
+                known
+                ?? BlockResponse(
+                    id: backend.random.identifier(at: call.now), actorID: caller.userID, targetID: target,
+                    state: .active)
             block.state = .active
             return .perform(
                 blocker.act(
