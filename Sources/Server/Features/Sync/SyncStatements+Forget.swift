@@ -2,8 +2,8 @@ import Domain
 import SQL
 
 extension SyncStatements {
-    // Rows of acts after which somebody may see more than before: what a session was handed is forgotten, so that its next
-    // `since` is answered with everything.
+    // Rows of acts after which somebody may see more than before: what a session was handed is forgotten, so that its
+    // next `since` is answered with everything.
 
     /// For one person.
     static func forget(sessionsOf user: UserID) -> SQL {
