@@ -67,6 +67,11 @@ let package = Package(
         .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: common),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: common),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "SQL", "Domain", "Reactor"], swiftSettings: common),
-        .testTarget(name: "ServerTests", dependencies: ["Server"], swiftSettings: common),
+        .testTarget(
+            name: "ServerTests",
+            dependencies: [
+                "Server", "HTTP", "Postgres", "SQL", "Reactor", "Audit", "Contract", "NagzAI", "Domain", "JSON", "OpenAPICheck",
+            ],
+            swiftSettings: common),
     ]
 )

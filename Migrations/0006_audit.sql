@@ -16,8 +16,13 @@ CREATE TABLE audit_entry (
     hash      bytea NOT NULL CHECK (length(hash) = 32),
     PRIMARY KEY (family_id, n)
 );
+-- Every write of every family pays for each index here, so there is one only where a page of a long trail would
+-- otherwise walk all of it: what one person did, all of a kind, all about a person or a thing (partial: many entries are
+-- about neither). A trace is a handful of entries and times grow with n: both are found on the walk by primary key.
 CREATE INDEX audit_by_kind ON audit_entry (family_id, kind, n);
-CREATE INDEX audit_by_trace ON audit_entry (trace);
+CREATE INDEX audit_by_actor ON audit_entry (family_id, actor, n);
+CREATE INDEX audit_by_subject ON audit_entry (family_id, subject, n) WHERE subject IS NOT NULL;
+CREATE INDEX audit_by_resource ON audit_entry (family_id, resource, n) WHERE resource IS NOT NULL;
 
 -- What an entry is about, in the canonical form its commitment covers. Erasure deletes rows here, never there.
 CREATE TABLE audit_payload (

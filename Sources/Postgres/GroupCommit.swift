@@ -30,6 +30,8 @@ public final class GroupCommit {
     private var pending: [Write] = []
     private var running = 0
     private var isFlushScheduled = false
+    /// How many transactions the writes have shared so far.
+    public private(set) var batches = 0
 
     /// - Parameters:
     ///   - batchLimit: how many writes share a transaction at most.
@@ -63,6 +65,7 @@ public final class GroupCommit {
             let batch = pending.prefix(batchLimit).sorted { ($0.key.high, $0.key.low) < ($1.key.high, $1.key.low) }
             pending.removeFirst(batch.count)
             running += 1
+            batches += 1
             database.poller.spawn { [self] in
                 await commit(batch)
                 running -= 1

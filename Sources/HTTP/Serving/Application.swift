@@ -5,11 +5,13 @@ public struct Application: Sendable {
     /// Content of a compressible kind is sent as gzip from this many octets on; nil turns compression off.
     public var compressesFrom: Int?
     /// Makes the answer to what never reached a handler; its status is kept, whatever the closure says.
-    public var refusal: @Sendable (Status, _ reason: String) -> Response
+    public var refusal: @Sendable (Status, _ reason: String, RequestID) -> Response
 
     public init(
         router: Router, cors: CORSPolicy? = nil, compressesFrom: Int? = 1 << 10,
-        refusal: @escaping @Sendable (Status, _ reason: String) -> Response = { .text($0, $1 + "\n") }
+        refusal: @escaping @Sendable (Status, _ reason: String, RequestID) -> Response = { status, reason, _ in
+            .text(status, reason + "\n")
+        }
     ) {
         self.router = router
         self.cors = cors
@@ -38,16 +40,16 @@ public struct Application: Sendable {
     /// The answer to a request no route takes: a preflight, OPTIONS, 405 or 404.
     func answerWithoutRoute(_ request: borrowing Request, allowed: MethodSet?) -> Response {
         if let preflight = cors?.preflight(request), allowed != nil { return preflight }
-        guard let allowed else { return refuse(.notFound, "There is nothing at this path.") }
+        guard let allowed else { return refuse(.notFound, "There is nothing at this path.", request.id) }
         var response =
             request.method == .options
-            ? Response.noContent : refuse(.methodNotAllowed, "This path does not take this method.")
+            ? Response.noContent : refuse(.methodNotAllowed, "This path does not take this method.", request.id)
         response.fields.append(HeaderField("allow", allowed.description))
         return response
     }
 
-    func refuse(_ status: Status, _ reason: String) -> Response {
-        var response = refusal(status, reason)
+    func refuse(_ status: Status, _ reason: String, _ request: RequestID) -> Response {
+        var response = refusal(status, reason, request)
         response.status = status
         return response
     }

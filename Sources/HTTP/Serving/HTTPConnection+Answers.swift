@@ -40,9 +40,9 @@ extension HTTPConnection {
 
     /// Answers what HTTP itself refuses; the connection ends with it.
     func answer(_ fault: HTTPFault) {
-        var response = worker.application.refuse(fault.status, fault.reason)
-        if fault == .overloaded { response.fields.append(HeaderField("retry-after", "1")) }
         let id = worker.identifiers.requestID()
+        var response = worker.application.refuse(fault.status, fault.reason, id)
+        if fault == .overloaded { response.fields.append(HeaderField("retry-after", "1")) }
         let isHead = pending?.head.method == .head
         let count = response.octetCount
         prepareOutput()

@@ -8,7 +8,7 @@ public struct CORSPolicy: Sendable {
     public static let allowedHeaders = "authorization, content-type, idempotency-key, traceparent"
     public static let allowedMethods = "GET, POST, PUT, PATCH, DELETE"
     public static let exposedHeaders =
-        "x-request-id, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, etag, location"
+        "x-request-id, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, etag, location"
 
     public init(origins: Set<String>, maxAge: Int = 600) {
         self.origins = origins

@@ -17,6 +17,8 @@ public struct Configuration: Sendable {
     /// Accepts `Authorization: Bearer dev:<user-uuid>`; for development only, and told loudly at start.
     public var acceptsDevelopmentTokens = false
     public var logLevel = Log.Level.info
+    /// Where log lines go: standard error.
+    public var logDescriptor: Int32 = 2
     /// Origins whose browsers may call the API.
     public var corsOrigins = ["http://localhost:5173"]
     public var passwordCost = PasswordHashing.Cost.interactive

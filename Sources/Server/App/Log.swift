@@ -39,6 +39,7 @@ public final class Log: Sendable {
     private struct State {
         var waiting: [UInt8] = []
         var dropped = 0
+        var isStopped = false
     }
 
     private static let limit = 4 << 20
@@ -47,6 +48,7 @@ public final class Log: Sendable {
     private let clock: any WallClock
     private let state = Locked(State())
     private let work = DispatchSemaphore(value: 0)
+    private let isDone = DispatchSemaphore(value: 0)
     private let descriptor: Int32
 
     /// - Parameter descriptor: where the lines go; standard error unless a test wants to read them.
@@ -54,7 +56,7 @@ public final class Log: Sendable {
         self.level = level
         self.clock = clock
         self.descriptor = descriptor
-        if level != .off { Foundation.Thread.detachNewThread { [self] in writeForever() } }
+        if level != .off { Foundation.Thread.detachNewThread { [self] in writeUntilStopped() } }
     }
 
     public func isOn(_ level: Level) -> Bool { level >= self.level && self.level != .off }
@@ -86,16 +88,27 @@ public final class Log: Sendable {
         if mustWake { work.signal() }
     }
 
-    private func writeForever() {
-        while true {
+    /// Writes out what waits and ends the thread; lines after that are lost. Waits a second at most for a slow reader.
+    func stop() {
+        guard level != .off else { return }
+        state.withLock { $0.isStopped = true }
+        work.signal()
+        _ = isDone.wait(timeout: .now() + 1)
+    }
+
+    private func writeUntilStopped() {
+        var isStopped = false
+        while !isStopped {
             work.wait()
-            let (lines, dropped) = state.withLock { state in
-                defer { state = State() }
-                return (state.waiting, state.dropped)
+            let taken = state.withLock { state in
+                defer { state = State(isStopped: state.isStopped) }
+                return state
             }
-            writeAll(lines)
-            if dropped > 0 { write(.warning, "log_lines_dropped") { $0.field("count", dropped) } }
+            writeAll(taken.waiting)
+            if taken.dropped > 0 { write(.warning, "log_lines_dropped") { $0.field("count", taken.dropped) } }
+            isStopped = taken.isStopped
         }
+        isDone.signal()
     }
 
     /// A descriptor that takes nothing (disk full, reader gone) loses the lines, never the server.

@@ -11,6 +11,8 @@ public final class NagzServer: Sendable {
     private let loops: [EventLoop]
     private let http: HTTPServer
     private let databases: [Confined<Database>]
+    private let pulses: [Confined<LoopPulse>]
+    private let telemetry: Telemetry
     private let hashingPool: BlockingPool
     private let log: Log
 
@@ -20,7 +22,7 @@ public final class NagzServer: Sendable {
     public init(
         _ configuration: Configuration, clock: any WallClock = SystemClock(), random: any Randomness = SystemRandomness()
     ) async throws {
-        let log = Log(configuration.logLevel, clock: clock)
+        let log = Log(configuration.logLevel, clock: clock, descriptor: configuration.logDescriptor)
         let hashingPool = try BlockingPool(name: "nagz-hash", threads: 2, queueLimit: 64)
         let hashing = PasswordHashing(hashingPool, cost: configuration.passwordCost)
         let tokens = Tokens(
@@ -35,30 +37,37 @@ public final class NagzServer: Sendable {
         loops = try (0..<configuration.loops).map { try EventLoop(name: "nagz-loop-\($0)") }
         var applications: [Application] = []
         var databases: [Confined<Database>] = []
-        for loop in loops {
+        var pulses: [Confined<LoopPulse>] = []
+        let telemetry = Telemetry(loops: configuration.loops)
+        for (number, loop) in loops.enumerated() {
             try loop.start()
-            let (application, database) = try await Self.compose(on: loop) { poller in
+            let (application, database, pulse) = try await Self.compose(on: loop) { poller in
                 let database = Database(options, limits: limits, poller: poller)
                 database.open()
                 let backend = Backend(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
                     heuristics: heuristics)
                 let routes = RouteTable(backend: backend, limiter: limiter, log: log)
-                Routes.register(in: routes, backend: backend)
+                Routes.register(in: routes, backend: backend, telemetry: telemetry)
                 let application = Application(
                     router: try Router(routes.routes), cors: CORSPolicy(origins: Set(configuration.corsOrigins)),
-                    refusal: { status, reason in
-                        RouteTable.refusal(APIError(status: Int(status.rawValue), reason: reason), "")
+                    refusal: { status, reason, id in
+                        RouteTable.refusal(APIError(status: Int(status.rawValue), reason: reason), id.description)
                     })
-                return (application, Confined(value: database))
+                let pulse = LoopPulse(backend, telemetry.loops[number], sampling: number == 0 ? telemetry : nil)
+                pulse.start()
+                return (application, Confined(value: database), Confined(value: pulse))
             }
             applications.append(application)
             databases.append(database)
+            pulses.append(pulse)
         }
         self.databases = databases
+        self.pulses = pulses
+        self.telemetry = telemetry
         self.hashingPool = hashingPool
         self.log = log
-        http = HTTPServer(applications, on: loops)
+        http = HTTPServer(applications, on: loops, observer: RequestWatch(telemetry: telemetry, log: log))
     }
 
     private static func compose<Value: Sendable>(
@@ -75,10 +84,12 @@ public final class NagzServer: Sendable {
 
     /// Stops accepting, lets running requests finish, and takes everything down.
     public func shutDown(within time: Duration = .seconds(8)) async {
+        telemetry.beginDraining()
         await http.drain(within: time)
         for (loop, database) in zip(loops, databases) { await Self.close(database, on: loop) }
         for loop in loops { loop.stop() }
         hashingPool.stop()
+        log.stop()
     }
 
     private static func close(_ database: Confined<Database>, on loop: isolated EventLoop) { database.value.close() }

@@ -163,7 +163,7 @@ extension Status {
 }
 
 extension HTTP.Method {
-    fileprivate init(_ method: Operation.Method) {
+    init(_ method: Operation.Method) {
         self =
             switch method {
             case .get: .get

@@ -17,6 +17,20 @@ final class Ledger {
     static let largestLead = Timestamp.Span.minutes(10)
     private static let optimisticAttempts = 2
 
+    /// How decisions have fared so far.
+    struct Tally {
+        /// Acts committed.
+        var writes = 0
+        /// Decisions whose basis had changed before they could be written.
+        var lostRaces = 0
+        /// Decisions taken holding the family's row.
+        var heldRows = 0
+    }
+
+    private(set) var tally = Tally()
+    /// Transactions that acts shared.
+    var batches: Int { commits.batches }
+
     private let database: Database
     private let commits: GroupCommit
     private let random: any Randomness
@@ -50,8 +64,10 @@ final class Ledger {
                 guard let (act, outcome) = Self.act(of: decision) else { return try Self.answer(of: decision) }
                 let statement = statement(act, in: family, context, once: once, outcome: outcome)
                 if try await !commits.run(statement, key: (family.high, family.low)).isEmpty {
+                    tally.writes += 1
                     return try Self.answer(of: decision)
                 }
+                tally.lostRaces += 1
             }
             return try await writeHoldingTheRow(context, once, in: family, decide)
         } catch let error as PostgresError where error.constraint == "idempotency_keys_pkey" {
@@ -65,6 +81,7 @@ final class Ledger {
         _ context: CallContext, _ once: Once?, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
+        tally.heldRows += 1
         let decision = try await database.transaction { transaction in
             let clock = try await transaction.query(
                 "SELECT ts FROM family_clock WHERE family_id = \(family) FOR UPDATE"
@@ -80,6 +97,7 @@ final class Ledger {
             }
             return Confined(value: decision)
         }
+        if case .answer = decision.value {} else { tally.writes += 1 }
         return try Self.answer(of: decision.value)
     }
 

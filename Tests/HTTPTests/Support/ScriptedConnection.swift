@@ -35,7 +35,7 @@ struct ScriptedConnection {
     mutating func handle(_ event: HTTPConnectionState.Event) {
         switch event {
         case .needsInput, .close: break
-        case .fault(let fault): answer(application.refuse(fault.status, fault.reason), nil)
+        case .fault(let fault): answer(application.refuse(fault.status, fault.reason, RequestID(high: 0, low: 0)), nil)
         case .head(let head):
             let plan = application.plan(head)
             pending = (head, plan)

@@ -1,0 +1,47 @@
+import Synchronization
+
+/// A whole number that many threads add to without a lock.
+final class Counter: Sendable {
+    private let number: Atomic<Int>
+
+    init(_ number: Int = 0) { self.number = Atomic(number) }
+
+    var value: Int { number.load(ordering: .relaxed) }
+    func add(_ amount: Int = 1) { number.wrappingAdd(amount, ordering: .relaxed) }
+    func set(_ value: Int) { number.store(value, ordering: .relaxed) }
+}
+
+/// How often something took how long, in buckets of fixed bounds.
+final class Histogram: Sendable {
+    /// Upper bounds in nanoseconds, ascending; what is longer falls into one more bucket.
+    static let bounds: [Int] = [
+        500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000, 250_000_000,
+        500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000,
+    ]
+
+    private let buckets = (0...bounds.count).map { _ in Counter() }
+    private let total = Counter()
+
+    func record(nanoseconds: Int) {
+        var bucket = 0
+        while bucket < Self.bounds.count, nanoseconds > Self.bounds[bucket] { bucket += 1 }
+        buckets[bucket].add()
+        total.add(nanoseconds)
+    }
+
+    /// How many fell into each bucket, the one without a bound last.
+    var counts: [Int] { buckets.map(\.value) }
+    var seconds: Double { Double(total.value) / 1e9 }
+
+    /// An upper bound of what that part of the counted took, in milliseconds; 0 when there are none.
+    static func quantile(_ part: Double, of counts: [Int]) -> Double {
+        let all = counts.reduce(0, +)
+        guard all > 0 else { return 0 }
+        var seen = 0
+        for (bucket, count) in counts.enumerated() {
+            seen += count
+            if Double(seen) >= part * Double(all) { return Double(bounds[min(bucket, bounds.count - 1)]) / 1e6 }
+        }
+        return 0
+    }
+}

@@ -1,0 +1,58 @@
+import Postgres
+import Reactor
+
+/// One loop's figures, published by its pulse.
+final class LoopGauges: Sendable {
+    /// Sessions with the database.
+    let sessions = Counter()
+    /// Requests that wait for one.
+    let waiting = Counter()
+    /// How late the loop came to its last pulse.
+    let lagNanoseconds = Counter()
+    let writes = Counter()
+    let batches = Counter()
+    let lostRaces = Counter()
+    let heldRows = Counter()
+}
+
+/// Publishes what lives on one loop, twice a second, and measures by the way how long the loop keeps things waiting.
+final class LoopPulse {
+    private static let period = Duration.milliseconds(500)
+
+    private let backend: Backend
+    private let gauges: LoopGauges
+    /// Takes the server's samples too; one loop does.
+    private let telemetry: Telemetry?
+    private var nextSample = MonotonicTime.now()
+
+    init(_ backend: Backend, _ gauges: LoopGauges, sampling telemetry: Telemetry?) {
+        self.backend = backend
+        self.gauges = gauges
+        self.telemetry = telemetry
+    }
+
+    /// Beats for as long as this object lives and the loop runs.
+    func start() {
+        publish()
+        let due = MonotonicTime.now() + Self.period
+        backend.database.poller.schedule(at: due) { [weak self] in
+            guard let self else { return }
+            gauges.lagNanoseconds.set(Int(MonotonicTime.now().elapsed(since: due) / .nanoseconds(1)))
+            start()
+        }
+    }
+
+    private func publish() {
+        gauges.sessions.set(backend.database.openConnections)
+        gauges.waiting.set(backend.database.waiting)
+        let tally = backend.ledger.tally
+        gauges.writes.set(tally.writes)
+        gauges.batches.set(backend.ledger.batches)
+        gauges.lostRaces.set(tally.lostRaces)
+        gauges.heldRows.set(tally.heldRows)
+        let now = MonotonicTime.now()
+        guard let telemetry, now >= nextSample else { return }
+        telemetry.sample()
+        nextSample = now + Telemetry.History.period
+    }
+}

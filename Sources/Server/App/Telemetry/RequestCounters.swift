@@ -1,0 +1,81 @@
+import Contract
+import HTTP
+
+/// Counts requests by operation and status, and how long they took, without a lock and without allocating.
+final class RequestCounters: Sendable {
+    /// What is counted of one operation.
+    final class Series: Sendable {
+        let method: String
+        /// The template of the path: a label with few values.
+        let route: String
+        let durations = Histogram()
+        fileprivate let byStatus = (0...RequestCounters.statuses.count).map { _ in Counter() }
+
+        fileprivate init(_ method: String, _ route: String) {
+            self.method = method
+            self.route = route
+        }
+
+        /// How many answers there were of each status, without those there were none of; `other` for odd ones.
+        var counts: [(status: String, count: Int)] {
+            byStatus.enumerated().compactMap { place, counter in
+                let count = counter.value
+                guard count > 0 else { return nil }
+                return (place < statuses.count ? String(statuses[place]) : "other", count)
+            }
+        }
+    }
+
+    private static let statuses: [UInt16] = [
+        101, 200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 414, 417, 422, 429, 431, 500, 501, 503, 505,
+    ]
+    /// Where a status stands among them.
+    private static let placeOfStatus: [Int] = (0..<600).map { number in
+        statuses.firstIndex(of: UInt16(number)) ?? statuses.count
+    }
+
+    private struct Key: Hashable {
+        let method: HTTP.Method
+        let template: String
+    }
+
+    /// The operations in their order; last, what belongs to none.
+    let series: [Series]
+    private let places: [Key: Int]
+    let octetsIn = Counter()
+    let octetsOut = Counter()
+
+    init(_ operations: [Contract.Operation] = API.all) {
+        series = operations.map { Series($0.method.rawValue, $0.path) } + [Series("other", "other")]
+        var places: [Key: Int] = [:]
+        for (place, operation) in operations.enumerated() {
+            places[Key(method: HTTP.Method(operation.method), template: operation.path)] = place
+        }
+        self.places = places
+    }
+
+    func count(_ exchange: borrowing Exchange) {
+        var place = series.count - 1
+        if let method = exchange.method, let template = exchange.template {
+            place = places[Key(method: method == .head ? .get : method, template: template)] ?? place
+        }
+        let (seconds, attoseconds) = exchange.duration.components
+        series[place].durations.record(nanoseconds: Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
+        series[place].byStatus[Self.placeOfStatus[min(Int(exchange.status.rawValue), 599)]].add()
+        octetsIn.add(exchange.octetsIn)
+        octetsOut.add(exchange.octetsOut)
+    }
+
+    /// All requests, those answered with a 5xx status, and the durations of all.
+    var totals: (requests: Int, failures: Int, durations: [Int]) {
+        var totals = (requests: 0, failures: 0, durations: [Int](repeating: 0, count: Histogram.bounds.count + 1))
+        for one in series {
+            for (bucket, count) in one.durations.counts.enumerated() { totals.durations[bucket] += count }
+            for (place, counter) in one.byStatus.enumerated() {
+                totals.requests += counter.value
+                if place < Self.statuses.count, Self.statuses[place] >= 500 { totals.failures += counter.value }
+            }
+        }
+        return totals
+    }
+}

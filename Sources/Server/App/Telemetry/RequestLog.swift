@@ -1,0 +1,35 @@
+import Contract
+import HTTP
+import JSON
+
+/// Hears of every connection and request: counts them, and writes a line of log for each where lines are wanted.
+struct RequestWatch: RequestObserver {
+    let telemetry: Telemetry
+    let log: Log
+
+    func finished(_ exchange: borrowing Exchange) {
+        telemetry.requests.count(exchange)
+        guard log.isOn(.info) else { return }
+        let (seconds, attoseconds) = exchange.duration.components
+        let milliseconds = Double(seconds * 1_000) + Double(attoseconds / 1_000_000_000_000) / 1_000
+        // Copied out: a borrowed value cannot go into a closure. Nothing a client sent is among it but the trace's id.
+        let (method, template, status) = (exchange.method?.description, exchange.template, Int(exchange.status.rawValue))
+        let (octetsIn, octetsOut, id) = (exchange.octetsIn, exchange.octetsOut, exchange.id.description)
+        let (trace, fault) = (exchange.trace?.traceID, exchange.fault.map { "\($0)" })
+        log.write(.info, "request") { json in
+            json.field("method", method)
+            json.field("route", template)
+            json.field("status", status)
+            json.field("ms", milliseconds)
+            json.field("bytes_in", octetsIn)
+            json.field("bytes_out", octetsOut)
+            json.field("request_id", id)
+            json.field("trace_id", trace)
+            json.fieldIfPresent("fault", fault)
+        }
+    }
+
+    func connectionOpened() { telemetry.connectionsOpened.add() }
+    func connectionClosed() { telemetry.connectionsClosed.add() }
+    func connectionRefused() { telemetry.connectionsRefused.add() }
+}

@@ -1,0 +1,65 @@
+import Reactor
+import Synchronization
+
+/// What the server knows of itself, gathered from all loops, readable from any.
+final class Telemetry: Sendable {
+    let requests = RequestCounters()
+    let connectionsOpened = Counter()
+    let connectionsClosed = Counter()
+    let connectionsRefused = Counter()
+    /// One for each loop.
+    let loops: [LoopGauges]
+
+    private let draining = Atomic(false)
+    private let started = MonotonicTime.now()
+    private let history = Mutex(History())
+
+    init(loops: Int) { self.loops = (0..<loops).map { _ in LoopGauges() } }
+
+    /// Holds from the moment the server is told to stop.
+    var isDraining: Bool { draining.load(ordering: .relaxed) }
+    func beginDraining() { draining.store(true, ordering: .relaxed) }
+
+    var connections: Int { connectionsOpened.value - connectionsClosed.value }
+    var uptime: Duration { MonotonicTime.now().elapsed(since: started) }
+
+    /// Remembers how things stand, for the curves of the dashboard; called every `History.period`.
+    func sample() {
+        let sample = currentSample
+        history.withLock { $0.add(sample) }
+    }
+
+    /// The samples taken, oldest first, and how things stand now.
+    var samples: [Sample] { history.withLock { $0.samples } + [currentSample] }
+
+    private var currentSample: Sample {
+        let totals = requests.totals
+        return Sample(
+            at: .now(), requests: totals.requests, failures: totals.failures, durations: totals.durations,
+            connections: connections, processorSeconds: ProcessFigures.processorSeconds(),
+            residentOctets: ProcessFigures.residentOctets())
+    }
+
+    /// How things stood at one moment.
+    struct Sample: Sendable {
+        let at: MonotonicTime
+        let requests: Int
+        let failures: Int
+        let durations: [Int]
+        let connections: Int
+        let processorSeconds: Double
+        let residentOctets: Int
+    }
+
+    /// The samples of the last five minutes.
+    struct History {
+        static let period = Duration.seconds(5)
+        private static let limit = 60
+        fileprivate var samples: [Sample] = []
+
+        fileprivate mutating func add(_ sample: Sample) {
+            if samples.count >= Self.limit { samples.removeFirst() }
+            samples.append(sample)
+        }
+    }
+}

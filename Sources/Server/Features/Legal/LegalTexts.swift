@@ -1,0 +1,77 @@
+import Contract
+
+/// What the product promises people, in plain words. Change the version with the words.
+enum LegalTexts {
+    static let privacyPolicy = LegalDocument(
+        title: "Privacy policy", version: "1.0", effectiveDate: "2026-11-21",
+        content: """
+            Nagz reminds the members of a family of things they have agreed to do. This policy says what it keeps for \
+            that, who can see it, and what you can do about it. "We" are the people who run this server.
+
+            What is kept
+            - Your account: an email address or, for children, a user name; a name to show; a date of birth if you gave \
+            one. Passwords and PINs are kept only as a hash from which they cannot be read back.
+            - Your family: who belongs to it, in which role, what each member prefers, and which consents were given and \
+            taken back, with the times.
+            - Nags: who asked whom for what, until when, and what became of it; notes and excuses that people wrote; \
+            points, streaks and badges.
+            - An audit trail: who did what and when. It holds ids, numbers and codes, never what you wrote, and it names \
+            you by a pseudonym.
+            - While you are signed in: your sessions. Logs of the server hold no message, name, address or password.
+
+            Who sees it
+            - A nag is seen by the person who sent it, the person it is for, and the guardians of the family. Excuses are \
+            seen by their author, by the sender of the nag and by guardians.
+            - Reports, the family's history and its audit trail are for guardians.
+            - Nobody in another family sees any of it. It is not sold, and there is no advertising.
+
+            The mediator
+            Summaries, tones, predictions and digests are worked out by rules on this server, and only while the consent \
+            "AI mediation" is in force. It decides nothing: reminders follow fixed rules whether or not it is on.
+
+            Children
+            A guardian makes a child's account, or agrees to it, before it can be used. An account of a person under 13 \
+            can do nothing until a guardian has agreed. Children cannot give consents themselves.
+
+            Your choices
+            - Consents can be taken back at any time and that works at once. The record that they were given stays.
+            - You can change your preferences, block or mute people, and leave the family.
+            - To see, correct or erase what is kept about you, ask the people who run this server. Erasing a person cuts \
+            the audit trail loose from them; its entries stay, without saying who it was.
+            """)
+
+    static let termsOfService = LegalDocument(
+        title: "Terms of service", version: "1.0", effectiveDate: "2026-11-21",
+        content: """
+            By using Nagz you agree to the following.
+
+            What it is
+            Nagz sends reminders within a family and keeps count of what was done. It is a help, not a safeguard: \
+            reminders can be late or fail. Do not rely on it alone for medicine or anything else where a missed reminder \
+            can do harm.
+
+            Your account
+            - Tell the truth about who you are and how old you are. Keep your password and your family's codes to \
+            yourself: whoever has the invite code can join.
+            - Accounts for children are made or approved by a guardian, who answers for their use.
+            - Guardians decide who belongs to the family, which rules hold in it, and what children may do.
+
+            How to treat each other
+            - Nags are for things that the other person can reasonably be asked to do. No threats, harassment or \
+            pressure, and no humiliation of children.
+            - You can block and mute, and report abuse. We may limit or close accounts that harm others.
+            - Do not try to get at other families' data, and do not burden the service on purpose.
+
+            Points and rewards
+            Points, streaks and badges have no value in money. What a family promises for them is between its members.
+
+            Our part
+            - We keep what you write private as the privacy policy says.
+            - The service is provided as it is. We mend what breaks when we can, and we may change or end it; we will \
+            say so beforehand where possible.
+            - What you write stays yours. You allow us to store and show it as far as the service needs that.
+
+            Changes
+            When these terms change, their version changes. If you do not agree with the new ones, stop using the service.
+            """)
+}

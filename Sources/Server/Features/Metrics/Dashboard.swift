@@ -1,0 +1,65 @@
+import Contract
+import Domain
+import Reactor
+
+/// The figures a dashboard shows: rates over the last minute, curves over the last five.
+enum Dashboard {
+    static func figures(_ telemetry: Telemetry) -> MetricsResponse {
+        let samples = telemetry.samples
+        let steps = zip(samples, samples.dropFirst()).filter { $0.at < $1.at }.map { Step($0, $1) }
+        // The newest step ends now and may be very short: the minute before it evens that out.
+        let minute = samples.count > 1 ? Step(samples[max(0, samples.count - 14)], samples[samples.count - 1]) : nil
+        let lag = telemetry.loops.map(\.lagNanoseconds.value).max() ?? 0
+        let (sessions, waiting) = (sum(telemetry, \.sessions), sum(telemetry, \.waiting))
+        return MetricsResponse(metrics: [
+            figure("requests_per_second", "Requests", minute?.requestsPerSecond, "1/s", curve: steps.map(\.requestsPerSecond)),
+            figure("failures", "Failed requests", minute?.failurePercent, "%", above: 1, curve: steps.map(\.failurePercent)),
+            figure("latency_p50", "Median latency", minute?.latency(0.5), "ms", above: 50, curve: steps.map { $0.latency(0.5) }),
+            figure("latency_p99", "Slowest hundredth", minute?.latency(0.99), "ms", above: 500, curve: steps.map { $0.latency(0.99) }),
+            figure("connections", "Open connections", Double(telemetry.connections), "", curve: samples.map { Double($0.connections) }),
+            figure("connections_refused", "Refused connections", Double(telemetry.connectionsRefused.value), "", above: 0),
+            figure("database_sessions", "Database sessions", Double(sessions), "", below: 1),
+            figure("database_waiting", "Waiting for the database", Double(waiting), "", above: 50),
+            figure("loop_lag", "Event loop lag", Double(lag) / 1e6, "ms", above: 100),
+            figure("memory", "Memory", megabytes(ProcessFigures.residentOctets()), "MB", above: 1_024, curve: samples.map { megabytes($0.residentOctets) }),
+            figure("processor", "Processor", minute?.processorPercent, "%", curve: steps.map(\.processorPercent)),
+            figure("uptime", "Up for", telemetry.uptime / .seconds(1), "s"),
+        ])
+    }
+
+    private static func figure(
+        _ key: String, _ label: String, _ value: Double?, _ unit: String, above: Double? = nil, below: Double? = nil,
+        curve: [Double]? = nil
+    ) -> Metric {
+        Metric(
+            key: key, label: label, value: rounded(value ?? 0), unit: unit, warnAbove: above, warnBelow: below,
+            sparklineHistory: curve.map { $0.map(rounded) })
+    }
+
+    private static func sum(_ telemetry: Telemetry, _ gauge: KeyPath<LoopGauges, Counter>) -> Int {
+        telemetry.loops.reduce(0) { $0 + $1[keyPath: gauge].value }
+    }
+
+    private static func rounded(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
+    private static func megabytes(_ octets: Int) -> Double { Double(octets) / 1_048_576 }
+
+    /// What happened between two samples.
+    private struct Step {
+        let requestsPerSecond: Double
+        let failurePercent: Double
+        let processorPercent: Double
+        private let durations: [Int]
+
+        init(_ first: Telemetry.Sample, _ last: Telemetry.Sample) {
+            let seconds = max(last.at.elapsed(since: first.at) / .seconds(1), 0.001)
+            let requests = last.requests - first.requests
+            requestsPerSecond = Double(requests) / seconds
+            failurePercent = requests > 0 ? 100 * Double(last.failures - first.failures) / Double(requests) : 0
+            processorPercent = 100 * (last.processorSeconds - first.processorSeconds) / seconds
+            durations = zip(last.durations, first.durations).map { $0 - $1 }
+        }
+
+        /// In milliseconds.
+        func latency(_ part: Double) -> Double { Histogram.quantile(part, of: durations) }
+    }
+}

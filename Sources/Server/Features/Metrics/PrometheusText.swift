@@ -1,0 +1,88 @@
+import Domain
+
+/// The server's figures in the text format of Prometheus: base units, counters end in `_total`, routes by template.
+struct PrometheusText {
+    private(set) var text = ""
+
+    init(_ telemetry: Telemetry) {
+        text.reserveCapacity(16_384)
+        let series = telemetry.requests.series
+        begin("nagz_http_requests_total", "counter", "Requests answered.")
+        for one in series {
+            for (status, count) in one.counts {
+                line("nagz_http_requests_total", Self.labels(one) + #",status="\#(status)""#, String(count))
+            }
+        }
+        begin("nagz_http_request_duration_seconds", "histogram", "From a request's first octet to its answer's last.")
+        for one in series { histogram("nagz_http_request_duration_seconds", Self.labels(one), one.durations) }
+        single("nagz_http_received_bytes_total", "counter", "Octets of requests.", telemetry.requests.octetsIn.value)
+        single("nagz_http_sent_bytes_total", "counter", "Octets of answers.", telemetry.requests.octetsOut.value)
+        single("nagz_http_connections", "gauge", "Open connections.", telemetry.connections)
+        single(
+            "nagz_http_connections_total", "counter", "Connections accepted.", telemetry.connectionsOpened.value)
+        single(
+            "nagz_http_connections_refused_total", "counter", "Connections turned away.",
+            telemetry.connectionsRefused.value)
+
+        perLoop(telemetry, "nagz_database_sessions", "gauge", "Open sessions with the database.", \.sessions)
+        perLoop(telemetry, "nagz_database_waiting", "gauge", "Requests waiting for a session.", \.waiting)
+        perLoop(telemetry, "nagz_ledger_writes_total", "counter", "Acts committed.", \.writes)
+        perLoop(telemetry, "nagz_ledger_batches_total", "counter", "Transactions that acts shared.", \.batches)
+        perLoop(telemetry, "nagz_ledger_lost_races_total", "counter", "Decisions taken again.", \.lostRaces)
+        perLoop(telemetry, "nagz_ledger_held_rows_total", "counter", "Decisions taken holding the row.", \.heldRows)
+        begin("nagz_loop_lag_seconds", "gauge", "How late the loop came to its last pulse.")
+        for (number, loop) in telemetry.loops.enumerated() {
+            line("nagz_loop_lag_seconds", #"loop="\#(number)""#, "\(Double(loop.lagNanoseconds.value) / 1e9)")
+        }
+
+        begin("process_cpu_seconds_total", "counter", "Processor time used.")
+        line("process_cpu_seconds_total", "", "\(ProcessFigures.processorSeconds())")
+        single("process_resident_memory_bytes", "gauge", "Memory in use.", ProcessFigures.residentOctets())
+        single("process_open_fds", "gauge", "Open descriptors.", ProcessFigures.descriptors())
+        single("process_max_fds", "gauge", "Descriptors it may open.", ProcessFigures.descriptorLimit())
+        begin("nagz_uptime_seconds", "gauge", "Since the server was built.")
+        line("nagz_uptime_seconds", "", "\(telemetry.uptime / .seconds(1))")
+    }
+
+    private static func labels(_ series: RequestCounters.Series) -> String {
+        #"method="\#(series.method)",route="\#(series.route)""#
+    }
+
+    private mutating func begin(_ name: String, _ type: String, _ help: String) {
+        text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+    }
+
+    /// - Parameter labels: as `name="value"`, joined by commas; none of our values needs escaping.
+    private mutating func line(_ name: String, _ labels: String, _ value: String) {
+        text += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
+    }
+
+    private mutating func single(_ name: String, _ type: String, _ help: String, _ value: Int) {
+        begin(name, type, help)
+        line(name, "", String(value))
+    }
+
+    private mutating func perLoop(
+        _ telemetry: Telemetry, _ name: String, _ type: String, _ help: String, _ gauge: KeyPath<LoopGauges, Counter>
+    ) {
+        begin(name, type, help)
+        for (number, loop) in telemetry.loops.enumerated() {
+            line(name, #"loop="\#(number)""#, String(loop[keyPath: gauge].value))
+        }
+    }
+
+    /// Nothing for a histogram that is empty. The counts of Prometheus include all smaller buckets.
+    private mutating func histogram(_ name: String, _ labels: String, _ histogram: Histogram) {
+        let counts = histogram.counts
+        let all = counts.reduce(0, +)
+        guard all > 0 else { return }
+        var below = 0
+        for (bound, count) in zip(Histogram.bounds, counts) {
+            below += count
+            line("\(name)_bucket", labels + #",le="\#(Double(bound) / 1e9)""#, String(below))
+        }
+        line("\(name)_bucket", labels + #",le="+Inf""#, String(all))
+        line("\(name)_sum", labels, "\(histogram.seconds)")
+        line("\(name)_count", labels, String(all))
+    }
+}

@@ -1,0 +1,9 @@
+import Contract
+
+/// The group `operations`: what probes ask.
+enum OperationsRoutes {
+    static func register(in routes: RouteTable, _ readiness: Readiness) {
+        routes.constant(API.checkLiveness, StatusAnswer(status: "ok"))
+        routes.open(API.checkReadiness, readiness.check)
+    }
+}

@@ -1,0 +1,56 @@
+import Contract
+import Domain
+import Postgres
+import Reactor
+import SQL
+
+/// Whether the server can do its work: the database answers in time, and both agree on what time it is.
+final class Readiness {
+    /// How long the database may take.
+    static let patience = Duration.seconds(1)
+    /// Tokens, due times and stamps compare one clock with the other.
+    static let largestSkew = Timestamp.Span.seconds(30)
+
+    private let backend: Backend
+    private let telemetry: Telemetry
+
+    init(_ backend: Backend, _ telemetry: Telemetry) {
+        self.backend = backend
+        self.telemetry = telemetry
+    }
+
+    /// - Throws: 503 with what is wrong.
+    func check(_ call: Call<NoParameters, NoBody>) async throws -> StatusAnswer {
+        guard !telemetry.isDraining else {
+            throw APIError(.unavailable, "The server is stopping.", retryAfter: 5)
+        }
+        guard let theirs = await databaseTime() else {
+            throw APIError(.unavailable, "The database does not answer in time.", retryAfter: 1)
+        }
+        let skew = theirs - backend.clock.now()
+        guard -Self.largestSkew.microseconds...Self.largestSkew.microseconds ~= skew.microseconds else {
+            let seconds = skew.microseconds / 1_000_000
+            throw APIError(.unavailable, "The database's clock differs by \(seconds) seconds.", retryAfter: 30)
+        }
+        return StatusAnswer(status: "ok")
+    }
+
+    /// What time the database has; nil when it does not say so within our patience.
+    private func databaseTime() async -> Timestamp? {
+        let database = backend.database
+        return await withCheckedContinuation { continuation in
+            // Whichever comes first answers; both are on this loop.
+            var waiting: CheckedContinuation<Timestamp?, Never>? = continuation
+            func answer(_ time: Timestamp?) {
+                waiting?.resume(returning: time)
+                waiting = nil
+            }
+            let timer = database.poller.schedule(at: .now() + Self.patience) { answer(nil) }
+            database.poller.spawn {
+                let time: Timestamp? = try? await database.query("SELECT clock_timestamp() AS now").one()["now"]
+                database.poller.cancel(timer)
+                answer(time)
+            }
+        }
+    }
+}

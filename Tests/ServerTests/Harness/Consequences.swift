@@ -1,0 +1,127 @@
+import Audit
+import Domain
+import Postgres
+import SQL
+import Testing
+
+@testable import Server
+
+/// One entry of the audit trail as tests look at it.
+struct AuditLine: Sendable, Hashable {
+    var family: FamilyID
+    var n: Int
+    var at: Timestamp
+    var kind: String
+    var actor: Pseudonym
+    var subject: Pseudonym?
+    var resource: ResourceID?
+    /// Empty where the body was erased.
+    var details: [String: String]
+}
+
+/// One row of the family feed: which kind of row, and its type.
+struct FeedRow: Sendable, Hashable {
+    enum Entity: String, Sendable {
+        case nag, event, mediation, score
+    }
+
+    var entity: Entity
+    /// A nag's status; the type of anything else.
+    var type: String
+    var id: EventID
+    var seq: Int
+    var at: Timestamp
+}
+
+extension TestServer {
+    /// A family's audit trail, oldest first.
+    func audit(_ family: FamilyID) async throws -> [AuditLine] {
+        try await database.rows(
+            """
+            SELECT e.family_id, e.n, e.at, e.kind, e.actor, e.subject, e.resource, p.body
+            FROM audit_entry e LEFT JOIN audit_payload p USING (family_id, n)
+            WHERE e.family_id = \(family) ORDER BY e.n
+            """
+        ) { row in
+            let body: [UInt8]? = try row["body"]
+            return AuditLine(
+                family: try row["family_id"], n: try row["n"], at: try row["at"], kind: try row["kind"],
+                actor: try row["actor"], subject: try row["subject"], resource: try row["resource"],
+                details: body.flatMap { AuditBody(canonical: $0) }?.details ?? [:])
+        }
+    }
+
+    /// What a family's feed holds, in its order. A nag is one row, stamped by its latest change.
+    func feed(_ family: FamilyID) async throws -> [FeedRow] {
+        try await database.rows(
+            """
+            SELECT 'nag' AS entity, status AS type, id, sync_seq, sync_ts FROM nags WHERE family_id = \(family)
+            UNION ALL
+            SELECT 'event', event_type, id, sync_seq, sync_ts FROM nag_events WHERE family_id = \(family)
+            UNION ALL
+            SELECT 'mediation', prompt_type, id, sync_seq, sync_ts FROM ai_mediation_events WHERE family_id = \(family)
+            UNION ALL
+            SELECT 'score', event_type, id, sync_seq, sync_ts FROM gamification_events WHERE family_id = \(family)
+            ORDER BY sync_ts, id
+            """
+        ) { row in
+            let entity: String = try row["entity"]
+            return FeedRow(
+                entity: FeedRow.Entity(rawValue: entity) ?? .nag, type: try row["type"], id: try row["id"],
+                seq: try row["sync_seq"], at: try row["sync_ts"])
+        }
+    }
+
+    /// Runs `body` and expects it to have caused these audit entries and these new rows of the feed, in any family, and
+    /// nothing else: with nothing expected, no table may change at all.
+    /// - Parameters:
+    ///   - audit: kinds of entries, in any order.
+    ///   - events: types of nag events; `scores` of gamification events, `mediations` prompt types of AI events.
+    ///   - stamped: how many nags are made or changed; nil does not look.
+    @discardableResult
+    func expectOnly<Value>(
+        audit: [String] = [], events: [String] = [], scores: [String] = [], mediations: [String] = [],
+        stamped: Int? = nil, sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Value
+    ) async throws -> Value {
+        let before = try await clocks()
+        let isNothing = audit.isEmpty && events.isEmpty && scores.isEmpty && mediations.isEmpty
+        let contents = isNothing ? try await digests() : []
+        let value = try await body()
+        var found: (audit: [String], feed: [FeedRow]) = ([], [])
+        for family in try await clocks() {
+            let earlier = before.first { $0.family == family.family }?.seq ?? 0
+            guard family.seq > earlier else { continue }
+            found.audit += try await self.audit(family.family).filter { $0.n > earlier }.map(\.kind)
+            found.feed += try await feed(family.family).filter { $0.seq > earlier }
+        }
+        func types(_ entity: FeedRow.Entity) -> [String] { found.feed.filter { $0.entity == entity }.map(\.type).sorted() }
+        #expect(found.audit.sorted() == audit.sorted(), "audit entries", sourceLocation: sourceLocation)
+        #expect(types(.event) == events.sorted(), "nag events", sourceLocation: sourceLocation)
+        #expect(types(.score) == scores.sorted(), "gamification events", sourceLocation: sourceLocation)
+        #expect(types(.mediation) == mediations.sorted(), "AI mediation events", sourceLocation: sourceLocation)
+        if let stamped { #expect(types(.nag).count == stamped, "nags changed", sourceLocation: sourceLocation) }
+        if isNothing { #expect(try await digests() == contents, "tables changed", sourceLocation: sourceLocation) }
+        return value
+    }
+
+    private func clocks() async throws -> [(family: FamilyID, seq: Int)] {
+        try await database.rows("SELECT family_id, seq FROM family_clock ORDER BY family_id") {
+            (try $0["family_id"], try $0["seq"])
+        }
+    }
+
+    /// A digest of each table, without those that count and remember requests.
+    private func digests() async throws -> [String] {
+        let names: [String] = try await database.rows(
+            """
+            SELECT tablename::text AS name FROM pg_tables WHERE schemaname = 'public'
+                AND tablename NOT IN ('schema_migrations', 'sign_in_attempts', 'sync_grants') ORDER BY 1
+            """
+        ) { try $0["name"] }
+        let parts = names.map { name in
+            SQL(unsafeSQL: "SELECT '\(name) ' || coalesce(md5(string_agg(t::text, ' ' ORDER BY t::text)), '') AS digest"
+                + " FROM \(name) t")
+        }
+        return try await database.rows(.joined(parts, separator: " UNION ALL ")) { try $0["digest"] }
+    }
+}

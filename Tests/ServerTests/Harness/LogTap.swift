@@ -1,0 +1,38 @@
+import Foundation
+import Synchronization
+
+/// The server's log, caught in a pipe.
+final class LogTap: Sendable {
+    /// Where the server writes.
+    let descriptor: Int32
+    private let text = Mutex<[UInt8]>([])
+    private let isDone = DispatchSemaphore(value: 0)
+
+    init() throws {
+        var ends: [Int32] = [0, 0]
+        guard pipe(&ends) == 0 else { throw RawClient.Fault(what: "pipe: \(errno)") }
+        descriptor = ends[1]
+        Thread.detachNewThread { [self, end = ends[0]] in
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = read(end, &buffer, buffer.count)
+                guard count > 0 else { break }
+                text.withLock { $0 += buffer.prefix(count) }
+            }
+            Foundation.close(end)
+            isDone.signal()
+        }
+    }
+
+    /// What was written so far, line by line. The log has a thread of its own: a line may come a little after its cause.
+    var lines: [String] {
+        text.withLock { String(decoding: $0, as: UTF8.self) }.split(separator: "\n").map(String.init)
+    }
+
+    /// Ends the pipe, once the server writes no more, and returns all of it.
+    func close() -> [String] {
+        Foundation.close(descriptor)
+        isDone.wait()
+        return lines
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+import Postgres
+import Reactor
+import SQL
+import Server
+import Testing
+
+/// A superuser's session with one test database, on a loop of its own, for looking behind the server's back.
+final class TestDatabase: Sendable {
+    let url: String
+    private let loop: EventLoop
+    private let database: Confined<Database>
+
+    init(url: String) async throws {
+        self.url = url
+        loop = try EventLoop(name: "test-database")
+        try loop.start()
+        database = try await Self.open(url, on: loop)
+    }
+
+    func close() async {
+        await run { $0.close() }
+        loop.stop()
+    }
+
+    func run<Value: Sendable, Failure>(
+        _ body: @Sendable (Database) async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        try await Self.run(on: loop, database, body)
+    }
+
+    /// Reads rows.
+    func rows<Value: Sendable>(_ statement: SQL, _ read: @Sendable (Row) throws -> Value) async throws -> [Value] {
+        try await run { try await $0.query(statement).map(read) }
+    }
+
+    private static func open(_ url: String, on loop: isolated EventLoop) throws -> Confined<Database> {
+        var limits = Database.Limits()
+        limits.connections = 1
+        limits.queuePatience = .seconds(30)
+        limits.exchangePatience = .seconds(60)
+        let database = Database(try ConnectionOptions(url: url), limits: limits, poller: loop.poller)
+        database.open()
+        return Confined(value: database)
+    }
+
+    private static func run<Value: Sendable, Failure>(
+        on loop: isolated EventLoop, _ database: Confined<Database>,
+        _ body: @Sendable (Database) async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        try await body(database.value)
+    }
+}
+
+/// Makes test databases: copies of a template that is migrated once in a test process. At most a few live at a time.
+actor TestCluster {
+    static let shared = TestCluster()
+
+    private static let liveLimit = 6
+    private let prefix = "nagz_test_\(ProcessInfo.processInfo.processIdentifier)"
+    private var template: Task<String, any Error>?
+    private var count = 0
+    private var live = 0
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// Runs `body` with the URL of a fresh, migrated database, and drops it afterwards.
+    func withDatabase<Value: Sendable>(
+        _ body: @Sendable (_ url: String) async throws -> Value
+    ) async throws -> Value {
+        if live >= Self.liveLimit { await withCheckedContinuation { waiting.append($0) } } else { live += 1 }
+        defer { if waiting.isEmpty { live -= 1 } else { waiting.removeFirst().resume() } }
+        let template = try await migratedTemplate()
+        count += 1
+        let name = "\(prefix)_\(count)"
+        try await Self.administer("CREATE DATABASE \(name) TEMPLATE \(template)")
+        let outcome: Result<Value, any Error>
+        do { outcome = .success(try await body(Self.url(of: name))) } catch { outcome = .failure(error) }
+        try await Self.administer("DROP DATABASE \(name) WITH (FORCE)")
+        return try outcome.get()
+    }
+
+    private func migratedTemplate() async throws -> String {
+        if let template { return try await template.value }
+        let name = "\(prefix)_template"
+        let task = Task {
+            TemplateAtExit.name = name
+            atexit { TemplateAtExit.drop() }
+            try await Self.administer("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+            try await Self.administer("CREATE DATABASE \(name)")
+            try await Self.migrate(name)
+            return name
+        }
+        template = task
+        return try await task.value
+    }
+
+    /// The migrations make a role of the whole cluster: only one process may do so at a time.
+    private static func migrate(_ name: String) async throws {
+        let migrations = repository.appending(path: "Migrations").path()
+        try await Schema.onDatabase(clusterURL()) { cluster in
+            _ = try await cluster.query("SELECT pg_advisory_lock(4711)")
+            try await Schema.migrate(folder: migrations, databaseURL: url(of: name)) { _ in }
+        }
+    }
+
+    static func administer(_ statement: String) async throws {
+        try await Schema.onDatabase(clusterURL()) { _ = try await $0.query(SQL(unsafeSQL: statement)) }
+    }
+
+    static func clusterURL() throws -> String {
+        try #require(
+            ProcessInfo.processInfo.environment["NAGZ_TEST_DATABASE_URL"],
+            "set NAGZ_TEST_DATABASE_URL to a superuser's URL of a test cluster (deploy/test does)")
+    }
+
+    /// libpq takes the last word on the database's name.
+    private static func url(of name: String) throws -> String {
+        let url = try clusterURL()
+        guard url.contains("://") else { return "\(url) dbname=\(name)" }
+        return "\(url)\(url.contains("?") ? "&" : "?")dbname=\(name)"
+    }
+}
+
+/// The repository this test was built from.
+let repository = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
+
+/// Drops the template when the test process ends in good order.
+private enum TemplateAtExit {
+    nonisolated(unsafe) static var name = ""
+
+    static func drop() {
+        let name = name
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+            try? await TestCluster.administer("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+            done.signal()
+        }
+        _ = done.wait(timeout: .now() + 5)
+    }
+}

@@ -1,0 +1,185 @@
+import Contract
+import Domain
+import Foundation
+import JSON
+import OpenAPICheck
+import Postgres
+import SQL
+import Testing
+
+@testable import Server
+
+/// A real server in this process, on a real socket, with a real database of its own, for the length of one test.
+///
+/// Every answer is checked against the OpenAPI document, and when the test is over every hash chain and every sum of the
+/// database is.
+final class TestServer: Sendable {
+    let port: UInt16
+    let clock: ManualClock
+    let random: SeededRandomness
+    let database: TestDatabase
+    let log: LogTap
+    let tokens: Tokens
+
+    static let tokenKey = [UInt8](repeating: 7, count: 32)
+
+    /// Runs `body` with a fresh server.
+    /// - Parameters:
+    ///   - configure: changes what the server is told at start.
+    ///   - toleratesFaults: whether lines at error level in the server's log are part of the test.
+    static func run(
+        configure: @Sendable (inout Configuration) -> Void = { _ in }, toleratesFaults: Bool = false,
+        _ body: @Sendable (TestServer) async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await TestCluster.shared.withDatabase { url in
+            let (clock, random, log) = (ManualClock(), SeededRandomness(), try LogTap())
+            var configuration = Configuration(databaseURL: url, tokenKeys: [tokenKey], loops: 2)
+            configuration.databaseConnections = 4
+            configuration.passwordCost = .testing
+            configuration.enforcesRateLimits = false
+            configuration.logLevel = .warning
+            configuration.logDescriptor = log.descriptor
+            configure(&configuration)
+            let server = try await NagzServer(configuration, clock: clock, random: random)
+            let database = try await TestDatabase(url: url)
+            let test = TestServer(
+                port: try await server.listen(host: "127.0.0.1", port: 0), clock: clock, random: random,
+                database: database, log: log)
+            let outcome: Result<Void, any Error>
+            do { outcome = .success(try await body(test)) } catch { outcome = .failure(error) }
+            await server.shutDown(within: .seconds(2))
+            let lines = log.close()
+            if !toleratesFaults {
+                for line in lines where line.contains(#""level":"error""#) {
+                    Issue.record("the server's log: \(line)", sourceLocation: sourceLocation)
+                }
+            }
+            do {
+                for fault in try await database.faults() { Issue.record("\(fault)", sourceLocation: sourceLocation) }
+            } catch {
+                Issue.record(error, sourceLocation: sourceLocation)
+            }
+            await database.close()
+            try outcome.get()
+        }
+    }
+
+    private init(port: UInt16, clock: ManualClock, random: SeededRandomness, database: TestDatabase, log: LogTap) {
+        self.port = port
+        self.clock = clock
+        self.random = random
+        self.database = database
+        self.log = log
+        tokens = Tokens(keys: [Self.tokenKey])
+    }
+
+    // MARK: Calling
+
+    /// The document every answer is held to.
+    static let document: OpenAPIDocument = {
+        let file = repository.appending(path: "openapi/openapi.json")
+        guard let bytes = try? Data(contentsOf: file), let json = try? JSONValue(parsing: [UInt8](bytes).span) else {
+            return OpenAPIDocument(.null)
+        }
+        return OpenAPIDocument(json)
+    }()
+
+    /// An access token of the person's session, issued now.
+    func token(_ person: Person) -> String {
+        tokens.accessToken(Tokens.Claims(user: person.id, session: person.session), at: clock.now())
+    }
+
+    /// Sends one request and checks its answer.
+    /// - Parameters:
+    ///   - person: who asks; instead of `token`.
+    ///   - isDocumented: false for paths that the document does not have.
+    @discardableResult
+    func call(
+        _ method: String, _ path: String, as person: Person? = nil, token: String? = nil, body: JSONValue? = nil,
+        headers: [String: String] = [:], isDocumented: Bool = true, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Reply {
+        try await send(
+            method, path, token: token ?? person.map(self.token), content: body?.bytes ?? [], headers, isDocumented,
+            sourceLocation)
+    }
+
+    /// Calls an operation of the contract with its types.
+    /// - Throws: the `APIError` the server answered with.
+    @discardableResult
+    func call<Parameters, Body, Answer>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>, _ parameters: Parameters, _ body: Body, as person: Person? = nil,
+        headers: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        let request = endpoint.request(parameters, body)
+        let reply = try await send(
+            request.method.rawValue, request.target, token: person.map(token), content: request.body, headers, true,
+            sourceLocation)
+        let retryAfter = reply.header("retry-after").flatMap { Int($0) }
+        return try endpoint.answer(status: reply.status, body: reply.body.span, retryAfter: retryAfter)
+    }
+
+    @discardableResult
+    func call<Parameters, Answer>(
+        _ endpoint: Endpoint<Parameters, NoBody, Answer>, _ parameters: Parameters, as person: Person? = nil,
+        headers: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        try await call(
+            endpoint, parameters, NoBody(), as: person, headers: headers, sourceLocation: sourceLocation)
+    }
+
+    @discardableResult
+    func call<Body, Answer>(
+        _ endpoint: Endpoint<NoParameters, Body, Answer>, _ body: Body, as person: Person? = nil,
+        headers: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        try await call(
+            endpoint, NoParameters(), body, as: person, headers: headers, sourceLocation: sourceLocation)
+    }
+
+    @discardableResult
+    func call<Answer>(
+        _ endpoint: Endpoint<NoParameters, NoBody, Answer>, as person: Person? = nil, headers: [String: String] = [:],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        try await call(
+            endpoint, NoParameters(), NoBody(), as: person, headers: headers, sourceLocation: sourceLocation)
+    }
+
+    private func send(
+        _ method: String, _ path: String, token: String?, content: [UInt8], _ headers: [String: String],
+        _ isDocumented: Bool, _ sourceLocation: SourceLocation
+    ) async throws -> Reply {
+        var head = "\(method) \(path) HTTP/1.1\r\nHost: test\r\nConnection: close\r\n"
+        if let token { head += "Authorization: Bearer \(token)\r\n" }
+        if !content.isEmpty { head += "Content-Type: application/json\r\nContent-Length: \(content.count)\r\n" }
+        for (name, value) in headers { head += "\(name): \(value)\r\n" }
+        let reply = try await RawClient.send(Array("\(head)\r\n".utf8) + content, to: port)
+        if isDocumented, method != "HEAD", method != "OPTIONS" {
+            for violation in Self.document.checkResponse(method, path, status: reply.status, body: reply.json) {
+                Issue.record("\(method) \(path) → \(reply.status): \(violation)", sourceLocation: sourceLocation)
+            }
+        }
+        return reply
+    }
+
+    // MARK: Looking behind it
+
+    /// Runs a statement as superuser.
+    func sql(_ statement: SQL) async throws {
+        try await database.run { _ = try await $0.query(statement) }
+    }
+
+    /// The rows of a query as JSON objects: `try await server.rows("SELECT status FROM nags")[0]["status"] == "open"`.
+    func rows(_ query: SQL) async throws -> [JSONValue] {
+        try await database.rows("SELECT to_jsonb(t)::text AS json FROM (\(query)) t") { row in
+            let text: String = try row["json"]
+            return try JSONValue(parsing: Array(text.utf8).span)
+        }
+    }
+}
+
+/// Whether an error is that refusal, for `#expect(throws:)`-like checks of typed calls.
+func refusal<Value>(_ call: () async throws -> Value) async throws -> APIError {
+    do { _ = try await call() } catch let error as APIError { return error }
+    throw RawClient.Fault(what: "the call was not refused")
+}

@@ -1,0 +1,52 @@
+import Contract
+import Domain
+import JSON
+import SQL
+import Testing
+
+@testable import Server
+
+@Suite("The harness itself")
+struct HarnessTests {
+    @Test("a hundred requests at once, each with its own answer")
+    func manyAtOnce() async throws {
+        try await TestServer.run { server in
+            let versions = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<100 {
+                    group.addTask { try await server.call(API.getVersion).serverVersion }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(versions == Array(repeating: NagzVersion.current, count: 100))
+        }
+    }
+
+    @Test("personas stand in the database as the features would have made them, and cause nothing")
+    func personas() async throws {
+        try await TestServer.run { server in
+            try await server.expectOnly { try await server.call("GET", "/api/v1/version") }
+            let family = try await server.family()
+            let roles = try await server.rows(
+                "SELECT role, status FROM memberships WHERE family_id = \(family.id) ORDER BY role, status")
+            #expect(roles.map { $0["role"] } == ["child", "guardian", "guardian", "participant", "participant"])
+            let relationships = try await server.rows("SELECT id FROM relationships")
+            #expect(relationships.count == 6)
+            #expect(try await server.audit(family.id).isEmpty)
+            #expect(try await server.feed(family.id).isEmpty)
+            let claims = try server.tokens.verify(server.token(family.child), at: server.clock.now())
+            #expect(claims.user == family.child.id)
+        }
+    }
+
+    @Test("a chain that was tampered with and a sum that is off are found")
+    func faultsAreFound() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.sql("UPDATE member_totals SET points = 1 WHERE user_id = \(family.child.id)")
+            try await server.sql("UPDATE family_clock SET seq = 1 WHERE family_id = \(family.id)")
+            #expect(try await server.database.faults().count == 2)
+            try await server.sql("UPDATE member_totals SET points = 0")
+            try await server.sql("UPDATE family_clock SET seq = 0")
+        }
+    }
+}

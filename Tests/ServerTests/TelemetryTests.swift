@@ -1,0 +1,176 @@
+import Contract
+import Domain
+import Foundation
+import JSON
+import Testing
+
+@testable import Server
+
+@Suite("What the server tells of itself")
+struct TelemetryTests {
+    /// The value of a sample in Prometheus' text; nil where there is none.
+    private func sample(_ name: String, in text: String) -> Double? {
+        text.split(separator: "\n").first { $0.hasPrefix(name + " ") }.flatMap { Double($0.dropFirst(name.count + 1)) }
+    }
+
+    @Test("one line of log a request, with route template, status, time, octets and ids")
+    func requestLine() async throws {
+        try await TestServer.run(configure: { $0.logLevel = .info }) { server in
+            let trace = "0af7651916cd43dd8448eb211c80319c"
+            let reply = try await server.call(
+                "GET", "/api/v1/nags/\(NagID(high: 1, low: 2))?x=secret-query", token: "secret-token",
+                headers: ["traceparent": "00-\(trace)-b7ad6b7169203331-01"])
+            #expect(reply.status == 401 || reply.status == 404)
+            try await server.call("GET", "/nothing/here/secret-path", isDocumented: false)
+            _ = try await RawClient.send(Array("GET / HTTP/1.1\r\nbroken\r\n\r\n".utf8), to: server.port)
+            let lines = try await server.logged { $0.count >= 3 }
+            #expect(!lines.joined().contains("secret"))
+            let entries = try lines.map { try JSONValue(parsing: Array($0.utf8).span) }
+            let first = try #require(entries.first)
+            #expect(first["event"] == "request" && first["level"] == "info" && first["method"] == "GET")
+            #expect(first["status"]?.integerValue == Int64(reply.status))
+            #expect(first["request_id"]?.stringValue == reply.header("x-request-id"))
+            #expect(first["trace_id"]?.stringValue == trace)
+            #expect(first["ts"]?.stringValue == server.clock.now().rfc3339)
+            #expect(try #require(first["ms"]?.doubleValue) >= 0)
+            #expect(try #require(first["bytes_in"]?.integerValue) > 100)
+            #expect(try #require(first["bytes_out"]?.integerValue) > 100)
+            #expect(entries[1]["route"] == .null && entries[1]["status"] == 404)
+            #expect(entries[2]["status"] == 400 && entries[2]["fault"] == "fieldSyntax" && entries[2]["method"] == .null)
+        }
+    }
+
+    @Test("no line where lines are not wanted")
+    func quiet() async throws {
+        try await TestServer.run { server in
+            try await server.call("GET", "/api/v1/version")
+            #expect(server.log.lines.isEmpty)
+        }
+    }
+
+    @Test("Prometheus: requests by operation and status, durations, connections, database, process")
+    func prometheus() async throws {
+        try await TestServer.run { server in
+            for _ in 0..<3 { try await server.call("GET", "/api/v1/audit/events") }
+            try await server.call("GET", "/nothing", isDocumented: false)
+            let reply = try await server.call("GET", "/metrics")
+            #expect(reply.header("content-type")?.hasPrefix("text/plain; version=0.0.4") == true)
+            let text = reply.text
+            let route = #"method="GET",route="/api/v1/audit/events""#
+            #expect(sample(#"nagz_http_requests_total{\#(route),status="401"}"#, in: text) == 3)
+            #expect(sample(#"nagz_http_requests_total{method="other",route="other",status="404"}"#, in: text) == 1)
+            #expect(sample("nagz_http_request_duration_seconds_count{\(route)}", in: text) == 3)
+            #expect(sample(#"nagz_http_request_duration_seconds_bucket{\#(route),le="+Inf"}"#, in: text) == 3)
+            #expect(try #require(sample("nagz_http_connections_total", in: text)) >= 5)
+            #expect(try #require(sample("process_resident_memory_bytes", in: text)) > 1_000_000)
+            #expect(try #require(sample("process_open_fds", in: text)) > 3)
+            for name in ["database_sessions", "database_waiting", "ledger_writes_total", "loop_lag_seconds"] {
+                #expect(sample(#"nagz_\#(name){loop="1"}"#, in: text) != nil, "\(name)")
+            }
+            // Every sample belongs to the metric announced before it, and every line is a sample or a comment.
+            var announced = ""
+            for line in text.split(separator: "\n") {
+                if line.hasPrefix("# TYPE ") { announced = String(line.split(separator: " ")[2]) }
+                guard !line.hasPrefix("#") else { continue }
+                #expect(line.hasPrefix(announced) && Double(line.split(separator: " ").last ?? "") != nil, "\(line)")
+            }
+        }
+    }
+
+    @Test("the dashboard's figures have distinct keys and finite values")
+    func dashboard() async throws {
+        try await TestServer.run { server in
+            let figures = try await server.call(API.getMetrics).metrics
+            #expect(Set(figures.map(\.key)).count == figures.count)
+            #expect(figures.allSatisfy { $0.value.isFinite && $0.sparklineHistory?.allSatisfy(\.isFinite) != false })
+            #expect(figures.contains { $0.key == "memory" && $0.value > 1 })
+        }
+    }
+
+    @Test("quantiles are the upper bounds of buckets")
+    func quantiles() {
+        var counts = [Int](repeating: 0, count: Histogram.bounds.count + 1)
+        #expect(Histogram.quantile(0.5, of: counts) == 0)
+        counts[0] = 98
+        counts[4] = 2
+        #expect(Histogram.quantile(0.5, of: counts) == 0.5)
+        #expect(Histogram.quantile(0.98, of: counts) == 0.5)
+        #expect(Histogram.quantile(0.99, of: counts) == 10)
+        counts[counts.count - 1] = 1_000
+        #expect(Histogram.quantile(0.99, of: counts) == 5_000)
+    }
+
+    @Test("live always; ready only with a database that agrees on the time")
+    func probes() async throws {
+        try await TestServer.run { server in
+            #expect(try await server.call(API.checkLiveness).status == "ok")
+            let skewed = try await server.call("GET", "/health/ready")
+            #expect(skewed.status == 503 && skewed.header("retry-after") == "30")
+            #expect(skewed.json?["error"]?["message"]?.stringValue?.contains("clock differs") == true)
+            server.clock.set(to: SystemClock().now() + .seconds(20))
+            #expect(try await server.call(API.checkReadiness).status == "ok")
+            server.clock.set(to: SystemClock().now() - .seconds(40))
+            #expect(try await server.call("GET", "/health/ready").status == 503)
+        }
+    }
+
+    @Test("without a database: live, not ready, and it says so within two seconds")
+    func noDatabase() async throws {
+        try await TestServer.run(configure: { $0.databaseURL += "_gone" }) { server in
+            let start = ContinuousClock.now
+            let reply = try await server.call("GET", "/health/ready")
+            #expect(reply.status == 503 && reply.header("retry-after") == "1")
+            #expect(reply.json?["error"]?["message"] == "The database does not answer in time.")
+            #expect(ContinuousClock.now - start < .seconds(2))
+            #expect(try await server.call("GET", "/health/live").status == 200)
+            #expect(try await server.call("GET", "/metrics").status == 200)
+        }
+    }
+
+    @Test(
+        "what HTTP itself refuses names the request too",
+        arguments: [
+            ("GET /nothing HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n", 404),
+            ("DELETE /api/v1/version HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n", 405),
+            ("GET / HTTP/1.1\r\n\r\n", 400),
+            ("GET / HTTP/1.1\r\nHost: test\r\nX: \(String(repeating: "x", count: 20_000))\r\n\r\n", 431),
+            ("POST /api/v1/nags HTTP/1.1\r\nHost: test\r\nContent-Length: 99999999\r\n\r\n", 413),
+        ])
+    func refusals(request: String, status: Int) async throws {
+        try await TestServer.run { server in
+            let reply = try await RawClient.send(Array(request.utf8), to: server.port)
+            #expect(reply.status == status)
+            let id = try #require(reply.json?["error"]?["request_id"]?.stringValue)
+            #expect(id.count == 32 && id == reply.header("x-request-id"))
+        }
+    }
+
+    @Test("browsers may read the rate limit's headers")
+    func exposedHeaders() async throws {
+        try await TestServer.run { server in
+            let reply = try await server.call(
+                "GET", "/api/v1/audit/events", headers: ["Origin": "http://localhost:5173"])
+            let exposed = try #require(reply.header("access-control-expose-headers"))
+            for name in ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after", "x-request-id"] {
+                #expect(exposed.contains(name))
+            }
+        }
+    }
+
+    @Test("the legal texts are there for everybody", arguments: [API.getPrivacyPolicy, API.getTermsOfService])
+    func legal(endpoint: Endpoint<NoParameters, NoBody, LegalDocument>) async throws {
+        try await TestServer.run { server in
+            let text = try await server.call(endpoint)
+            #expect(!text.title.isEmpty && text.content.count > 1_000)
+            #expect(text.effectiveDate.wholeMatch(of: /\d{4}-\d{2}-\d{2}/) != nil)
+        }
+    }
+}
+
+extension TestServer {
+    /// The log's lines, once they are as expected; the log has a thread of its own.
+    func logged(_ isEnough: ([String]) -> Bool) async throws -> [String] {
+        for _ in 0..<200 where !isEnough(log.lines) { try await Task.sleep(for: .milliseconds(10)) }
+        return log.lines
+    }
+}
