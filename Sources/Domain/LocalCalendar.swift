@@ -12,6 +12,15 @@ extension ZoneRules {
         return days(from: date.daysSinceEpoch - Int64(date.weekday.daysAfterMonday), count: 7)
     }
 
+    /// Where the local week around `moment` and those before it begin, `count` altogether, oldest first.
+    public func weekStarts(upTo moment: Timestamp, count: Int) -> [Timestamp] {
+        let date = local(moment).date
+        let monday = date.daysSinceEpoch - Int64(date.weekday.daysAfterMonday)
+        return (0..<count).reversed().map { weeks in
+            self.moment(CivilDate(daysSinceEpoch: monday - 7 * Int64(weeks)), .midnight)
+        }
+    }
+
     private func days(from first: Int64, count: Int64) -> Range<Timestamp> {
         let start = moment(CivilDate(daysSinceEpoch: first), .midnight)
         let end = moment(CivilDate(daysSinceEpoch: first + count), .midnight)

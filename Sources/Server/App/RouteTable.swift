@@ -31,6 +31,19 @@ final class RouteTable {
         }
     }
 
+    /// An operation for everybody that looks at who is signed in: nil for nobody, and for a token that is not valid.
+    func openOrSignedIn<Parameters, Body, Answer>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>,
+        _ handler: @escaping (Caller?, Call<Parameters, Body>) async throws -> Answer
+    ) {
+        precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
+        add(endpoint.operation) { [self] request, context, fields in
+            try limit(endpoint.operation, .address(context.remoteHost), context, &fields)
+            let caller = try? backend.tokens.caller(try Self.bearerToken(request), context)
+            return try await handler(caller, call(endpoint, request, context)).content
+        }
+    }
+
     /// An operation for somebody signed in.
     func signedIn<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
@@ -147,6 +160,7 @@ extension CallContext {
         trace = TraceID(high: request.trace.traceHigh, low: request.trace.traceLow)
         self.request = Domain.RequestID(high: request.id.high, low: request.id.low)
         remoteHost = request.remote.host
+        ifMatch = request.headers["if-match"]
         if operation.method != .get, let key = request.headers["idempotency-key"] {
             idempotency = IdempotencyKey(
                 key: String(key.prefix(255)),

@@ -2,11 +2,20 @@
 enum Routes {
     static func register(in routes: RouteTable, backend: Backend, telemetry: Telemetry) {
         VersionRoutes.register(in: routes)
+        AuthRoutes.register(in: routes, Sessions(backend))
+        FamiliesRoutes.register(in: routes, Families(backend))
+        ConsentsRoutes.register(in: routes, Consents(backend))
+        PreferencesRoutes.register(in: routes, MemberPreferences(backend))
+        let gamification = Gamification(backend)
+        NagsRoutes.register(in: routes, Nags(backend, gamification))
+        GamificationRoutes.register(in: routes, gamification)
+        AIRoutes.register(in: routes, Mediator(backend))
+        SyncRoutes.register(in: routes, Feed(backend))
+        SafetyRoutes.register(in: routes, Safety(backend))
+        ReportsRoutes.register(in: routes, Reports(backend))
+        AuditRoutes.register(in: routes, AuditTrail(backend))
         LegalRoutes.register(in: routes)
         MetricsRoutes.register(in: routes, telemetry)
         OperationsRoutes.register(in: routes, Readiness(backend, telemetry))
-        AIRoutes.register(in: routes, Mediator(backend))
-        SyncRoutes.register(in: routes, Feed(backend))
-        AuditRoutes.register(in: routes, AuditTrail(backend))
     }
 }

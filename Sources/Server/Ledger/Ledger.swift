@@ -56,9 +56,7 @@ final class Ledger {
         _ context: CallContext, user: UserID? = nil, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        let once = user.flatMap { user in context.idempotency.map { Once(user: user, key: $0) } }
-        if let once, let earlier: Answer = try await once.earlierAnswer(database) { return earlier }
-        do {
+        try await once(user, context) { once in
             for _ in 0..<Self.optimisticAttempts {
                 let decision = try await decide(database)
                 guard let (act, outcome) = Self.act(of: decision) else { return try Self.answer(of: decision) }
@@ -70,6 +68,42 @@ final class Ledger {
                 tally.lostRaces += 1
             }
             return try await writeHoldingTheRow(context, once, in: family, decide)
+        }
+    }
+
+    /// Begins the ledger of a new family: `foundation` makes the family and its row of the ledger, which the act's own
+    /// statement then finds, and all of it is one transaction.
+    func found<Answer: WireContent>(
+        _ caller: Caller, _ family: FamilyID,
+        _ decide: (any Queries) async throws -> (foundation: [SQL], act: Act, answer: Answer)
+    ) async throws -> Answer {
+        try await once(caller.userID, caller.context) { once in
+            let (foundation, act, answer) = try await decide(database)
+            let first = statement(act, in: family, caller.context, once: once, outcome: answer.content)
+            _ = try await database.exchange(foundation + [first])
+            return answer
+        }
+    }
+
+    /// A family's number, for acts of people who need not be its members: the basis of what is decided from here on.
+    func seq(of family: FamilyID, _ queries: any Queries) async throws -> Int64 {
+        try await queries.query("SELECT seq FROM family_clock WHERE family_id = \(family)").one()["seq"]
+    }
+
+    /// The answer this write gave before, for features that do something about it before they write.
+    func earlierAnswer<Answer: WireContent>(_ caller: Caller) async throws -> Answer? {
+        guard let key = caller.context.idempotency else { return nil }
+        return try await Once(user: caller.userID, key: key).earlierAnswer(database)
+    }
+
+    /// Gives the first answer again where the client has named its write and it was done before.
+    private func once<Answer: WireContent>(
+        _ user: UserID?, _ context: CallContext, _ body: (Once?) async throws -> Answer
+    ) async throws -> Answer {
+        let once = user.flatMap { user in context.idempotency.map { Once(user: user, key: $0) } }
+        if let once, let earlier: Answer = try await once.earlierAnswer(database) { return earlier }
+        do {
+            return try await body(once)
         } catch let error as PostgresError where error.constraint == "idempotency_keys_pkey" {
             // The same key was used at the same time: the other one's answer is the first answer.
             if let once, let earlier: Answer = try await once.earlierAnswer(database) { return earlier }

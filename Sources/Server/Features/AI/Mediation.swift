@@ -117,8 +117,8 @@ struct NagConsultation {
                 dailyCap: try row["daily_cap"], maxSnoozeMinutes: try row["max_snooze_minutes"],
                 pointsMultiplier: try row["points_multiplier"], maxPushBack: try row["max_pushback"],
                 cooldownMinutes: try row["cooldown_minutes"])
-            let stored = try StoredPreferences(json: try row["recipient_prefs"])
-            facts.preferences = Preferences(family: PreferenceOverrides(), user: stored.overrides)
+            let stored: StoredPreferences = try row["recipient_prefs"]
+            facts.preferences = stored.effective(inFamilyAt: try row["time_zone"])
             if let start: TimeOfDay = try row["child_quiet_start"], let end: TimeOfDay = try row["child_quiet_end"] {
                 facts.preferences.quietHoursEnabled = true
                 facts.preferences.quietWindow = QuietHours(start: start, end: end)

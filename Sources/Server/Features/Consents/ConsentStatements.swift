@@ -1,17 +1,96 @@
+import Contract
 import Domain
 import SQL
 
 /// Every statement on consents.
 enum ConsentStatements {
-    /// A condition: whether a consent is in force for a person, given by themself or by a guardian of the family.
+    /// Whether a consent is in force for a person of a family: an SQL condition for the statements of other features, so
+    /// that they ask in the very moment they read or write.
     ///
-    /// `user` and `family` are SQL expressions of the statement around it, or values: `"u.id"`, `"\(userID)"`.
+    /// In force is an unrevoked record from the person themself or from an active guardian of the family. `sms_opt_in`
+    /// is the person's own affair: nobody can give it for them. That the person is an active member is not asked here.
+    ///
+    /// `user` and `family` are expressions of the statement around it, with their table's name before them, or values:
+    /// `"u.id"`, `"\(userID)"`.
     static func inForce(_ type: ConsentType, user: SQL, family: SQL) -> SQL {
+        if type == .smsOptIn {
+            return """
+                EXISTS (SELECT 1 FROM consents consent
+                        WHERE consent.user_id = \(user) AND consent.family_id IS NULL
+                        AND consent.consent_type = \(type) AND consent.revoked_at IS NULL)
+                """
+        }
+        return """
+            EXISTS (SELECT 1 FROM consents consent
+                    WHERE consent.family_id = \(family) AND consent.consent_type = \(type)
+                    AND consent.revoked_at IS NULL
+                    AND (consent.user_id = \(user)
+                         OR EXISTS (SELECT 1 FROM memberships granter
+                                    WHERE granter.family_id = consent.family_id AND granter.user_id = consent.user_id
+                                    AND granter.status = 'active' AND granter.role = 'guardian')))
+            """
+    }
+
+    // MARK: Reads
+
+    /// `is_in_force`, alone.
+    static func isInForce(_ type: ConsentType, for user: UserID, in family: FamilyID) -> SQL {
+        "SELECT \(inForce(type, user: "\(user)", family: "\(family)")) AS is_in_force"
+    }
+
+    private static let record: SQL = "k.id, k.user_id, k.family_id, k.consent_type, k.revoked_at"
+
+    /// A page of what is in force, each with the `total`; at least one row. Guardians see everything of the family, others
+    /// what they or a guardian gave, and everybody what they gave for themself alone.
+    static func page(_ page: PageRequest, for member: Member) -> SQL {
+        let isVisible: SQL = """
+            k.revoked_at IS NULL AND (k.user_id = \(member.userID) AND (k.family_id = \(member.familyID) OR k.family_id IS NULL)
+                OR k.family_id = \(member.familyID) AND (\(member.role == .guardian) OR EXISTS (
+                    SELECT 1 FROM memberships g WHERE g.family_id = k.family_id AND g.user_id = k.user_id
+                        AND g.status = 'active' AND g.role = 'guardian')))
+            """
+        return """
+            SELECT t.total, p.* FROM (SELECT count(*) AS total FROM consents k WHERE \(isVisible)) t
+            LEFT JOIN (
+                SELECT \(record), k.granted_at FROM consents k WHERE \(isVisible)
+                ORDER BY k.granted_at, k.id LIMIT \(page.limit) OFFSET \(page.offset)
+            ) p ON true
+            ORDER BY p.granted_at, p.id
+            """
+    }
+
+    /// What a person has given and not taken back: for a family, or (nil) for themself alone.
+    static func given(_ type: ConsentType, by user: UserID, in family: FamilyID?) -> SQL {
         """
-        EXISTS (SELECT 1 FROM consents k WHERE k.family_id = \(family) AND k.consent_type = \(type)
-            AND k.revoked_at IS NULL AND (k.user_id = \(user) OR EXISTS (
-                SELECT 1 FROM memberships g WHERE g.family_id = k.family_id AND g.user_id = k.user_id
-                    AND g.role = 'guardian' AND g.status = 'active')))
+        SELECT \(record) FROM consents k
+        WHERE k.user_id = \(user) AND k.consent_type = \(type) AND k.family_id IS NOT DISTINCT FROM \(family)
+            AND k.revoked_at IS NULL
+        """
+    }
+
+    /// A consent with the pseudonym of who gave it.
+    static func consent(_ id: ConsentID) -> SQL {
+        "SELECT \(record), u.pseudonym FROM consents k JOIN users u ON u.id = k.user_id WHERE k.id = \(id)"
+    }
+
+    // MARK: Rows of an act
+
+    static func grant(_ consent: ConsentResponse, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO consents (id, user_id, family_id, consent_type, granted_at)
+        SELECT \(consent.id), \(consent.userID), \(consent.familyID), \(consent.type), \(now) FROM tick
+        """
+    }
+
+    static func revoke(_ id: ConsentID, at now: Timestamp) -> SQL {
+        "UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM tick WHERE id = \(id) AND revoked_at IS NULL"
+    }
+
+    /// Takes back what somebody gave in the act's family: it ends with their membership.
+    static func revokeAll(of user: UserID, at now: Timestamp) -> SQL {
+        """
+        UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM tick
+        WHERE consents.family_id = tick.family_id AND user_id = \(user) AND revoked_at IS NULL
         """
     }
 }

@@ -1,0 +1,44 @@
+import Domain
+import SQL
+
+/// Every statement on accounts (the table `users`).
+enum AccountStatements {
+    /// What `Person` reads, of an account `u` and its active membership `m`.
+    static let person: SQL =
+        "u.id, u.pseudonym, u.email, u.display_name, u.status, u.created_at, m.family_id, m.role"
+    static let membership: SQL = "LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'"
+
+    /// A `person` with their `password_hash`.
+    static func byEmail(_ email: String) -> SQL {
+        """
+        SELECT \(person), u.password_hash FROM users u \(membership)
+        WHERE u.email = \(email) AND u.status <> 'deleted'
+        """
+    }
+
+    static func byID(_ user: UserID) -> SQL {
+        "SELECT \(person) FROM users u \(membership) WHERE u.id = \(user) AND u.status <> 'deleted'"
+    }
+
+    /// A row of an act: opens an account. A taken email violates `users_email_key`.
+    static func insert(_ person: Person, passwordHash: String?, dateOfBirth: CivilDate?) -> SQL {
+        """
+        INSERT INTO users (id, email, display_name, password_hash, date_of_birth, status, pseudonym, created_at)
+        SELECT \(person.id), \(person.email), \(person.displayName), \(passwordHash),
+               \(dateOfBirth.map(text))::date, \(person.status), \(person.pseudonym), \(person.createdAt)
+        FROM tick
+        """
+    }
+
+    /// A row of an act: a guardian has taken the person into their family.
+    static func activate(_ user: UserID) -> SQL {
+        """
+        UPDATE users SET status = 'active' FROM tick
+        WHERE users.id = \(user) AND users.status = 'pending_guardian_consent'
+        """
+    }
+
+    private static func text(_ date: CivilDate) -> String {
+        String(Timestamp(seconds: date.daysSinceEpoch * 86_400).rfc3339.prefix(10))
+    }
+}

@@ -1,0 +1,60 @@
+import Contract
+import Domain
+import Postgres
+
+/// An account with its place in a family, as sign-in finds it.
+struct Person {
+    let id: UserID
+    let pseudonym: Pseudonym
+    let email: String?
+    let displayName: String?
+    let status: String
+    let createdAt: Timestamp
+    let membership: FamilyMembership?
+
+    /// Somebody who signs up just now.
+    init(
+        id: UserID, pseudonym: Pseudonym, email: String?, displayName: String?, status: AccountStatus,
+        createdAt: Timestamp
+    ) {
+        self.id = id
+        self.pseudonym = pseudonym
+        self.email = email
+        self.displayName = displayName
+        self.status = status.rawValue
+        self.createdAt = createdAt
+        membership = nil
+    }
+
+    /// Reads the columns of `AccountStatements.person`.
+    init(_ row: Row) throws(PostgresError) {
+        id = try row["id"]
+        pseudonym = try row["pseudonym"]
+        email = try row["email"]
+        displayName = try row["display_name"]
+        status = try row["status"]
+        createdAt = try row["created_at"]
+        if let family: FamilyID = try row["family_id"], let role: FamilyRole = try row["role"] {
+            membership = FamilyMembership(familyID: family, role: role)
+        } else {
+            membership = nil
+        }
+    }
+
+    /// The chain of the trail that their sessions are told in.
+    var chain: FamilyID { membership?.familyID ?? .outside }
+
+    var user: AuthUser {
+        AuthUser(
+            id: id, email: email, displayName: displayName, status: status, createdAt: createdAt,
+            familyMemberships: membership.map { [$0] } ?? [])
+    }
+}
+
+/// What an account is good for.
+enum AccountStatus: String {
+    case active
+    /// Opened by somebody under 13: may sign in and nothing else until a guardian takes them into a family.
+    case pendingGuardianConsent = "pending_guardian_consent"
+    case deleted
+}

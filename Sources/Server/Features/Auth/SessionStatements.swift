@@ -1,0 +1,73 @@
+import Domain
+import SQL
+
+/// Every statement on sessions and their refresh tokens.
+enum SessionStatements {
+    // MARK: Reads
+
+    /// The session behind a refresh token: the `person`, `session_id`, whether it `stands`, the token's `expires_at` and
+    /// `replaced_at`, and the `seq` of that chain of the trail.
+    static func byRefreshToken(_ hash: [UInt8], at now: Timestamp, chain: FamilyID = .outside) -> SQL {
+        """
+        SELECT \(session(at: now)), t.expires_at, t.replaced_at
+        FROM refresh_tokens t JOIN sessions s ON s.id = t.session_id \(owner(chain))
+        WHERE t.token_hash = \(hash)
+        """
+    }
+
+    /// The same for a session's own id, without a token.
+    static func byID(_ id: SessionID, at now: Timestamp, chain: FamilyID = .outside) -> SQL {
+        "SELECT \(session(at: now)) FROM sessions s \(owner(chain)) WHERE s.id = \(id)"
+    }
+
+    private static func session(at now: Timestamp) -> SQL {
+        """
+        \(AccountStatements.person), s.id AS session_id, c.seq,
+        s.revoked_at IS NULL AND s.expires_at > \(now) AS stands
+        """
+    }
+
+    private static func owner(_ chain: FamilyID) -> SQL {
+        """
+        JOIN users u ON u.id = s.user_id AND u.status <> 'deleted' \(AccountStatements.membership)
+        JOIN family_clock c ON c.family_id = \(chain)
+        """
+    }
+
+    // MARK: Rows of an act
+
+    static func open(_ session: SessionID, of user: UserID, isChild: Bool, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO sessions (id, user_id, created_at, expires_at, is_child)
+        SELECT \(session), \(user), \(now), \(now + Tokens.refreshLifetime), \(isChild) FROM tick
+        """
+    }
+
+    static func keep(refreshHash hash: [UInt8], of session: SessionID, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO refresh_tokens (token_hash, session_id, issued_at, expires_at)
+        SELECT \(hash), \(session), \(now), \(now + Tokens.refreshLifetime) FROM tick
+        """
+    }
+
+    static func replace(refreshHash hash: [UInt8], at now: Timestamp) -> SQL {
+        "UPDATE refresh_tokens SET replaced_at = \(now) FROM tick WHERE token_hash = \(hash) AND replaced_at IS NULL"
+    }
+
+    /// A session that is used goes on.
+    static func prolong(_ session: SessionID, at now: Timestamp) -> SQL {
+        "UPDATE sessions SET expires_at = \(now + Tokens.refreshLifetime) FROM tick WHERE id = \(session)"
+    }
+
+    static func revoke(_ session: SessionID, at now: Timestamp) -> SQL {
+        "UPDATE sessions SET revoked_at = \(now) FROM tick WHERE id = \(session) AND revoked_at IS NULL"
+    }
+
+    /// Ends the sessions that came from a family code.
+    static func revokeChildSessions(of user: UserID, except session: SessionID? = nil, at now: Timestamp) -> SQL {
+        """
+        UPDATE sessions SET revoked_at = \(now) FROM tick
+        WHERE user_id = \(user) AND is_child AND revoked_at IS NULL AND id IS DISTINCT FROM \(session)
+        """
+    }
+}

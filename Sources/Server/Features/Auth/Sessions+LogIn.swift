@@ -1,0 +1,71 @@
+import Contract
+import Domain
+import Postgres
+import SQL
+
+extension Sessions {
+    /// Begins a session for an email and its password.
+    ///
+    /// An unknown email and a wrong password get the same answer after the same work.
+    func logIn(_ call: Call<NoParameters, LoginRequest>) async throws -> AuthResponse {
+        let email = call.body.email.wireText
+        let address = Attempts.Limit.address(call.context.remoteHost)
+        let account = [Attempts.Limit.account(email, from: call.context.remoteHost), .account(email)]
+        try await Attempts.count(account + [address], at: call.now, backend.database)
+
+        let row = try await backend.database.query(AccountStatements.byEmail(email)).first
+        let hash: String? = try row.flatMap { row in try row["password_hash"] }
+        let isRight = try await backend.hashing.verify(call.body.password.wireText, against: hash)
+        let person = try row.map(Person.init)
+        guard isRight, let person else {
+            return try await refuse(call.context, person, method: "password", "The email or the password is wrong.")
+        }
+        return try await begin(
+            call.context, for: person, method: "password",
+            [AttemptStatements.forget(account), AttemptStatements.takeBack(address)])
+    }
+
+    /// Begins a session for a child's user name and PIN in the family with that child code.
+    ///
+    /// Whichever part is wrong, the answer and the work are the same.
+    func childLogIn(_ call: Call<NoParameters, ChildLoginRequest>) async throws -> AuthResponse {
+        let (code, username) = (call.body.familyCode, call.body.username)
+        let row = try await backend.database.query(CredentialStatements.find(username, code: code)).first
+        let person = try row.map(Person.init)
+        let address = Attempts.Limit.address(call.context.remoteHost)
+        let limit = person.map { .pin(of: $0.id) } ?? Attempts.Limit.pin(ofNobody: username, code: code)
+        try await Attempts.count([limit, address], at: call.now, backend.database)
+
+        let hash: String? = try row.flatMap { row in try row["pin_hash"] }
+        let isRight = try await backend.hashing.verify(call.body.pin.wireText, against: hash)
+        guard isRight, let person else {
+            return try await refuse(
+                call.context, person, method: "child_code", "The family code, the name or the PIN is wrong.")
+        }
+        return try await begin(
+            call.context, for: person, isChild: true, method: "child_code",
+            [AttemptStatements.forget([limit]), AttemptStatements.takeBack(address)])
+    }
+
+    private func begin(
+        _ context: CallContext, for person: Person, isChild: Bool = false, method: String, _ rows: [SQL]
+    ) async throws -> AuthResponse {
+        let opening = opening(for: person, isChild: isChild, at: context.now)
+        let act = Act(
+            kind: "session.opened", basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
+            resource: opening.id.retyped(), details: ["method": method], stampedRows: 0, rows: opening.rows + rows)
+        return try await backend.ledger.write(context, in: person.chain) { _ in .perform(act, opening.answer) }
+    }
+
+    /// Answers 401 and puts the failed attempt on the trail, without what was tried.
+    private func refuse(
+        _ context: CallContext, _ person: Person?, method: String, _ message: String
+    ) async throws -> AuthResponse {
+        let act = Act(
+            kind: "sign_in.failed", basis: .nothing, actor: SystemActor.guest, subject: person?.pseudonym,
+            details: ["method": method], stampedRows: 0)
+        return try await backend.ledger.write(context, in: person?.chain ?? .outside) { _ in
+            .refuse(act, APIError(.authenticationFailed, message))
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Contract
+import Domain
+import Postgres
+import SQL
+
+extension Sessions {
+    /// Ends the session of the access token and that of the refresh token, which are one as a rule. A session that has
+    /// ended or never was is no error: the client wants it to be over, and it is.
+    func logOut(_ caller: Caller?, _ call: Call<NoParameters, RefreshRequest?>) async throws -> NoAnswer {
+        if let caller {
+            try await end(call.context) { SessionStatements.byID(caller.sessionID, at: call.now, chain: $0) }
+        }
+        if let hash = (call.body?.refreshToken.wireText).map(Tokens.refreshHash) {
+            try await end(call.context) { SessionStatements.byRefreshToken(hash, at: call.now, chain: $0) }
+        }
+        return NoAnswer()
+    }
+
+    /// - Parameter read: finds the session, and the number of that chain.
+    private func end(_ context: CallContext, _ read: (_ chain: FamilyID) -> SQL) async throws {
+        guard let found = try await backend.database.query(read(.outside)).first else { return }
+        let chain = try Person(found).chain
+        let _: NoAnswer = try await backend.ledger.write(context, in: chain) { queries in
+            guard let row = try await queries.query(read(chain)).first, try row["stands"] else {
+                return .answer(NoAnswer())
+            }
+            let person = try Person(row)
+            let session: SessionID = try row["session_id"]
+            let act = Act(
+                kind: "session.revoked", basis: .nothingChanged(since: try row["seq"]), actor: person.pseudonym,
+                subject: person.pseudonym, resource: session.retyped(), details: ["reason": "log_out"],
+                changesRights: true, stampedRows: 0, rows: [SessionStatements.revoke(session, at: context.now)])
+            return .perform(act, NoAnswer())
+        }
+    }
+}

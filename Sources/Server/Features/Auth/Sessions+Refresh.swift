@@ -1,0 +1,47 @@
+import Contract
+import Domain
+import Postgres
+
+extension Sessions {
+    /// Trades a refresh token for the pair that follows it.
+    ///
+    /// The next token is computed from the last (`Tokens.successor`) and the access token from the moment of the trade,
+    /// so that whoever comes with the same token within the grace, at the same time or a little later, gets the very
+    /// same pair. After the grace the token has been stolen, by this caller or the other: the session ends.
+    func refresh(_ call: Call<NoParameters, RefreshRequest>) async throws -> AuthResponse {
+        let (now, token) = (call.now, call.body.refreshToken.wireText)
+        let hash = Tokens.refreshHash(token)
+        let invalid = APIError(.authenticationFailed, "The refresh token is not valid. Sign in again.")
+        let found = try await backend.database.query(SessionStatements.byRefreshToken(hash, at: now)).first
+        guard let chain = try found.map(Person.init)?.chain else { throw invalid }
+
+        return try await backend.ledger.write(call.context, in: chain) { queries in
+            let read = SessionStatements.byRefreshToken(hash, at: now, chain: chain)
+            guard let row = try await queries.query(read).first, try row["stands"] else { throw invalid }
+            let person = try Person(row)
+            let session: SessionID = try row["session_id"]
+            let next = backend.tokens.successor(of: token)
+            var act = Act(
+                kind: "session.refreshed", basis: .nothingChanged(since: try row["seq"]), actor: person.pseudonym,
+                subject: person.pseudonym, resource: session.retyped(), stampedRows: 0)
+
+            if let replaced: Timestamp = try row["replaced_at"] {
+                guard now > replaced + Tokens.refreshGrace else {
+                    return .answer(answer(for: person, session, refreshToken: next, issuedAt: replaced))
+                }
+                act.kind = "session.revoked"
+                act.details = ["reason": "refresh_token_reused"]
+                act.changesRights = true
+                act.rows = [SessionStatements.revoke(session, at: now)]
+                return .refuse(act, invalid)
+            }
+            guard try row["expires_at"] > now else { throw invalid }
+            act.rows = [
+                SessionStatements.replace(refreshHash: hash, at: now),
+                SessionStatements.keep(refreshHash: Tokens.refreshHash(next), of: session, at: now),
+                SessionStatements.prolong(session, at: now),
+            ]
+            return .perform(act, answer(for: person, session, refreshToken: next, issuedAt: now))
+        }
+    }
+}

@@ -1,0 +1,35 @@
+import Contract
+import Domain
+import Postgres
+
+extension Sessions {
+    /// Opens an account and its first session.
+    ///
+    /// Who is under 13 waits for a guardian: the session lets the client show that and nothing else, until a guardian
+    /// whose family consents to children's accounts adds the account to it.
+    func signUp(_ call: Call<NoParameters, SignupRequest>) async throws -> AuthResponse {
+        let (now, body) = (call.now, call.body)
+        let email = body.email.wireText
+        let taken = APIError(.conflict, "This email address has an account already.", field: "email")
+        guard try await backend.database.query(AccountStatements.byEmail(email)).isEmpty else { throw taken }
+        let hash = try await backend.hashing.hash(body.password.wireText)
+
+        let today = UniversalTime().local(now).date
+        let isTooYoung = body.dateOfBirth?.date.isUnder13(on: today) ?? false
+        let person = Person(
+            id: backend.random.identifier(at: now), pseudonym: backend.random.identifier(at: now), email: email,
+            displayName: body.displayName.flatMap { $0.isEmpty ? nil : $0 },
+            status: isTooYoung ? .pendingGuardianConsent : .active, createdAt: now)
+        let opening = opening(for: person, at: now)
+        let act = Act(
+            kind: "account.created", basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
+            resource: opening.id.retyped(), details: ["status": person.status], stampedRows: 0,
+            rows: [AccountStatements.insert(person, passwordHash: hash, dateOfBirth: body.dateOfBirth?.date)]
+                + opening.rows)
+        do {
+            return try await backend.ledger.write(call.context, in: .outside) { _ in .perform(act, opening.answer) }
+        } catch let error as PostgresError where error.constraint == "users_email_key" {
+            throw taken
+        }
+    }
+}

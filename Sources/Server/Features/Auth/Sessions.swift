@@ -1,0 +1,42 @@
+import Contract
+import Domain
+import SQL
+
+/// Accounts are opened, and sessions begin, go on and end.
+///
+/// A session is a row; access tokens name it and each request looks at it, so that ending it ends them at once. Every
+/// beginning, renewal and end is an act on the trail: in the person's family, or outside where they have none.
+final class Sessions {
+    let backend: Backend
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    /// A session that is about to begin: the rows that make it, and its answer.
+    struct Opening {
+        let id: SessionID
+        let rows: [SQL]
+        let answer: AuthResponse
+    }
+
+    func opening(for person: Person, isChild: Bool = false, at now: Timestamp) -> Opening {
+        let session: SessionID = backend.random.identifier(at: now)
+        let token = Tokens.refreshToken(backend.random)
+        return Opening(
+            id: session,
+            rows: [
+                SessionStatements.open(session, of: person.id, isChild: isChild, at: now),
+                SessionStatements.keep(refreshHash: Tokens.refreshHash(token), of: session, at: now),
+            ],
+            answer: answer(for: person, session, refreshToken: token, issuedAt: now))
+    }
+
+    /// The same arguments give the same answer.
+    func answer(
+        for person: Person, _ session: SessionID, refreshToken: String, issuedAt: Timestamp
+    ) -> AuthResponse {
+        let claims = Tokens.Claims(user: person.id, session: session)
+        return AuthResponse(
+            accessToken: Secret(backend.tokens.accessToken(claims, at: issuedAt)), refreshToken: Secret(refreshToken),
+            user: person.user, familyID: person.membership?.familyID, familyRole: person.membership?.role)
+    }
+}

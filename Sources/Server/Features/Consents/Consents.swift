@@ -1,0 +1,130 @@
+import Contract
+import Domain
+import Postgres
+
+/// What people have agreed to: a guardian for the family, an adult for themself. Children agree to nothing.
+///
+/// A record is never deleted; taking it back and giving it again are two records. Both change what everybody concerned
+/// may do and see from the same moment.
+final class Consents {
+    private let backend: Backend
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    /// What is in force: clients take a record's presence for the consent.
+    func list(_ caller: Caller, _ call: Call<ConsentListQuery, NoBody>) async throws -> Page<ConsentResponse> {
+        let page = call.parameters.page
+        let member = try await backend.access.member(caller, of: call.parameters.familyID, backend.database)
+        let rows = try await backend.database.query(ConsentStatements.page(page, for: member))
+        // A page past the end is one row without a consent.
+        let items = try rows.map { try ConsentResponse(ifAny: $0) }.compactMap(\.self)
+        return Page(items: items, total: try rows.first?["total"] ?? 0, answering: page)
+    }
+
+    /// Gives a consent. One that is given already is answered as it stands.
+    func grant(_ caller: Caller, _ call: Call<NoParameters, ConsentCreate>) async throws -> ConsentResponse {
+        if call.body.type == .smsOptIn { return try await grantForOneself(caller, call.body.type) }
+        guard let family = call.body.familyID else { throw InvalidInput("is required", field: "family_id") }
+        let type = call.body.type
+        return try await backend.ledger.write(caller, in: family) { queries in
+            let member = try await backend.access.member(caller, of: family, queries)
+            if member.role == .child { return Self.deniedToChild(member) }
+            if type == .childAccountCreation, let denial = member.denial(of: .grantFamilyConsent) {
+                return .denied("consent.grant", to: member, denial)
+            }
+            let given = try await queries.query(ConsentStatements.given(type, by: member.userID, in: family))
+            if let row = given.first { return .answer(try ConsentResponse(row)) }
+            let consent = ConsentResponse(
+                id: backend.random.identifier(at: caller.now), userID: member.userID, familyID: family, type: type)
+            var act = Act(
+                kind: "consent.granted", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                subject: member.pseudonym, resource: consent.id.retyped(), details: ["type": type.rawValue],
+                changesRights: true, stampedRows: 0, rows: [ConsentStatements.grant(consent, at: caller.now)])
+            // Rows that were kept back until now are seen from now on.
+            if type == .aiMediation || type == .gamificationParticipation {
+                act.rows.append(
+                    member.role == .guardian
+                        ? SyncStatements.forgetAll() : SyncStatements.forget(sessionsOf: member.userID))
+            }
+            return .perform(act, consent)
+        }
+    }
+
+    /// What concerns a person alone needs no family.
+    private func grantForOneself(_ caller: Caller, _ type: ConsentType) async throws -> ConsentResponse {
+        let chain = try await backend.access.account(caller, backend.database).family ?? .outside
+        return try await backend.ledger.write(caller, in: chain) { queries in
+            let seq = try await backend.ledger.seq(of: chain, queries)
+            let account = try await backend.access.account(caller, queries)
+            if account.role == .child, account.family == chain {
+                return Self.deniedToChild(try await backend.access.member(caller, of: chain, queries))
+            }
+            let given = try await queries.query(ConsentStatements.given(type, by: account.id, in: nil))
+            if let row = given.first { return .answer(try ConsentResponse(row)) }
+            let consent = ConsentResponse(
+                id: backend.random.identifier(at: caller.now), userID: account.id, familyID: nil, type: type)
+            let act = Act(
+                kind: "consent.granted", basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                subject: account.pseudonym, resource: consent.id.retyped(), details: ["type": type.rawValue],
+                changesRights: true, stampedRows: 0, rows: [ConsentStatements.grant(consent, at: caller.now)])
+            return .perform(act, consent)
+        }
+    }
+
+    /// Takes a consent back: whoever gave it, or a guardian of the family it was given in. It stays taken back; giving it
+    /// again is a new consent.
+    func update(_ caller: Caller, _ call: Call<ConsentPath, ConsentUpdate>) async throws -> ConsentResponse {
+        let (id, isRevoking) = (call.parameters.consentID, call.body.revoked)
+        let chain = try await backend.access.account(caller, backend.database).family ?? .outside
+        return try await backend.ledger.write(caller, in: chain) { queries in
+            let seq = try await backend.ledger.seq(of: chain, queries)
+            let account = try await backend.access.account(caller, queries)
+            guard let row = try await queries.query(ConsentStatements.consent(id)).first else { throw Self.missing }
+            let consent = try ConsentResponse(row)
+            let isOwn = consent.userID == account.id && (consent.familyID == nil || consent.familyID == account.family)
+            if !isOwn {
+                guard let family = consent.familyID, family == account.family, family == chain else { throw Self.missing }
+                let member = try await backend.access.member(caller, of: family, queries)
+                if let denial = member.denial(of: .grantFamilyConsent) {
+                    return .denied("consent.revoke", to: member, denial, subject: try row["pseudonym"])
+                }
+            }
+            let revoked: Timestamp? = try row["revoked_at"]
+            guard isRevoking else {
+                guard revoked == nil else {
+                    throw APIError(
+                        .validationFailed, "A consent that was taken back stays so. Give it again.", field: "revoked")
+                }
+                return .answer(consent)
+            }
+            guard revoked == nil else { return .answer(consent) }
+            let act = Act(
+                kind: "consent.revoked", basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                subject: try row["pseudonym"], resource: consent.id.retyped(),
+                details: ["type": consent.type.rawValue], changesRights: true, stampedRows: 0,
+                rows: [ConsentStatements.revoke(consent.id, at: caller.now)])
+            return .perform(act, consent)
+        }
+    }
+
+    private static let missing = APIError(.notFound, "There is no such consent.")
+
+    private static func deniedToChild(_ member: Member) -> Decision<ConsentResponse> {
+        .denied(
+            "consent.grant", to: member, reason: "child",
+            APIError(.policyForbidden, "Children cannot give consents. A guardian can."))
+    }
+}
+
+extension ConsentResponse {
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        self.init(
+            id: try row["id"], userID: try row["user_id"], familyID: try row["family_id"], type: try row["consent_type"])
+    }
+
+    /// Nil for a row of nulls.
+    fileprivate init?(ifAny row: Row) throws(PostgresError) {
+        guard let _: ConsentID = try row["id"] else { return nil }
+        try self.init(row)
+    }
+}

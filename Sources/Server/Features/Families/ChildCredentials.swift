@@ -1,0 +1,91 @@
+import Contract
+import Domain
+import Postgres
+
+extension Families {
+    /// Sets or replaces what a child signs in with, on a guardian's word. The child's sessions end.
+    func setCredentials(_ caller: Caller, _ call: Call<MemberPath, ChildCredentialsSet>) async throws -> MemberDetail {
+        let (path, now, body) = (call.parameters, call.now, call.body)
+        let setter = try await backend.access.member(caller, of: path.familyID, backend.database)
+        // Nobody but a guardian makes the server work for this.
+        let hash = setter.role == .guardian ? try await backend.hashing.hash(body.pin.wireText) : ""
+        return try await namingChild {
+            try await backend.ledger.write(caller, in: path.familyID) { queries in
+                let member = try await backend.access.member(caller, of: path.familyID, queries)
+                if let denial = member.denial(of: .setChildCredentials) {
+                    return .denied("child_credentials.set", to: member, denial)
+                }
+                let child = try await self.member(path.userID, of: path.familyID, queries)
+                guard child.role == .child else {
+                    throw APIError(.validationFailed, "Only children sign in with the family's child code.")
+                }
+                let act = Act(
+                    kind: "child_credentials.set", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                    subject: child.pseudonym, changesRights: true, stampedRows: 0,
+                    rows: [
+                        CredentialStatements.set(body.username, pinHash: hash, for: child.id, at: now),
+                        SessionStatements.revokeChildSessions(of: child.id, at: now),
+                        AttemptStatements.forget([.pin(of: child.id)]),
+                    ])
+                var detail = child.detail(in: path.familyID)
+                detail.hasChildLogin = true
+                return .perform(act, detail)
+            }
+        }
+    }
+
+    /// Changes the caller's own PIN, which they must know; guessing is limited as at sign-in, by the same count. The
+    /// child's other sessions end.
+    func changePIN(_ caller: Caller, _ call: Call<MemberPath, PinChangeRequest>) async throws -> StatusAnswer {
+        if let earlier: StatusAnswer = try await backend.ledger.earlierAnswer(caller) { return earlier }
+        let (path, now, body) = (call.parameters, call.now, call.body)
+        let member = try await backend.access.member(caller, of: path.familyID, backend.database)
+        guard member.userID == path.userID, member.role == .child else { return try await refusePINChange(caller, path) }
+        let read = CredentialStatements.pinHash(of: path.userID, in: path.familyID)
+        guard let current: String = try await backend.database.query(read).first?["pin_hash"] else {
+            throw APIError(.notFound, "There is no PIN to change.")
+        }
+        let limit = Attempts.Limit.pin(of: path.userID)
+        try await Attempts.count([limit], at: now, backend.database)
+        let isRight = try await backend.hashing.verify(body.currentPin.wireText, against: current)
+        let hash = isRight ? try await backend.hashing.hash(body.newPin.wireText) : ""
+
+        return try await backend.ledger.write(caller, in: path.familyID) { queries in
+            let member = try await backend.access.member(caller, of: path.familyID, queries)
+            var act = Act(
+                kind: "child_pin.changed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                subject: member.pseudonym, changesRights: true, stampedRows: 0)
+            // What was found right above may have been replaced since.
+            guard isRight, try await queries.query(read).first?["pin_hash"] == current else {
+                act.kind = "sign_in.failed"
+                act.details = ["method": "pin_change"]
+                act.changesRights = false
+                return .refuse(act, APIError(.validationFailed, "This is not your PIN.", field: "current_pin"))
+            }
+            act.rows = [
+                CredentialStatements.set(pinHash: hash, for: member.userID, at: now),
+                SessionStatements.revokeChildSessions(of: member.userID, except: caller.sessionID, at: now),
+                AttemptStatements.forget([limit]),
+            ]
+            return .perform(act, StatusAnswer(status: "ok"))
+        }
+    }
+
+    private func refusePINChange(_ caller: Caller, _ path: MemberPath) async throws -> StatusAnswer {
+        try await backend.ledger.write(caller, in: path.familyID) { queries in
+            let member = try await backend.access.member(caller, of: path.familyID, queries)
+            return .denied(
+                "child_pin.change", to: member, reason: "child_only",
+                APIError(.authorizationDenied, "Only the child can change this PIN. A guardian can set a new one."))
+        }
+    }
+
+    /// Carries out what may meet another child with the same user name.
+    func namingChild<Answer>(_ write: () async throws -> Answer) async throws -> Answer {
+        do {
+            return try await write()
+        } catch let error as PostgresError where error.constraint == "child_usernames" {
+            throw APIError(.conflict, "Another child of the family has this user name.", field: "username")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Contract
+import Domain
+import Postgres
+
+extension Families {
+    /// What a child may do: for guardians, and for the child.
+    func childSettings(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> ChildSettingsResponse {
+        let path = call.parameters
+        let member = try await backend.access.member(caller, of: path.familyID, backend.database)
+        guard member.role == .guardian || member.userID == path.userID else {
+            return try await backend.ledger.write(caller, in: path.familyID) { queries in
+                let member = try await backend.access.member(caller, of: path.familyID, queries)
+                return .denied("child_settings.read", to: member, .guardianOrSelfOnly)
+            }
+        }
+        return try await settings(of: path, backend.database)
+    }
+
+    /// Changes some of what a child may do. Quiet hours have both ends or none.
+    func updateChildSettings(
+        _ caller: Caller, _ call: Call<MemberPath, ChildSettingsUpdate>
+    ) async throws -> ChildSettingsResponse {
+        let (path, update) = (call.parameters, call.body)
+        return try await backend.ledger.write(caller, in: path.familyID) { queries in
+            let member = try await backend.access.member(caller, of: path.familyID, queries)
+            if let denial = member.denial(of: .editChildSettings) {
+                return .denied("child_settings.change", to: member, denial)
+            }
+            let child = try await self.member(path.userID, of: path.familyID, queries)
+            let current = try await settings(of: path, queries)
+            let settings = current.applying(update)
+            guard (settings.quietHoursStart == nil) == (settings.quietHoursEnd == nil) else {
+                throw InvalidInput(
+                    "must be given when quiet hours have another end",
+                    field: settings.quietHoursStart == nil ? "quiet_hours_start" : "quiet_hours_end")
+            }
+            guard settings != current else { return .answer(settings) }
+            let act = Act(
+                kind: "child_settings.changed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                subject: child.pseudonym, details: ["fields": update.fields.joined(separator: ",")],
+                changesRights: true, stampedRows: 0, rows: [ChildSettingsStatements.set(settings)])
+            return .perform(act, settings)
+        }
+    }
+
+    /// - Throws: 404 for anybody but an active child of the family.
+    private func settings(of path: MemberPath, _ queries: any Queries) async throws -> ChildSettingsResponse {
+        let rows = try await queries.query(ChildSettingsStatements.settings(of: path.userID, in: path.familyID))
+        guard let row = rows.first else { throw APIError(.notFound, "The family has no such child.") }
+        return ChildSettingsResponse(
+            childID: path.userID, familyID: path.familyID, canSnooze: try row["can_snooze"],
+            maxSnoozesPerDay: try row["max_snoozes_per_day"], canSubmitExcuses: try row["can_submit_excuses"],
+            quietHoursStart: try row["quiet_hours_start"], quietHoursEnd: try row["quiet_hours_end"])
+    }
+}
+
+extension ChildSettingsResponse {
+    fileprivate func applying(_ update: ChildSettingsUpdate) -> ChildSettingsResponse {
+        var settings = self
+        settings.canSnooze = update.canSnooze ?? canSnooze
+        settings.maxSnoozesPerDay = update.maxSnoozesPerDay ?? maxSnoozesPerDay
+        settings.canSubmitExcuses = update.canSubmitExcuses ?? canSubmitExcuses
+        settings.quietHoursStart = update.quietHoursStart.applied(to: quietHoursStart)
+        settings.quietHoursEnd = update.quietHoursEnd.applied(to: quietHoursEnd)
+        return settings
+    }
+}
+
+extension ChildSettingsUpdate {
+    /// The names of what it changes.
+    fileprivate var fields: [String] {
+        [
+            canSnooze.map { _ in "can_snooze" }, maxSnoozesPerDay.map { _ in "max_snoozes_per_day" },
+            canSubmitExcuses.map { _ in "can_submit_excuses" },
+            quietHoursStart.isAbsent ? nil : "quiet_hours_start", quietHoursEnd.isAbsent ? nil : "quiet_hours_end",
+        ].compactMap(\.self)
+    }
+}

@@ -1,0 +1,26 @@
+import Contract
+import Domain
+import SQL
+
+extension Families {
+    /// Founds a family with the caller as its guardian, its ledger and its default policy.
+    func create(_ caller: Caller, _ call: Call<NoParameters, FamilyCreate>) async throws -> FamilyResponse {
+        let (now, random) = (call.now, backend.random)
+        let family = FamilyResponse(
+            id: random.identifier(at: now), name: call.body.name, inviteCode: random.code(8), childCode: random.code(8),
+            createdAt: now)
+        return try await admitting {
+            try await backend.ledger.found(caller, family.id) { queries in
+                let account = try await backend.access.account(caller, queries)
+                guard account.family == nil else { throw Self.alreadyInFamily }
+                let act = Act(
+                    kind: "family.created", basis: .nothing, actor: account.pseudonym, subject: account.pseudonym,
+                    resource: family.id.retyped(), changesRights: true, stampedRows: 0,
+                    rows: admission(of: account.id, as: .guardian, at: now) + [
+                        FamilyStatements.defaultPolicy(random.identifier(at: now), owner: account.id, at: now)
+                    ])
+                return (FamilyStatements.found(family), act, family)
+            }
+        }
+    }
+}

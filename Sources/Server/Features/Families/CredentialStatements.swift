@@ -1,0 +1,48 @@
+import Domain
+import SQL
+
+/// Every statement on what children sign in with (the table `child_credentials`).
+enum CredentialStatements {
+    /// The active child with that user name in the family with that child code: a `person` with their `pin_hash`.
+    static func find(_ username: String, code: String) -> SQL {
+        """
+        SELECT \(AccountStatements.person), k.pin_hash
+        FROM families f
+        JOIN child_credentials k ON k.family_id = f.id AND lower(k.username) = lower(\(username))
+        JOIN memberships m
+            ON m.family_id = f.id AND m.user_id = k.user_id AND m.status = 'active' AND m.role = 'child'
+        JOIN users u ON u.id = k.user_id AND u.status = 'active'
+        WHERE f.child_code = \(code.uppercased())
+        """
+    }
+
+    static func pinHash(of user: UserID, in family: FamilyID) -> SQL {
+        "SELECT pin_hash FROM child_credentials WHERE family_id = \(family) AND user_id = \(user)"
+    }
+
+    // MARK: Rows of an act
+
+    /// Sets or replaces them. A name that another child of the family has violates `child_usernames`.
+    static func set(_ username: String, pinHash: String, for user: UserID, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO child_credentials (family_id, user_id, username, pin_hash, set_at)
+        SELECT family_id, \(user), \(username), \(pinHash), \(now) FROM tick
+        ON CONFLICT (family_id, user_id) DO UPDATE SET
+            username = excluded.username, pin_hash = excluded.pin_hash, set_at = excluded.set_at
+        """
+    }
+
+    static func set(pinHash: String, for user: UserID, at now: Timestamp) -> SQL {
+        """
+        UPDATE child_credentials SET pin_hash = \(pinHash), set_at = \(now) FROM tick
+        WHERE child_credentials.family_id = tick.family_id AND user_id = \(user)
+        """
+    }
+
+    static func delete(of user: UserID) -> SQL {
+        """
+        DELETE FROM child_credentials USING tick
+        WHERE child_credentials.family_id = tick.family_id AND user_id = \(user)
+        """
+    }
+}

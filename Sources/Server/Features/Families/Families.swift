@@ -1,0 +1,90 @@
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// Families and who belongs to them; a file for each way in and out.
+final class Families {
+    let backend: Backend
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    /// A family as its guardians see it; the codes that let people in are for guardians alone.
+    func get(_ caller: Caller, _ call: Call<FamilyPath, NoBody>) async throws -> FamilyResponse {
+        let member = try await backend.access.member(caller, of: call.parameters.familyID, backend.database)
+        let row = try await backend.database.query(FamilyStatements.family(member.familyID)).one()
+        let isGuardian = member.role == .guardian
+        return FamilyResponse(
+            id: member.familyID, name: member.familyName, inviteCode: isGuardian ? try row["invite_code"] : "",
+            childCode: isGuardian ? try row["child_code"] : nil, createdAt: try row["created_at"])
+    }
+
+    /// The active members, in the order they joined.
+    func members(_ caller: Caller, _ call: Call<FamilyMembersQuery, NoBody>) async throws -> Page<MemberDetail> {
+        let (family, page) = (call.parameters.familyID, call.parameters.page)
+        _ = try await backend.access.member(caller, of: family, backend.database)
+        let rows = try await backend.database.query(MembershipStatements.page(page, of: family))
+        // A page past the end is one row without a member.
+        let items = try rows.map { try MemberRecord(ifAny: $0)?.detail(in: family) }.compactMap(\.self)
+        return Page(items: items, total: try rows.first?["total"] ?? 0, answering: page)
+    }
+
+    /// An active member of the caller's family.
+    /// - Throws: 404 when there is none of that id.
+    func member(_ user: UserID, of family: FamilyID, _ queries: any Queries) async throws -> MemberRecord {
+        let rows = try await queries.query(MembershipStatements.member(user, of: family))
+        guard let row = rows.first else { throw APIError(.notFound, "The family has no such member.") }
+        return try MemberRecord(row)
+    }
+
+    /// The rows that make somebody a member, or one again.
+    func admission(of user: UserID, as role: FamilyRole, at now: Timestamp) -> [SQL] {
+        let rows = [
+            MembershipStatements.admit(user, as: role, at: now), MembershipStatements.relate(user),
+            SyncStatements.forget(sessionsOf: user),
+        ]
+        return role == .child ? rows + [ChildSettingsStatements.standard(for: user)] : rows
+    }
+
+    static let alreadyInFamily = APIError(.conflict, "A person can be in one family at a time.")
+
+    /// Carries out what may find the person in another family by the time it is committed.
+    func admitting<Answer>(_ write: () async throws -> Answer) async throws -> Answer {
+        do {
+            return try await write()
+        } catch let error as PostgresError where error.constraint == "one_active_family" {
+            throw Self.alreadyInFamily
+        }
+    }
+}
+
+/// An active member as the features of this group read one.
+struct MemberRecord {
+    let id: UserID
+    let pseudonym: Pseudonym
+    let displayName: String?
+    let role: FamilyRole
+    let joinedAt: Timestamp
+    let hasChildLogin: Bool
+
+    init(_ row: Row) throws(PostgresError) {
+        id = try row["user_id"]
+        pseudonym = try row["pseudonym"]
+        displayName = try row["display_name"]
+        role = try row["role"]
+        joinedAt = try row["joined_at"]
+        hasChildLogin = try row["has_child_login"]
+    }
+
+    /// Nil for a row of nulls.
+    init?(ifAny row: Row) throws(PostgresError) {
+        guard let _: UserID = try row["user_id"] else { return nil }
+        try self.init(row)
+    }
+
+    func detail(in family: FamilyID) -> MemberDetail {
+        MemberDetail(
+            userID: id, displayName: displayName, familyID: family, role: role, status: .active, joinedAt: joinedAt,
+            hasChildLogin: hasChildLogin)
+    }
+}

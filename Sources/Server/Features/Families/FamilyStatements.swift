@@ -1,0 +1,53 @@
+import Contract
+import Domain
+import SQL
+
+/// Every statement on families, and on the policy each begins with.
+enum FamilyStatements {
+    static func family(_ id: FamilyID) -> SQL {
+        "SELECT invite_code, child_code, created_at FROM families WHERE id = \(id)"
+    }
+
+    /// The family with that invite code (in upper case), and its ledger's `seq`.
+    static func invitation(_ code: String) -> SQL {
+        "SELECT f.id, c.seq FROM families f JOIN family_clock c ON c.family_id = f.id WHERE f.invite_code = \(code)"
+    }
+
+    /// What the first act of a family stands on.
+    static func found(_ family: FamilyResponse) -> [SQL] {
+        [
+            """
+            INSERT INTO families (id, name, invite_code, child_code, created_at)
+            VALUES (\(family.id), \(family.name), \(family.inviteCode), \(family.childCode), \(family.createdAt))
+            """,
+            "INSERT INTO family_clock (family_id) VALUES (\(family.id))",
+        ]
+    }
+
+    // MARK: Rows of an act
+
+    /// The policy that holds until the family agrees on another: the table's own defaults.
+    static func defaultPolicy(_ id: PolicyID, owner: UserID, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO policies (family_id, id, owners, is_default, created_at)
+        SELECT family_id, \(id), ARRAY[\(owner)], true, \(now) FROM tick
+        """
+    }
+
+    /// An owner leaves: the other one stays alone; of an only owner the longest-serving other guardian takes over.
+    static func handOverPolicies(of user: UserID) -> SQL {
+        """
+        UPDATE policies SET owners = CASE
+            WHEN cardinality(owners) > 1 THEN array_remove(owners, \(user))
+            ELSE ARRAY[coalesce((
+                SELECT m.user_id FROM memberships m
+                WHERE m.family_id = policies.family_id AND m.status = 'active' AND m.role = 'guardian'
+                    AND m.user_id <> \(user)
+                ORDER BY m.joined_at, m.user_id LIMIT 1), \(user))]
+            END
+        FROM tick
+        WHERE policies.family_id = tick.family_id AND \(user) = ANY(policies.owners)
+            AND policies.status <> 'superseded'
+        """
+    }
+}

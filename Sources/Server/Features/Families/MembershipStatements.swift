@@ -1,0 +1,83 @@
+import Contract
+import Domain
+import SQL
+
+/// Every statement on memberships, and on the relationships that come and go with them.
+enum MembershipStatements {
+    // MARK: Reads
+
+    /// What `MemberRecord` reads.
+    private static let record: SQL = """
+        m.user_id, u.pseudonym, u.display_name, m.role, m.joined_at,
+        EXISTS (SELECT 1 FROM child_credentials k WHERE k.family_id = m.family_id AND k.user_id = m.user_id)
+            AS has_child_login
+        """
+
+    /// An active member.
+    static func member(_ user: UserID, of family: FamilyID) -> SQL {
+        """
+        SELECT \(record) FROM memberships m JOIN users u ON u.id = m.user_id
+        WHERE m.family_id = \(family) AND m.user_id = \(user) AND m.status = 'active'
+        """
+    }
+
+    /// A page of the active members, each with the `total`; at least one row.
+    static func page(_ page: PageRequest, of family: FamilyID) -> SQL {
+        """
+        SELECT t.total, p.* FROM (
+            SELECT count(*) AS total FROM memberships WHERE family_id = \(family) AND status = 'active'
+        ) t LEFT JOIN (
+            SELECT \(record) FROM memberships m JOIN users u ON u.id = m.user_id
+            WHERE m.family_id = \(family) AND m.status = 'active'
+            ORDER BY m.joined_at, m.user_id LIMIT \(page.limit) OFFSET \(page.offset)
+        ) p ON true
+        ORDER BY p.joined_at, p.user_id
+        """
+    }
+
+    /// `count`: the active guardians.
+    static func guardians(of family: FamilyID) -> SQL {
+        """
+        SELECT count(*) AS count FROM memberships
+        WHERE family_id = \(family) AND status = 'active' AND role = 'guardian'
+        """
+    }
+
+    // MARK: Rows of an act
+
+    /// Makes somebody a member, or one again. Who is in another family violates `one_active_family`.
+    static func admit(_ user: UserID, as role: FamilyRole, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO memberships AS m (family_id, user_id, role, status, joined_at)
+        SELECT family_id, \(user), \(role), 'active', \(now) FROM tick
+        ON CONFLICT (family_id, user_id) DO UPDATE SET
+            role = excluded.role, status = 'active', joined_at = excluded.joined_at, removed_at = NULL
+        WHERE m.status = 'removed'
+        """
+    }
+
+    /// A relationship with every active member.
+    static func relate(_ user: UserID) -> SQL {
+        """
+        INSERT INTO relationships (family_id, id, party_a, party_b, status)
+        SELECT tick.family_id, gen_random_uuid(), least(m.user_id, \(user)), greatest(m.user_id, \(user)), 'active'
+        FROM tick JOIN memberships m
+            ON m.family_id = tick.family_id AND m.status = 'active' AND m.user_id <> \(user)
+        ON CONFLICT (family_id, party_a, party_b) DO UPDATE SET status = 'active'
+        """
+    }
+
+    static func end(_ user: UserID, at now: Timestamp) -> SQL {
+        """
+        UPDATE memberships SET status = 'removed', removed_at = \(now) FROM tick
+        WHERE memberships.family_id = tick.family_id AND memberships.user_id = \(user)
+        """
+    }
+
+    static func unrelate(_ user: UserID) -> SQL {
+        """
+        UPDATE relationships SET status = 'revoked' FROM tick
+        WHERE relationships.family_id = tick.family_id AND \(user) IN (party_a, party_b)
+        """
+    }
+}

@@ -1,0 +1,62 @@
+import Domain
+import Postgres
+import SQL
+
+/// What the end of a nag brings its recipient, as rows of the act that ends it.
+struct Accrual {
+    let rows: [SQL]
+    /// For the trail.
+    let details: [String: String]
+}
+
+extension Gamification {
+    /// How many finished weeks are looked at for a perfect one.
+    private static let judgedWeeks = 8
+
+    /// Points, streak and badges for a nag that ends now, or nil while its recipient does not take part. A nag scores
+    /// once; the act MUST rest on nothing having changed since the sums were read.
+    func accrual(
+        of outcome: Punctuality, nag: NagID, for user: UserID, in family: FamilyID, zone: String, at now: Timestamp,
+        _ queries: any Queries
+    ) async throws -> Accrual? {
+        let record = try Record(try await queries.query(GamificationStatements.record(of: user, in: family)).one())
+        guard record.hasConsent, record.isEnabled else { return nil }
+        let score = Score(outcome, multiplier: record.multiplier, currentStreak: record.streak)
+        var rows = [
+            GamificationStatements.append(
+                score, outcome, backend.random.identifier(at: now), nag: nag, for: user, at: now),
+            GamificationStatements.add(score, isCompletion: outcome != .missed, for: user),
+        ]
+        var details = ["points": "\(score.points)", "streak_delta": "\(score.streakDelta)"]
+        let facts = BadgeFacts(
+            completions: record.completions + (outcome == .missed ? 0 : 1),
+            streak: max(0, record.streak + score.streakDelta))
+        var earned = BadgeType.newlyEarned(facts, already: record.badges)
+        if outcome != .missed, !record.badges.contains(.perfectWeek),
+            try await hasPerfectWeek(facts, user, in: family, zone: zone, at: now, queries)
+        {
+            earned.append(.perfectWeek)
+        }
+        if !earned.isEmpty {
+            rows.append(GamificationStatements.award(earned, to: user, at: now))
+            details["badges"] = earned.map(\.rawValue).joined(separator: ",")
+        }
+        return Accrual(rows: rows, details: details)
+    }
+
+    /// Whether one of the last finished weeks was perfect. Nothing can be added to a finished week, so it is judged for
+    /// good; the badge comes with the next completion.
+    private func hasPerfectWeek(
+        _ facts: BadgeFacts, _ user: UserID, in family: FamilyID, zone: String, at now: Timestamp,
+        _ queries: any Queries
+    ) async throws -> Bool {
+        let weeks = backend.zones.zone(zone).weekStarts(upTo: now, count: Self.judgedWeeks + 1)
+        let rows = try await queries.query(GamificationStatements.weeks(of: user, in: family, startingAt: weeks))
+        return try rows.map { row throws(PostgresError) in
+            var facts = facts
+            facts.dueInWeek = try row["due"]
+            facts.onTimeInWeek = try row["on_time"]
+            return BadgeType.perfectWeek.isReached(by: facts)
+        }.contains(true)
+    }
+}

@@ -1,0 +1,120 @@
+import Contract
+import Domain
+import Postgres
+
+/// Points, streaks and badges of a family's members. Nothing is read or gathered without the consent
+/// `gamification_participation` of the person concerned.
+final class Gamification {
+    let backend: Backend
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    /// The caller's own sums.
+    func summary(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> GamificationSummary {
+        let family = call.parameters.familyID
+        _ = try await backend.access.member(caller, of: family, backend.database)
+        let record = try await record(of: caller.userID, in: family)
+        return GamificationSummary(
+            familyID: family, userID: caller.userID, totalPoints: record.points, currentStreak: record.streak,
+            eventCount: record.events)
+    }
+
+    /// The points of the family's local week, of the members who take part.
+    func leaderboard(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> LeaderboardResponse {
+        let family = call.parameters.familyID
+        let member = try await backend.access.member(caller, of: family, backend.database)
+        _ = try await record(of: caller.userID, in: family)
+        let week = backend.zones.zone(member.timeZone).week(containing: call.now)
+        let rows = try await backend.database.query(GamificationStatements.leaderboard(of: family, week))
+        return LeaderboardResponse(
+            familyID: family, periodStart: week.lowerBound,
+            entries: try rows.map { row throws(PostgresError) in
+                LeaderboardEntry(userID: try row["user_id"], totalPoints: try row["points"])
+            })
+    }
+
+    /// A member's gains and losses, newest first: for themself and the guardians.
+    func events(
+        _ caller: Caller, _ call: Call<GamificationEventsQuery, NoBody>
+    ) async throws -> Page<GamificationEventResponse> {
+        let query = call.parameters
+        let member: Member
+        if let family = query.familyID {
+            member = try await backend.access.member(caller, of: family, backend.database)
+        } else {
+            member = try await backend.access.member(
+                caller, orNotFound: "There is no such member.", backend.database)
+        }
+        try await requireInsight(caller, member, into: query.userID)
+        let rows = try await backend.database.query(
+            GamificationStatements.events(of: query.userID, in: member.familyID, query.page))
+        let items = try rows.map { row throws(PostgresError) -> GamificationEventResponse? in
+            guard let id: EventID = try row["id"] else { return nil }
+            return GamificationEventResponse(
+                id: id, familyID: member.familyID, userID: query.userID, eventType: try row["event_type"],
+                deltaPoints: try row["delta_points"], streakDelta: try row["streak_delta"], at: try row["at"])
+        }
+        return Page(items: items.compactMap { $0 }, total: try rows.first?["total"] ?? 0, answering: query.page)
+    }
+
+    /// A member's badges in the order they were earned: for themself and the guardians.
+    func badges(_ caller: Caller, _ call: Call<UserInFamilyQuery, NoBody>) async throws -> [BadgeResponse] {
+        let (user, family) = (call.parameters.userID, call.parameters.familyID)
+        let member = try await backend.access.member(caller, of: family, backend.database)
+        try await requireInsight(caller, member, into: user)
+        return try await backend.database.query(GamificationStatements.badges(of: user, in: family))
+            .map { row throws(PostgresError) in
+                BadgeResponse(
+                    id: try row["id"], userID: user, familyID: family, badgeType: try row["badge_type"],
+                    earnedAt: try row["earned_at"])
+            }
+    }
+
+    private func requireInsight(_ caller: Caller, _ member: Member, into user: UserID) async throws {
+        if let denial = RoleMatrix.denialOfInsights(
+            isSelf: user == member.userID, by: Standing(role: member.role))
+        {
+            try await backend.refuse(caller, member, "gamification.read.denied", denial)
+        }
+        _ = try await record(of: user, in: member.familyID)
+    }
+
+    /// A member's sums.
+    /// - Throws: 404 for somebody who never belonged to the family, 403 without the consent.
+    private func record(of user: UserID, in family: FamilyID) async throws -> Record {
+        let rows = try await backend.database.query(GamificationStatements.record(of: user, in: family))
+        guard let row = rows.first else { throw APIError(.notFound, "There is no such member.") }
+        let record = try Record(row)
+        guard record.hasConsent else {
+            throw APIError(.authorizationDenied, "Points need the consent gamification_participation.")
+        }
+        return record
+    }
+}
+
+extension Gamification {
+    /// A member's sums, and whether more may come.
+    struct Record {
+        let hasConsent: Bool
+        /// Their own wish.
+        let isEnabled: Bool
+        let points: Int
+        let streak: Int
+        let events: Int
+        let completions: Int
+        let badges: Set<BadgeType>
+        let multiplier: Double
+
+        init(_ row: Row) throws(PostgresError) {
+            hasConsent = try row["has_consent"]
+            isEnabled = try row["is_enabled"]
+            points = try row["points"]
+            streak = try row["streak"]
+            events = try row["events"]
+            completions = try row["completions"]
+            let names: String = try row["badges"]
+            badges = Set(names.split(separator: ",").compactMap { BadgeType(rawValue: String($0)) })
+            multiplier = try row["points_multiplier"]
+        }
+    }
+}

@@ -1,0 +1,112 @@
+import Contract
+import Domain
+import SQL
+
+/// Every statement on points, sums and badges.
+enum GamificationStatements {
+    // MARK: Reading
+
+    /// A member's sums, badges, wish and consent, and the family's multiplier.
+    static func record(of user: UserID, in family: FamilyID) -> SQL {
+        """
+        SELECT \(hasConsent) AS has_consent, \(isEnabled) AS is_enabled, coalesce(t.points, 0) AS points,
+               coalesce(t.streak, 0) AS streak, coalesce(t.events, 0) AS events,
+               coalesce(t.completions, 0) AS completions, coalesce(o.points_multiplier, 1) AS points_multiplier,
+               (SELECT coalesce(string_agg(b.badge_type, ','), '') FROM badges b
+                   WHERE b.family_id = m.family_id AND b.user_id = m.user_id) AS badges
+        FROM memberships m
+        LEFT JOIN member_totals t ON t.family_id = m.family_id AND t.user_id = m.user_id
+        LEFT JOIN policies o ON o.family_id = m.family_id AND o.is_default AND o.status = 'active'
+        WHERE m.family_id = \(family) AND m.user_id = \(user)
+        """
+    }
+
+    /// The members who take part, with their points of a period; most points first.
+    static func leaderboard(of family: FamilyID, _ period: Range<Timestamp>) -> SQL {
+        """
+        SELECT m.user_id, coalesce(sum(g.delta_points), 0)::bigint AS points
+        FROM memberships m
+        LEFT JOIN gamification_events g ON g.family_id = m.family_id AND g.user_id = m.user_id
+            AND g.at >= \(period.lowerBound) AND g.at < \(period.upperBound)
+        WHERE m.family_id = \(family) AND m.status = 'active' AND \(hasConsent) AND \(isEnabled)
+        GROUP BY m.user_id ORDER BY points DESC, m.user_id
+        """
+    }
+
+    /// A page and its `total`; with no event in it, one row of nulls.
+    static func events(of user: UserID, in family: FamilyID, _ page: PageRequest) -> SQL {
+        let condition: SQL = "family_id = \(family) AND user_id = \(user)"
+        return """
+            SELECT g.id, g.event_type, g.delta_points, g.streak_delta, g.at, t.total
+            FROM (SELECT count(*) AS total FROM gamification_events WHERE \(condition)) t
+            LEFT JOIN (
+                SELECT * FROM gamification_events WHERE \(condition)
+                ORDER BY at DESC, id DESC LIMIT \(page.limit) OFFSET \(page.offset)
+            ) g ON true
+            ORDER BY g.at DESC, g.id DESC
+            """
+    }
+
+    static func badges(of user: UserID, in family: FamilyID) -> SQL {
+        """
+        SELECT id, badge_type, earned_at FROM badges WHERE family_id = \(family) AND user_id = \(user)
+        ORDER BY earned_at, badge_type
+        """
+    }
+
+    /// How many of a member's nags were due in each finished week, and how many of them scored on time.
+    /// - Parameter starts: ascending; the last ends the last week.
+    static func weeks(of user: UserID, in family: FamilyID, startingAt starts: [Timestamp]) -> SQL {
+        let bounds = SQL.joined(starts.map { "\($0)" }, separator: ", ")
+        return """
+            SELECT count(*) AS due, count(g.id) AS on_time
+            FROM nags n
+            LEFT JOIN gamification_events g ON g.family_id = n.family_id AND g.nag_id = n.id
+                AND g.event_type = 'nag_completed' AND g.streak_delta = 1
+            WHERE n.family_id = \(family) AND n.recipient_id = \(user)
+                AND n.status NOT IN ('withdrawn', 'cancelled_relationship_change')
+                AND n.due_at >= \(starts.first ?? .epoch) AND n.due_at < \(starts.last ?? .epoch)
+            GROUP BY width_bucket(n.due_at, ARRAY[\(bounds)])
+            """
+    }
+
+    private static let hasConsent = ConsentStatements.inForce(
+        .gamificationParticipation, user: "m.user_id", family: "m.family_id")
+
+    private static let isEnabled: SQL = """
+        EXISTS (SELECT 1 FROM preferences p WHERE p.family_id = m.family_id AND p.user_id = m.user_id
+            AND p.prefs -> 'gamification_enabled' = 'true'::jsonb)
+        """
+
+    // MARK: Rows of an act
+
+    static func append(
+        _ score: Score, _ outcome: Punctuality, _ event: EventID, nag: NagID, for user: UserID, at now: Timestamp
+    ) -> SQL {
+        """
+        INSERT INTO gamification_events
+            (family_id, id, user_id, event_type, delta_points, streak_delta, nag_id, at, sync_seq, sync_ts)
+        SELECT family_id, \(event), \(user), \(outcome == .missed ? "nag_missed" : "nag_completed"), \(score.points),
+               \(score.streakDelta), \(nag), \(now), seq, ts
+        FROM tick
+        """
+    }
+
+    static func add(_ score: Score, isCompletion: Bool, for user: UserID) -> SQL {
+        """
+        INSERT INTO member_totals AS t (family_id, user_id, points, streak, events, completions)
+        SELECT family_id, \(user), \(score.points), \(max(0, score.streakDelta)), 1, \(isCompletion ? 1 : 0) FROM tick
+        ON CONFLICT (family_id, user_id) DO UPDATE SET
+            points = t.points + excluded.points, streak = greatest(0, t.streak + \(score.streakDelta)),
+            events = t.events + 1, completions = t.completions + excluded.completions
+        """
+    }
+
+    static func award(_ badges: [BadgeType], to user: UserID, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO badges (family_id, user_id, badge_type, id, earned_at)
+        SELECT family_id, \(user), badge_type, gen_random_uuid(), \(now)
+        FROM tick, unnest(\(SQLList(badges.map(\.rawValue)))) AS badge_type
+        """
+    }
+}

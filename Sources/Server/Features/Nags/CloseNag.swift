@@ -1,0 +1,46 @@
+import Contract
+import Domain
+
+extension Nags {
+    /// Taken back by its creator; once is the same as twice.
+    func withdraw(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
+        try await decide(caller, on: call.parameters.nagID, .withdraw) { view, _ in
+            if view.nag.status == .withdrawn { return .answer(view.nag) }
+            guard view.nag.status == .open else { throw APIError(.conflict, Denial.nagNotOpen.message) }
+            var nag = view.nag
+            nag.status = .withdrawn
+            return .perform(
+                view.act(
+                    "nag.withdrawn",
+                    rows: [NagStatements.withdraw(nag.id, at: call.now), event(.withdrawn, view, at: call.now)]),
+                nag)
+        }
+    }
+
+    /// Out of its recipient's sight, whatever its status.
+    func dismiss(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
+        try await setDismissed(true, caller, call)
+    }
+
+    func undismiss(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
+        try await setDismissed(false, caller, call)
+    }
+
+    private func setDismissed(
+        _ isDismissed: Bool, _ caller: Caller, _ call: Call<NagPath, NoBody>
+    ) async throws -> NagResponse {
+        try await decide(caller, on: call.parameters.nagID, .dismiss) { view, _ in
+            if (view.nag.recipientDismissedAt != nil) == isDismissed { return .answer(view.nag) }
+            var nag = view.nag
+            nag.recipientDismissedAt = isDismissed ? call.now : nil
+            return .perform(
+                view.act(
+                    isDismissed ? "nag.dismissed" : "nag.undismissed",
+                    rows: [
+                        NagStatements.dismiss(nag.id, at: nag.recipientDismissedAt),
+                        event(isDismissed ? .dismissed : .undismissed, view, at: call.now),
+                    ]),
+                nag)
+        }
+    }
+}

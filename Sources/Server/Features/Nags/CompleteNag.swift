@@ -1,0 +1,85 @@
+import Contract
+import Domain
+import Postgres
+import SQL
+
+extension Nags {
+    /// Done, says the recipient. Of any number of reports, at whatever time, one wins and has the consequences: the
+    /// event, the points, and the next instance of the series, all in one act; the others answer the same.
+    func updateStatus(_ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>) async throws -> NagResponse {
+        guard call.body.status == .completed else {
+            throw APIError(.validationFailed, "A nag can only be reported as completed.", field: "status")
+        }
+        let note = call.body.note.flatMap { note in note.contains { !$0.isWhitespace } ? note : nil }
+        return try await decide(caller, on: call.parameters.nagID, .updateStatus) { view, queries in
+            switch view.nag.status {
+            case .completed: return .answer(view.nag)
+            case .missed, .withdrawn, .cancelledRelationshipChange:
+                throw APIError(.conflict, Denial.nagNotOpen.message)
+            case .open: break
+            }
+            guard note != nil || view.nag.doneDefinition != .binaryWithNote else {
+                throw APIError(.validationFailed, "This nag is done only with a note.", field: "note")
+            }
+            return try await complete(view, note: note, at: call.now, queries)
+        }
+    }
+
+    private func complete(
+        _ view: NagView, note: String?, at now: Timestamp, _ queries: any Queries
+    ) async throws -> Decision<NagResponse> {
+        var nag = view.nag
+        nag.status = .completed
+        nag.completedAt = now
+        let punctuality = Punctuality(completedAt: now, dueAt: nag.dueAt)
+        var rows = [
+            NagStatements.complete(nag.id, note: note, at: now),
+            event(.completed, view, at: now, ["punctuality": punctuality.rawValue]),
+        ]
+        var details = ["punctuality": punctuality.rawValue]
+        if let note { details["note_length"] = "\(note.unicodeScalars.count)" }
+        if let accrual = try await gamification.accrual(
+            of: punctuality, nag: nag.id, for: nag.recipientID, in: view.familyID, zone: view.timeZone, at: now, queries)
+        {
+            rows += accrual.rows
+            details.merge(accrual.details) { own, _ in own }
+        }
+        if let successor = try await successor(of: view, at: now, queries) {
+            rows += successor.rows
+            details["next_nag"] = successor.id.description
+        }
+        return .perform(view.act("nag.completed", details: details, stampedRows: 2, rows: rows), nag)
+    }
+}
+
+/// The next nag of a series, as rows of an act.
+struct Successor {
+    let id: NagID
+    let rows: [SQL]
+}
+
+extension Nags {
+    /// The nag that follows in the series, or nil: there is no series, it goes on already, or its two people may no
+    /// longer nag each other, which ends it.
+    func successor(of view: NagView, at now: Timestamp, _ queries: any Queries) async throws -> Successor? {
+        guard let recurrence = view.nag.recurrence else { return nil }
+        let zone = backend.zones.zone(view.timeZone)
+        let anchor = RecurrenceAnchor(firstDue: view.seriesDueAt ?? view.nag.dueAt, in: zone)
+        guard let dueAt = recurrence.nextDue(after: view.nag.dueAt, now: now, anchor: anchor, in: zone) else { return nil }
+        let row = try await queries.query(NagStatements.series(after: view.nag.id, in: view.familyID)).one()
+        guard try !row["has_successor"], try Self.denialOfNag(row) == nil else { return nil }
+        var next = view.nag
+        next.id = backend.random.identifier(at: now)
+        next.dueAt = dueAt
+        var payload = next.created
+        payload["parent_nag_id"] = view.nag.id.description
+        return Successor(
+            id: next.id,
+            rows: [
+                NagStatements.insertSuccessor(next.id, of: view.nag.id, dueAt: dueAt, at: now),
+                NagStatements.append(
+                    .created, backend.random.identifier(at: now), to: next.id, for: next.recipientID,
+                    by: SystemActor.scheduler, at: now, payload),
+            ])
+    }
+}

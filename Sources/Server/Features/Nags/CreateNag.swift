@@ -1,0 +1,112 @@
+import Contract
+import Domain
+import Postgres
+
+extension Nags {
+    /// Guardians and participants ask anyone of the family, within the day's cap; refusals are audited.
+    func create(_ caller: Caller, _ call: Call<NoParameters, NagCreate>) async throws -> NagResponse {
+        let order = call.body
+        let family = try Self.family(of: order)
+        guard order.dueAt.flooredToMillisecond > call.now else {
+            throw APIError(.validationFailed, "The due time must lie in the future.", field: "due_at")
+        }
+        return try await backend.ledger.write(caller, in: family) { queries in
+            let member = try await backend.access.member(caller, of: family, queries)
+            let today = backend.zones.zone(member.timeZone).day(containing: call.now)
+            let rows = try await queries.query(
+                NagStatements.addressee(
+                    order.recipientID, of: caller.userID, in: family, policy: order.policyID, day: today))
+            guard let row = rows.first else { throw APIError(.notFound, "There is no such member.") }
+            if let (denial, message) = try Self.denial(row) {
+                return .refuse(
+                    Act(
+                        kind: "nag.create.denied", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                        subject: try row["pseudonym"], details: ["reason": denial.rawValue], stampedRows: 0),
+                    APIError(.policyForbidden, message))
+            }
+            guard try row["is_policy_known"] else {
+                throw APIError(.validationFailed, "The family has no such policy.", field: "policy_id")
+            }
+            let nag = NagResponse(
+                order, id: backend.random.identifier(at: call.now), in: family, by: member,
+                recipientName: try row["display_name"], at: call.now)
+            let event = NagStatements.append(
+                .created, backend.random.identifier(at: call.now), to: nag.id, for: nag.recipientID, by: nag.creatorID,
+                at: call.now, nag.created)
+            return .perform(
+                Act(
+                    kind: "nag.created", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                    subject: try row["pseudonym"], resource: nag.id.retyped(),
+                    details: ["category": nag.category.rawValue, "due_at": nag.dueAt.rfc3339],
+                    rows: [NagStatements.insert(nag, policy: order.policyID), event]),
+                nag)
+        }
+    }
+
+    /// A nag has a family or a connection, never both.
+    private static func family(of order: NagCreate) throws(APIError) -> FamilyID {
+        if order.connectionID != nil {
+            throw APIError(
+                .validationFailed,
+                order.familyID == nil
+                    ? "Connections are not available." : "Give a family or a connection, not both.",
+                field: "connection_id")
+        }
+        guard let family = order.familyID else {
+            throw APIError(.validationFailed, "Give the family the nag is for.", field: "family_id")
+        }
+        return family
+    }
+
+    /// Why the nag is refused, for the trail and in words.
+    private static func denial(_ row: Row) throws -> (Denial, String)? {
+        if let denial = try denialOfNag(row) { return (denial, denial.message) }
+        let policy = try FamilyPolicy(row)
+        guard let denial = NagLimit.denialOfCreation(sentToday: try row["sent_today"], policy: policy) else { return nil }
+        return (denial, "\(denial.message) It allows \(policy.dailyCap) a day.")
+    }
+
+    /// Why the creator may not nag the recipient, by the columns of `standing`.
+    static func denialOfNag(_ row: Row) throws(PostgresError) -> Denial? {
+        let relationship: RelationshipStatus = try row["relationship"]
+        return RoleMatrix.denialOfNag(
+            from: Standing(
+                role: try row["creator_role"], membership: try row["creator_membership"], relationship: relationship),
+            to: Standing(
+                role: try row["recipient_role"], membership: try row["recipient_membership"],
+                relationship: relationship),
+            isBlocked: try row["is_blocked"])
+    }
+}
+
+extension FamilyPolicy {
+    /// Reads the columns of a family's policy; what is null is standard.
+    init(_ row: Row) throws {
+        try self.init(
+            dailyCap: try row["daily_cap"], maxSnoozeMinutes: try row["max_snooze_minutes"],
+            pointsMultiplier: try row["points_multiplier"], maxPushBack: try row["max_pushback"],
+            cooldownMinutes: try row["cooldown_minutes"])
+    }
+}
+
+extension NagResponse {
+    fileprivate init(
+        _ order: NagCreate, id: NagID, in family: FamilyID, by member: Member, recipientName: String?, at now: Timestamp
+    ) {
+        self.init(
+            id: id, familyID: family, connectionID: nil, creatorID: member.userID, recipientID: order.recipientID,
+            creatorDisplayName: member.displayName, recipientDisplayName: recipientName,
+            dueAt: order.dueAt.flooredToMillisecond, category: order.category, doneDefinition: order.doneDefinition,
+            description: order.description, strategyTemplate: order.strategyTemplate, recurrence: order.recurrence,
+            parentNagID: nil, status: .open, createdAt: now, completedAt: nil, committedAt: nil,
+            recipientDismissedAt: nil)
+    }
+
+    /// What the feed tells of a nag's making.
+    var created: [String: String] {
+        [
+            "category": category.rawValue, "recipient_id": recipientID.description, "due_at": dueAt.rfc3339,
+            "done_definition": doneDefinition.rawValue,
+        ]
+    }
+}

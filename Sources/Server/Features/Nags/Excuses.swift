@@ -1,0 +1,119 @@
+import Contract
+import Domain
+import NagzAI
+import Postgres
+import SQL
+
+extension Nags {
+    /// Why a nag is not done, in its recipient's words or as their device summed them up. Changes nothing of the nag;
+    /// the words go into no event, trail or log.
+    func submitExcuse(_ caller: Caller, _ call: Call<NagPath, ExcuseCreate>) async throws -> ExcuseResponse {
+        let category = try call.body.category.map { name throws(APIError) in
+            guard let category = ExcuseCategory(rawValue: name) else {
+                throw APIError(.validationFailed, "There is no such category of excuses.", field: "category")
+            }
+            return category
+        }
+        return try await decide(caller, on: call.parameters.nagID, .submitExcuse) { view, queries in
+            let gate = try await queries.query(NagStatements.excuseGate(caller.userID, in: view.familyID)).one()
+            guard try gate["has_consent"] else {
+                return view.refuse(
+                    .submitExcuse, reason: "consent_missing",
+                    APIError(.authorizationDenied, "Excuses need the consent ai_mediation."))
+            }
+            guard try view.role != .child || gate["can_submit_excuses"] else {
+                return view.refuse(.submitExcuse, .excusesNotAllowed, .policyForbidden)
+            }
+            guard view.nag.status == .open || view.nag.status == .missed else {
+                throw APIError(.conflict, Denial.nagNotOpen.message)
+            }
+            let excuse = Excuse(
+                id: backend.random.identifier(at: call.now), text: call.body.text, category: category, nag: view.nag.id,
+                backend.heuristics)
+            let length = call.body.text.unicodeScalars.count
+            return .perform(
+                view.act(
+                    "excuse.submitted", details: ["category": excuse.category.rawValue, "text_length": "\(length)"],
+                    rows: [
+                        NagStatements.insert(excuse, by: caller.userID, at: call.now),
+                        event(.excuseSubmitted, view, at: call.now, ["category": excuse.category.rawValue]),
+                    ]),
+                ExcuseResponse(id: excuse.id, nagID: view.nag.id, summary: excuse.summary, at: call.now))
+        }
+    }
+
+    /// For the nag's creator and the guardians; what the recipient wrote is theirs to read as well. Newest first.
+    func listExcuses(_ caller: Caller, _ call: Call<ExcuseListQuery, NoBody>) async throws -> Page<ExcuseResponse> {
+        let query = call.parameters
+        return try await decide(caller, on: query.nagID) { view, queries in
+            if !view.part.contains(.recipient), let denial = RoleMatrix.denial(of: .readExcuses, by: view.part) {
+                return view.refuse(.readExcuses, denial)
+            }
+            let rows = try await queries.query(
+                NagStatements.excuses(of: query.nagID, in: view.familyID, query.page))
+            let items = try rows.map { row throws(PostgresError) -> ExcuseResponse? in
+                guard let id: ExcuseID = try row["id"] else { return nil }
+                return ExcuseResponse(id: id, nagID: query.nagID, summary: try row["summary"], at: try row["at"])
+            }
+            return .answer(
+                Page(items: items.compactMap { $0 }, total: try rows.first?["total"] ?? 0, answering: query.page))
+        }
+    }
+}
+
+/// An excuse as it is kept.
+struct Excuse {
+    let id: ExcuseID
+    let nag: NagID
+    /// Nil where only a summary left the author's device.
+    let text: String?
+    let summary: String
+    let category: ExcuseCategory
+    let confidence: Double
+
+    /// With a category the text is a summary already, made on the device; without one the rules sum it up.
+    init(id: ExcuseID, text: String, category: ExcuseCategory?, nag: NagID, _ heuristics: Heuristics) {
+        self.id = id
+        self.nag = nag
+        if let category {
+            (self.text, summary, self.category, confidence) = (nil, text, category, 1)
+        } else {
+            let answer = heuristics.excuseSummary(of: text, nagID: nag).response
+            (self.text, summary, self.category, confidence) = (text, answer.summary, answer.category, answer.confidence)
+        }
+    }
+}
+
+extension NagStatements {
+    /// Whether a member may hand in excuses.
+    static func excuseGate(_ user: UserID, in family: FamilyID) -> SQL {
+        """
+        SELECT \(ConsentStatements.inForce(.aiMediation, user: "m.user_id", family: "m.family_id")) AS has_consent,
+               coalesce(k.can_submit_excuses, true) AS can_submit_excuses
+        FROM memberships m LEFT JOIN child_settings k ON k.family_id = m.family_id AND k.user_id = m.user_id
+        WHERE m.family_id = \(family) AND m.user_id = \(user)
+        """
+    }
+
+    static func insert(_ excuse: Excuse, by author: UserID, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO excuses (family_id, id, nag_id, author_id, text, summary, category, confidence, at)
+        SELECT family_id, \(excuse.id), \(excuse.nag), \(author), \(excuse.text), \(excuse.summary),
+               \(excuse.category), \(excuse.confidence), \(now)
+        FROM tick
+        """
+    }
+
+    /// A page and its `total`; with no excuse in it, one row of nulls.
+    static func excuses(of nag: NagID, in family: FamilyID, _ page: PageRequest) -> SQL {
+        """
+        SELECT x.id, x.summary, x.at, t.total
+        FROM (SELECT count(*) AS total FROM excuses WHERE family_id = \(family) AND nag_id = \(nag)) t
+        LEFT JOIN (
+            SELECT id, summary, at FROM excuses WHERE family_id = \(family) AND nag_id = \(nag)
+            ORDER BY at DESC, id DESC LIMIT \(page.limit) OFFSET \(page.offset)
+        ) x ON true
+        ORDER BY x.at DESC, x.id DESC
+        """
+    }
+}

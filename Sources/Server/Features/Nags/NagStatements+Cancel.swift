@@ -1,0 +1,41 @@
+import Domain
+import SQL
+
+extension NagStatements {
+    /// How many nags one act of `cancelOpen` closes at most: the bound on rows of one entity in an act.
+    static let cancelledAtOnce = 400
+
+    /// Rows of an act that close open nags of somebody who is leaving, as `cancelled_relationship_change`, and append
+    /// their `nag_cancelled` events. The act MUST stamp `cancelledAtOnce` rows, rest on `.nothingChanged`, and be
+    /// repeated until `countOpen` is 0.
+    static func cancelOpen(of recipient: UserID, in family: FamilyID, at now: Timestamp) -> [SQL] {
+        // Both rows see the database as it was before the act, so both choose the same nags.
+        let chosen: SQL = """
+            SELECT id FROM nags
+            WHERE family_id = \(family) AND recipient_id = \(recipient) AND status = 'open'
+            ORDER BY id LIMIT \(cancelledAtOnce)
+            """
+        return [
+            """
+            UPDATE nags SET status = 'cancelled_relationship_change', closed_at = \(now),
+                            sync_seq = tick.seq, sync_ts = tick.ts
+            FROM tick WHERE nags.family_id = tick.family_id AND nags.id IN (\(chosen))
+            """,
+            """
+            INSERT INTO nag_events
+                (family_id, id, nag_id, event_type, actor_id, recipient_id, at, source, sync_seq, sync_ts)
+            SELECT family_id, gen_random_uuid(), chosen.id, 'nag_cancelled', \(SystemActor.scheduler), \(recipient),
+                   \(now), 'system', seq, ts
+            FROM tick, (\(chosen)) chosen
+            """,
+        ]
+    }
+
+    /// `count`: how many open nags somebody has.
+    static func countOpen(of recipient: UserID, in family: FamilyID) -> SQL {
+        """
+        SELECT count(*) AS count FROM nags
+        WHERE family_id = \(family) AND recipient_id = \(recipient) AND status = 'open'
+        """
+    }
+}

@@ -1,0 +1,87 @@
+import Domain
+import SQL
+
+extension NagStatements {
+    /// Who a nag would be for, how they and its creator stand to each other, what the family's policy allows, and how
+    /// many nags the creator sent on the family's local day. No row: nobody of that id ever belonged to the family.
+    ///
+    /// What a series makes by itself counts for nobody.
+    static func addressee(
+        _ recipient: UserID, of creator: UserID, in family: FamilyID, policy: PolicyID?, day: Range<Timestamp>
+    ) -> SQL {
+        """
+        SELECT u.display_name, u.pseudonym, \(standing(creator: "\(creator)")), \(policyColumns),
+               \(policy)::uuid IS NULL OR EXISTS (SELECT 1 FROM policies WHERE family_id = m.family_id
+                   AND id = \(policy) AND status = 'active') AS is_policy_known,
+               (SELECT count(*) FROM nags WHERE family_id = m.family_id AND creator_id = \(creator)
+                   AND created_at >= \(day.lowerBound) AND created_at < \(day.upperBound)
+                   AND parent_nag_id IS NULL) AS sent_today
+        FROM memberships m JOIN users u ON u.id = m.user_id
+        \(standingJoins(creator: "\(creator)"))
+        \(policyJoin)
+        WHERE m.family_id = \(family) AND m.user_id = \(recipient)
+        """
+    }
+
+    /// How creator and recipient of a nag stand to each other now, and whether its successor exists.
+    static func series(after nag: NagID, in family: FamilyID) -> SQL {
+        """
+        SELECT \(standing(creator: "n.creator_id")),
+               EXISTS (SELECT 1 FROM nags s WHERE s.family_id = n.family_id AND s.parent_nag_id = n.id) AS has_successor
+        FROM nags n
+        JOIN memberships m ON m.family_id = n.family_id AND m.user_id = n.recipient_id
+        \(standingJoins(creator: "n.creator_id"))
+        WHERE n.family_id = \(family) AND n.id = \(nag)
+        """
+    }
+
+    /// The rows of an act that go on with a series.
+    static func insertSuccessor(_ successor: NagID, of nag: NagID, dueAt: Timestamp, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, description,
+                          strategy_template, policy_id, recurrence, parent_nag_id, series_due_at, status, created_at,
+                          cycle_started_at, source, sync_seq, sync_ts)
+        SELECT n.family_id, \(successor), n.creator_id, n.recipient_id, \(dueAt), n.category, n.done_definition,
+               n.description, n.strategy_template, n.policy_id, n.recurrence, n.id, n.series_due_at, 'open', \(now),
+               \(now), n.source, tick.seq, tick.ts
+        FROM tick JOIN nags n ON n.family_id = tick.family_id AND n.id = \(nag)
+        """
+    }
+
+    /// What a recipient may still snooze today: the family's policy, a child's settings, and what is used up.
+    static func snoozeFacts(_ recipient: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
+        """
+        SELECT \(policyColumns), coalesce(k.can_snooze, true) AS can_snooze,
+               coalesce(k.max_snoozes_per_day, 3) AS snoozes_per_day,
+               (SELECT count(*) FROM nag_events e WHERE e.family_id = m.family_id AND e.recipient_id = m.user_id
+                   AND e.event_type = 'nag_snoozed' AND e.at >= \(day.lowerBound) AND e.at < \(day.upperBound))
+                   AS snoozed_today
+        FROM memberships m
+        LEFT JOIN child_settings k ON k.family_id = m.family_id AND k.user_id = m.user_id
+        \(policyJoin)
+        WHERE m.family_id = \(family) AND m.user_id = \(recipient)
+        """
+    }
+
+    // MARK: Parts
+
+    /// Columns telling how the member `m` stands to a creator.
+    private static func standing(creator: SQL) -> SQL {
+        """
+        m.role AS recipient_role, m.status AS recipient_membership, cm.role AS creator_role,
+        cm.status AS creator_membership,
+        \(RelationshipStatements.status(between: creator, and: "m.user_id", in: "m.family_id")) AS relationship,
+        \(BlockStatements.isBlocked(between: creator, and: "m.user_id")) AS is_blocked
+        """
+    }
+
+    private static func standingJoins(creator: SQL) -> SQL {
+        "JOIN memberships cm ON cm.family_id = m.family_id AND cm.user_id = \(creator)"
+    }
+
+    private static let policyColumns: SQL =
+        "o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes"
+
+    private static let policyJoin: SQL =
+        "LEFT JOIN policies o ON o.family_id = m.family_id AND o.is_default AND o.status = 'active'"
+}

@@ -1,0 +1,134 @@
+import Contract
+import Domain
+import SQL
+
+/// Every statement on nags, their events and excuses.
+enum NagStatements {
+    // MARK: Reading
+
+    /// What `NagResponse(_:)` reads, in its order, from `n` joined with `names`.
+    private static let columns: SQL = """
+        n.id, n.family_id, n.creator_id, n.recipient_id, cr.display_name, re.display_name, n.due_at, n.category,
+        n.done_definition, n.description, n.strategy_template, n.recurrence, n.parent_nag_id, n.status, n.created_at,
+        n.completed_at, n.committed_at, n.recipient_dismissed_at
+        """
+
+    private static let names: SQL = """
+        LEFT JOIN users cr ON cr.id = n.creator_id
+        LEFT JOIN users re ON re.id = n.recipient_id
+        """
+
+    /// The caller, their family and its nag of that id, as of one moment. No row: the session has ended.
+    static func nag(_ nag: NagID, for caller: Caller, standing: SQL) -> SQL {
+        """
+        SELECT \(columns), n.series_due_at, re.pseudonym AS recipient_pseudonym, u.status AS account_status, u.pseudonym,
+               m.family_id AS member_of, m.role, c.seq, f.time_zone
+        FROM users u
+        LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
+        LEFT JOIN families f ON f.id = m.family_id
+        LEFT JOIN family_clock c ON c.family_id = m.family_id
+        LEFT JOIN nags n ON n.family_id = m.family_id AND n.id = \(nag)
+        \(names)
+        WHERE u.id = \(caller.userID) AND \(standing)
+        """
+    }
+
+    /// A page of what a member sees, open ones first, then the newest, and `total`; with no nag in it, one row of nulls.
+    static func page(_ query: NagListQuery, for user: UserID, in family: FamilyID, isGuardian: Bool) -> SQL {
+        var conditions: [SQL] = ["n.family_id = \(family)"]
+        if !isGuardian { conditions.append("(n.creator_id = \(user) OR n.recipient_id = \(user))") }
+        if let status = query.status { conditions.append("n.status = \(status)") }
+        if query.excludeDismissed {
+            conditions.append("(n.recipient_id <> \(user) OR n.recipient_dismissed_at IS NULL)")
+        }
+        let condition = SQL.joined(conditions, separator: " AND ")
+        let order: SQL = "ORDER BY (n.status = 'open') DESC, n.created_at DESC, n.id DESC"
+        return """
+            SELECT \(columns), t.total
+            FROM (SELECT count(*) AS total FROM nags n WHERE \(condition)) t
+            LEFT JOIN (
+                SELECT * FROM nags n WHERE \(condition) \(order)
+                LIMIT \(query.page.limit) OFFSET \(query.page.offset)
+            ) n ON true
+            \(names)
+            \(order)
+            """
+    }
+
+    // MARK: Rows of an act
+
+    /// A nag that somebody makes.
+    static func insert(_ nag: NagResponse, policy: PolicyID?) -> SQL {
+        """
+        INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, description,
+                          strategy_template, policy_id, recurrence, series_due_at, status, created_at,
+                          cycle_started_at, sync_seq, sync_ts)
+        SELECT family_id, \(nag.id), \(nag.creatorID), \(nag.recipientID), \(nag.dueAt), \(nag.category),
+               \(nag.doneDefinition), \(nag.description), \(nag.strategyTemplate), \(policy), \(nag.recurrence),
+               \(nag.recurrence.map { _ in nag.dueAt }), 'open', \(nag.createdAt), \(nag.createdAt), seq, ts
+        FROM tick
+        """
+    }
+
+    /// Something that happens to a nag, and the words and values of it that belong to the feed.
+    static func append(
+        _ type: NagEventType, _ event: EventID, to nag: NagID, for recipient: UserID, by actor: UserID,
+        at now: Timestamp, _ payload: [String: String] = [:]
+    ) -> SQL {
+        let source = actor == SystemActor.scheduler ? "system" : "text"
+        return """
+            INSERT INTO nag_events
+                (family_id, id, nag_id, event_type, actor_id, recipient_id, at, payload, source, sync_seq, sync_ts)
+            SELECT family_id, \(event), \(nag), \(type.rawValue), \(actor), \(recipient), \(now),
+                   \(SQLJSON(String(decoding: payload.jsonBytes, as: UTF8.self))), \(source), seq, ts
+            FROM tick
+            """
+    }
+
+    /// What a person entitled to changes. A due time they move begins a new due cycle, and in a series a new rhythm.
+    static func edit(_ nag: NagResponse, movesDueTime: Bool, at now: Timestamp) -> SQL {
+        update(
+            nag.id,
+            """
+            due_at = \(nag.dueAt), category = \(nag.category), done_definition = \(nag.doneDefinition),
+            committed_at = \(nag.committedAt),
+            cycle_started_at = CASE WHEN \(movesDueTime) THEN \(now) ELSE cycle_started_at END,
+            series_due_at = CASE WHEN \(movesDueTime) AND recurrence IS NOT NULL THEN \(nag.dueAt) ELSE series_due_at END
+            """)
+    }
+
+    static func snooze(_ nag: NagID, to dueAt: Timestamp) -> SQL { update(nag, "due_at = \(dueAt)") }
+
+    static func dismiss(_ nag: NagID, at moment: Timestamp?) -> SQL {
+        update(nag, "recipient_dismissed_at = \(moment)")
+    }
+
+    static func complete(_ nag: NagID, note: String?, at now: Timestamp) -> SQL {
+        update(
+            nag, "status = 'completed', completed_at = \(now), closed_at = \(now), completion_note = \(note)")
+    }
+
+    static func withdraw(_ nag: NagID, at now: Timestamp) -> SQL {
+        update(nag, "status = 'withdrawn', closed_at = \(now)")
+    }
+
+    private static func update(_ nag: NagID, _ changes: SQL) -> SQL {
+        """
+        UPDATE nags SET \(changes), sync_seq = tick.seq, sync_ts = tick.ts
+        FROM tick WHERE nags.family_id = tick.family_id AND nags.id = \(nag)
+        """
+    }
+}
+
+/// What can happen to a nag.
+enum NagEventType: String {
+    case created = "nag_created"
+    case updated = "nag_updated"
+    case snoozed = "nag_snoozed"
+    case committed = "nag_committed"
+    case completed = "nag_completed"
+    case withdrawn = "nag_withdrawn"
+    case dismissed = "nag_dismissed"
+    case undismissed = "nag_undismissed"
+    case excuseSubmitted = "excuse_submitted"
+}

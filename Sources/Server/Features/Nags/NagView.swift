@@ -1,0 +1,88 @@
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// A nag as a member of its family meets it, and what they are to it, as of one moment.
+struct NagView {
+    var nag: NagResponse
+    let part: NagPart
+    let userID: UserID
+    let familyID: FamilyID
+    let role: FamilyRole
+    let pseudonym: Pseudonym
+    let recipient: Pseudonym?
+    let timeZone: String
+    /// The family's number at that moment.
+    let seq: Int64
+    /// The first due time of the nag's series.
+    let seriesDueAt: Timestamp?
+
+    /// - Throws: 401 when the session has ended, 403 while the account waits, 404 unless the nag is of the caller's
+    ///   family.
+    init(_ rows: Rows, for caller: Caller) throws {
+        guard let row = rows.first else { throw Access.sessionEnded }
+        try Access.requireActive(status: try row["account_status"])
+        guard let family: FamilyID = try row["member_of"], let nag = try NagResponse(row) else {
+            throw APIError(.notFound, "There is no such nag.")
+        }
+        self.nag = nag
+        userID = caller.userID
+        familyID = family
+        role = try row["role"]
+        pseudonym = try row["pseudonym"]
+        recipient = try row["recipient_pseudonym"]
+        timeZone = try row["time_zone"]
+        seq = try row["seq"]
+        seriesDueAt = try row["series_due_at"]
+        var part: NagPart = role == .guardian ? .guardian : []
+        if nag.creatorID == caller.userID { part.insert(.creator) }
+        if nag.recipientID == caller.userID { part.insert(.recipient) }
+        self.part = part
+    }
+
+    /// The act of this member on this nag.
+    func act(_ kind: String, details: [String: String] = [:], stampedRows: Int = 1, rows: [SQL]) -> Act {
+        Act(
+            kind: kind, basis: .nothingChanged(since: seq), actor: pseudonym, subject: recipient,
+            resource: nag.id.retyped(), details: details, stampedRows: stampedRows, rows: rows)
+    }
+
+    /// Refuses an act on the nag and puts that on the trail.
+    func refuse<Answer>(
+        _ act: NagAct, _ denial: Denial, _ code: ErrorCode = .authorizationDenied
+    ) -> Decision<Answer> {
+        refuse(act, reason: denial.rawValue, APIError(code, denial.message))
+    }
+
+    func refuse<Answer>(_ act: NagAct, reason: String, _ error: APIError) -> Decision<Answer> {
+        .refuse(self.act("nag.\(act.rawValue).denied", details: ["reason": reason], stampedRows: 0, rows: []), error)
+    }
+}
+
+extension NagResponse {
+    /// Reads the columns of `NagStatements`; nil where the row holds no nag.
+    init?(_ row: Row) throws(PostgresError) {
+        if row.isNull(0) { return nil }
+        func moment(_ column: Int) -> Timestamp? { row.isNull(column) ? nil : row.timestamp(column) }
+        func word<Value: RawRepresentable>(_ column: Int) throws(PostgresError) -> Value where Value.RawValue == String {
+            guard let value = row.text(column).flatMap(Value.init) else { throw .unexpectedShape("nag \(column)") }
+            return value
+        }
+        self.init(
+            id: row.identifier(0), familyID: row.identifier(1), connectionID: nil, creatorID: row.identifier(2),
+            recipientID: row.identifier(3), creatorDisplayName: row.text(4), recipientDisplayName: row.text(5),
+            dueAt: row.timestamp(6), category: try word(7), doneDefinition: try word(8), description: row.text(9),
+            strategyTemplate: try word(10), recurrence: row.isNull(11) ? nil : try word(11),
+            parentNagID: row.isNull(12) ? nil : row.identifier(12), status: try word(13), createdAt: row.timestamp(14),
+            completedAt: moment(15), committedAt: moment(16), recipientDismissedAt: moment(17))
+    }
+}
+
+extension Row {
+    /// The id in a column; the nil one when null.
+    fileprivate func identifier<Kind>(_ column: Int) -> Identifier<Kind> {
+        let (high, low) = uuid(column)
+        return Identifier(high: high, low: low)
+    }
+}

@@ -1,0 +1,81 @@
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// Nags: who may ask whom for what, and what becomes of it. The use cases are in files of their own.
+///
+/// Every decision about a nag rests on nothing in its family having changed since it was read, so that caps are exact
+/// and an outcome has one winner, however many requests run at the same time.
+final class Nags {
+    let backend: Backend
+    let gamification: Gamification
+
+    init(_ backend: Backend, _ gamification: Gamification) {
+        self.backend = backend
+        self.gamification = gamification
+    }
+
+    /// For its creator, its recipient and the guardians.
+    func get(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
+        try await decide(caller, on: call.parameters.nagID, .read) { view, _ in .answer(view.nag) }
+    }
+
+    /// What the caller may see of the family's nags: guardians all, others those they made or got.
+    func list(_ caller: Caller, _ call: Call<NagListQuery, NoBody>) async throws -> Page<NagResponse> {
+        let (query, queries) = (call.parameters, backend.database)
+        let own = try await backend.access.account(caller, queries).family
+        // Without a family there are no nags, and those of connections are none of the family's.
+        guard let family = query.familyID ?? own, query.connectionID == nil else {
+            return Page(items: [], total: 0, answering: query.page)
+        }
+        let member = try await backend.access.member(caller, of: family, queries)
+        let rows = try await queries.query(
+            NagStatements.page(
+                query, for: caller.userID, in: member.familyID, isGuardian: member.role == .guardian))
+        return Page(
+            items: try rows.map { row throws(PostgresError) in try NagResponse(row) }.compactMap { $0 },
+            total: try rows.first?["total"] ?? 0, answering: query.page)
+    }
+
+    // MARK: What all have in common
+
+    /// Reads a nag, asks the role matrix about `act`, and carries out what the closure decides. Refusals are audited.
+    func decide<Answer: WireContent>(
+        _ caller: Caller, on nag: NagID, _ act: NagAct,
+        _ body: (NagView, any Queries) async throws -> Decision<Answer>
+    ) async throws -> Answer {
+        try await decide(caller, on: nag) { view, queries in
+            if let denial = RoleMatrix.denial(of: act, by: view.part) { return view.refuse(act, denial) }
+            return try await body(view, queries)
+        }
+    }
+
+    /// The same for operations whose act depends on what is asked for.
+    func decide<Answer: WireContent>(
+        _ caller: Caller, on nag: NagID, _ body: (NagView, any Queries) async throws -> Decision<Answer>
+    ) async throws -> Answer {
+        // The family is known only once the nag is found; it is the caller's own, since each has one.
+        let first = try await view(caller, nag, backend.database)
+        var fresh: NagView? = first
+        return try await backend.ledger.write(caller, in: first.familyID) { queries in
+            let view: NagView
+            if let read = fresh { view = read } else { view = try await self.view(caller, nag, queries) }
+            fresh = nil
+            return try await body(view, queries)
+        }
+    }
+
+    private func view(_ caller: Caller, _ nag: NagID, _ queries: any Queries) async throws -> NagView {
+        try NagView(
+            try await queries.query(NagStatements.nag(nag, for: caller, standing: backend.access.standing(caller))),
+            for: caller)
+    }
+
+    /// The row of an act that appends an event of this member to the nag.
+    func event(_ type: NagEventType, _ view: NagView, at now: Timestamp, _ payload: [String: String] = [:]) -> SQL {
+        NagStatements.append(
+            type, backend.random.identifier(at: now), to: view.nag.id, for: view.nag.recipientID, by: view.userID,
+            at: now, payload)
+    }
+}

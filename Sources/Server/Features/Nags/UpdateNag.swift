@@ -1,0 +1,119 @@
+import Contract
+import Domain
+import Postgres
+
+extension Nags {
+    /// Creator and guardians edit; the recipient snoozes with `due_at` alone or promises a time with `committed_at`
+    /// alone.
+    func update(_ caller: Caller, _ call: Call<NagPath, NagUpdate>) async throws -> NagResponse {
+        var changes = call.body
+        changes.dueAt = changes.dueAt?.flooredToMillisecond
+        return try await decide(caller, on: call.parameters.nagID) { view, queries in
+            if let (act, denial) = Self.denial(of: changes, view.part) { return view.refuse(act, denial) }
+            guard view.nag.status == .open else { throw APIError(.conflict, Denial.nagNotOpen.message) }
+            if changes.isOnlyDueTime, RoleMatrix.denial(of: .edit, by: view.part) != nil, let dueAt = changes.dueAt {
+                return try await snooze(view, to: dueAt, at: call.now, queries)
+            }
+            return try edit(view, changes, at: call.now)
+        }
+    }
+
+    /// What of the changes is not this person's to make.
+    private static func denial(of changes: NagUpdate, _ part: NagPart) -> (NagAct, Denial)? {
+        if let denial = RoleMatrix.denial(of: .read, by: part) { return (.edit, denial) }
+        if !changes.committedAt.isAbsent, let denial = RoleMatrix.denial(of: .commit, by: part) {
+            return (.commit, denial)
+        }
+        if changes.isEdit, let denial = RoleMatrix.denial(of: .edit, by: part) {
+            // Moving the due time and nothing else is a snooze.
+            if changes.isOnlyDueTime, RoleMatrix.denial(of: .snooze, by: part) == nil { return nil }
+            return (.edit, denial)
+        }
+        return nil
+    }
+
+    // MARK: By those entitled to
+
+    private func edit(_ view: NagView, _ changes: NagUpdate, at now: Timestamp) throws -> Decision<NagResponse> {
+        var nag = view.nag
+        nag.dueAt = changes.dueAt ?? nag.dueAt
+        nag.category = changes.category ?? nag.category
+        nag.doneDefinition = changes.doneDefinition ?? nag.doneDefinition
+        nag.committedAt = changes.committedAt.applied(to: nag.committedAt)?.flooredToMillisecond
+        guard nag.dueAt == view.nag.dueAt || nag.dueAt > now else {
+            throw APIError(.validationFailed, "The due time must lie in the future.", field: "due_at")
+        }
+        if let promise = nag.committedAt, promise != view.nag.committedAt, promise <= now {
+            throw APIError(.validationFailed, "The promised time must lie in the future.", field: "committed_at")
+        }
+        guard nag != view.nag else { return .answer(nag) }
+        let edited = nag.edits(since: view.nag)
+        let isPromise = nag.committedAt != view.nag.committedAt
+        var rows = [NagStatements.edit(nag, movesDueTime: nag.dueAt != view.nag.dueAt, at: now)]
+        if !edited.isEmpty { rows.append(event(.updated, view, at: now, edited)) }
+        if isPromise {
+            rows.append(
+                event(.committed, view, at: now, nag.committedAt.map { ["committed_at": $0.rfc3339] } ?? [:]))
+        }
+        var details = edited
+        if isPromise { details["committed_at"] = nag.committedAt?.rfc3339 ?? "none" }
+        return .perform(
+            view.act(
+                edited.isEmpty ? "nag.committed" : "nag.updated", details: details, stampedRows: rows.count - 1,
+                rows: rows),
+            nag)
+    }
+
+    // MARK: By the recipient
+
+    /// Delays reminders within the family's bounds; resets no history.
+    private func snooze(
+        _ view: NagView, to dueAt: Timestamp, at now: Timestamp, _ queries: any Queries
+    ) async throws -> Decision<NagResponse> {
+        if dueAt == view.nag.dueAt { return .answer(view.nag) }
+        let today = backend.zones.zone(view.timeZone).day(containing: now)
+        let row = try await queries.query(
+            NagStatements.snoozeFacts(view.nag.recipientID, in: view.familyID, day: today)
+        ).one()
+        let allowance = SnoozeAllowance(
+            isAllowed: try row["can_snooze"], perDay: try row["snoozes_per_day"], usedToday: try row["snoozed_today"])
+        switch NagLimit.denialOfSnooze(
+            from: view.nag.dueAt, to: dueAt, now: now, policy: try FamilyPolicy(row),
+            allowance: view.role == .child ? allowance : nil)
+        {
+        case nil: break
+        case let denial? where denial == .snoozeNotLater || denial == .snoozeTooLong:
+            throw APIError(.validationFailed, denial.message, field: "due_at")
+        case let denial?:
+            return view.refuse(.snooze, denial, .policyForbidden)
+        }
+        var nag = view.nag
+        nag.dueAt = dueAt
+        let change = ["from": view.nag.dueAt.rfc3339, "due_at": dueAt.rfc3339]
+        return .perform(
+            view.act(
+                "nag.snoozed", details: change,
+                rows: [NagStatements.snooze(nag.id, to: dueAt), event(.snoozed, view, at: now, change)]),
+            nag)
+    }
+}
+
+extension NagUpdate {
+    /// Whether it holds something besides the promise.
+    fileprivate var isEdit: Bool { dueAt != nil || category != nil || doneDefinition != nil }
+
+    fileprivate var isOnlyDueTime: Bool {
+        dueAt != nil && category == nil && doneDefinition == nil && committedAt.isAbsent
+    }
+}
+
+extension NagResponse {
+    /// The edited fields with their values.
+    fileprivate func edits(since old: NagResponse) -> [String: String] {
+        var edits: [String: String] = [:]
+        if dueAt != old.dueAt { edits["due_at"] = dueAt.rfc3339 }
+        if category != old.category { edits["category"] = category.rawValue }
+        if doneDefinition != old.doneDefinition { edits["done_definition"] = doneDefinition.rawValue }
+        return edits
+    }
+}

@@ -1,0 +1,114 @@
+import Contract
+import Domain
+import JSON
+import Postgres
+
+/// What members want for themselves in a family: for the person, and for guardians.
+final class MemberPreferences {
+    /// The version of the document's shape.
+    static let schemaVersion = 2
+
+    private let backend: Backend
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    func get(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> PreferenceResponse {
+        try await read(caller, of: caller.userID, in: call.parameters.familyID)
+    }
+
+    func getOfMember(_ caller: Caller, _ call: Call<MemberPreferencesPath, NoBody>) async throws -> PreferenceResponse {
+        try await read(caller, of: call.parameters.userID, in: call.parameters.familyID)
+    }
+
+    func update(_ caller: Caller, _ call: Call<FamilyQuery, PreferenceUpdate>) async throws -> PreferenceResponse {
+        try await merge(call.body.preferences, caller, of: caller.userID, in: call.parameters.familyID)
+    }
+
+    func updateOfMember(
+        _ caller: Caller, _ call: Call<MemberPreferencesPath, PreferenceUpdate>
+    ) async throws -> PreferenceResponse {
+        try await merge(call.body.preferences, caller, of: call.parameters.userID, in: call.parameters.familyID)
+    }
+
+    private func read(_ caller: Caller, of user: UserID, in family: FamilyID) async throws -> PreferenceResponse {
+        let member = try await backend.access.member(caller, of: family, backend.database)
+        guard RoleMatrix.denialOfInsights(isSelf: user == caller.userID, by: Standing(role: member.role)) == nil else {
+            return try await backend.ledger.write(caller, in: family) { queries in
+                let member = try await backend.access.member(caller, of: family, queries)
+                return .denied("preferences.read", to: member, .guardianOrSelfOnly)
+            }
+        }
+        return try await current(of: user, seenBy: member, backend.database).response
+    }
+
+    /// Merges the document into what is stored, name by name; null takes a name away. With `If-Match` only into what the
+    /// client has seen.
+    private func merge(
+        _ update: JSONObject, _ caller: Caller, of user: UserID, in family: FamilyID
+    ) async throws -> PreferenceResponse {
+        let change = try PreferenceChange(update)
+        return try await backend.ledger.write(caller, in: family) { queries in
+            let member = try await backend.access.member(caller, of: family, queries)
+            if let denial = RoleMatrix.denialOfInsights(isSelf: user == caller.userID, by: Standing(role: member.role)) {
+                return .denied("preferences.change", to: member, denial)
+            }
+            let current = try await current(of: user, seenBy: member, queries)
+            if let tags = caller.context.ifMatch, !current.isNamed(byAnyOf: tags) {
+                throw APIError(.preconditionFailed, "These preferences have changed in the meantime. Read them again.")
+            }
+            var changed = current
+            changed.stored = try change.applied(to: current.stored)
+            guard changed.stored != current.stored else { return .answer(current.response) }
+            changed.updatedAt = caller.now
+            let act = Act(
+                kind: "preferences.changed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                subject: current.pseudonym, details: change.details, changesRights: true, stampedRows: 0,
+                rows: [PreferenceStatements.set(changed.stored, of: user, at: caller.now)])
+            return .perform(act, changed.response)
+        }
+    }
+
+    /// - Throws: 404 for somebody who is no active member.
+    private func current(
+        of user: UserID, seenBy member: Member, _ queries: any Queries
+    ) async throws -> CurrentPreferences {
+        let rows = try await queries.query(PreferenceStatements.current(of: user, in: member.familyID))
+        guard let row = rows.first else { throw APIError(.notFound, "The family has no such member.") }
+        return CurrentPreferences(
+            user: user, family: member.familyID, familyZone: member.timeZone, pseudonym: try row["pseudonym"],
+            stored: try row["prefs"], updatedAt: try row["updated_at"])
+    }
+}
+
+/// A member's preferences as they stand.
+private struct CurrentPreferences {
+    let user: UserID
+    let family: FamilyID
+    let familyZone: String
+    let pseudonym: Pseudonym
+    var stored: StoredPreferences
+    var updatedAt: Timestamp
+
+    var response: PreferenceResponse {
+        let document = stored.overlaid(inFamilyAt: familyZone)
+        return PreferenceResponse(
+            userID: user, familyID: family, schemaVersion: MemberPreferences.schemaVersion, preferences: document,
+            etag: Self.tag(document, updatedAt), updatedAt: updatedAt)
+    }
+
+    /// If-Match by strong comparison (RFC 9110, section 13.1.1); the quotes are not insisted on.
+    func isNamed(byAnyOf tags: String) -> Bool {
+        let tag = response.etag
+        return tags.split(separator: ",").map { $0.trimmingPrefix { $0 == " " || $0 == "\t" } }.contains { candidate in
+            var candidate = candidate
+            while candidate.last == " " || candidate.last == "\t" { candidate.removeLast() }
+            return candidate == "*" || candidate == tag || "\"\(candidate)\"" == tag
+        }
+    }
+
+    /// A strong entity tag over the document and the time of its last change, with its quotes.
+    private static func tag(_ document: JSONObject, _ updatedAt: Timestamp) -> String {
+        let content = JSONValue.object(document).bytes + Array(updatedAt.rfc3339.utf8)
+        return "\"\(base64URL(Array(digest(content).prefix(16))))\""
+    }
+}

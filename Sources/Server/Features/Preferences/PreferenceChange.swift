@@ -1,0 +1,79 @@
+import Contract
+import Domain
+import JSON
+
+/// A change to a preferences document, checked as far as the server understands it.
+///
+/// Known names hold what the rules can read; names that only a family's policy may decide are refused; all others are
+/// the clients' own and are kept as they are.
+struct PreferenceChange {
+    /// The most bytes that a member's document may have.
+    static let largestDocument = 32 << 10
+
+    private let members: [JSONObject.Member]
+
+    /// - Throws: what is wrong, naming the field as `prefs_json.<name>`.
+    init(_ update: JSONObject) throws(InvalidInput) {
+        members = update.members
+        for member in members {
+            let field = "prefs_json.\(member.key)"
+            guard !Self.policyNames.contains(member.key) else {
+                throw InvalidInput("is for the family's policy to decide", field: field)
+            }
+            if let key = PreferenceKey(rawValue: member.key), member.value != .null,
+                let fault = Self.fault(of: member.value, for: key)
+            {
+                throw InvalidInput(fault, field: field)
+            }
+        }
+    }
+
+    /// The document after the change.
+    /// - Throws: when it would be too large.
+    func applied(to stored: StoredPreferences) throws(InvalidInput) -> StoredPreferences {
+        var document = stored.document
+        for member in members { document[member.key] = member.value == .null ? nil : member.value }
+        guard JSONValue.object(document).bytes.count <= Self.largestDocument else {
+            throw InvalidInput("must have at most \(Self.largestDocument) bytes in all", field: "prefs_json")
+        }
+        return StoredPreferences(document)
+    }
+
+    /// What the trail is told: which known names changed, and how many others. No values, and no clients' words.
+    var details: [String: String] {
+        let known = members.map(\.key).filter { PreferenceKey(rawValue: $0) != nil }.sorted()
+        return ["names": known.joined(separator: ","), "other_names": "\(members.count - known.count)"]
+    }
+
+    private static let policyNames = Set(
+        PolicyViolation.Field.allCases.map(\.rawValue) + ["pushback_bounds", "role_rules"])
+
+    /// What is wrong with a value; nil when nothing is.
+    private static func fault(of value: JSONValue, for key: PreferenceKey) -> String? {
+        switch key {
+        case .gamificationEnabled, .quietHoursEnabled, .aiServerEnabled, .aiOnDeviceEnabled,
+            .useCommitTimeForEscalation, .notifySentOverdue:
+            return value.boolValue == nil ? "must be true or false" : nil
+        case .quietHoursStart, .quietHoursEnd:
+            return value.stringValue.flatMap { TimeOfDay($0) } == nil ? "must be a time as HH:MM or HH:MM:SS" : nil
+        case .timeZone:
+            return value.stringValue.flatMap { SystemZone(named: $0) } == nil
+                ? "must be a zone of the IANA database, such as Europe/Berlin" : nil
+        case .notificationFrequency:
+            guard let text = value.stringValue, (1...64).contains(text.unicodeScalars.count) else {
+                return "must be a word of at most 64 characters"
+            }
+            return nil
+        case .deliveryChannel: return fault(of: value, in: DeliveryChannel.self)
+        case .pushBackMode: return fault(of: value, in: PushBackMode.self)
+        case .tone: return fault(of: value, in: PreferredTone.self)
+        }
+    }
+
+    private static func fault<Choice: RawRepresentable & CaseIterable>(
+        of value: JSONValue, in _: Choice.Type
+    ) -> String? where Choice.RawValue == String {
+        guard value.stringValue.flatMap(Choice.init) == nil else { return nil }
+        return "must be one of " + Choice.allCases.map(\.rawValue).joined(separator: ", ")
+    }
+}

@@ -1,0 +1,37 @@
+import Domain
+import JSON
+import SQL
+
+/// Every statement on preferences.
+enum PreferenceStatements {
+    /// A member's stored preferences, or null: an SQL expression for the statements of other features, to be read as
+    /// `StoredPreferences`.
+    ///
+    /// `user` and `family` are expressions of the statement around it, with their table's name before them, or values.
+    static func stored(of user: SQL, in family: SQL) -> SQL {
+        """
+        (SELECT preferences.prefs FROM preferences
+         WHERE preferences.family_id = \(family) AND preferences.user_id = \(user))
+        """
+    }
+
+    /// An active member's pseudonym, stored preferences and the time of their last change; the membership's, where
+    /// nothing was ever set.
+    static func current(of user: UserID, in family: FamilyID) -> SQL {
+        """
+        SELECT u.pseudonym, p.prefs, coalesce(p.updated_at, m.joined_at) AS updated_at
+        FROM memberships m JOIN users u ON u.id = m.user_id
+        LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = m.user_id
+        WHERE m.family_id = \(family) AND m.user_id = \(user) AND m.status = 'active'
+        """
+    }
+
+    /// A row of an act.
+    static func set(_ preferences: StoredPreferences, of user: UserID, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO preferences (family_id, user_id, prefs, updated_at)
+        SELECT family_id, \(user), \(SQLJSON(JSONValue.object(preferences.document).description)), \(now) FROM tick
+        ON CONFLICT (family_id, user_id) DO UPDATE SET prefs = excluded.prefs, updated_at = excluded.updated_at
+        """
+    }
+}

@@ -1,0 +1,91 @@
+import Contract
+import Domain
+import JSON
+import Postgres
+
+/// How the nags due in some period ended.
+struct Figures {
+    var total = 0
+    var completed = 0
+    var onTime = 0
+    var missed = 0
+
+    init() {}
+
+    init(_ row: Row) throws(PostgresError) {
+        total = try row["total"]
+        completed = try row["completed"]
+        onTime = try row["on_time"]
+        missed = try row["missed"]
+    }
+
+    /// completed / total in four decimals, rounded half up; 0 where nothing was due.
+    var completionRate: Double {
+        total == 0 ? 0 : Double((completed * 20_000 + total) / (2 * total)) / 10_000
+    }
+
+    static func += (sum: inout Figures, part: Figures) {
+        sum.total += part.total
+        sum.completed += part.completed
+        sum.onTime += part.onTime
+        sum.missed += part.missed
+    }
+
+    /// By name, as a report shows them.
+    var document: JSONObject {
+        var object = JSONObject()
+        object["total_nags"] = .integer(Int64(total))
+        object["completed"] = .integer(Int64(completed))
+        object["completed_on_time"] = .integer(Int64(onTime))
+        object["missed"] = .integer(Int64(missed))
+        object["open"] = .integer(Int64(total - completed - missed))
+        object["completion_rate"] = .double(completionRate)
+        return object
+    }
+}
+
+/// The figures of a week, and of the weeks before it.
+struct WeeklyMetrics {
+    private var byWeek: [Figures]
+    private var byCategory: [NagCategory: Figures] = [:]
+    private var excuses: [ExcuseCategory: Int] = [:]
+    private let weeks: [Timestamp]
+
+    /// - Parameter weeks: where they begin, oldest first; the last is the one reported on.
+    init(_ rows: Rows, _ excuseRows: Rows, weeks: [Timestamp]) throws(PostgresError) {
+        self.weeks = weeks
+        byWeek = weeks.map { _ in Figures() }
+        for index in 0..<rows.count {
+            let row = rows[index]
+            let week: Int = try row["week"]
+            guard weeks.indices.contains(week - 1) else { continue }
+            byWeek[week - 1] += try Figures(row)
+            if week == weeks.count { byCategory[try row["category"], default: Figures()] += try Figures(row) }
+        }
+        for index in 0..<excuseRows.count {
+            excuses[try excuseRows[index]["category"]] = try excuseRows[index]["count"]
+        }
+    }
+
+    var document: JSONObject {
+        var object = (byWeek.last ?? Figures()).document
+        var categories = JSONObject()
+        for category in NagCategory.allCases {
+            categories[category.rawValue] = .object((byCategory[category] ?? Figures()).document)
+        }
+        object["by_category"] = .object(categories)
+        var reasons = JSONObject()
+        for category in ExcuseCategory.allCases {
+            reasons[category.rawValue] = .integer(Int64(excuses[category] ?? 0))
+        }
+        object["by_excuse_category"] = .object(reasons)
+        object["weekly_trend"] = .array(
+            zip(weeks, byWeek).map { start, figures in
+                var week = JSONObject()
+                week["period_start"] = .string(start.rfc3339)
+                for member in figures.document.members { week[member.key] = member.value }
+                return .object(week)
+            })
+        return object
+    }
+}

@@ -1,0 +1,40 @@
+import Domain
+import SQL
+
+/// The statements reports are made from.
+enum ReportStatements {
+    /// How the nags due in a period, bounds included, ended: one row for each category and week.
+    /// - Parameter weeks: where weeks begin, ascending; `week` is 1 from the first of them on, 0 before it.
+    static func figures(
+        of family: FamilyID, from start: Timestamp?, through end: Timestamp?, weeks: [Timestamp]
+    ) -> SQL {
+        let week: SQL = weeks.isEmpty
+            ? "0" : "width_bucket(due_at, ARRAY[\(SQL.joined(weeks.map { "\($0)" }, separator: ", "))])"
+        return """
+            SELECT \(week) AS week, category, count(*) AS total,
+                   count(*) FILTER (WHERE status = 'completed') AS completed,
+                   count(*) FILTER (WHERE status = 'completed' AND completed_at <= due_at) AS on_time,
+                   count(*) FILTER (WHERE status = 'missed') AS missed
+            FROM nags WHERE \(due(family, start, end)) GROUP BY week, category
+            """
+    }
+
+    /// How many excuses of each category were handed in for the nags due in a period, bounds included.
+    static func excuses(of family: FamilyID, from start: Timestamp, through end: Timestamp) -> SQL {
+        """
+        SELECT x.category, count(*) AS count
+        FROM nags JOIN excuses x ON x.family_id = nags.family_id AND x.nag_id = nags.id
+        WHERE \(due(family, start, end)) GROUP BY x.category
+        """
+    }
+
+    /// What is withdrawn or cancelled is due no more.
+    private static func due(_ family: FamilyID, _ start: Timestamp?, _ end: Timestamp?) -> SQL {
+        var conditions: [SQL] = [
+            "nags.family_id = \(family)", "nags.status NOT IN ('withdrawn', 'cancelled_relationship_change')",
+        ]
+        if let start { conditions.append("nags.due_at >= \(start)") }
+        if let end { conditions.append("nags.due_at <= \(end)") }
+        return .joined(conditions, separator: " AND ")
+    }
+}

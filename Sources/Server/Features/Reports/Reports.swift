@@ -1,0 +1,58 @@
+import Contract
+import Domain
+import JSON
+import Postgres
+
+/// A family's nags in figures, for its guardians.
+///
+/// A figure counts the nags due in a period, whenever they were made or done; what was withdrawn or cancelled is due no
+/// more and counts nowhere. Completed are those done at any time, missed those unresolved past their final window.
+final class Reports {
+    private static let trendWeeks = 4
+
+    private let backend: Backend
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    /// The family's local week, Monday to Sunday, that contains now, by category and by category of excuses, and how it
+    /// compares with the three before it.
+    func weekly(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> WeeklyReportResponse {
+        let member = try await guardian(caller, of: call.parameters.familyID)
+        let zone = backend.zones.zone(member.timeZone)
+        let weeks = zone.weekStarts(upTo: call.now, count: Self.trendWeeks)
+        let week = zone.week(containing: call.now)
+        // Bounds are inclusive and moments whole microseconds.
+        let end = week.upperBound - Timestamp.Span(microseconds: 1)
+        let rows = try await backend.database.query(
+            ReportStatements.figures(of: member.familyID, from: weeks.first, through: end, weeks: weeks))
+        let excuses = try await backend.database.query(
+            ReportStatements.excuses(of: member.familyID, from: week.lowerBound, through: end))
+        return WeeklyReportResponse(
+            familyID: member.familyID, periodStart: week.lowerBound,
+            metrics: try WeeklyMetrics(rows, excuses, weeks: weeks).document)
+    }
+
+    /// All time, or the nags due from `from_date` to `to_date`, both included.
+    func metrics(_ caller: Caller, _ call: Call<FamilyMetricsQuery, NoBody>) async throws -> FamilyMetricsResponse {
+        let query = call.parameters
+        if let from = query.fromDate, let to = query.toDate, from > to {
+            throw APIError(.validationFailed, "from_date must not lie after to_date.", field: "from_date")
+        }
+        let member = try await guardian(caller, of: query.familyID)
+        let rows = try await backend.database.query(
+            ReportStatements.figures(of: member.familyID, from: query.fromDate, through: query.toDate, weeks: []))
+        var figures = Figures()
+        for row in try rows.map({ row throws(PostgresError) in try Figures(row) }) { figures += row }
+        return FamilyMetricsResponse(
+            familyID: member.familyID, fromDate: query.fromDate, toDate: query.toDate, totalNags: figures.total,
+            completed: figures.completed, missed: figures.missed, completionRate: figures.completionRate)
+    }
+
+    private func guardian(_ caller: Caller, of family: FamilyID) async throws -> Member {
+        let member = try await backend.access.member(caller, of: family, backend.database)
+        if let denial = RoleMatrix.denial(of: .readReports, by: Standing(role: member.role)) {
+            try await backend.refuse(caller, member, "report.read.denied", denial)
+        }
+        return member
+    }
+}

@@ -1,0 +1,58 @@
+import Contract
+import Domain
+import SQL
+
+/// Every statement on blocks.
+enum BlockStatements {
+    /// A condition: whether either of two people blocks the other. Both are SQL expressions or values.
+    static func isBlocked(between one: SQL, and other: SQL) -> SQL {
+        """
+        EXISTS (SELECT 1 FROM blocks b WHERE b.state = 'active'
+            AND ((b.actor_id = \(one) AND b.target_id = \(other)) OR (b.actor_id = \(other) AND b.target_id = \(one))))
+        """
+    }
+
+    /// A page and its `total`; with no block in it, one row of nulls.
+    static func page(of user: UserID, _ page: PageRequest) -> SQL {
+        """
+        SELECT b.*, t.total
+        FROM (SELECT count(*) AS total FROM blocks WHERE actor_id = \(user)) t
+        LEFT JOIN (
+            SELECT id, actor_id, target_id, state, created_at FROM blocks WHERE actor_id = \(user)
+            ORDER BY created_at DESC, id DESC LIMIT \(page.limit) OFFSET \(page.offset)
+        ) b ON true
+        ORDER BY b.created_at DESC, b.id DESC
+        """
+    }
+
+    /// Somebody and the block against them, if there is one. No row: nobody has that id, or no more.
+    static func block(by actor: UserID, against target: UserID) -> SQL {
+        """
+        SELECT u.pseudonym AS target_pseudonym, b.id, b.actor_id, b.target_id, b.state
+        FROM users u LEFT JOIN blocks b ON b.actor_id = \(actor) AND b.target_id = u.id
+        WHERE u.id = \(target) AND u.status <> 'deleted'
+        """
+    }
+
+    /// The block of that id, if that person made it.
+    static func block(_ block: BlockID, by actor: UserID) -> SQL {
+        """
+        SELECT u.pseudonym AS target_pseudonym, b.id, b.actor_id, b.target_id, b.state
+        FROM blocks b JOIN users u ON u.id = b.target_id
+        WHERE b.id = \(block) AND b.actor_id = \(actor)
+        """
+    }
+
+    static func insert(_ block: BlockResponse, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO blocks (id, actor_id, target_id, state, created_at, updated_at)
+        SELECT \(block.id), \(block.actorID), \(block.targetID), \(block.state), \(now), \(now) FROM tick
+        """
+    }
+
+    static func update(_ block: BlockResponse, at now: Timestamp) -> SQL {
+        """
+        UPDATE blocks SET state = \(block.state), updated_at = \(now) FROM tick WHERE id = \(block.id)
+        """
+    }
+}

@@ -1,0 +1,34 @@
+import Domain
+import SQL
+
+/// Every statement on what lies between two members, once their memberships have made it.
+enum RelationshipStatements {
+    /// An expression: the status of what lies between two members. One is on good terms with oneself; nothing at all
+    /// counts as revoked. All three are SQL expressions or values.
+    static func status(between one: SQL, and other: SQL, in family: SQL) -> SQL {
+        """
+        CASE WHEN \(one) = \(other) THEN 'active' ELSE coalesce((
+            SELECT r.status FROM relationships r WHERE r.family_id = \(family)
+                AND r.party_a = least(\(one), \(other)) AND r.party_b = greatest(\(one), \(other))), 'revoked') END
+        """
+    }
+
+    /// The relationship of that id, or the one between the caller and the user of that id.
+    static func relationship(_ id: RelationshipID, from caller: UserID, in family: FamilyID) -> SQL {
+        """
+        SELECT r.id, r.party_a, r.party_b, r.status, u.pseudonym AS other_pseudonym
+        FROM relationships r
+        LEFT JOIN users u ON u.id = CASE WHEN r.party_a = \(caller) THEN r.party_b ELSE r.party_a END
+        WHERE r.family_id = \(family) AND (r.id = \(id)
+            OR (r.party_a = least(\(caller), \(id)) AND r.party_b = greatest(\(caller), \(id))))
+        ORDER BY (r.id = \(id)) DESC LIMIT 1
+        """
+    }
+
+    static func suspend(_ id: RelationshipID) -> SQL {
+        """
+        UPDATE relationships SET status = 'suspended'
+        FROM tick WHERE relationships.family_id = tick.family_id AND relationships.id = \(id)
+        """
+    }
+}

@@ -1,0 +1,127 @@
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// Blocks, which anybody makes for themself, and relationships, which guardians suspend.
+final class Safety {
+    private let backend: Backend
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    // MARK: Blocks
+
+    /// The caller's own, lifted ones too, newest first.
+    func blocks(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<BlockResponse> {
+        _ = try await backend.access.account(caller, backend.database)
+        let rows = try await backend.database.query(BlockStatements.page(of: caller.userID, call.parameters))
+        return Page(
+            items: try rows.map { row throws(PostgresError) in try BlockResponse(row) }.compactMap { $0 },
+            total: try rows.first?["total"] ?? 0, answering: call.parameters)
+    }
+
+    /// Two people have one block in each direction: blocking again is the same block, active.
+    func block(_ caller: Caller, _ call: Call<NoParameters, BlockCreate>) async throws -> BlockResponse {
+        let target = call.body.targetID
+        guard target != caller.userID else {
+            throw APIError(.validationFailed, "You cannot block yourself.", field: "target_id")
+        }
+        return try await write(caller) { blocker, queries in
+            let rows = try await queries.query(BlockStatements.block(by: caller.userID, against: target))
+            guard let row = rows.first else { throw APIError(.notFound, "There is no such user.") }
+            let known = try BlockResponse(row)
+            if let known, known.state == .active { return .answer(known) }
+            var block = known ?? BlockResponse(
+                id: backend.random.identifier(at: call.now), actorID: caller.userID, targetID: target, state: .active)
+            block.state = .active
+            return .perform(
+                blocker.act(
+                    "block.created", block, subject: try row["target_pseudonym"],
+                    known == nil
+                        ? BlockStatements.insert(block, at: call.now) : BlockStatements.update(block, at: call.now)),
+                block)
+        }
+    }
+
+    func updateBlock(_ caller: Caller, _ call: Call<BlockPath, BlockUpdate>) async throws -> BlockResponse {
+        try await write(caller) { blocker, queries in
+            let rows = try await queries.query(
+                BlockStatements.block(call.parameters.blockID, by: caller.userID))
+            guard let row = rows.first, var block = try BlockResponse(row) else {
+                throw APIError(.notFound, "There is no such block.")
+            }
+            if block.state == call.body.state { return .answer(block) }
+            block.state = call.body.state
+            return .perform(
+                blocker.act(
+                    block.state == .active ? "block.created" : "block.lifted", block,
+                    subject: try row["target_pseudonym"], BlockStatements.update(block, at: call.now)),
+                block)
+        }
+    }
+
+    /// Somebody who blocks, and the chain their act belongs to: their family's, or the one outside families.
+    private struct Blocker {
+        let pseudonym: Pseudonym
+        let family: FamilyID
+        let seq: Int64
+
+        func act(_ kind: String, _ block: BlockResponse, subject: Pseudonym?, _ row: SQL) -> Act {
+            Act(
+                kind: kind, basis: .nothingChanged(since: seq), actor: pseudonym, subject: subject,
+                resource: block.id.retyped(), changesRights: true, stampedRows: 0, rows: [row])
+        }
+    }
+
+    private func write(
+        _ caller: Caller, _ decide: (Blocker, any Queries) async throws -> Decision<BlockResponse>
+    ) async throws -> BlockResponse {
+        let family = try await backend.access.account(caller, backend.database).family ?? .outside
+        return try await backend.ledger.write(caller, in: family) { queries in
+            let account = try await backend.access.account(caller, queries)
+            let seq = try await Ledger.newestNumber(of: family, queries)
+            return try await decide(Blocker(pseudonym: account.pseudonym, family: family, seq: seq), queries)
+        }
+    }
+
+    // MARK: Relationships
+
+    /// No more nags between two members, in either direction, until the relationship is made anew.
+    func suspend(_ caller: Caller, _ call: Call<RelationshipPath, NoBody>) async throws -> RelationshipResponse {
+        let member = try await backend.access.member(
+            caller, orNotFound: "There is no such relationship.", backend.database)
+        return try await backend.ledger.write(caller, in: member.familyID) { queries in
+            let member = try await backend.access.member(caller, of: member.familyID, queries)
+            let rows = try await queries.query(
+                RelationshipStatements.relationship(
+                    call.parameters.relationshipID, from: caller.userID, in: member.familyID))
+            if let denial = RoleMatrix.denial(of: .suspendRelationship, by: Standing(role: member.role)) {
+                return .refuse(
+                    Act(
+                        kind: "relationship.suspend.denied", basis: .nothingChanged(since: member.seq),
+                        actor: member.pseudonym, details: ["reason": denial.rawValue], stampedRows: 0),
+                    APIError(.authorizationDenied, denial.message))
+            }
+            guard let row = rows.first else { throw APIError(.notFound, "There is no such relationship.") }
+            var relationship = RelationshipResponse(
+                id: try row["id"], partyA: try row["party_a"], partyB: try row["party_b"], status: try row["status"])
+            // One that was revoked with a membership stays so: it lets through even less.
+            guard relationship.status == .active else { return .answer(relationship) }
+            relationship.status = .suspended
+            return .perform(
+                Act(
+                    kind: "relationship.suspended", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                    subject: try row["other_pseudonym"], resource: relationship.id.retyped(), changesRights: true,
+                    stampedRows: 0, rows: [RelationshipStatements.suspend(relationship.id)]),
+                relationship)
+        }
+    }
+}
+
+extension BlockResponse {
+    /// Nil where the row holds no block.
+    fileprivate init?(_ row: Row) throws(PostgresError) {
+        guard let id: BlockID = try row["id"] else { return nil }
+        self.init(id: id, actorID: try row["actor_id"], targetID: try row["target_id"], state: try row["state"])
+    }
+}
