@@ -39,7 +39,7 @@ final class RouteTable {
         precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
         add(endpoint.operation) { [self] request, context, fields in
             try limit(endpoint.operation, .address(context.remoteHost), context, &fields)
-            let caller = try? backend.tokens.caller(try Self.bearerToken(request), context)
+            let caller = try? backend.verifiedTokens.caller(try Self.bearerToken(request), context)
             return try await handler(caller, call(endpoint, request, context)).content
         }
     }
