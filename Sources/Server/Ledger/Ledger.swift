@@ -81,13 +81,9 @@ final class Ledger {
             let (foundation, act, answer) = try await decide(database)
             let first = statement(act, in: family, caller.context, once: once, outcome: answer.content)
             _ = try await database.exchange(foundation + [first])
+            tally.writes += 1
             return answer
         }
-    }
-
-    /// A family's number, for acts of people who need not be its members: the basis of what is decided from here on.
-    func seq(of family: FamilyID, _ queries: any Queries) async throws -> Int64 {
-        try await queries.query("SELECT seq FROM family_clock WHERE family_id = \(family)").one()["seq"]
     }
 
     /// The answer this write gave before, for features that do something about it before they write.
