@@ -173,9 +173,12 @@ public enum BenchmarkSeed {
         INSERT INTO sessions (id, user_id, created_at, expires_at)
             SELECT md5('s' || u)::uuid, md5('u' || u)::uuid, \(now), \(now) + interval '60 days'
             FROM generate_series(0, \(families * 4 - 1)) u;
-        INSERT INTO sync_grants (session_id, family_id, seconds)
-            SELECT md5('s' || u)::uuid, md5('f' || u / 4)::uuid, ARRAY[floor(extract(epoch FROM c.ts))::bigint, \(since.seconds)]
-            FROM generate_series(0, \(families * 4 - 1)) u JOIN family_clock c ON c.family_id = md5('f' || u / 4)::uuid;
+        INSERT INTO sync_grants (session_id, family_id, places)
+            SELECT md5('s' || u)::uuid, md5('f' || u / 4)::uuid,
+                   ARRAY[floor(extract(epoch FROM c.ts))::bigint * 8 + sight, \(since.seconds) * 8 + sight]
+            FROM (SELECT u, CASE WHEN u % 4 < 2 THEN 7 ELSE 6 END AS sight
+                  FROM generate_series(0, \(families * 4 - 1)) u) p
+            JOIN family_clock c ON c.family_id = md5('f' || u / 4)::uuid;
         """
     }
 }

@@ -36,16 +36,10 @@ final class Consents {
             if let row = given.first { return .answer(try ConsentResponse(row)) }
             let consent = ConsentResponse(
                 id: backend.random.identifier(at: caller.now), userID: member.userID, familyID: family, type: type)
-            var act = Act(
+            let act = Act(
                 kind: "consent.granted", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: member.pseudonym, resource: consent.id.retyped(), details: ["type": type.rawValue],
                 changesRights: true, stampedRows: 0, rows: [ConsentStatements.grant(consent, at: caller.now)])
-            // Rows that were kept back until now are seen from now on.
-            if type == .aiMediation || type == .gamificationParticipation {
-                act.rows.append(
-                    member.role == .guardian
-                        ? SyncStatements.forgetAll() : SyncStatements.forget(sessionsOf: member.userID))
-            }
             return .perform(act, consent)
         }
     }
