@@ -5,7 +5,7 @@ extension CivilDate {
     /// Reads the date part of `2014-05-06T00:00:00Z` or `2014-05-06` as written, without looking at the zone: a
     /// birthday belongs to a calendar, not to a moment.
     public init?(datePartOf text: some StringProtocol) {
-        var reader = DigitReader(text.utf8)
+        var reader = DigitReader(text)
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
             let day = reader.number(2), reader.isAtEnd || reader.skip("T") || reader.skip("t") || reader.skip(" ")
         else { return nil }

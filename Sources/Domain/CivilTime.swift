@@ -76,7 +76,7 @@ public struct TimeOfDay: Hashable, Comparable, Sendable {
 
     /// Reads `HH:MM` or `HH:MM:SS`.
     public init?(_ text: some StringProtocol) {
-        var reader = DigitReader(text.utf8)
+        var reader = DigitReader(text)
         guard let hour = reader.number(2), reader.skip(":"), let minute = reader.number(2) else { return nil }
         var second = 0
         if !reader.isAtEnd {

@@ -2,7 +2,7 @@ extension Timestamp {
     /// Reads an RFC 3339 date-time with a zone: `2026-02-03T04:05:06Z`, any number of fraction digits (those past the
     /// sixth are dropped), offsets as `+01:00`. Years 0001…9999; a leap second counts as the second before.
     public init?(rfc3339 text: some StringProtocol) {
-        var reader = DigitReader(text.utf8)
+        var reader = DigitReader(text)
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
             let day = reader.number(2), reader.skip("T") || reader.skip("t") || reader.skip(" "),
             let hour = reader.number(2), reader.skip(":"), let minute = reader.number(2), reader.skip(":"),
@@ -25,56 +25,67 @@ extension Timestamp {
 
     /// Appends what `rfc3339` returns, without building a string.
     public func appendRFC3339(to bytes: inout [UInt8]) {
+        bytes.append(addingCapacity: 24) { appendRFC3339(to: &$0) }
+    }
+
+    /// The same 24 bytes into space that is there already.
+    public func appendRFC3339(to output: inout OutputSpan<UInt8>) {
         let milliseconds = floorDivide(microseconds, 1_000)
         let seconds = floorDivide(milliseconds, 1_000)
         let days = floorDivide(seconds, 86_400)
         let date = CivilDate(daysSinceEpoch: days)
         let inDay = Int(seconds - days * 86_400)
-        func digits(_ value: Int, _ count: Int) {
-            var divisor = count == 4 ? 1_000 : count == 3 ? 100 : 10
-            while divisor > 0 {
-                bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value / divisor % 10))
-                divisor /= 10
-            }
-        }
-        digits(date.year, 4)
-        bytes.append(UInt8(ascii: "-"))
-        digits(date.month, 2)
-        bytes.append(UInt8(ascii: "-"))
-        digits(date.day, 2)
-        bytes.append(UInt8(ascii: "T"))
-        digits(inDay / 3_600, 2)
-        bytes.append(UInt8(ascii: ":"))
-        digits(inDay / 60 % 60, 2)
-        bytes.append(UInt8(ascii: ":"))
-        digits(inDay % 60, 2)
-        bytes.append(UInt8(ascii: "."))
-        digits(Int(milliseconds - seconds * 1_000), 3)
-        bytes.append(UInt8(ascii: "Z"))
+        let fraction = Int(milliseconds - seconds * 1_000)
+        output.append(twoDigits: date.year / 100)
+        output.append(twoDigits: date.year % 100)
+        output.append(UInt8(ascii: "-"))
+        output.append(twoDigits: date.month)
+        output.append(UInt8(ascii: "-"))
+        output.append(twoDigits: date.day)
+        output.append(UInt8(ascii: "T"))
+        output.append(twoDigits: inDay / 3_600)
+        output.append(UInt8(ascii: ":"))
+        output.append(twoDigits: inDay / 60 % 60)
+        output.append(UInt8(ascii: ":"))
+        output.append(twoDigits: inDay % 60)
+        output.append(UInt8(ascii: "."))
+        output.append(twoDigits: fraction / 10)
+        output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: fraction % 10))
+        output.append(UInt8(ascii: "Z"))
     }
 }
 
-/// Reads fixed-width numbers out of text, byte by byte: ASCII digits and nothing else.
-struct DigitReader<Bytes: Collection> where Bytes.Element == UInt8 {
-    private var rest: Bytes.SubSequence
+extension OutputSpan where Element == UInt8 {
+    fileprivate mutating func append(twoDigits number: Int) {
+        append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10 % 10))
+        append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+    }
+}
 
-    init(_ bytes: Bytes) { rest = bytes[...] }
+/// Reads fixed-width numbers out of UTF-8, byte by byte: ASCII digits and nothing else.
+struct DigitReader {
+    private let bytes: [UInt8]
+    private var position = 0
 
-    var isAtEnd: Bool { rest.isEmpty }
+    init(_ text: some StringProtocol) { bytes = Array(text.utf8) }
+
+    var isAtEnd: Bool { position == bytes.count }
 
     mutating func number(_ width: Int) -> Int? {
+        guard bytes.count - position >= width else { return nil }
         var value = 0
-        for _ in 0..<width {
-            guard let byte = rest.first, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-            value = value * 10 + Int(byte - UInt8(ascii: "0"))
-            rest = rest.dropFirst()
+        for place in position..<position + width {
+            let digit = bytes[place] &- UInt8(ascii: "0")
+            guard digit <= 9 else { return nil }
+            value = value * 10 + Int(digit)
         }
+        position += width
         return value
     }
 
     mutating func skip(_ character: Unicode.Scalar) -> Bool {
-        guard let byte = rest.first, UInt32(byte) == character.value else { return false }
-        rest = rest.dropFirst()
+        guard position < bytes.count, UInt32(bytes[position]) == character.value else { return false }
+        position += 1
         return true
     }
 

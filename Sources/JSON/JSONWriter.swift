@@ -43,11 +43,14 @@ public struct JSONWriter: Sendable {
     /// The name of the next value. It is written as it stands: it MUST need no escaping.
     @inlinable
     public mutating func key(_ name: StaticString) {
-        beginValue()
-        output.append(UInt8(ascii: "\""))
-        append(name)
-        output.append(UInt8(ascii: "\""))
-        output.append(UInt8(ascii: ":"))
+        let count = name.utf8CodeUnitCount
+        unsafe appendValue(upTo: count + 3) { place in
+            unsafe place[0] = UInt8(ascii: "\"")
+            unsafe (place + 1).update(from: name.utf8Start, count: count)
+            unsafe place[count + 1] = UInt8(ascii: "\"")
+            unsafe place[count + 2] = UInt8(ascii: ":")
+            return count + 3
+        }
         needsComma = false
     }
 
@@ -111,8 +114,11 @@ public struct JSONWriter: Sendable {
     /// A string given as its UTF-8 bytes, which MUST be valid (as PostgreSQL's text is).
     @inlinable
     public mutating func string(utf8 text: Span<UInt8>) {
-        beginValue()
-        output.append(UInt8(ascii: "\""))
+        let separator = takeSeparator()
+        output.append(addingCapacity: text.count + 3) { output in
+            if separator { output.append(UInt8(ascii: ",")) }
+            output.append(UInt8(ascii: "\""))
+        }
         var runStart = 0
         for place in text.indices {
             let byte = text[place]
@@ -128,22 +134,19 @@ public struct JSONWriter: Sendable {
     /// A quoted lower-case UUID.
     @inlinable
     public mutating func uuid(high: UInt64, low: UInt64) {
-        beginValue()
-        var text = InlineArray<38, UInt8>(repeating: UInt8(ascii: "\""))
-        var place = 1
-        for part in 0..<8 {
-            if part >= 2, part <= 5 {
-                text[place] = UInt8(ascii: "-")
-                place += 1
+        unsafe appendValue(upTo: 38) { place in
+            unsafe place[0] = UInt8(ascii: "\"")
+            let text = UnsafeMutableRawPointer(place)
+            for part in 0..<8 {
+                let dashes = max(0, min(part - 1, 4))
+                let word = part < 4 ? high : low
+                let digits = hexadecimal(UInt16(truncatingIfNeeded: word >> UInt64(48 - 16 * (part & 3))))
+                unsafe text.storeBytes(of: digits.bigEndian, toByteOffset: 1 + 4 * part + dashes, as: UInt32.self)
             }
-            let word = part < 4 ? high : low
-            let digits = hexadecimal(UInt16(truncatingIfNeeded: word >> UInt64(48 - 16 * (part & 3))))
-            for digit in 0..<4 {
-                text[place] = UInt8(truncatingIfNeeded: digits >> UInt32(24 - 8 * digit))
-                place += 1
-            }
+            for dash in 0..<4 { unsafe place[9 + 5 * dash] = UInt8(ascii: "-") }
+            unsafe place[37] = UInt8(ascii: "\"")
+            return 38
         }
-        append(text.span)
     }
 
     /// Any value.
@@ -175,7 +178,48 @@ public struct JSONWriter: Sendable {
         append(&output)
     }
 
+    /// A value whose finished JSON is at hand.
+    @inlinable
+    public mutating func unescaped(utf8 text: Span<UInt8>) {
+        beginValue()
+        append(text)
+    }
+
+    /// The same for a value of a known greatest size, into space that is there already.
+    @inlinable
+    public mutating func unescaped(upTo count: Int, _ append: (inout OutputSpan<UInt8>) -> Void) {
+        let separator = takeSeparator()
+        output.append(addingCapacity: count + 1) { output in
+            if separator { output.append(UInt8(ascii: ",")) }
+            append(&output)
+        }
+    }
+
     // MARK: Pieces
+
+    /// Whether the value about to be written needs a comma before it.
+    @inlinable
+    mutating func takeSeparator() -> Bool {
+        defer { needsComma = true }
+        return needsComma
+    }
+
+    /// The one place that writes through a pointer: lends room for `count` bytes behind the separator and keeps as many as
+    /// the closure says it has written. The closure MUST stay within `count`.
+    @inlinable
+    mutating func appendValue(upTo count: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int) {
+        let separator = takeSeparator() ? 1 : 0
+        output.append(addingCapacity: count + 1) { output in
+            unsafe output.withUnsafeMutableBufferPointer { buffer, initialized in
+                guard var place = buffer.baseAddress else { return }
+                unsafe place += initialized
+                unsafe place[0] = UInt8(ascii: ",")
+                let written = unsafe body(place + separator)
+                precondition(written <= count)
+                initialized += separator + written
+            }
+        }
+    }
 
     @inlinable
     mutating func beginValue() {

@@ -15,7 +15,7 @@ struct AuditReadingTests {
     ) async throws {
         let context = CallContext(
             now: server.clock.now(), trace: server.random.identifier(at: server.clock.now()),
-            request: server.random.identifier(at: server.clock.now()), remoteHost: "127.0.0.1", idempotency: nil)
+            request: server.random.identifier(at: server.clock.now()), remoteHost: "127.0.0.1", idempotency: nil, ifMatch: nil)
         try await server.database.run { database in
             let ledger = Ledger(database: database, random: server.random)
             for kind in kinds {

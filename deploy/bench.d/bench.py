@@ -185,7 +185,7 @@ def pgbench(script, database, seconds):
     result = subprocess.run(
         [os.environ["BENCH_PG_BIN"] + "/pgbench", "-n", "-M", "prepared", "-c", "16", "-j", "2", "-T", str(seconds),
          "-D", f"since={since}", "-f", str(script), database],
-        env=dict(os.environ, PGOPTIONS="-c role=nagz_server"), capture_output=True, text=True)
+        env=dict(os.environ, PGOPTIONS="-c role=nagz_server -c plan_cache_mode=force_generic_plan -c jit=off"), capture_output=True, text=True)
     found = re.search(r"actually processed: (\d+)", result.stdout)
     if result.returncode or not found or int(found.group(1)) == 0:
         lines = (result.stderr or result.stdout).strip().splitlines() or ["no output"]
@@ -203,9 +203,7 @@ def yardstick(workload, options):
             wrk(workload, server.port, options.connections, 1)
             load = lambda: wrk(workload, server.port, options.connections, options.seconds)
             return "C prototype", quietest(load, options.runs, server.process.pid)
-    script = HERE / f"{workload.lower()}.pgb"
-    if not script.exists():
-        return None, f"no {script.relative_to(HERE.parent.parent)}"
+    script = DATA / f"{workload.lower()}.pgb"
     database = fresh_database()
     try:
         pgbench(script, database, 1)
@@ -313,7 +311,7 @@ def main():
     print(f"cold start to the first 200 on /health/ready: {cold:.0f} ms (median of {options.cold})", flush=True)
     results = {}
     for workload in options.workloads:
-        results[workload] = measure(workload, options)
+        results[workload] = measure(workload, options) | {"cold_start_ms": cold}
         print(f"{workload}: {results[workload]['rps']:,.0f} req/s, runs {results[workload]['all_rps']}", flush=True)
     options.results.write_text(json.dumps({"cold_start_ms": cold, "workloads": results}, indent=1) + "\n")
     print(f"\n{options.connections} connections, {options.seconds} s a run, medians of the {options.runs} quietest runs;"

@@ -20,7 +20,7 @@ struct CallContext: Sendable {
     /// Present when the client wants a repeated write to give the first answer again.
     let idempotency: IdempotencyKey?
     /// The `If-Match` field: the tags of what the client has seen and wants to change, as it sent them.
-    let ifMatch: String?
+    var ifMatch: String?
 }
 
 /// A client's name for one write, and a digest of what it asked for under it.

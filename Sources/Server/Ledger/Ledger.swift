@@ -81,6 +81,7 @@ final class Ledger {
             let (foundation, act, answer) = try await decide(database)
             let first = statement(act, in: family, caller.context, once: once, outcome: answer.content)
             _ = try await database.exchange(foundation + [first])
+            tally.writes += 1
             return answer
         }
     }

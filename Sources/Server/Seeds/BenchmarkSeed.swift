@@ -13,14 +13,14 @@ public enum BenchmarkSeed {
     private static let largestTargets = 2_000
 
     /// Fills an empty, migrated database, and writes what load scripts need into `folder`: `targets.txt` (a line for
-    /// each of at most 2,000 guardians: access token, family and ten of its nags) and `since.txt` (a time about ten changed
-    /// rows back).
+    /// each of at most 2,000 guardians: access token, family and ten of its nags), `since.txt` (a time about ten changed
+    /// rows back), and the pgbench scripts `w2.pgb`, `w3.pgb`, `w4.pgb`.
     public static func run(
         databaseURL: String, tokens: Tokens, families: Int, folder: String, progress: @Sendable (String) -> Void
     ) async throws {
         let now = SystemClock().now()
         let since = (now - .hours(16)).flooredToSecond
-        let lines = try await Schema.onDatabase(databaseURL) { database in
+        let (lines, scripts) = try await Schema.onDatabase(databaseURL) { database in
             guard try await database.query("SELECT count(*) AS n FROM families").one()["n"] == 0 else {
                 throw SeedFault.notEmpty
             }
@@ -28,7 +28,12 @@ public enum BenchmarkSeed {
                 progress(title)
                 try await database.transaction { try await $0.run(script: statement) }
             }
-            return try await targets(database, tokens, families, now)
+            let scripts = try BenchmarkScripts(
+                tokens: tokens, database: database, now: now, since: since, families: families)
+            return (try await targets(database, tokens, families, now), scripts.files)
+        }
+        for script in scripts {
+            try script.content.write(toFile: "\(folder)/\(script.name)", atomically: true, encoding: .utf8)
         }
         try lines.joined(separator: "\n").appending("\n").write(toFile: "\(folder)/targets.txt", atomically: true, encoding: .utf8)
         try since.rfc3339.write(toFile: "\(folder)/since.txt", atomically: true, encoding: .utf8)

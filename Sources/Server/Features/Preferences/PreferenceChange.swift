@@ -32,7 +32,7 @@ struct PreferenceChange {
     /// - Throws: when it would be too large.
     func applied(to stored: StoredPreferences) throws(InvalidInput) -> StoredPreferences {
         var document = stored.document
-        for member in members { document[member.key] = member.value == .null ? nil : member.value }
+        for member in members { document[member.key] = member.value == .null ? JSONValue?.none : member.value }
         guard JSONValue.object(document).bytes.count <= Self.largestDocument else {
             throw InvalidInput("must have at most \(Self.largestDocument) bytes in all", field: "prefs_json")
         }

@@ -76,7 +76,7 @@ struct FeedPage {
         _ rows: Rows, _ entities: [Range<Int>], _ family: FamilyID, _ serverTime: Timestamp, hasMore: Bool,
         _ mustRefetch: Bool, _ cursor: String
     ) -> [UInt8] {
-        var json = JSONWriter(reserving: 512 + 360 * rows.count)
+        var json = JSONWriter(reserving: 512 + 280 * rows.count)
         json.object { json in
             json.key("nags")
             json.array { json in for index in entities[0] { nag(rows[index], family, to: &json) } }
@@ -123,9 +123,7 @@ struct FeedPage {
             json.moment("at", row, Column.firstMoment)
             json.key("payload")
             // PostgreSQL's own text of a jsonb is JSON already.
-            json.unescaped { bytes in
-                row.withBytes(Column.secondText) { text in for index in text.indices { bytes.append(text[index]) } }
-            }
+            row.withBytes(Column.secondText) { json.unescaped(utf8: $0) }
         }
     }
 

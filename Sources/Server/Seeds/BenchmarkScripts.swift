@@ -1,0 +1,86 @@
+import Contract
+import Domain
+import NagzAI
+import Postgres
+import SQL
+
+/// The server's own statements as pgbench scripts: what the database reaches with them, one transaction a request, is the
+/// yardstick of deploy/bench.
+///
+/// The scripts are printed from the statements that the features run, so they cannot drift from them.
+struct BenchmarkScripts {
+    /// File names and contents.
+    let files: [(name: String, content: String)]
+
+    private static let user = UserID(high: 1, low: 1)
+    private static let session = SessionID(high: 2, low: 2)
+    private static let family = FamilyID(high: 3, low: 3)
+    private static let nag = NagID(high: 4, low: 4)
+    private static let event = EventID(high: 5, low: 5)
+    private static let recipient = Pseudonym(high: 6, low: 6)
+    private static let sequence: Int64 = 7_777_777
+
+    init(tokens: Tokens, database: Database, now: Timestamp, since: Timestamp, families: Int) throws {
+        let context = CallContext(
+            now: now, trace: TraceID(high: 8, low: 8), request: RequestID(high: 9, low: 9), remoteHost: "",
+            idempotency: nil, ifMatch: nil)
+        let claims = Tokens.Claims(user: Self.user, session: Self.session)
+        let caller = try VerifiedTokens(tokens).caller(tokens.accessToken(claims, at: now), context)
+        let standing = Access().standing(caller)
+        let random = "\\set f random(0, \(families - 1))\n\\set u :f * 4 + random(0, 1)\n\\set n :f * 250 + random(0, 249)\n"
+        func page(_ start: FeedStart) -> String {
+            random + Self.script(SyncStatements.page(Self.family, for: caller, standing: standing, from: start), now) + ";\n"
+        }
+        let facts = AIStatements.nagFacts(Self.nag, for: caller, standing: standing, .tone)
+        let act = Act(
+            kind: AIOperation.selectTone.auditKind, basis: .rightsUnchanged(since: Self.sequence),
+            actor: SystemActor.mediator, subject: Self.recipient, resource: Self.nag.retyped(),
+            details: [
+                "miss_count_7d": "1", "streak": "0", "operation": "select_tone", "rule": "tone.default",
+                "on_behalf_of": "\(Self.recipient)", "provider": "heuristic", "route": "server", "used_fallback": "false",
+                "output": "neutral", "content_length": "45", "content_sha256": hexadecimal(digest([])),
+            ],
+            rows: [
+                AIStatements.record(
+                    Self.event, Self.nag, "select_tone", .neutral, "Neutral, because neither misses nor streak say else.",
+                    onBehalfOf: Self.user, at: now)
+            ])
+        let write = Ledger(database: database, random: SystemRandomness()).statement(act, in: Self.family, context)
+        files = [
+            ("w2.pgb", random + Self.script(facts, now) + " \\gset\n" + Self.script(write, now) + ";\n"),
+            ("w3.pgb", page(.second(since.seconds))),
+            ("w4.pgb", page(.beginning)),
+        ]
+    }
+
+    /// The statement on one line, with pgbench's variables where requests differ and literals elsewhere.
+    private static func script(_ statement: SQL, _ now: Timestamp) -> String {
+        var text = statement.text
+        for (index, value) in statement.values.enumerated().reversed() {
+            text = text.replacing("$\(index + 1)", with: "(" + expression(value, now) + ")")
+        }
+        return text.split(whereSeparator: \.isNewline).map { $0.drop(while: { $0 == " " }) }.joined(separator: " ")
+    }
+
+    private static func expression(_ value: SQLValue, _ now: Timestamp) -> String {
+        switch value {
+        case user.sqlValue: "md5('u' || :u)::uuid"
+        case session.sqlValue: "md5('s' || :u)::uuid"
+        case family.sqlValue: "md5('f' || :f)::uuid"
+        case nag.sqlValue: "md5('n' || :n)::uuid"
+        case recipient.sqlValue: "md5('p' || :u)::uuid"
+        case event.sqlValue: "gen_random_uuid()"
+        case sequence.sqlValue: ":seq::bigint"
+        case .timestamp(let moment): "now() + interval '\((moment - now).microseconds / 1_000_000) seconds'"
+        case .integer(let number): "\(number)::bigint"
+        case .text(let text): "'\(text.replacing("'", with: "''"))'::text"
+        case .bytes(let bytes): "'\\x\(hexadecimal(bytes))'::bytea"
+        case .uuid(let high, let low): "'\(UserID(high: high, low: low))'::uuid"
+        case .boolean(let flag): flag ? "true" : "false"
+        case .null: "NULL"
+        case .double(let number): "\(number)::float8"
+        case .json(let text): "'\(text.replacing("'", with: "''"))'::jsonb"
+        case .uuids, .texts: "NULL"
+        }
+    }
+}

@@ -1,0 +1,104 @@
+import Contract
+import Domain
+import JSON
+import SQL
+import Testing
+
+@testable import Server
+
+extension TestServer {
+    /// Opens an account by the API.
+    @discardableResult
+    func signUp(
+        _ email: String, password: String = "correct horse", name: String? = nil, born: DateOfBirth? = nil
+    ) async throws -> AuthResponse {
+        try await call(
+            API.signUp,
+            SignupRequest(
+                email: try EmailAddress(wireText: email), password: Secret(password), displayName: name, dateOfBirth: born))
+    }
+
+    func logIn(_ email: String, password: String) async throws -> AuthResponse {
+        try await call(API.logIn, LoginRequest(email: try EmailAddress(wireText: email), password: Secret(password)))
+    }
+
+    /// The status of a harmless request of the account that such a token speaks for.
+    func status(of accessToken: Secret, _ family: FamilyID = FamilyID(high: 1, low: 1)) async throws -> Int {
+        try await call("GET", "/api/v1/families/\(family)", token: accessToken.wireText).status
+    }
+}
+
+@Suite("Signing up")
+struct SignUpTests {
+    @Test("an account, its session and one entry on the chain outside families")
+    func account() async throws {
+        try await TestServer.run { server in
+            let answer = try await server.expectOnly(audit: ["account.created"]) {
+                try await server.call("POST", "/api/v1/auth/signup", body: [
+                    "email": "  Nell@Example.ORG ", "password": "correct horse", "display_name": "Nell",
+                ])
+            }
+            #expect(answer.status == 201)
+            #expect(answer.json?["user"]?["email"] == "nell@example.org")
+            #expect(answer.json?["user"]?["status"] == "active")
+            #expect(answer.json?["user"]?["family_memberships"] == [])
+            #expect(answer.json?["family_id"] == .null)
+            #expect(answer.json?["token_type"] == "bearer")
+            let entry = try await server.audit(.outside)[0]
+            #expect(entry.actor == entry.subject)
+            #expect(entry.details == ["status": "active"])
+            let token = try #require(answer.json?["access_token"]?.stringValue)
+            #expect(try await server.status(of: Secret(token)) == 403, "signed in, but no member of that family")
+            let kept = try await server.rows("SELECT password_hash FROM users")[0]["password_hash"]?.stringValue
+            #expect(kept?.hasPrefix("$argon2id$") == true)
+        }
+    }
+
+    @Test("an address has one account, however it is written and whoever comes first")
+    func duplicate() async throws {
+        try await TestServer.run { server in
+            let statuses = try await server.expectOnly(audit: ["account.created"]) {
+                try await together(8) { number in
+                    try await server.call("POST", "/api/v1/auth/signup", body: [
+                        "email": .string(number.isMultiple(of: 2) ? "nell@example.org" : " NELL@example.org"),
+                        "password": "correct horse",
+                    ]).status
+                }
+            }
+            #expect(statuses.sorted() == [201] + Array(repeating: 409, count: 7))
+            let error = try await server.expectOnly { try await refusal { try await server.signUp("nell@example.org") } }
+            #expect(error.code == .conflict)
+            #expect(error.field == "email")
+        }
+    }
+
+    @Test("somebody under 13 may sign in, and nothing else until a guardian takes them in", arguments: [
+        ("2013-03-10", "active"), ("2013-03-11", "pending_guardian_consent"),
+    ])
+    func age(born: String, status: String) async throws {
+        try await TestServer.run { server in
+            let answer = try await server.signUp("kid@example.org", born: DateOfBirth(wireText: "\(born)T00:00:00Z"))
+            #expect(answer.user.status == status)
+            let expected: ErrorCode = status == "active" ? .authorizationDenied : .accountPending
+            let reply = try await server.call(
+                "GET", "/api/v1/families/\(FamilyID.outside)", token: answer.accessToken.wireText)
+            #expect(reply.status == 403)
+            #expect(reply.errorCode == expected.rawValue)
+            #expect(try await server.logIn("kid@example.org", password: "correct horse").user.status == status)
+        }
+    }
+
+    @Test("what cannot be an account is refused by field", arguments: [
+        ("email", "nobody", "correct horse"), ("password", "nell@example.org", "short"),
+    ])
+    func invalid(field: String, email: String, password: String) async throws {
+        try await TestServer.run { server in
+            let reply = try await server.expectOnly {
+                try await server.call(
+                    "POST", "/api/v1/auth/signup", body: ["email": .string(email), "password": .string(password)])
+            }
+            #expect(reply.status == 422)
+            #expect(reply.json?["error"]?["details"]?["field"]?.stringValue == field)
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import Contract
+import Domain
+import JSON
+import Postgres
+import SQL
+import Testing
+
+@testable import Server
+
+@Suite("Completing nags")
+struct CompleteNagTests {
+    @Test("the recipient, and nobody else, reports a nag as done; twice is the same as once")
+    func once() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let nag = try await server.nag(from: family.participant, to: family.child)
+            for person in [family.participant, family.guardian] {
+                try await server.expectOnly(audit: ["nag.update_status.denied"]) {
+                    try await server.expect(.refusal(.authorizationDenied)) {
+                        try await server.complete(nag.id, as: person)
+                    }
+                }
+            }
+            try await server.expectOnly {
+                try await server.expect(.refusal(.notFound)) { try await server.complete(nag.id, as: family.stranger) }
+            }
+            server.clock.advance(by: .minutes(1))
+            let once = try await server.expectOnly(audit: ["nag.completed"], events: ["nag_completed"], stamped: 1) {
+                try await server.complete(nag.id, as: family.child, note: "All of it")
+            }
+            #expect(once.status == .completed && once.completedAt == server.clock.now())
+            #expect(
+                try await server.audit(family.id).last?.details == ["punctuality": "on_time", "note_length": "9"])
+            server.clock.advance(by: .minutes(1))
+            let twice = try await server.expectOnly { try await server.complete(nag.id, as: family.child) }
+            #expect(twice == once)
+        }
+    }
+
+    @Test("only the system moves a nag elsewhere", arguments: NagStatus.allCases.filter { $0 != .completed })
+    func otherStatus(_ status: NagStatus) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let nag = try await server.nag(from: family.guardian, to: family.child)
+            try await server.expectOnly {
+                try await server.expect(.refusal(.validationFailed, "status")) {
+                    try await server.call(
+                        API.updateNagStatus, NagPath(nagID: nag.id), NagStatusUpdate(status: status), as: family.child)
+                }
+            }
+        }
+    }
+
+    @Test("where a note is needed, white space is none")
+    func note() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let nag = try await server.nag(from: family.guardian, to: family.child, .homework, .binaryWithNote)
+            for note in [nil, "", " \n "] {
+                try await server.expectOnly {
+                    try await server.expect(.refusal(.validationFailed, "note")) {
+                        try await server.complete(nag.id, as: family.child, note: note)
+                    }
+                }
+            }
+            _ = try await server.complete(nag.id, as: family.child, note: "Pages 3 to 5")
+        }
+    }
+
+    @Test("a missed nag is past it")
+    func missed() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let nag = try await server.nag(from: family.guardian, to: family.child)
+            try await server.sql("UPDATE nags SET status = 'missed', closed_at = now()")
+            try await server.expectOnly {
+                try await server.expect(.refusal(.conflict)) { try await server.complete(nag.id, as: family.child) }
+            }
+        }
+    }
+
+    @Test("twenty at the same time: one winner, one set of consequences, one answer")
+    func concurrent() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.enableGamification(family.child)
+            let nag = try await server.nag(from: family.guardian, to: family.child, every: .daily)
+            let outcomes = try await server.expectOnly(
+                audit: ["nag.completed"], events: ["nag_completed", "nag_created"], scores: ["nag_completed"], stamped: 2
+            ) { try await together(20) { _ in try await server.complete(nag.id, as: family.child) } }
+            let answers = Set(try outcomes.map { try $0.get() })
+            #expect(answers.count == 1 && answers.first?.status == .completed)
+            #expect(try await server.rows("SELECT * FROM badges").count == 1)
+        }
+    }
+
+    @Test("done and taken back at the same time: one of them happens")
+    func race() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            for _ in 0..<5 {
+                let nag = try await server.nag(from: family.guardian, to: family.child)
+                let outcomes = try await together(2) { number in
+                    number == 0
+                        ? try await server.complete(nag.id, as: family.child)
+                        : try await server.call(API.withdrawNag, NagPath(nagID: nag.id), as: family.guardian)
+                }
+                let won = outcomes.compactMap { try? $0.get() }
+                #expect(won.count == 1)
+                let after = try await server.call(API.getNag, NagPath(nagID: nag.id), as: family.child)
+                #expect(after == won.first)
+            }
+        }
+    }
+
+    // MARK: Series
+
+    static let recurrences: [(Recurrence, Timestamp.Span)] = [
+        (.every5Minutes, .minutes(5)), (.every15Minutes, .minutes(15)), (.every30Minutes, .minutes(30)),
+        (.hourly, .hours(1)), (.daily, .days(1)), (.weekly, .days(7)), (.monthly, .days(31)),
+    ]
+
+    @Test("the next one of a series comes when this one is done", arguments: recurrences)
+    func series(_ recurrence: Recurrence, _ step: Timestamp.Span) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let first = try await server.nag(from: family.guardian, to: family.child, .meds, every: recurrence)
+            server.clock.advance(by: .minutes(1))
+            _ = try await server.expectOnly(
+                audit: ["nag.completed"], events: ["nag_completed", "nag_created"], stamped: 2
+            ) { try await server.complete(first.id, as: family.child) }
+            let open = try await server.call(API.listNags, NagListQuery(status: .open), as: family.child).items
+            let next = try #require(open.first)
+            #expect(open.count == 1 && next.parentNagID == first.id && next.dueAt == first.dueAt + step)
+            var wanted = first
+            (wanted.id, wanted.parentNagID, wanted.dueAt) = (next.id, first.id, next.dueAt)
+            wanted.createdAt = server.clock.now()
+            #expect(next == wanted)
+            let made = try await server.rows("SELECT actor_id, source FROM nag_events WHERE nag_id = \(next.id)")
+            #expect(made.count == 1 && made[0]["source"]?.stringValue == "system")
+            #expect(made[0]["actor_id"]?.stringValue == SystemActor.scheduler.description)
+            #expect(try await server.audit(family.id).last?.details["next_nag"] == next.id.description)
+        }
+    }
+
+    @Test("a monthly nag of the 31st comes back to it; an edit sets a new rhythm, a snooze none")
+    func anchor() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let zone = try #require(SystemZone(named: "America/New_York"))
+            func at(_ month: Int, _ day: Int, _ hour: Int = 9) throws -> Timestamp {
+                let date = try #require(CivilDate(year: 2026, month: month, day: day))
+                return zone.moment(date, try #require(TimeOfDay(hour: hour, minute: 0)))
+            }
+            var order = server.order(for: family.participant, in: family.id, every: .monthly)
+            order.dueAt = try at(3, 31)
+            var nag = try await server.call(API.createNag, order, as: family.guardian)
+            func next() async throws -> NagResponse {
+                _ = try await server.complete(nag.id, as: family.participant)
+                return try await server.call(
+                    API.listNags, NagListQuery(status: .open), as: family.participant).items[0]
+            }
+            nag = try await next()
+            #expect(try nag.dueAt == at(4, 30))
+            server.clock.set(to: try at(4, 30, 8))
+            let snooze = NagUpdate(dueAt: nag.dueAt + .minutes(20))
+            try await server.call(API.updateNag, NagPath(nagID: nag.id), snooze, as: family.participant)
+            nag = try await next()
+            #expect(try nag.dueAt == at(5, 31))
+            let edit = NagUpdate(dueAt: try at(5, 20, 18))
+            try await server.call(API.updateNag, NagPath(nagID: nag.id), edit, as: family.guardian)
+            nag = try await next()
+            #expect(try nag.dueAt == at(6, 20, 18))
+        }
+    }
+
+    @Test("a series ends where its two people may no longer nag each other")
+    func seriesEnds() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let nag = try await server.nag(from: family.participant, to: family.child, every: .daily)
+            try await server.call(API.suspendRelationship, try await Self.path(family, server), as: family.guardian)
+            try await server.expectOnly(audit: ["nag.completed"], events: ["nag_completed"], stamped: 1) {
+                _ = try await server.complete(nag.id, as: family.child)
+            }
+            let other = try await server.nag(from: family.guardian, to: family.child, every: .daily)
+            try await server.call(API.withdrawNag, NagPath(nagID: other.id), as: family.guardian)
+            #expect(try await server.rows("SELECT id FROM nags WHERE status = 'open'").isEmpty)
+        }
+    }
+
+    /// The relationship between participant and child.
+    private static func path(_ family: Household, _ server: TestServer) async throws -> RelationshipPath {
+        let (one, other) = (family.participant.id, family.child.id)
+        let ids: [RelationshipID] = try await server.database.rows(
+            "SELECT id FROM relationships WHERE \(one) IN (party_a, party_b) AND \(other) IN (party_a, party_b)"
+        ) { try $0["id"] }
+        return RelationshipPath(relationshipID: ids[0])
+    }
+}
