@@ -73,7 +73,7 @@ struct SafetyTests {
             let family = try await server.family()
             let nell = try await server.account()
             let outcomes = try await server.expectOnly(audit: ["block.created"]) {
-                try await together(10) { _ in try await Self.block(family.guardian, as: nell, on: server) }
+                try await together(outcomesOf: 10) { _ in try await Self.block(family.guardian, as: nell, on: server) }
             }
             #expect(Set(try outcomes.map { try $0.get() }).count == 1)
             #expect(try await server.audit(.outside).map(\.kind) == ["block.created"])
@@ -179,7 +179,7 @@ struct SafetyTests {
     func race() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            let outcomes = try await together(8) { number in
+            let outcomes = try await together(outcomesOf: 8) { number in
                 if number == 3 {
                     _ = try await Self.block(family.participant, as: family.guardian, on: server)
                 } else {

@@ -41,6 +41,8 @@ public enum Schema {
         var limits = Database.Limits()
         limits.connections = 1
         limits.exchangePatience = .seconds(3_600)
+        limits.queuePatience = .seconds(60)
+        limits.givesUpOnFailure = true
         let database = Database(try ConnectionOptions(url: url), limits: limits, poller: loop.poller)
         database.open()
         defer { database.close() }

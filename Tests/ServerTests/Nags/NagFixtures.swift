@@ -111,14 +111,9 @@ extension TestServer {
 
 /// Runs as many calls at the same time, and returns what each answered or was refused with.
 func together<Value: Sendable>(
-    _ count: Int, _ call: @escaping @Sendable (Int) async throws -> Value
+    outcomesOf count: Int, _ call: @escaping @Sendable (Int) async throws -> Value
 ) async throws -> [Result<Value, APIError>] {
-    try await withThrowingTaskGroup(of: Result<Value, APIError>.self) { group in
-        for number in 0..<count {
-            group.addTask {
-                do { return .success(try await call(number)) } catch let error as APIError { return .failure(error) }
-            }
-        }
-        return try await group.reduce(into: []) { $0.append($1) }
+    try await together(count) { number in
+        do { return .success(try await call(number)) } catch let error as APIError { return .failure(error) }
     }
 }
