@@ -132,7 +132,8 @@ struct DepartureTests {
                     ).status
                 }
             }
-            #expect(statuses.sorted() == [200, 403])
+            // The later one is refused for what it meets first: it is no member any more, or would remove the last guardian.
+            #expect([[200, 403], [200, 412]].contains(statuses.sorted()))
         }
     }
 
