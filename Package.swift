@@ -67,6 +67,7 @@ let package = Package(
         .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: common),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: common),
         .testTarget(name: "PostgresTests", dependencies: ["Postgres", "SQL", "Domain", "Reactor"], swiftSettings: common),
+        .testTarget(name: "ArchitectureTests", swiftSettings: common),
         .testTarget(
             name: "ServerTests",
             dependencies: [

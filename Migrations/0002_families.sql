@@ -119,6 +119,8 @@ CREATE TABLE preferences (
     user_id    uuid NOT NULL,
     -- What the person has set, unknown keys included; defaults are not stored.
     prefs      jsonb NOT NULL CHECK (jsonb_typeof(prefs) = 'object'),
+    -- The ledger's number of the last change: what the entity tag is made of.
+    changed_by bigint NOT NULL DEFAULT 0,
     updated_at timestamptz NOT NULL,
     PRIMARY KEY (family_id, user_id),
     FOREIGN KEY (family_id, user_id) REFERENCES memberships

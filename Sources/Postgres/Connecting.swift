@@ -27,7 +27,7 @@ import Reactor
     }
 
     private static func firstLine(_ text: String) -> String {
-        String(text.split(whereSeparator: \.isNewline).last ?? "")
+        String(text.split(whereSeparator: \.isNewline).first ?? "")
     }
 
     private init(_ options: ConnectionOptions, _ poller: Poller) throws(PostgresError) {

@@ -25,6 +25,9 @@ public final class Database: Queries {
         /// How long one exchange may take before its session is given up.
         public var exchangePatience = Duration.seconds(6)
         public var connectTimeout = Duration.seconds(5)
+        /// Whether those who wait are told at once that a session could not be opened: for tools, which have nobody to
+        /// come back to.
+        public var givesUpOnFailure = false
         public init() {}
     }
 
@@ -116,7 +119,8 @@ public final class Database: Queries {
                 connections.append(connection)
                 serveWaiters()
             } catch {
-                lastFailure = "\(error)"
+                lastFailure = if case PostgresError.unavailable(let reason) = error { reason } else { "\(error)" }
+                if limits.givesUpOnFailure { waiters.takeAll().forEach { $0.resume(returning: nil) } }
                 reopenLater()
             }
         }
@@ -139,6 +143,7 @@ public final class Database: Queries {
     // MARK: Waiting for a session
 
     private func acquire(exclusively: Bool) async throws(PostgresError) -> Connection {
+        poller.loop.assertIsolated()
         if waiters.isEmpty, let connection = free(exclusively: exclusively) {
             connection.isLeased = exclusively
             return connection

@@ -56,4 +56,25 @@ public actor EventLoop {
     public nonisolated func post(_ body: @escaping @Sendable (isolated EventLoop) -> Void) {
         Task { await body(self) }
     }
+
+    /// Runs `body` as a task of this loop, from any thread, and returns what it returns.
+    ///
+    /// All that `body` calls stays on the loop, even closures that pass through code which was not compiled to keep them
+    /// on their caller's executor. A body isolated to this actor would lose the loop there.
+    public nonisolated func task<Value: Sendable>(
+        _ body: @escaping @Sendable (Poller) async throws -> Value
+    ) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            post { loop in
+                let poller = loop.poller
+                poller.spawn {
+                    do {
+                        continuation.resume(returning: try await body(poller))
+                    } catch {
+                        continuation.resume(throwing: error)
+                    }
+                }
+            }
+        }
+    }
 }

@@ -15,12 +15,12 @@ func withDatabase(
     let loop = try EventLoop(name: "test")
     try loop.start()
     defer { loop.stop() }
-    try await run(on: loop) { loop in
-        let administration = Database(try ConnectionOptions(url: url), poller: loop.poller)
+    try await loop.task { poller in
+        let administration = Database(try ConnectionOptions(url: url), poller: poller)
         administration.open()
         _ = try await administration.query(SQL(unsafeSQL: "CREATE DATABASE \(name)"))
         let database = Database(
-            try ConnectionOptions(url: url, database: name), limits: limits, poller: loop.poller)
+            try ConnectionOptions(url: url, database: name), limits: limits, poller: poller)
         database.open()
         var failure: (any Error)?
         do { try await body(database) } catch { failure = error }
@@ -29,10 +29,4 @@ func withDatabase(
         administration.close()
         if let failure { throw failure }
     }
-}
-
-private func run(
-    on loop: isolated EventLoop, _ body: @Sendable (isolated EventLoop) async throws -> Void
-) async throws {
-    try await body(loop)
 }

@@ -8,34 +8,15 @@ import Testing
 
 @Suite("Reading the audit trail")
 struct AuditReadingTests {
-    /// Writes acts as a feature would: through the ledger's own statement.
-    static func write(
-        _ kinds: [String], by actor: Person, about subject: Person? = nil, resource: ResourceID? = nil, in family: FamilyID,
-        on server: TestServer
-    ) async throws {
-        let context = CallContext(
-            now: server.clock.now(), trace: server.random.identifier(at: server.clock.now()),
-            request: server.random.identifier(at: server.clock.now()), remoteHost: "127.0.0.1", idempotency: nil, ifMatch: nil)
-        try await server.database.run { database in
-            let ledger = Ledger(database: database, random: server.random)
-            for kind in kinds {
-                let act = Act(
-                    kind: kind, basis: .nothing, actor: actor.pseudonym, subject: subject?.pseudonym, resource: resource,
-                    details: ["who": actor.name], stampedRows: 0)
-                let _: NoAnswer = try await ledger.write(context, in: family) { _ in .perform(act, NoAnswer()) }
-            }
-        }
-    }
-
     @Test("guardians read theirs, newest first, with people's ids and what the entry says")
     func guardianReads() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
             let resource: ResourceID = server.random.identifier(at: server.clock.now())
-            try await Self.write(
+            try await server.write(
                 ["nag.created", "nag.completed"], by: family.participant, about: family.child, resource: resource,
-                in: family.id, on: server)
-            try await Self.write(["family.created"], by: family.stranger, in: family.otherFamilyID, on: server)
+                in: family.id)
+            try await server.write(["family.created"], by: family.stranger, in: family.otherFamilyID)
             let page = try await server.expectOnly {
                 try await server.call(API.listAuditEvents, AuditQuery(), as: family.guardian)
             }
@@ -57,7 +38,7 @@ struct AuditReadingTests {
     func erased() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            try await Self.write(["nag.created"], by: family.participant, in: family.id, on: server)
+            try await server.write(["nag.created"], by: family.participant, in: family.id)
             try await server.sql("DELETE FROM audit_payload WHERE family_id = \(family.id)")
             try await server.sql(
                 "UPDATE users SET pseudonym = NULL, status = 'deleted' WHERE id = \(family.participant.id)")
@@ -76,11 +57,11 @@ struct AuditReadingTests {
         try await TestServer.run { server in
             let family = try await server.family()
             let resource: ResourceID = server.random.identifier(at: server.clock.now())
-            try await Self.write(["a.x"], by: family.guardian, in: family.id, on: server)
+            try await server.write(["a.x"], by: family.guardian, in: family.id)
             server.clock.advance(by: .hours(1))
-            try await Self.write(["a.x", "b.y"], by: family.child, about: family.participant, in: family.id, on: server)
+            try await server.write(["a.x", "b.y"], by: family.child, about: family.participant, in: family.id)
             server.clock.advance(by: .hours(1))
-            try await Self.write(["b.y"], by: family.child, resource: resource, in: family.id, on: server)
+            try await server.write(["b.y"], by: family.child, resource: resource, in: family.id)
             func numbers(_ query: AuditQuery) async throws -> [Int] {
                 try await server.call(API.listAuditEvents, query, as: family.guardian).items.map(\.n)
             }
@@ -108,8 +89,8 @@ struct AuditReadingTests {
     func pages() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            try await Self.write(
-                (1...25).map { $0.isMultiple(of: 2) ? "even" : "odd" }, by: family.guardian, in: family.id, on: server)
+            try await server.write(
+                (1...25).map { $0.isMultiple(of: 2) ? "even" : "odd" }, by: family.guardian, in: family.id)
             for (kind, expected) in [(nil, Array((1...25).reversed())), ("odd", Array(stride(from: 25, through: 1, by: -2)))] {
                 var seen: [Int] = []
                 var cursor: String?
@@ -119,7 +100,7 @@ struct AuditReadingTests {
                     #expect(page.items.count == 10 || page.nextCursor == nil)
                     seen += page.items.map(\.n)
                     cursor = page.nextCursor
-                    try await Self.write(["even"], by: family.guardian, in: family.id, on: server)
+                    try await server.write(["even"], by: family.guardian, in: family.id)
                 } while cursor != nil
                 #expect(seen.filter { $0 <= 25 } == expected)
             }

@@ -5,15 +5,34 @@ extension Backend {
     /// Refuses a member what the role matrix denies them and puts that on their family's trail: for operations that
     /// write nothing else.
     func refuse(_ caller: Caller, _ member: Member, _ kind: String, _ denial: Denial) async throws -> Never {
-        let error = APIError(.authorizationDenied, denial.message)
         let _: NoAnswer = try await ledger.write(caller, in: member.familyID) { queries in
-            let member = try await access.member(caller, of: member.familyID, queries)
-            return .refuse(
-                Act(
-                    kind: kind, basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
-                    details: ["reason": denial.rawValue], stampedRows: 0),
-                error)
+            .denied(kind, to: try await access.member(caller, of: member.familyID, queries), denial)
         }
-        throw error
+        throw APIError(.authorizationDenied, denial.message)
+    }
+}
+
+extension Member {
+    /// Why the role matrix refuses the member an act on the family; nil when it does not.
+    func denial(of act: FamilyAct) -> Denial? { RoleMatrix.denial(of: act, by: Standing(role: role)) }
+}
+
+extension Decision {
+    /// Refuses a member with 403 and puts that on the trail.
+    /// - Parameter kind: such as `member.add.denied`.
+    static func denied(_ kind: String, to member: Member, _ denial: Denial, subject: Pseudonym? = nil) -> Decision {
+        denied(
+            kind, to: member, reason: denial.rawValue, subject: subject, APIError(.authorizationDenied, denial.message))
+    }
+
+    /// The same for a refusal with words of its own.
+    static func denied(
+        _ kind: String, to member: Member, reason: String, subject: Pseudonym? = nil, _ refusal: APIError
+    ) -> Decision {
+        .refuse(
+            Act(
+                kind: kind, basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
+                subject: subject, details: ["reason": reason], stampedRows: 0),
+            refusal)
     }
 }

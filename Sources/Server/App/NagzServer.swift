@@ -15,6 +15,8 @@ public final class NagzServer: Sendable {
     private let telemetry: Telemetry
     private let hashingPool: BlockingPool
     private let log: Log
+    /// Every route it answers, as `GET /api/v1/nags/{nag_id}`.
+    public let routes: [String]
 
     /// Builds everything and opens the database sessions; listens nowhere yet.
     ///
@@ -67,6 +69,7 @@ public final class NagzServer: Sendable {
         self.telemetry = telemetry
         self.hashingPool = hashingPool
         self.log = log
+        routes = applications.first?.router.routes.map { "\($0.method) \($0.template)" } ?? []
         http = HTTPServer(applications, on: loops, observer: RequestWatch(telemetry: telemetry, log: log))
     }
 

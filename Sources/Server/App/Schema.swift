@@ -9,7 +9,7 @@ public enum Schema {
     @discardableResult
     public static func migrate(
         folder: String, databaseURL: String, isDryRun: Bool = false,
-        progress: @Sendable (Migrator.Migration) -> Void
+        progress: @escaping @Sendable (Migrator.Migration) -> Void
     ) async throws -> Int {
         let migrator = try Migrator(migrations(folder))
         return try await onDatabase(databaseURL) { database in
@@ -27,24 +27,23 @@ public enum Schema {
 
     /// Runs `body` with one database session on a loop of its own.
     public static func onDatabase<Value: Sendable>(
-        _ url: String, _ body: @Sendable (Database) async throws -> Value
+        _ url: String, _ body: @escaping @Sendable (Database) async throws -> Value
     ) async throws -> Value {
+        let options = try ConnectionOptions(url: url)
         let loop = try EventLoop(name: "nagz-tool")
         try loop.start()
         defer { loop.stop() }
-        return try await run(url, on: loop, body)
-    }
-
-    private static func run<Value: Sendable>(
-        _ url: String, on loop: isolated EventLoop, _ body: @Sendable (Database) async throws -> Value
-    ) async throws -> Value {
-        var limits = Database.Limits()
-        limits.connections = 1
-        limits.exchangePatience = .seconds(3_600)
-        let database = Database(try ConnectionOptions(url: url), limits: limits, poller: loop.poller)
-        database.open()
-        defer { database.close() }
-        return try await body(database)
+        return try await loop.task { poller in
+            var limits = Database.Limits()
+            limits.connections = 1
+            limits.queuePatience = .seconds(60)
+            limits.givesUpOnFailure = true
+            limits.exchangePatience = .seconds(3_600)
+            let database = Database(options, limits: limits, poller: poller)
+            database.open()
+            defer { database.close() }
+            return try await body(database)
+        }
     }
 
     private static func migrations(_ folder: String) throws -> [Migrator.Migration] {

@@ -86,11 +86,6 @@ final class Ledger {
         }
     }
 
-    /// A family's number, for acts of people who need not be its members: the basis of what is decided from here on.
-    func seq(of family: FamilyID, _ queries: any Queries) async throws -> Int64 {
-        try await queries.query("SELECT seq FROM family_clock WHERE family_id = \(family)").one()["seq"]
-    }
-
     /// The answer this write gave before, for features that do something about it before they write.
     func earlierAnswer<Answer: WireContent>(_ caller: Caller) async throws -> Answer? {
         guard let key = caller.context.idempotency else { return nil }

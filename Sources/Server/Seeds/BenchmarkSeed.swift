@@ -14,7 +14,7 @@ public enum BenchmarkSeed {
     /// guardian's access token, their family and ten of its nags), `since.txt` (a time about ten changed rows back), and the
     /// pgbench scripts `w2.pgb`, `w3.pgb`, `w4.pgb`.
     public static func run(
-        databaseURL: String, tokens: Tokens, folder: String, progress: @Sendable (String) -> Void
+        databaseURL: String, tokens: Tokens, folder: String, progress: @escaping @Sendable (String) -> Void
     ) async throws {
         let now = SystemClock().now()
         let since = (now - .hours(16)).flooredToSecond

@@ -111,7 +111,7 @@ extension TestServer {
     }
 
     /// A digest of each table, without those that count and remember requests.
-    private func digests() async throws -> [String] {
+    func digests() async throws -> [String] {
         let names: [String] = try await database.rows(
             """
             SELECT tablename::text AS name FROM pg_tables WHERE schemaname = 'public'

@@ -5,38 +5,43 @@ import SQL
 import Server
 import Testing
 
-/// A superuser's session with one test database, on a loop of its own, for looking behind the server's back.
+/// A superuser's sessions with one database, on a loop of their own, for looking behind the server's back.
 final class TestDatabase: Sendable {
     let url: String
     private let loop: EventLoop
     private let database: Confined<Database>
 
-    init(url: String) async throws {
+    init(url: String, sessions: Int = 1) async throws {
         self.url = url
         loop = try EventLoop(name: "test-database")
         try loop.start()
-        database = try await Self.open(url, on: loop)
+        database = try await Self.open(url, sessions, on: loop)
     }
 
     func close() async {
-        await run { $0.close() }
+        await Self.close(database, on: loop)
         loop.stop()
     }
 
-    func run<Value: Sendable, Failure>(
-        _ body: @Sendable (Database) async throws(Failure) -> Value
-    ) async throws(Failure) -> Value {
-        try await Self.run(on: loop, database, body)
+    /// Runs `body` as a task of the loop, as the server's own requests are.
+    func run<Value: Sendable>(_ body: @escaping @Sendable (Database) async throws -> Value) async throws -> Value {
+        let database = database
+        return try await loop.task { _ in try await body(database.value) }
     }
 
     /// Reads rows.
-    func rows<Value: Sendable>(_ statement: SQL, _ read: @Sendable (Row) throws -> Value) async throws -> [Value] {
+    func rows<Value: Sendable>(
+        _ statement: SQL, _ read: @escaping @Sendable (Row) throws -> Value
+    ) async throws -> [Value] {
         try await run { try await $0.query(statement).map(read) }
     }
 
-    private static func open(_ url: String, on loop: isolated EventLoop) throws -> Confined<Database> {
+    private static func open(
+        _ url: String, _ sessions: Int, on loop: isolated EventLoop
+    ) throws -> Confined<Database> {
         var limits = Database.Limits()
-        limits.connections = 1
+        limits.connections = sessions
+        limits.exchangesPerConnection = 1
         limits.queuePatience = .seconds(30)
         limits.exchangePatience = .seconds(60)
         let database = Database(try ConnectionOptions(url: url), limits: limits, poller: loop.poller)
@@ -44,15 +49,7 @@ final class TestDatabase: Sendable {
         return Confined(value: database)
     }
 
-    private static func run<Value: Sendable, Failure>(
-        on loop: isolated EventLoop, _ database: Confined<Database>,
-        _ body: @Sendable (Database) async throws(Failure) -> Value
-    ) async throws(Failure) -> Value {
-        // Swift 6.3 leaves out the switch to the loop where a function does nothing but call another one that runs where
-        // its caller does: then the body would run beside the loop.
-        loop.preconditionIsolated()
-        return try await body(database.value)
-    }
+    private static func close(_ database: Confined<Database>, on loop: isolated EventLoop) { database.value.close() }
 }
 
 /// Makes test databases: copies of a template that is migrated once in a test process. At most a few live at a time.
@@ -61,6 +58,7 @@ actor TestCluster {
 
     private static let liveLimit = 6
     private let prefix = "nagz_test_\(ProcessInfo.processInfo.processIdentifier)"
+    private var administration: Task<TestDatabase, any Error>?
     private var template: Task<String, any Error>?
     private var count = 0
     private var live = 0
@@ -75,10 +73,10 @@ actor TestCluster {
         let template = try await migratedTemplate()
         count += 1
         let name = "\(prefix)_\(count)"
-        try await Self.administer("CREATE DATABASE \(name) TEMPLATE \(template)")
+        try await administer("CREATE DATABASE \(name) TEMPLATE \(template)")
         let outcome: Result<Value, any Error>
         do { outcome = .success(try await body(Self.url(of: name))) } catch { outcome = .failure(error) }
-        try await Self.administer("DROP DATABASE \(name) WITH (FORCE)")
+        try await administer("DROP DATABASE \(name) WITH (FORCE)")
         return try outcome.get()
     }
 
@@ -88,8 +86,8 @@ actor TestCluster {
         let task = Task {
             TemplateAtExit.name = name
             atexit { TemplateAtExit.drop() }
-            try await Self.administer("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
-            try await Self.administer("CREATE DATABASE \(name)")
+            try await administer("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+            try await administer("CREATE DATABASE \(name)")
             try await Self.migrate(name)
             return name
         }
@@ -106,11 +104,13 @@ actor TestCluster {
         }
     }
 
-    static func administer(_ statement: String) async throws {
-        try await Schema.onDatabase(clusterURL()) { _ = try await $0.query(SQL(unsafeSQL: statement)) }
+    /// Runs a statement on the cluster's own database, through sessions that are kept.
+    fileprivate func administer(_ statement: String) async throws {
+        if administration == nil { administration = Task { try await TestDatabase(url: Self.clusterURL(), sessions: 3) } }
+        try await administration?.value.run { _ = try await $0.query(SQL(unsafeSQL: statement)) }
     }
 
-    static func clusterURL() throws -> String {
+    private static func clusterURL() throws -> String {
         try #require(
             ProcessInfo.processInfo.environment["NAGZ_TEST_DATABASE_URL"],
             "set NAGZ_TEST_DATABASE_URL to a superuser's URL of a test cluster (deploy/test does)")
@@ -135,7 +135,7 @@ private enum TemplateAtExit {
         let name = name
         let done = DispatchSemaphore(value: 0)
         Task.detached {
-            try? await TestCluster.administer("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+            try? await TestCluster.shared.administer("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
             done.signal()
         }
         _ = done.wait(timeout: .now() + 5)

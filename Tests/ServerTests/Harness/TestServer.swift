@@ -20,6 +20,8 @@ final class TestServer: Sendable {
     let database: TestDatabase
     let log: LogTap
     let tokens: Tokens
+    /// Every route it answers, as `GET /api/v1/nags/{nag_id}`.
+    let routes: Set<String>
 
     static let tokenKey = [UInt8](repeating: 7, count: 32)
 
@@ -44,7 +46,7 @@ final class TestServer: Sendable {
             let database = try await TestDatabase(url: url)
             let test = TestServer(
                 port: try await server.listen(host: "127.0.0.1", port: 0), clock: clock, random: random,
-                database: database, log: log)
+                database: database, log: log, routes: Set(server.routes))
             let outcome: Result<Void, any Error>
             do { outcome = .success(try await body(test)) } catch { outcome = .failure(error) }
             await server.shutDown(within: .seconds(2))
@@ -64,12 +66,16 @@ final class TestServer: Sendable {
         }
     }
 
-    private init(port: UInt16, clock: ManualClock, random: SeededRandomness, database: TestDatabase, log: LogTap) {
+    private init(
+        port: UInt16, clock: ManualClock, random: SeededRandomness, database: TestDatabase, log: LogTap,
+        routes: Set<String>
+    ) {
         self.port = port
         self.clock = clock
         self.random = random
         self.database = database
         self.log = log
+        self.routes = routes
         tokens = Tokens(keys: [Self.tokenKey])
     }
 
@@ -145,9 +151,15 @@ final class TestServer: Sendable {
             endpoint, NoParameters(), NoBody(), as: person, headers: headers, sourceLocation: sourceLocation)
     }
 
-    private func send(
-        _ method: String, _ path: String, token: String?, content: [UInt8], _ headers: [String: String],
-        _ isDocumented: Bool, _ sourceLocation: SourceLocation
+    /// Whether the operation has its route.
+    func answers(_ operation: Contract.Operation) -> Bool {
+        routes.contains("\(operation.method.rawValue) \(operation.path)")
+    }
+
+    /// Sends one request with content as it is, and checks its answer.
+    func send(
+        _ method: String, _ path: String, token: String?, content: [UInt8], _ headers: [String: String] = [:],
+        _ isDocumented: Bool = true, _ sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Reply {
         var head = "\(method) \(path) HTTP/1.1\r\nHost: test\r\nConnection: close\r\n"
         if let token { head += "Authorization: Bearer \(token)\r\n" }

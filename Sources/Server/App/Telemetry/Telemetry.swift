@@ -12,7 +12,7 @@ final class Telemetry: Sendable {
 
     private let draining = Atomic(false)
     private let started = MonotonicTime.now()
-    private let history = Mutex(History())
+    private let history = Locked(History())
 
     init(loops: Int) { self.loops = (0..<loops).map { _ in LoopGauges() } }
 

@@ -30,7 +30,7 @@ final class Consents {
             let member = try await backend.access.member(caller, of: family, queries)
             if member.role == .child { return Self.deniedToChild(member) }
             if type == .childAccountCreation, let denial = member.denial(of: .grantFamilyConsent) {
-                return .denied("consent.grant", to: member, denial)
+                return .denied("consent.grant.denied", to: member, denial)
             }
             let given = try await queries.query(ConsentStatements.given(type, by: member.userID, in: family))
             if let row = given.first { return .answer(try ConsentResponse(row)) }
@@ -54,7 +54,7 @@ final class Consents {
     private func grantForOneself(_ caller: Caller, _ type: ConsentType) async throws -> ConsentResponse {
         let chain = try await backend.access.account(caller, backend.database).family ?? .outside
         return try await backend.ledger.write(caller, in: chain) { queries in
-            let seq = try await backend.ledger.seq(of: chain, queries)
+            let seq = try await Ledger.newestNumber(of: chain, queries)
             let account = try await backend.access.account(caller, queries)
             if account.role == .child, account.family == chain {
                 return Self.deniedToChild(try await backend.access.member(caller, of: chain, queries))
@@ -77,7 +77,7 @@ final class Consents {
         let (id, isRevoking) = (call.parameters.consentID, call.body.revoked)
         let chain = try await backend.access.account(caller, backend.database).family ?? .outside
         return try await backend.ledger.write(caller, in: chain) { queries in
-            let seq = try await backend.ledger.seq(of: chain, queries)
+            let seq = try await Ledger.newestNumber(of: chain, queries)
             let account = try await backend.access.account(caller, queries)
             guard let row = try await queries.query(ConsentStatements.consent(id)).first else { throw Self.missing }
             let consent = try ConsentResponse(row)
@@ -86,7 +86,7 @@ final class Consents {
                 guard let family = consent.familyID, family == account.family, family == chain else { throw Self.missing }
                 let member = try await backend.access.member(caller, of: family, queries)
                 if let denial = member.denial(of: .grantFamilyConsent) {
-                    return .denied("consent.revoke", to: member, denial, subject: try row["pseudonym"])
+                    return .denied("consent.revoke.denied", to: member, denial, subject: try row["pseudonym"])
                 }
             }
             let revoked: Timestamp? = try row["revoked_at"]
@@ -111,7 +111,7 @@ final class Consents {
 
     private static func deniedToChild(_ member: Member) -> Decision<ConsentResponse> {
         .denied(
-            "consent.grant", to: member, reason: "child",
+            "consent.grant.denied", to: member, reason: "child",
             APIError(.policyForbidden, "Children cannot give consents. A guardian can."))
     }
 }

@@ -12,7 +12,7 @@ extension Families {
         return try await admitting {
             try await backend.ledger.write(caller, in: family) { queries in
                 let member = try await backend.access.member(caller, of: family, queries)
-                if let denial = member.denial(of: .addMember) { return .denied("member.add", to: member, denial) }
+                if let denial = member.denial(of: .addMember) { return .denied("member.add.denied", to: member, denial) }
                 let rows = try await queries.query(AccountStatements.byID(call.body.userID))
                 guard let person = try rows.first.map(Person.init) else {
                     throw APIError(.notFound, "There is no such account.")
@@ -21,12 +21,12 @@ extension Families {
                 let isWaiting = person.status == AccountStatus.pendingGuardianConsent.rawValue
                 if isWaiting, role != .child {
                     return .denied(
-                        "member.add", to: member, reason: "under_13", subject: person.pseudonym,
+                        "member.add.denied", to: member, reason: "under_13", subject: person.pseudonym,
                         APIError(.policyForbidden, "Somebody under 13 can only be added as a child."))
                 }
                 if role == .child, try await !allowsChildren(member, queries) {
                     return .denied(
-                        "member.add", to: member, reason: "no_consent", subject: person.pseudonym, Self.childrenNeedConsent)
+                        "member.add.denied", to: member, reason: "no_consent", subject: person.pseudonym, Self.childrenNeedConsent)
                 }
                 let act = Act(
                     kind: "member.added", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
@@ -55,9 +55,9 @@ extension Families {
         return try await namingChild {
             try await backend.ledger.write(caller, in: family) { queries in
                 let member = try await backend.access.member(caller, of: family, queries)
-                if let denial = member.denial(of: .createMember) { return .denied("member.create", to: member, denial) }
+                if let denial = member.denial(of: .createMember) { return .denied("member.create.denied", to: member, denial) }
                 if body.role == .child, try await !allowsChildren(member, queries) {
-                    return .denied("member.create", to: member, reason: "no_consent", Self.childrenNeedConsent)
+                    return .denied("member.create.denied", to: member, reason: "no_consent", Self.childrenNeedConsent)
                 }
                 var act = Act(
                     kind: "member.created", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,

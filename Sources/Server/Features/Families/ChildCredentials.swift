@@ -13,7 +13,7 @@ extension Families {
             try await backend.ledger.write(caller, in: path.familyID) { queries in
                 let member = try await backend.access.member(caller, of: path.familyID, queries)
                 if let denial = member.denial(of: .setChildCredentials) {
-                    return .denied("child_credentials.set", to: member, denial)
+                    return .denied("child_credentials.set.denied", to: member, denial)
                 }
                 let child = try await self.member(path.userID, of: path.familyID, queries)
                 guard child.role == .child else {
@@ -75,7 +75,7 @@ extension Families {
         try await backend.ledger.write(caller, in: path.familyID) { queries in
             let member = try await backend.access.member(caller, of: path.familyID, queries)
             return .denied(
-                "child_pin.change", to: member, reason: "child_only",
+                "child_pin.change.denied", to: member, reason: "child_only",
                 APIError(.authorizationDenied, "Only the child can change this PIN. A guardian can set a new one."))
         }
     }

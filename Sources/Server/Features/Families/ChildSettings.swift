@@ -8,10 +8,7 @@ extension Families {
         let path = call.parameters
         let member = try await backend.access.member(caller, of: path.familyID, backend.database)
         guard member.role == .guardian || member.userID == path.userID else {
-            return try await backend.ledger.write(caller, in: path.familyID) { queries in
-                let member = try await backend.access.member(caller, of: path.familyID, queries)
-                return .denied("child_settings.read", to: member, .guardianOrSelfOnly)
-            }
+            try await backend.refuse(caller, member, "child_settings.read.denied", .guardianOrSelfOnly)
         }
         return try await settings(of: path, backend.database)
     }
@@ -24,7 +21,7 @@ extension Families {
         return try await backend.ledger.write(caller, in: path.familyID) { queries in
             let member = try await backend.access.member(caller, of: path.familyID, queries)
             if let denial = member.denial(of: .editChildSettings) {
-                return .denied("child_settings.change", to: member, denial)
+                return .denied("child_settings.change.denied", to: member, denial)
             }
             let child = try await self.member(path.userID, of: path.familyID, queries)
             let current = try await settings(of: path, queries)

@@ -7,7 +7,7 @@ extension Families {
     func removeMember(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> MemberResponse {
         let path = call.parameters
         return try await depart(caller, path.userID, from: path.familyID, "member.removed") { member in
-            member.denial(of: .removeMember).map { .denied("member.remove", to: member, $0) }
+            member.denial(of: .removeMember).map { .denied("member.remove.denied", to: member, $0) }
         }
     }
 

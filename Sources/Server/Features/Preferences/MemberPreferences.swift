@@ -32,11 +32,8 @@ final class MemberPreferences {
 
     private func read(_ caller: Caller, of user: UserID, in family: FamilyID) async throws -> PreferenceResponse {
         let member = try await backend.access.member(caller, of: family, backend.database)
-        guard RoleMatrix.denialOfInsights(isSelf: user == caller.userID, by: Standing(role: member.role)) == nil else {
-            return try await backend.ledger.write(caller, in: family) { queries in
-                let member = try await backend.access.member(caller, of: family, queries)
-                return .denied("preferences.read", to: member, .guardianOrSelfOnly)
-            }
+        if let denial = RoleMatrix.denialOfInsights(isSelf: user == caller.userID, by: Standing(role: member.role)) {
+            try await backend.refuse(caller, member, "preferences.read.denied", denial)
         }
         return try await current(of: user, seenBy: member, backend.database).response
     }
@@ -50,7 +47,7 @@ final class MemberPreferences {
         return try await backend.ledger.write(caller, in: family) { queries in
             let member = try await backend.access.member(caller, of: family, queries)
             if let denial = RoleMatrix.denialOfInsights(isSelf: user == caller.userID, by: Standing(role: member.role)) {
-                return .denied("preferences.change", to: member, denial)
+                return .denied("preferences.change.denied", to: member, denial)
             }
             let current = try await current(of: user, seenBy: member, queries)
             if let tags = caller.context.ifMatch, !current.isNamed(byAnyOf: tags) {
@@ -59,6 +56,8 @@ final class MemberPreferences {
             var changed = current
             changed.stored = try change.applied(to: current.stored)
             guard changed.stored != current.stored else { return .answer(current.response) }
+            // The act is carried out as the next of the ledger or not at all.
+            changed.changedBy = member.seq + 1
             changed.updatedAt = caller.now
             let act = Act(
                 kind: "preferences.changed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
@@ -76,7 +75,7 @@ final class MemberPreferences {
         guard let row = rows.first else { throw APIError(.notFound, "The family has no such member.") }
         return CurrentPreferences(
             user: user, family: member.familyID, familyZone: member.timeZone, pseudonym: try row["pseudonym"],
-            stored: try row["prefs"], updatedAt: try row["updated_at"])
+            stored: try row["prefs"], changedBy: try row["changed_by"], updatedAt: try row["updated_at"])
     }
 }
 
@@ -87,28 +86,27 @@ private struct CurrentPreferences {
     let familyZone: String
     let pseudonym: Pseudonym
     var stored: StoredPreferences
+    var changedBy: Int64
     var updatedAt: Timestamp
 
     var response: PreferenceResponse {
-        let document = stored.overlaid(inFamilyAt: familyZone)
-        return PreferenceResponse(
-            userID: user, familyID: family, schemaVersion: MemberPreferences.schemaVersion, preferences: document,
-            etag: Self.tag(document, updatedAt), updatedAt: updatedAt)
+        PreferenceResponse(
+            userID: user, familyID: family, schemaVersion: MemberPreferences.schemaVersion,
+            preferences: stored.overlaid(inFamilyAt: familyZone), etag: tag, updatedAt: updatedAt)
     }
 
     /// If-Match by strong comparison (RFC 9110, section 13.1.1); the quotes are not insisted on.
     func isNamed(byAnyOf tags: String) -> Bool {
-        let tag = response.etag
-        return tags.split(separator: ",").map { $0.trimmingPrefix { $0 == " " || $0 == "\t" } }.contains { candidate in
+        tags.split(separator: ",").map { $0.trimmingPrefix { $0 == " " || $0 == "\t" } }.contains { candidate in
             var candidate = candidate
             while candidate.last == " " || candidate.last == "\t" { candidate.removeLast() }
             return candidate == "*" || candidate == tag || "\"\(candidate)\"" == tag
         }
     }
 
-    /// A strong entity tag over the document and the time of its last change, with its quotes.
-    private static func tag(_ document: JSONObject, _ updatedAt: Timestamp) -> String {
-        let content = JSONValue.object(document).bytes + Array(updatedAt.rfc3339.utf8)
-        return "\"\(base64URL(Array(digest(content).prefix(16))))\""
+    /// A strong entity tag, with its quotes: over the last change and what the family lays under the document.
+    private var tag: String {
+        let state = digest(Array("\(changedBy) \(updatedAt.microseconds) \(familyZone)".utf8))
+        return "\"\(base64URL(Array(state.prefix(16))))\""
     }
 }

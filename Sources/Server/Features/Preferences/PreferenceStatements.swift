@@ -15,11 +15,11 @@ enum PreferenceStatements {
         """
     }
 
-    /// An active member's pseudonym, stored preferences and the time of their last change; the membership's, where
-    /// nothing was ever set.
+    /// An active member's pseudonym, stored preferences, and the number and time of their last change: 0 and the
+    /// membership's time, where nothing was ever set.
     static func current(of user: UserID, in family: FamilyID) -> SQL {
         """
-        SELECT u.pseudonym, p.prefs, coalesce(p.updated_at, m.joined_at) AS updated_at
+        SELECT u.pseudonym, p.prefs, coalesce(p.changed_by, 0) AS changed_by, coalesce(p.updated_at, m.joined_at) AS updated_at
         FROM memberships m JOIN users u ON u.id = m.user_id
         LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = m.user_id
         WHERE m.family_id = \(family) AND m.user_id = \(user) AND m.status = 'active'
@@ -29,9 +29,10 @@ enum PreferenceStatements {
     /// A row of an act.
     static func set(_ preferences: StoredPreferences, of user: UserID, at now: Timestamp) -> SQL {
         """
-        INSERT INTO preferences (family_id, user_id, prefs, updated_at)
-        SELECT family_id, \(user), \(SQLJSON(JSONValue.object(preferences.document).description)), \(now) FROM tick
-        ON CONFLICT (family_id, user_id) DO UPDATE SET prefs = excluded.prefs, updated_at = excluded.updated_at
+        INSERT INTO preferences (family_id, user_id, prefs, changed_by, updated_at)
+        SELECT family_id, \(user), \(SQLJSON(JSONValue.object(preferences.document).description)), seq, \(now) FROM tick
+        ON CONFLICT (family_id, user_id) DO UPDATE SET
+            prefs = excluded.prefs, changed_by = excluded.changed_by, updated_at = excluded.updated_at
         """
     }
 }

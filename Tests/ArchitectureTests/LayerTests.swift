@@ -1,0 +1,55 @@
+import Testing
+
+@Suite("Layers")
+struct LayerTests {
+    /// What each target may import of this package, beside the toolchain's own modules. Domain is at the bottom, and the
+    /// device's half never sees the server's.
+    private static let allowed: [String: Set<String>] = [
+        "Domain": [],
+        "JSON": [],
+        "NagzAI": ["Domain"],
+        "Contract": ["NagzAI", "Domain", "JSON"],
+        "Audit": ["CSodium", "Domain"],
+        "Reactor": ["CLinux"],
+        "HTTP": ["Reactor", "CLinux", "CZlib"],
+        "SQL": ["Domain"],
+        "Postgres": ["SQL", "Domain", "Reactor", "CPostgres"],
+        "SQLite": ["SQL", "Domain", "CSQLite"],
+        "Server": ["HTTP", "Postgres", "SQL", "Reactor", "Audit", "Contract", "NagzAI", "Domain", "JSON", "CSodium"],
+        "Device": ["SQLite", "SQL", "Contract", "NagzAI", "Domain", "JSON"],
+        "nagz": ["Server", "Device", "Contract", "Postgres", "SQL", "Reactor", "Audit", "NagzAI", "Domain", "JSON"],
+    ]
+    private static let toolchain: Set<String> = ["Swift", "Synchronization", "Glibc", "Dispatch", "RegexBuilder"]
+    /// Foundation is large and slow to start: only what runs once, or is at the outside, uses it.
+    private static let mayUseFoundation: Set<String> = ["Server", "Device", "nagz"]
+
+    @Test("every target is known here")
+    func known() {
+        #expect(Set(SourceFile.all.map(\.target)).subtracting(Self.allowed.keys).isEmpty)
+    }
+
+    @Test("imports go one way", arguments: SourceFile.all)
+    func imports(file: SourceFile) {
+        var allowed = Self.toolchain.union(Self.allowed[file.target] ?? [])
+        if Self.mayUseFoundation.contains(file.target) { allowed.formUnion(["Foundation", "FoundationNetworking"]) }
+        for line in file.code {
+            guard let match = line.firstMatch(of: /^\s*(?:@[A-Za-z_()]+ )*(?:public |internal |private )?import (?:(?:struct|class|enum|protocol|func|var) )?([A-Za-z_]+)/)
+            else { continue }
+            let module = String(match.output.1)
+            #expect(allowed.contains(module), "\(file.path) imports \(module)")
+        }
+    }
+
+    @Test("no file has more than 400 lines", arguments: SourceFile.all + SourceFile.tests)
+    func length(file: SourceFile) {
+        #expect(file.lines.count <= 400, "\(file.path) has \(file.lines.count) lines")
+    }
+
+    @Test("no name of a file says nothing", arguments: SourceFile.all)
+    func names(file: SourceFile) {
+        let name = file.path.split(separator: "/").last ?? ""
+        for word in ["Manager", "Helper", "Utils", "Impl", "Misc", "Common"] {
+            #expect(!name.contains(word), "\(file.path)")
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import Testing
+
+@Suite("Tables and who names them")
+struct TableTests {
+    /// Who writes a table, and who else reads it in SQL of their own: folders below `Server/Features`, or of the server
+    /// itself. One that is not listed asks the owner's statements instead.
+    private struct Ownership {
+        var writers: Set<String>
+        var readers: Set<String> = []
+    }
+
+    private static let tables: [String: Ownership] = [
+        "users": Ownership(
+            writers: ["Auth"],
+            // Everybody shows or names people: by id, display name or pseudonym.
+            readers: ["Access", "AI", "Audit", "Consents", "Families", "Nags", "Preferences", "Safety", "Sync"]),
+        "sessions": Ownership(writers: ["Auth"], readers: ["Access"]),
+        "refresh_tokens": Ownership(writers: ["Auth"]),
+        "sign_in_attempts": Ownership(writers: ["Auth"]),
+        "idempotency_keys": Ownership(writers: ["Ledger"]),
+        "families": Ownership(writers: ["Families"], readers: ["Access", "AI", "Nags"]),
+        // The row is born with its family; nobody but the ledger moves it.
+        "family_clock": Ownership(
+            writers: ["Ledger", "Families"], readers: ["Access", "AI", "Auth", "Nags", "Sync"]),
+        "memberships": Ownership(
+            writers: ["Families"],
+            readers: ["Access", "AI", "Auth", "Consents", "Gamification", "Nags", "Preferences", "Sync"]),
+        "child_credentials": Ownership(writers: ["Families"]),
+        "child_settings": Ownership(writers: ["Families"], readers: ["AI", "Nags"]),
+        // Made with a membership, suspended for safety.
+        "relationships": Ownership(writers: ["Families", "Safety"]),
+        "consents": Ownership(writers: ["Consents"]),
+        "preferences": Ownership(writers: ["Preferences"], readers: ["AI", "Gamification"]),
+        "policies": Ownership(writers: ["Families"], readers: ["AI", "Gamification", "Nags"]),
+        "policy_approvals": Ownership(writers: ["Families"]),
+        "sync_grants": Ownership(writers: ["Sync"]),
+        "nags": Ownership(writers: ["Nags"], readers: ["AI", "Gamification", "Reports", "Sync"]),
+        "nag_events": Ownership(writers: ["Nags"], readers: ["AI", "Sync"]),
+        "excuses": Ownership(writers: ["Nags"], readers: ["AI", "Reports"]),
+        "ai_mediation_events": Ownership(writers: ["AI"], readers: ["Sync"]),
+        "gamification_events": Ownership(writers: ["Gamification"], readers: ["Sync"]),
+        "member_totals": Ownership(writers: ["Gamification"], readers: ["AI"]),
+        "badges": Ownership(writers: ["Gamification"]),
+        "incentive_rules": Ownership(writers: ["Gamification"]),
+        "incentive_events": Ownership(writers: ["Gamification"]),
+        "blocks": Ownership(writers: ["Safety"]),
+        "abuse_reports": Ownership(writers: ["Safety"]),
+        "connections": Ownership(writers: ["Connections"]),
+        "devices": Ownership(writers: ["Devices"]),
+        "deliveries": Ownership(writers: ["Deliveries"]),
+        "report_snapshots": Ownership(writers: ["Reports"]),
+        "audit_entry": Ownership(writers: ["Ledger"], readers: ["Audit"]),
+        "audit_payload": Ownership(writers: ["Ledger"], readers: ["Audit"]),
+    ]
+
+    @Test("every table has its owner here")
+    func complete() {
+        #expect(Set(SourceFile.tables) == Set(Self.tables.keys))
+    }
+
+    @Test("a table is written by its owner, and read by those listed", arguments: Array(tables.keys).sorted())
+    func named(table: String) throws {
+        let ownership = try #require(Self.tables[table])
+        let writing = try Regex("\\b(?:INTO|UPDATE|DELETE FROM|TRUNCATE) +\(table)\\b")
+        let naming = try Regex("\\b(?:INTO|UPDATE|FROM|JOIN) +(?:LATERAL +)?\(table)\\b")
+        for file in SourceFile.all where file.target == "Server" {
+            guard let place = Self.place(of: file) else { continue }
+            let code = file.code.joined(separator: "\n")
+            if code.contains(writing) {
+                #expect(ownership.writers.contains(place), "\(file.path) writes \(table)")
+            } else if code.contains(naming) {
+                #expect(ownership.writers.union(ownership.readers).contains(place), "\(file.path) reads \(table)")
+            }
+        }
+    }
+
+    /// The feature or part of the server that a file belongs to; nil for seeds, which fill every table.
+    private static func place(of file: SourceFile) -> String? {
+        let parts = file.path.split(separator: "/").map(String.init)
+        guard parts.count > 2, parts[1] != "Seeds" else { return nil }
+        return parts[1] == "Features" ? parts[2] : parts[1]
+    }
+}

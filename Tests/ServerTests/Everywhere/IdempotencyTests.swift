@@ -1,0 +1,93 @@
+import Contract
+import Domain
+import JSON
+import SQL
+import Testing
+
+@testable import Server
+
+@Suite("Idempotency-Key")
+struct IdempotencyTests {
+    private func body(_ family: Household, _ description: String = "Dishes") -> JSONValue {
+        [
+            "family_id": .string(family.id.description), "recipient_id": .string(family.child.id.description),
+            "due_at": "2026-03-10T20:00:00Z", "category": "chores", "done_definition": "ack_only",
+            "description": .string(description),
+        ]
+    }
+
+    @Test("a replay gives the first answer and does nothing again, whatever has happened since")
+    func replay() async throws {
+        try await TestServer.run { server in
+            guard server.answers(API.createNag.operation) else { return }
+            let family = try await server.family()
+            func create(_ body: JSONValue, key: String) async throws -> Reply {
+                try await server.call(
+                    "POST", "/api/v1/nags", as: family.guardian, body: body, headers: ["Idempotency-Key": key])
+            }
+            let first = try await server.expectOnly(audit: ["nag.created"], events: ["nag_created"], stamped: 1) {
+                try await create(body(family), key: "one")
+            }
+            #expect(first.status == 201)
+            let nag = try #require(first.json?["id"]?.stringValue ?? first.json?["nag_id"]?.stringValue)
+            try await server.call("POST", "/api/v1/nags/\(nag)/withdraw", as: family.guardian)
+            let again = try await server.expectOnly { try await create(body(family), key: "one") }
+            #expect(again.status == 201 && again.body == first.body)
+
+            let other = try await server.expectOnly { try await create(body(family, "Laundry"), key: "one") }
+            #expect(other.status == 422 && other.json?["error"]?["details"]?["field"] == "Idempotency-Key")
+            let elsewhere = try await server.expectOnly {
+                try await server.call(
+                    "POST", "/api/v1/nags/\(nag)/withdraw", as: family.guardian, headers: ["Idempotency-Key": "one"])
+            }
+            #expect(elsewhere.status == 422)
+
+            // Keys belong to a person: another's is another.
+            let another = try await server.call(
+                "POST", "/api/v1/nags", as: family.secondGuardian, body: body(family),
+                headers: ["Idempotency-Key": "one"])
+            #expect(another.status == 201 && another.body != first.body)
+        }
+    }
+
+    @Test("twenty at once with one key are one act with one answer")
+    func concurrent() async throws {
+        try await TestServer.run { server in
+            guard server.answers(API.createNag.operation) else { return }
+            let family = try await server.family()
+            let replies = try await server.expectOnly(audit: ["nag.created"], events: ["nag_created"], stamped: 1) {
+                try await withThrowingTaskGroup(of: Reply.self) { group in
+                    for _ in 0..<20 {
+                        group.addTask {
+                            try await server.call(
+                                "POST", "/api/v1/nags", as: family.guardian, body: body(family),
+                                headers: ["Idempotency-Key": "burst"])
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+            }
+            #expect(replies.allSatisfy { $0.status == 201 })
+            #expect(Set(replies.map(\.body)).count == 1)
+        }
+    }
+
+    @Test("a refusal is not an answer to keep: the same key may succeed later")
+    func afterRefusal() async throws {
+        try await TestServer.run { server in
+            guard server.answers(API.createNag.operation) else { return }
+            let family = try await server.family()
+            let path = "/api/v1/nags"
+            let headers = ["Idempotency-Key": "later"]
+            try await server.sql(
+                "UPDATE memberships SET role = 'child' WHERE user_id = \(family.participant.id)")
+            let refused = try await server.call(
+                "POST", path, as: family.participant, body: body(family), headers: headers)
+            #expect(refused.status == 403)
+            try await server.sql(
+                "UPDATE memberships SET role = 'participant' WHERE user_id = \(family.participant.id)")
+            let made = try await server.call("POST", path, as: family.participant, body: body(family), headers: headers)
+            #expect(made.status == 201)
+        }
+    }
+}

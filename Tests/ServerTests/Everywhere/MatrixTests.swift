@@ -1,0 +1,87 @@
+import Contract
+import Domain
+import SQL
+import Testing
+
+@testable import Server
+
+@Suite("Every operation × everybody it is not for")
+struct MatrixTests {
+    @Test("every bearer operation has its row")
+    func complete() {
+        let rows = MatrixRow.all.map(\.operation.id)
+        #expect(Set(rows).count == rows.count)
+        #expect(Set(rows) == Set(API.all.filter { $0.access == .bearer }.map(\.id)))
+    }
+
+    @Test("refused", arguments: MatrixRow.all)
+    func refused(row: MatrixRow) async throws {
+        try await TestServer.run { server in
+            guard server.answers(row.operation) else { return }
+            let scene = try await Scene(server)
+            let family = scene.family
+            let signedOut = try await server.member("Rita", .guardian, of: family)
+            try await server.sql(
+                "UPDATE sessions SET revoked_at = \(server.clock.now()) WHERE id = \(signedOut.session)")
+            let lapsed = try await server.member("Lars", .guardian, of: family)
+            try await server.sql("UPDATE sessions SET expires_at = \(server.clock.now()) WHERE id = \(lapsed.session)")
+            let deleted = try await server.member("Dora", .guardian, of: family)
+            try await server.sql("UPDATE users SET status = 'deleted', pseudonym = NULL WHERE id = \(deleted.id)")
+            let pending = try await server.account("Peni", status: "pending_guardian_consent")
+            let other = Tokens(keys: [[UInt8](repeating: 8, count: 32)])
+            let claims = Tokens.Claims(user: family.guardian.id, session: family.guardian.session)
+            let before = try await contents(server)
+
+            func expect(
+                _ who: Comment, token: String?, _ statuses: Set<Int>, _ code: String? = nil
+            ) async throws {
+                let request = row.request(scene)
+                let reply = try await server.send(
+                    row.operation.method.rawValue, request.target, token: token, content: request.content)
+                #expect(statuses.contains(reply.status), who)
+                if let code { #expect(reply.errorCode == code, who) }
+                if reply.status == 401 { #expect(reply.header("www-authenticate") == "Bearer", who) }
+            }
+            try await expect("anonymous", token: nil, [401], "AUTHN_REQUIRED")
+            try await expect("garbage", token: "garbage", [401], "AUTHN_FAILED")
+            try await expect("a development token", token: "dev:\(family.guardian.id)", [401], "AUTHN_FAILED")
+            try await expect(
+                "expired", token: server.tokens.accessToken(claims, at: server.clock.now() - Tokens.accessLifetime), [401],
+                "AUTHN_FAILED")
+            try await expect(
+                "signed by somebody else", token: other.accessToken(claims, at: server.clock.now()), [401], "AUTHN_FAILED")
+            try await expect(
+                "somebody's session with another's name",
+                token: server.tokens.accessToken(
+                    Tokens.Claims(user: family.guardian.id, session: family.stranger.session), at: server.clock.now()),
+                [401], "AUTHN_FAILED")
+            try await expect("signed out", token: server.token(signedOut), [401], "AUTHN_FAILED")
+            try await expect("session over", token: server.token(lapsed), [401], "AUTHN_FAILED")
+            try await expect("account deleted", token: server.token(deleted), [401], "AUTHN_FAILED")
+            try await expect("pending account", token: server.token(pending), [403], "ACCOUNT_PENDING")
+            if row.concern == .family {
+                try await expect("other family", token: server.token(family.stranger), [403, 404])
+                try await expect("removed member", token: server.token(family.removed), [403, 404])
+            }
+            #expect(try await contents(server) == before, "a refusal changed something")
+        }
+    }
+
+    @Test("and somebody entitled is not", arguments: MatrixRow.all)
+    func allowed(row: MatrixRow) async throws {
+        try await TestServer.run { server in
+            guard server.answers(row.operation), let entitled = row.entitled else { return }
+            let scene = try await Scene(server)
+            let request = row.request(scene)
+            let reply = try await server.send(
+                row.operation.method.rawValue, request.target, token: server.token(entitled(scene.family)),
+                content: request.content)
+            #expect(reply.status == row.operation.successStatus, "\(reply.text)")
+        }
+    }
+
+    /// Everything but the trail, which may tell of refusals, and the clock that moves with it.
+    private func contents(_ server: TestServer) async throws -> [String] {
+        try await server.digests().filter { !$0.hasPrefix("audit_") && !$0.hasPrefix("family_clock") }
+    }
+}

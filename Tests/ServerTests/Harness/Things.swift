@@ -1,0 +1,51 @@
+import Contract
+import Domain
+import SQL
+
+@testable import Server
+
+extension TestServer {
+    /// Writes acts through the server's own ledger, for tests that want a past without asking other features for it.
+    /// - Parameter rows: as in `Act.rows`, for each of the acts.
+    func write(
+        _ kinds: [String], by actor: Person, about subject: Person? = nil, resource: ResourceID? = nil, rows: [SQL] = [],
+        in family: FamilyID
+    ) async throws {
+        let context = CallContext(
+            now: clock.now(), trace: random.identifier(at: clock.now()), request: random.identifier(at: clock.now()),
+            remoteHost: "127.0.0.1", idempotency: nil, ifMatch: nil)
+        let random = random
+        try await database.run { database in
+            let ledger = Ledger(database: database, random: random)
+            for kind in kinds {
+                let act = Act(
+                    kind: kind, basis: .nothing, actor: actor.pseudonym, subject: subject?.pseudonym, resource: resource,
+                    details: ["who": actor.name], stampedRows: rows.isEmpty ? 0 : 1, rows: rows)
+                let _: NoAnswer = try await ledger.write(context, in: family) { _ in .perform(act, NoAnswer()) }
+            }
+        }
+    }
+
+    /// An open nag, due in two hours, with its event.
+    func nag(from creator: Person, to recipient: Person, in family: FamilyID, due: Timestamp? = nil) async throws -> NagID {
+        let now = clock.now()
+        let id: NagID = random.identifier(at: now)
+        let event: EventID = random.identifier(at: now)
+        try await write(
+            ["nag.created"], by: creator, about: recipient, resource: id.retyped(),
+            rows: [
+                """
+                INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, status,
+                                  created_at, cycle_started_at, sync_seq, sync_ts)
+                SELECT family_id, \(id), \(creator.id), \(recipient.id), \(due ?? now + .hours(2)), 'chores', 'ack_only',
+                       'open', \(now), \(now), seq, ts FROM tick
+                """,
+                """
+                INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, recipient_id, at, sync_seq, sync_ts)
+                SELECT family_id, \(event), \(id), 'nag_created', \(creator.id), \(recipient.id), \(now), seq, ts FROM tick
+                """,
+            ],
+            in: family)
+        return id
+    }
+}
