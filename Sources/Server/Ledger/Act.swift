@@ -14,7 +14,8 @@ import SQL
 struct Act {
     /// What the decision behind the act rests on.
     enum Basis {
-        /// Nothing in the family has changed since that number: for decisions that count, compare or happen once.
+        /// Nothing in the family has changed since that number, which MUST have been read before or with all that the
+        /// decision rests on: for decisions that count, compare or happen once.
         case nothingChanged(since: Int64)
         /// Nobody's rights, consents or preferences have changed since that number: for records of what was read.
         case rightsUnchanged(since: Int64)

@@ -141,7 +141,9 @@ extension DemoStage {
     }
 
     private func dismiss(_ nag: DemoNag, _ id: NagID, at moment: Timestamp) {
-        let isTakenBack = dice.happens(25)
+        // The first is always taken back, so that the trail has one.
+        let isTakenBack = dice.happens(25) || dismissals == 0
+        dismissals += 1
         at(moment) { [self] now in
             _ = try await nags.dismiss(caller(nag.to, at: now), Call(NagPath(nagID: id), NoBody(), context(now)))
             guard isTakenBack else { return }

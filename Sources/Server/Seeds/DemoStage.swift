@@ -30,6 +30,7 @@ final class DemoStage {
     var childCode = ""
     var inviteCode = ""
     var dice = SeededGenerator(seed: 0x6e61_677a)
+    var dismissals = 0
 
     private let clock: StoryClock
     private var agenda: [(at: Timestamp, number: Int, deed: Deed)] = []

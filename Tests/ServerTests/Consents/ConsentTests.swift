@@ -182,15 +182,24 @@ struct ConsentTests {
     func visibilityGained() async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [])
-            func grants() async throws -> Int { try await server.rows("SELECT session_id FROM sync_grants").count }
-            for person in family.members { try await server.grantSync(to: person, in: family.id) }
-            try await server.grantSync(to: family.stranger, in: family.otherFamilyID)
+            func nags(since: Timestamp?) async throws -> (nags: Set<NagID>, serverTime: Timestamp) {
+                let page = try await server.call(
+                    API.syncEvents, SyncQuery(familyID: family.id, since: since), NoBody(), as: family.guardian)
+                return (Set(page.nags.map(\.id)), page.serverTime)
+            }
+            let old = try await server.nag(from: family.guardian, to: family.child)
+            server.clock.advance(by: .seconds(10))
+            let recent = try await server.nag(from: family.guardian, to: family.child)
+            let place = try await nags(since: nil).serverTime
+            #expect(try await nags(since: place).nags == [recent.id])
+            // A consent that shows nothing new leaves the place good; one that does makes it a beginning.
             _ = try await server.grant(.childAccountCreation, in: family.id, as: family.guardian)
-            #expect(try await grants() == 5)
-            _ = try await server.grant(.aiMediation, in: family.id, as: family.participant)
-            #expect(try await grants() == 4)
-            _ = try await server.grant(.gamificationParticipation, in: family.id, as: family.guardian)
-            #expect(try await grants() == 1)
+            #expect(try await nags(since: place).nags == [recent.id])
+            for type in [ConsentType.aiMediation, .gamificationParticipation] {
+                let place = try await nags(since: place).serverTime
+                _ = try await server.grant(type, in: family.id, as: family.secondGuardian)
+                #expect(try await nags(since: place).nags == [old.id, recent.id])
+            }
         }
     }
 

@@ -13,16 +13,6 @@ extension TestServer {
             "SELECT status FROM relationships WHERE family_id = \(family) AND \(person) IN (party_a, party_b)"
         ).reduce(into: [:]) { $0[$1["status"]?.stringValue ?? "", default: 0] += 1 }
     }
-
-    /// Notes that the person's session was handed a time of the family's feed.
-    func grantSync(to person: Person, in family: FamilyID) async throws {
-        try await sql(
-            """
-            INSERT INTO sync_grants (session_id, family_id, seconds)
-            VALUES (\(person.session), \(family), ARRAY[1::bigint])
-            """
-        )
-    }
 }
 
 @Suite("Joining by invite code")
@@ -102,19 +92,15 @@ struct JoinTests {
         }
     }
 
-    @Test("somebody who comes back: member and relationships anew, and a full sync")
+    @Test("somebody who comes back: member and relationships anew")
     func again() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            try await server.grantSync(to: family.removed, in: family.id)
-            try await server.grantSync(to: family.guardian, in: family.id)
             try await server.expectOnly(audit: ["member.joined"]) {
                 try await server.call(API.joinFamily, JoinRequest(inviteCode: family.inviteCode), as: family.removed)
             }
             #expect(try await server.relationships(of: family.removed.id, in: family.id) == ["active": 4])
             #expect(try await server.status(of: Secret(server.token(family.removed)), family.id) == 200)
-            let granted = try await server.rows("SELECT session_id FROM sync_grants")
-            #expect(granted.map { $0["session_id"] } == [.string(family.guardian.session.description)])
         }
     }
 }
