@@ -45,14 +45,16 @@ let package = Package(
             name: "HTTP", dependencies: ["Reactor", "CLinux", "CZlib"], exclude: ["README.md"],
             swiftSettings: checkedMemory),
         .target(name: "SQL", dependencies: ["Domain"], swiftSettings: common),
-        .target(name: "Postgres", dependencies: ["SQL", "Domain", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
+        .target(
+            name: "Postgres", dependencies: ["SQL", "Domain", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
 
         // MARK: Product
         .target(
             name: "Server",
             dependencies: ["HTTP", "Postgres", "Audit", "Contract", "NagzAI", "Domain", "JSON", "CSodium"],
             swiftSettings: common),
-        .executableTarget(name: "nagz", dependencies: ["Server", "Contract", "Postgres", "Reactor", "Domain"], swiftSettings: common),
+        .executableTarget(
+            name: "nagz", dependencies: ["Server", "Contract", "Postgres", "Reactor", "Domain"], swiftSettings: common),
 
         // MARK: Tests
         .target(
@@ -66,12 +68,14 @@ let package = Package(
         .testTarget(name: "AuditTests", dependencies: ["Audit", "Domain"], swiftSettings: common),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: common),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: common),
-        .testTarget(name: "PostgresTests", dependencies: ["Postgres", "SQL", "Domain", "Reactor"], swiftSettings: common),
+        .testTarget(
+            name: "PostgresTests", dependencies: ["Postgres", "SQL", "Domain", "Reactor"], swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Server", "HTTP", "Postgres", "SQL", "Reactor", "Audit", "Contract", "NagzAI", "Domain", "JSON", "OpenAPICheck",
+                "Server", "HTTP", "Postgres", "SQL", "Reactor", "Audit", "Contract", "NagzAI", "Domain", "JSON",
+                "OpenAPICheck",
             ],
             swiftSettings: common),
     ]

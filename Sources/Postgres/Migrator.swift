@@ -54,7 +54,8 @@ public struct Migrator: Sendable {
     /// The migrations that have not been applied; none of them is applied here.
     public func pending(_ queries: any Queries) async throws -> [Migration] {
         let exists: Bool = try await queries.query(
-            "SELECT to_regclass('schema_migrations') IS NOT NULL AS exists").one()["exists"]
+            "SELECT to_regclass('schema_migrations') IS NOT NULL AS exists"
+        ).one()["exists"]
         guard exists else { return migrations }
         let applied = try await queries.query(
             "SELECT number, name, checksum FROM schema_migrations ORDER BY number")
@@ -64,7 +65,8 @@ public struct Migrator: Sendable {
             let migration = migrations[number - 1]
             let sum: [UInt8] = try applied[index]["checksum"]
             let same: Bool = try await queries.query(
-                "SELECT sha256(convert_to(\(migration.sql), 'UTF8')) = \(sum) AS same").one()["same"]
+                "SELECT sha256(convert_to(\(migration.sql), 'UTF8')) = \(sum) AS same"
+            ).one()["same"]
             guard same else { throw Fault.changed(number: number, name: migration.name) }
         }
         return Array(migrations.dropFirst(applied.count))

@@ -38,7 +38,9 @@ struct Parameters {
         let formats = [Int32](repeating: 1, count: ranges.count + 1)
         return unsafe buffer.withUnsafeBytes { bytes in
             let base = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-            var pointers = unsafe ranges.map { range in unsafe range.flatMap { unsafe base?.advanced(by: $0.lowerBound) } }
+            var pointers = unsafe ranges.map { range in
+                unsafe range.flatMap { unsafe base?.advanced(by: $0.lowerBound) }
+            }
             unsafe pointers.append(nil)
             return unsafe pointers.withUnsafeBufferPointer { values in
                 unsafe lengths.withUnsafeBufferPointer { lengths in

@@ -131,8 +131,9 @@ public struct Row {
     public func withBytes<Value>(_ column: Int, _ body: (Swift.Span<UInt8>) -> Value) -> Value {
         let isJSON = rows.type(of: column) == jsonbType
         return unsafe rows.withCell(index, column) { bytes in
-            let bytes = unsafe UnsafeRawBufferPointer(rebasing: (bytes ?? UnsafeRawBufferPointer(start: nil, count: 0))
-                .dropFirst(isJSON ? 1 : 0))
+            let bytes = unsafe UnsafeRawBufferPointer(
+                rebasing: (bytes ?? UnsafeRawBufferPointer(start: nil, count: 0))
+                    .dropFirst(isJSON ? 1 : 0))
             return unsafe body(Swift.Span(_unsafeBytes: bytes))
         }
     }

@@ -16,13 +16,15 @@ enum Thread {
     static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
         var thread = pthread_t()
-        let refused = unsafe pthread_create(&thread, nil, { argument in
-            guard let argument = unsafe argument else { return nil }
-            let start = unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
-            unsafe CLinuxNameThread(start.name)
-            start.body()
-            return nil
-        }, start.toOpaque())
+        let refused = unsafe pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument = unsafe argument else { return nil }
+                let start = unsafe Unmanaged<Start>.fromOpaque(argument).takeRetainedValue()
+                unsafe CLinuxNameThread(start.name)
+                start.body()
+                return nil
+            }, start.toOpaque())
         guard refused == 0 else {
             unsafe start.release()
             throw SystemError(call: "pthread_create", number: refused)

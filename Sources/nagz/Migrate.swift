@@ -28,7 +28,8 @@ enum Migrate {
         let folder = named ?? "Migrations"
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
-            throw Stop(.configuration, "no migrations in “\(folder)”: run from the project's folder or pass --migrations")
+            throw Stop(
+                .configuration, "no migrations in “\(folder)”: run from the project's folder or pass --migrations")
         }
         return folder
     }

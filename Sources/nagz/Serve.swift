@@ -60,7 +60,9 @@ enum Serve {
         var configuration = Configuration(databaseURL: url, tokenKeys: try TokenKeys.read(), loops: loops)
         if let host = try arguments.value("--host") { configuration.host = host }
         if let port = try arguments.number("--port", in: 0...65_535) { configuration.port = UInt16(port) }
-        if let count = try arguments.number("--connections", in: 1...1_000) { configuration.databaseConnections = count }
+        if let count = try arguments.number("--connections", in: 1...1_000) {
+            configuration.databaseConnections = count
+        }
         if let origins = try arguments.value("--cors") {
             configuration.corsOrigins = origins.split(separator: ",").map(String.init)
         }

@@ -11,7 +11,8 @@ import Testing
             let salt = [UInt8](repeating: UInt8(number), count: 32)
             let body = AuditBody(["number": "\(number)", "who": "zoë"]).canonical
             let act = AuditEntry.Act(
-                kind: "nag.created", actor: Pseudonym(high: 7, low: 8), subject: number == 2 ? nil : Pseudonym(high: 9, low: 9),
+                kind: "nag.created", actor: Pseudonym(high: 7, low: 8),
+                subject: number == 2 ? nil : Pseudonym(high: 9, low: 9),
                 resource: nil, trace: TraceID(high: 3, low: 3), request: RequestID(high: 4, low: 4),
                 commitment: AuditBody.commitment(salt: salt, body: body))
             var entry = AuditEntry(

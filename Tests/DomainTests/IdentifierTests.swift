@@ -8,9 +8,11 @@ import Testing
         #expect(id?.bytes == (0..<16).map { UInt8($0 * 17) })
     }
 
-    @Test(arguments: ["", "00112233445566778899aabbccddeeff", "00112233-4455-6677-8899-aabbccddeef",
+    @Test(arguments: [
+        "", "00112233445566778899aabbccddeeff", "00112233-4455-6677-8899-aabbccddeef",
         "00112233-4455-6677-8899-aabbccddeeff0", "g0112233-4455-6677-8899-aabbccddeeff",
-        "{0112233-4455-6677-8899-aabbccddeef}"])
+        "{0112233-4455-6677-8899-aabbccddeef}",
+    ])
     func refuses(_ text: String) {
         #expect(NagID(text) == nil)
     }

@@ -82,7 +82,8 @@ struct ServerTests {
             let client = Client(port: port)
             client.send("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 5\r\n\r\n")
             #expect(
-                String(decoding: await client.receive(until: "\r\n\r\n"), as: UTF8.self) == "HTTP/1.1 100 Continue\r\n\r\n")
+                String(decoding: await client.receive(until: "\r\n\r\n"), as: UTF8.self)
+                    == "HTTP/1.1 100 Continue\r\n\r\n")
             client.send("hello")
             #expect(answers(in: await client.receive(until: "hello")).map(\.status) == [200])
             for (path, status) in [("/small", 413), ("/nothing", 404), ("/nags/1", 405)] {

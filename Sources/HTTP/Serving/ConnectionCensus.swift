@@ -1,6 +1,5 @@
 import Reactor
 
-
 /// Counts the open connections of all loops, in total and by peer; taken only when one opens or closes.
 final class ConnectionCensus: Sendable {
     private struct Counts {

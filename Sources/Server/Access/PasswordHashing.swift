@@ -24,7 +24,8 @@ public struct PasswordHashing: Sendable {
         self.pool = pool
         self.cost = cost
         // No password hashes to this: checking one against it costs what it costs with an account, and fails.
-        nobody = "$argon2id$v=19$m=\(cost.memory >> 10),t=\(cost.operations),p=1$"
+        nobody =
+            "$argon2id$v=19$m=\(cost.memory >> 10),t=\(cost.operations),p=1$"
             + "bm9ib2R5IGhhcyB0aGlzMQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
     }
 
@@ -55,8 +56,10 @@ public struct PasswordHashing: Sendable {
 
     private static func hash(_ secret: String, _ cost: Cost) -> String? {
         var text = [CChar](repeating: 0, count: Int(crypto_pwhash_STRBYTES))
-        guard crypto_pwhash_str_alg(
-            &text, secret, UInt64(secret.utf8.count), cost.operations, cost.memory, crypto_pwhash_ALG_ARGON2ID13) == 0
+        guard
+            crypto_pwhash_str_alg(
+                &text, secret, UInt64(secret.utf8.count), cost.operations, cost.memory, crypto_pwhash_ALG_ARGON2ID13)
+                == 0
         else { return nil }
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }

@@ -82,7 +82,9 @@ public struct Tokens: Sendable {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard token.utf8.count <= 2_048, parts.count == 3, let key = keys.first(where: { $0.header == parts[0] }),
             let signature = bytes(base64URL: parts[2]), signature.count == 32,
-            areEqual(signature, hmac(Array(token.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count)), key: key.secret)),
+            areEqual(
+                signature,
+                hmac(Array(token.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count)), key: key.secret)),
             let payload = bytes(base64URL: parts[1]), let json = try? JSONValue(parsing: payload.span),
             let claims = json.objectValue, claims["iss"]?.stringValue == Self.issuer,
             claims["aud"]?.stringValue == Self.audience,
@@ -163,8 +165,10 @@ func bytes(base64URL text: Substring) -> [UInt8]? {
     let encoded = Array(text.utf8).map { CChar(bitPattern: $0) }
     var bytes = [UInt8](repeating: 0, count: encoded.count)
     var count = 0
-    guard sodium_base642bin(&bytes, bytes.count, encoded, encoded.count, nil, &count, nil,
-        sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0
+    guard
+        sodium_base642bin(
+            &bytes, bytes.count, encoded, encoded.count, nil, &count, nil,
+            sodium_base64_VARIANT_URLSAFE_NO_PADDING) == 0
     else { return nil }
     return Array(bytes.prefix(count))
 }

@@ -16,8 +16,10 @@ struct Failure {
             answer = APIError(fault)
             cause = nil
         case let fault as PostgresError:
-            answer = Self.isPassing(fault)
-                ? APIError(.unavailable, "The server cannot do this just now. Try again.", retryAfter: 1) : Self.unexpected
+            answer =
+                Self.isPassing(fault)
+                ? APIError(.unavailable, "The server cannot do this just now. Try again.", retryAfter: 1)
+                : Self.unexpected
             cause = fault.description
         default:
             answer = Self.unexpected

@@ -2,8 +2,8 @@ import Contract
 import Dispatch
 import Domain
 import Foundation
-import Reactor
 import JSON
+import Reactor
 
 /// Structured logs: one JSON object a line, written to standard error by a thread of its own, so that a slow reader of
 /// the log slows no request. Lines that find 4 MiB waiting are dropped and counted.

@@ -1,6 +1,6 @@
 import Contract
-import Reactor
 import Domain
+import Reactor
 
 /// How many requests of a kind one person (or, without a sign-in, one address) may make in a minute.
 ///

@@ -81,18 +81,19 @@ final class RouteTable {
     private func add(_ operation: Operation, _ work: @escaping Work) {
         let confined = Confined(value: work)
         let (backend, log) = (Confined(value: backend), log)
-        routes.append(Route(HTTP.Method(operation.method), operation.path) { request in
-            var fields: [HeaderField] = []
-            do {
-                let context = try CallContext(request, operation, at: backend.value.clock.now())
-                let content = try await confined.value(request, context, &fields)
-                let status = Status(number: operation.successStatus)
-                return content.isEmpty
-                    ? Response(status, fields: fields) : Response(status, .json, fields: fields, octets: content)
-            } catch {
-                return Self.response(to: Failure(error), request, fields, log)
-            }
-        })
+        routes.append(
+            Route(HTTP.Method(operation.method), operation.path) { request in
+                var fields: [HeaderField] = []
+                do {
+                    let context = try CallContext(request, operation, at: backend.value.clock.now())
+                    let content = try await confined.value(request, context, &fields)
+                    let status = Status(number: operation.successStatus)
+                    return content.isEmpty
+                        ? Response(status, fields: fields) : Response(status, .json, fields: fields, octets: content)
+                } catch {
+                    return Self.response(to: Failure(error), request, fields, log)
+                }
+            })
     }
 
     private func call<Parameters, Body, Answer>(
@@ -133,7 +134,9 @@ final class RouteTable {
         to failure: Failure, _ request: Request, _ fields: [HeaderField], _ log: Log
     ) -> Response {
         if let cause = failure.cause {
-            log.write(failure.answer.status >= 500 && failure.answer.status != 503 ? .error : .warning, "request_failed") {
+            log.write(
+                failure.answer.status >= 500 && failure.answer.status != 503 ? .error : .warning, "request_failed"
+            ) {
                 $0.field("request_id", request.id.description)
                 $0.field("trace_id", request.trace.traceID)
                 $0.field("route", request.route?.template)
@@ -150,7 +153,8 @@ final class RouteTable {
         if let seconds = error.retryAfter { fields.append(HeaderField("retry-after", String(seconds))) }
         if error.status == 401 { fields.append(HeaderField("www-authenticate", "Bearer")) }
         return Response(
-            Status(number: error.status), .json, fields: fields, octets: ErrorEnvelope(error, requestID: requestID).content)
+            Status(number: error.status), .json, fields: fields,
+            octets: ErrorEnvelope(error, requestID: requestID).content)
     }
 }
 
@@ -174,7 +178,8 @@ extension IdempotencyKey {
         }
         guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
             throw APIError(
-                .validationFailed, "An Idempotency-Key has 1 to 255 visible ASCII characters.", field: "Idempotency-Key")
+                .validationFailed, "An Idempotency-Key has 1 to 255 visible ASCII characters.", field: "Idempotency-Key"
+            )
         }
         self.init(
             key: key,

@@ -27,9 +27,11 @@ struct BenchmarkScripts {
         let claims = Tokens.Claims(user: Self.user, session: Self.session)
         let caller = try VerifiedTokens(tokens).caller(tokens.accessToken(claims, at: now), context)
         let standing = Access().standing(caller)
-        let random = "\\set f random(0, \(families - 1))\n\\set u :f * 4 + random(0, 1)\n\\set n :f * 250 + random(0, 249)\n"
+        let random =
+            "\\set f random(0, \(families - 1))\n\\set u :f * 4 + random(0, 1)\n\\set n :f * 250 + random(0, 249)\n"
         func page(_ start: FeedStart) -> String {
-            random + Self.script(SyncStatements.page(Self.family, for: caller, standing: standing, from: start), now) + ";\n"
+            random + Self.script(SyncStatements.page(Self.family, for: caller, standing: standing, from: start), now)
+                + ";\n"
         }
         let facts = AIStatements.nagFacts(Self.nag, for: caller, standing: standing, .tone)
         let act = Act(
@@ -37,12 +39,14 @@ struct BenchmarkScripts {
             actor: SystemActor.mediator, subject: Self.recipient, resource: Self.nag.retyped(),
             details: [
                 "miss_count_7d": "1", "streak": "0", "operation": "select_tone", "rule": "tone.default",
-                "on_behalf_of": "\(Self.recipient)", "provider": "heuristic", "route": "server", "used_fallback": "false",
+                "on_behalf_of": "\(Self.recipient)", "provider": "heuristic", "route": "server",
+                "used_fallback": "false",
                 "output": "neutral", "content_length": "45", "content_sha256": hexadecimal(digest([])),
             ],
             rows: [
                 AIStatements.record(
-                    Self.event, Self.nag, "select_tone", .neutral, "Neutral, because neither misses nor streak say else.",
+                    Self.event, Self.nag, "select_tone", .neutral,
+                    "Neutral, because neither misses nor streak say else.",
                     onBehalfOf: Self.user, at: now)
             ])
         let write = Ledger(database: database, random: SystemRandomness()).statement(act, in: Self.family, context)

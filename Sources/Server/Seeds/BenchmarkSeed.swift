@@ -36,7 +36,8 @@ public enum BenchmarkSeed {
         for script in scripts {
             try script.content.write(toFile: "\(folder)/\(script.name)", atomically: true, encoding: .utf8)
         }
-        try lines.joined(separator: "\n").appending("\n").write(toFile: "\(folder)/targets.txt", atomically: true, encoding: .utf8)
+        try lines.joined(separator: "\n").appending("\n").write(
+            toFile: "\(folder)/targets.txt", atomically: true, encoding: .utf8)
         try since.rfc3339.write(toFile: "\(folder)/since.txt", atomically: true, encoding: .utf8)
     }
 

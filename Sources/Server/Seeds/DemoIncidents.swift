@@ -77,7 +77,8 @@ enum DemoIncidents {
                 try await stage.refused {
                     try await stage.ask(
                         DemoNag(
-                            from: people.walter, to: people.daniel, text: "Pick up the phone", category: .other, asked: now,
+                            from: people.walter, to: people.daniel, text: "Pick up the phone", category: .other,
+                            asked: now,
                             due: now + .hours(1), fate: .open),
                         at: now)
                 }
@@ -130,7 +131,8 @@ enum DemoIncidents {
             let due = stage.moment(-15, 15)
             let id = try await stage.ask(
                 DemoNag(
-                    from: people.nora, to: people.daniel, text: "Parents' evening, room 12", category: .other, asked: now,
+                    from: people.nora, to: people.daniel, text: "Parents' evening, room 12", category: .other,
+                    asked: now,
                     due: due, fate: .open),
                 at: now)
             let change = NagUpdate(dueAt: due + .hours(3), category: .appointments)

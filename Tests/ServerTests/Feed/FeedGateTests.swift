@@ -35,7 +35,11 @@ struct FeedGateTests {
             let home = try await server.family()
             let loner = try await server.account()
             try await server.commit(
-                [FeedRows.nag(server.random.identifier(at: server.clock.now()), from: home.guardian, to: home.child, at: server.clock.now())],
+                [
+                    FeedRows.nag(
+                        server.random.identifier(at: server.clock.now()), from: home.guardian, to: home.child,
+                        at: server.clock.now())
+                ],
                 in: home.id)
             let people: [String: Person] = [
                 "guardian": home.guardian, "second guardian": home.secondGuardian, "participant": home.participant,
@@ -65,7 +69,11 @@ struct FeedGateTests {
         }
     }
 
-    @Test("parameters that cannot be read", arguments: ["", "?family_id=x", "?family_id=FAMILY&since=yesterday", "?family_id=FAMILY&since=2026-03-10T10:00:00"])
+    @Test(
+        "parameters that cannot be read",
+        arguments: [
+            "", "?family_id=x", "?family_id=FAMILY&since=yesterday", "?family_id=FAMILY&since=2026-03-10T10:00:00",
+        ])
     func badParameters(_ query: String) async throws {
         try await TestServer.run { server in
             let home = try await server.family()
@@ -82,10 +90,12 @@ struct FeedGateTests {
     private func twoNags(_ server: TestServer) async throws -> (home: Household, since: Timestamp) {
         let home = try await server.family()
         let now = server.clock.now()
-        try await server.commit([FeedRows.nag(NagID(high: 1, low: 1), from: home.guardian, to: home.child, at: now)], in: home.id)
+        try await server.commit(
+            [FeedRows.nag(NagID(high: 1, low: 1), from: home.guardian, to: home.child, at: now)], in: home.id)
         let answer = try await server.call(API.syncEvents, SyncQuery(familyID: home.id), as: home.guardian)
         server.clock.advance(by: .seconds(2))
-        try await server.commit([FeedRows.nag(NagID(high: 1, low: 2), from: home.guardian, to: home.child, at: now)], in: home.id)
+        try await server.commit(
+            [FeedRows.nag(NagID(high: 1, low: 2), from: home.guardian, to: home.child, at: now)], in: home.id)
         return (home, answer.serverTime)
     }
 
@@ -94,20 +104,26 @@ struct FeedGateTests {
         try await TestServer.run { server in
             let (home, since) = try await twoNags(server)
             func count(_ since: Timestamp?, as person: Person) async throws -> Int {
-                let answer = try await server.call(API.syncEvents, SyncQuery(familyID: home.id, since: since), as: person)
+                let answer = try await server.call(
+                    API.syncEvents, SyncQuery(familyID: home.id, since: since), as: person)
                 #expect(!answer.mustRefetch && !answer.hasMore)
                 return answer.nags.count
             }
             // The first nag lies in the granted second itself, so it comes again.
             #expect(try await count(since.flooredToSecond, as: home.guardian) == 2)
-            let later = try await server.call(API.syncEvents, SyncQuery(familyID: home.id), as: home.guardian).serverTime
+            let later = try await server.call(API.syncEvents, SyncQuery(familyID: home.id), as: home.guardian)
+                .serverTime
             #expect(try await count(later.flooredToSecond, as: home.guardian) == 1, "granted")
-            #expect(try await count(later.flooredToSecond + .milliseconds(999), as: home.guardian) == 1, "with a fraction")
+            #expect(
+                try await count(later.flooredToSecond + .milliseconds(999), as: home.guardian) == 1, "with a fraction")
             #expect(try await count(nil, as: home.guardian) == 2, "absent")
             #expect(try await count(later.flooredToSecond - .seconds(1), as: home.guardian) == 2, "never handed out")
             #expect(try await count(later + .days(400), as: home.guardian) == 2, "of the future")
             #expect(try await count(later.flooredToSecond, as: home.secondGuardian) == 2, "handed to somebody else")
-            for text in ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z", later.flooredToSecond.rfc3339.replacing("Z", with: "%2B00:00")] {
+            for text in [
+                "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z",
+                later.flooredToSecond.rfc3339.replacing("Z", with: "%2B00:00"),
+            ] {
                 let reply = try await server.call(
                     "GET", "/api/v1/sync/events?family_id=\(home.id)&since=\(text)", as: home.guardian)
                 #expect(reply.status == 200, "\(text)")
@@ -124,14 +140,16 @@ struct FeedGateTests {
             try await server.commit(
                 [FeedRows.nag(NagID(high: 2, low: 1), from: home.stranger, to: home.stranger, at: since - .days(3))],
                 in: home.otherFamilyID, at: since - .days(3))
-            try await server.sql("UPDATE memberships SET status = 'removed', removed_at = now() WHERE user_id = \(home.participant.id)")
+            try await server.sql(
+                "UPDATE memberships SET status = 'removed', removed_at = now() WHERE user_id = \(home.participant.id)")
             try await server.sql(
                 """
                 INSERT INTO memberships (family_id, user_id, role, status, joined_at)
                 VALUES (\(home.otherFamilyID), \(home.participant.id), 'guardian', 'active', now())
                 """)
             let answer = try await server.call(
-                API.syncEvents, SyncQuery(familyID: home.otherFamilyID, since: since.flooredToSecond), as: home.participant)
+                API.syncEvents, SyncQuery(familyID: home.otherFamilyID, since: since.flooredToSecond),
+                as: home.participant)
             #expect(answer.nags.map(\.id) == [NagID(high: 2, low: 1)])
         }
     }
@@ -158,7 +176,8 @@ struct FeedGateTests {
             let foreign = [
                 changed(family: home.otherFamilyID), changed(epoch: 2), changed(place: good.place + .seconds(1)),
                 changed(place: Timestamp(microseconds: .max)), changed(place: Timestamp(microseconds: .min)),
-                changed(place: since - .days(40)), changed(sight: []), changed(sight: FeedSight(rawValue: 255)), "", "?",
+                changed(place: since - .days(40)), changed(sight: []), changed(sight: FeedSight(rawValue: 255)), "",
+                "?",
                 "AAAA", String(answer.cursor.dropLast()), answer.cursor + "A", String(repeating: "A", count: 4_000),
             ]
             for cursor in foreign {
@@ -179,7 +198,8 @@ struct FeedGateTests {
             let (home, _) = try await twoNags(server)
             let first = try await server.call(API.syncEvents, SyncQuery(familyID: home.id), as: home.guardian)
             let answer = try await server.call(
-                API.syncEvents, SyncQuery(familyID: home.id, since: Timestamp.epoch, cursor: first.cursor), as: home.guardian)
+                API.syncEvents, SyncQuery(familyID: home.id, since: Timestamp.epoch, cursor: first.cursor),
+                as: home.guardian)
             #expect(answer.count == 0)
         }
     }
@@ -202,7 +222,8 @@ struct FeedGateTests {
             for number in 1...20 {
                 server.clock.advance(by: .seconds(5))
                 try await server.commit(
-                    [FeedRows.nag(NagID(high: 9, low: UInt64(number)), from: home.guardian, to: home.child, at: time)], in: home.id)
+                    [FeedRows.nag(NagID(high: 9, low: UInt64(number)), from: home.guardian, to: home.child, at: time)],
+                    in: home.id)
                 try await syncer.poll(server)
             }
             let places = try await server.rows("SELECT cardinality(places) AS count FROM sync_grants")

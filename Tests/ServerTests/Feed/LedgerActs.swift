@@ -23,10 +23,12 @@ extension TestServer {
 extension Act {
     /// An act that rests on nothing.
     static func ofTest(
-        _ rows: [SQL], kind: String = "test.act", basis: Basis = .nothing, stampedRows: Int = 1, changesRights: Bool = false
+        _ rows: [SQL], kind: String = "test.act", basis: Basis = .nothing, stampedRows: Int = 1,
+        changesRights: Bool = false
     ) -> Act {
         Act(
-            kind: kind, basis: basis, actor: SystemActor.mediator, changesRights: changesRights, stampedRows: stampedRows,
+            kind: kind, basis: basis, actor: SystemActor.mediator, changesRights: changesRights,
+            stampedRows: stampedRows,
             rows: rows)
     }
 }

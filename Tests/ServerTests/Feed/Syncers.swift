@@ -32,8 +32,12 @@ struct LegacySyncer {
     mutating func take(_ answer: SyncResponse, isResync: Bool = false) {
         polls += 1
         if let since, !isResync {
-            if answer.serverTime < since { faults.append("server_time went back from \(since.rfc3339) to \(answer.serverTime.rfc3339)") }
-            if answer.isFull, answer.serverTime.seconds <= since.seconds { faults.append("a full page did not advance") }
+            if answer.serverTime < since {
+                faults.append("server_time went back from \(since.rfc3339) to \(answer.serverTime.rfc3339)")
+            }
+            if answer.isFull, answer.serverTime.seconds <= since.seconds {
+                faults.append("a full page did not advance")
+            }
         }
         held.upsert(answer)
         since = answer.serverTime
@@ -60,7 +64,8 @@ struct CursorSyncer {
 
     @discardableResult
     mutating func poll(_ server: TestServer) async throws -> SyncResponse {
-        let answer = try await server.call(API.syncEvents, SyncQuery(familyID: family, cursor: cursor ?? "start"), as: person)
+        let answer = try await server.call(
+            API.syncEvents, SyncQuery(familyID: family, cursor: cursor ?? "start"), as: person)
         take(answer)
         return answer
     }

@@ -78,7 +78,8 @@ struct Asker {
             throw APIError(.authorizationDenied, "AI mediation needs the ai_mediation consent, which is not in force.")
         }
         guard try row["is_enabled"] else {
-            throw APIError(.authorizationDenied, "AI on the server is switched off by your ai_server_enabled preference.")
+            throw APIError(
+                .authorizationDenied, "AI on the server is switched off by your ai_server_enabled preference.")
         }
     }
 }
@@ -110,7 +111,8 @@ struct NagConsultation {
         }
         if depth == .full {
             facts.timeConflictCount7d = try row["time_conflicts"]
-            facts.category = CompletionRecord(total: try row["category_total"], completed: try row["category_completed"])
+            facts.category = CompletionRecord(
+                total: try row["category_total"], completed: try row["category_completed"])
             facts.overall = CompletionRecord(total: try row["overall_total"], completed: try row["overall_completed"])
             facts.pushBacks = try AIStatements.moments(try row["push_backs"])
             facts.policy = try FamilyPolicy(

@@ -65,7 +65,9 @@ extension Nags {
         guard let recurrence = record.nag.recurrence else { return nil }
         let zone = backend.zones.zone(record.timeZone)
         let anchor = RecurrenceAnchor(firstDue: record.seriesDueAt ?? record.nag.dueAt, in: zone)
-        guard let dueAt = recurrence.nextDue(after: record.nag.dueAt, now: now, anchor: anchor, in: zone) else { return nil }
+        guard let dueAt = recurrence.nextDue(after: record.nag.dueAt, now: now, anchor: anchor, in: zone) else {
+            return nil
+        }
         let row = try await queries.query(NagStatements.series(after: record.nag.id, in: record.familyID)).one()
         guard try !row["has_successor"], try Self.denialOfNag(row) == nil else { return nil }
         var next = record.nag

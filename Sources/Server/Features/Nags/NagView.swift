@@ -30,7 +30,8 @@ struct NagRecord {
         _ kind: String, by actor: Pseudonym, details: [String: String] = [:], stampedRows: Int = 1, rows: [SQL]
     ) -> Act {
         Act(
-            kind: kind, basis: .nothingChanged(since: seq), actor: actor, subject: recipient, resource: nag.id.retyped(),
+            kind: kind, basis: .nothingChanged(since: seq), actor: actor, subject: recipient,
+            resource: nag.id.retyped(),
             details: details, stampedRows: stampedRows, rows: rows)
     }
 }

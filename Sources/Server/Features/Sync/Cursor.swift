@@ -32,7 +32,9 @@ struct Cursor {
     var text: String {
         var bytes = family.bytes
         for word in [UInt64(bitPattern: epoch), UInt64(bitPattern: place.microseconds)] {
-            for shift in stride(from: 56, through: 0, by: -8) { bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift))) }
+            for shift in stride(from: 56, through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+            }
         }
         return base64URL(bytes + [UInt8(sight.rawValue)])
     }

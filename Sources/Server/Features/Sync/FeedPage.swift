@@ -49,7 +49,9 @@ struct FeedPage {
             place = Timestamp(microseconds: cut.microseconds - 1)
             if !request.isLegacy {
                 entities = entities.map { range in
-                    range.lowerBound..<(range.lastIndex { rows[$0].timestamp(Column.stamp) < cut } ?? range.lowerBound - 1) + 1
+                    range
+                        .lowerBound..<(range.lastIndex { rows[$0].timestamp(Column.stamp) < cut } ?? range.lowerBound
+                        - 1) + 1
                 }
             }
         }
