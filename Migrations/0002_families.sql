@@ -157,14 +157,14 @@ CREATE TABLE policy_approvals (
     FOREIGN KEY (family_id, policy_id) REFERENCES policies
 );
 
--- Which times of a family's clock a session was handed as `server_time`: a `since` that is not among them may come from
--- another family, the future or a restored backup, and is answered with everything. Losing a row costs a full resync,
--- never a lost change, so it is written without waiting for the disk.
+-- Which places of a family's feed a session was handed as `server_time`: a `since` that is not among them may come from
+-- another family, the future or a restored backup, or from when the person could see less, and is answered with everything.
+-- Losing a row costs a full resync, never a lost change, so it is written without waiting for the disk.
 CREATE TABLE sync_grants (
     session_id uuid NOT NULL REFERENCES sessions ON DELETE CASCADE,
     family_id  uuid NOT NULL,
-    -- Whole seconds, newest first, at most 16.
-    seconds    bigint[] NOT NULL CHECK (cardinality(seconds) <= 16),
+    -- Whole second times eight, plus what the session could see (1 everybody's nags, 2 mediation, 4 points); newest first.
+    places     bigint[] NOT NULL CHECK (cardinality(places) <= 16),
     PRIMARY KEY (session_id, family_id)
 ) WITH (fillfactor = 70);
 

@@ -106,7 +106,9 @@ public struct JSONWriter: Sendable {
 
     @inlinable
     public mutating func string(_ text: String) {
-        string(utf8: text.utf8.span)
+        // Not `text.utf8.span`: optimised, Swift 6.3 lets the span of a short string out of an optional outlive it.
+        var text = text
+        text.withUTF8 { bytes in unsafe string(utf8: Span(_unsafeElements: bytes)) }
     }
 
     /// A string given as its UTF-8 bytes, which MUST be valid (as PostgreSQL's text is).

@@ -21,6 +21,8 @@ import SQL
     private(set) var isOpen = true
     /// Held by a transaction: nobody else may use it.
     var isLeased = false
+    /// Requests it was given to that have not given it back.
+    var holders = 0
 
     /// No exchange may take longer than this, whatever the database's own timeouts say: a frozen host must not hold
     /// requests for ever.
@@ -64,6 +66,7 @@ import SQL
         let result = await withCheckedContinuation { continuation in
             let exchange = Exchange(continuation, deadline: .distantFuture)
             exchange.isScript = true
+            guard isOpen else { return exchange.finish(.unavailable("the connection is closed")) }
             underway.append(exchange)
             if unsafe PQsendQuery(handle, script) == 1 { flush() } else { close() }
         }
@@ -72,6 +75,8 @@ import SQL
 
     private func send(_ statements: [SQL], _ continuation: Exchange.Continuation) {
         let exchange = Exchange(continuation, deadline: poller.now + patience)
+        // The loop may have turned since we looked.
+        guard isOpen else { return exchange.finish(.unavailable("the connection is closed")) }
         underway.append(exchange)
         for statement in statements {
             guard queue(statement, in: exchange) else { return close() }
@@ -228,7 +233,8 @@ private final class Exchange {
     }
 
     /// Hands the outcome to the waiting task. Called exactly once.
-    func finish() {
+    func finish(_ fault: PostgresError? = nil) {
+        let error = fault ?? error
         continuation.resume(returning: Confined(value: error.map { .failure($0) } ?? .success(rows)))
     }
 }

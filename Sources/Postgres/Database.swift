@@ -145,7 +145,7 @@ public final class Database: Queries {
     private func acquire(exclusively: Bool) async throws(PostgresError) -> Connection {
         poller.loop.assertIsolated()
         if waiters.isEmpty, let connection = free(exclusively: exclusively) {
-            connection.isLeased = exclusively
+            give(connection, exclusively: exclusively)
             return connection
         }
         guard waiters.count < limits.queue, !isClosed else { throw .unavailable("too many requests are waiting") }
@@ -153,6 +153,8 @@ public final class Database: Queries {
         let granted = await withCheckedContinuation { continuation in
             let ticket = waiters.add(continuation, exclusively: exclusively)
             poller.schedule(at: deadline) { [weak self] in self?.waiters.take(ticket)?.resume(returning: nil) }
+            // The loop may have turned since we looked for a session.
+            serveWaiters()
         }
         guard let connection = granted?.value else {
             throw .unavailable(lastFailure ?? "no session became free in time")
@@ -160,18 +162,25 @@ public final class Database: Queries {
         return connection
     }
 
-    /// The open session with the least to do, if it can take more.
+    /// From here on the session is taken, whether anything was sent on it yet or not: the loop may turn in between.
+    private func give(_ connection: Connection, exclusively: Bool) {
+        connection.holders += 1
+        connection.isLeased = exclusively
+    }
+
+    /// The open session that the fewest hold, if it can take more.
     private func free(exclusively: Bool) -> Connection? {
         let limit = exclusively ? 1 : limits.exchangesPerConnection
         var best: Connection?
         for connection in connections where !connection.isLeased && !connection.mustClose && connection.isOpen {
-            if connection.load < (best?.load ?? limit) { best = connection }
-            if connection.load == 0 { break }
+            if connection.holders < (best?.holders ?? limit) { best = connection }
+            if connection.holders == 0 { break }
         }
         return best
     }
 
     private func released(_ connection: Connection) {
+        connection.holders -= 1
         if connection.mustClose, connection.load == 0 { connection.close() }
         serveWaiters()
     }
@@ -179,10 +188,8 @@ public final class Database: Queries {
     private func serveWaiters() {
         while let next = waiters.next, let connection = free(exclusively: next.isExclusive) {
             guard let continuation = waiters.take(next.ticket) else { return }
-            connection.isLeased = next.isExclusive
+            give(connection, exclusively: next.isExclusive)
             continuation.resume(returning: Confined(value: connection))
-            // A shared session counts as taken only once its exchange is sent: let that task run first.
-            if !next.isExclusive { return poller.spawn { [self] in serveWaiters() } }
         }
     }
 }

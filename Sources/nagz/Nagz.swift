@@ -11,7 +11,8 @@ struct Nagz {
         usage: nagz serve    [--host ADDRESS] [--port N] [--loops N] [--connections N] [--rate-limits on|off]
                              [--log info|warning|error|off] [--cors ORIGIN,…] [--dev-tokens] [--migrations FOLDER]
                nagz migrate  [--dry-run] [--migrations FOLDER]
-               nagz seed bench [--out FOLDER]
+               nagz seed demo [--if-empty]
+               nagz seed bench [--families N] [--out FOLDER]
                nagz routes
                nagz --version | --help
 

@@ -10,17 +10,35 @@ enum Seed {
         let url = try arguments.databaseURL()
         do {
             switch what {
-            case "bench":
-                let folder = try arguments.value("--out") ?? "."
-                try arguments.finish()
-                try await BenchmarkSeed.run(
-                    databaseURL: url, tokens: Tokens(keys: try TokenKeys.read()), folder: folder) { print("seeding \($0)") }
+            case "demo": try await demo(url, &arguments)
+            case "bench": try await bench(url, &arguments)
             default: throw Stop(.usage, "nagz seed takes demo or bench, not “\(what)”")
             }
         } catch let fault as SeedFault {
             throw Stop(.configuration, fault.description)
         } catch let fault as PostgresError {
             throw Stop(.unavailable, fault.description)
+        }
+    }
+
+    /// Tells how far it is on standard error, and how to sign in, nothing else, on standard output.
+    private static func demo(_ url: String, _ arguments: inout Arguments) async throws {
+        let skipsUsed = arguments.flag("--if-empty")
+        try arguments.finish()
+        try await DemoSeed.run(databaseURL: url, skipsUsed: skipsUsed) { line in
+            FileHandle.standardError.write(Data("the demo family: \(line)\n".utf8))
+        } announce: { signIns in
+            FileHandle.standardOutput.write(Data(signIns.map { "\($0)\n" }.joined().utf8))
+        }
+    }
+
+    private static func bench(_ url: String, _ arguments: inout Arguments) async throws {
+        let folder = try arguments.value("--out") ?? "."
+        let families = try arguments.number("--families", in: 1...100_000) ?? BenchmarkSeed.standardFamilies
+        try arguments.finish()
+        let tokens = Tokens(keys: try TokenKeys.read())
+        try await BenchmarkSeed.run(databaseURL: url, tokens: tokens, families: families, folder: folder) {
+            print("seeding \($0)")
         }
     }
 }

@@ -19,12 +19,12 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 
     /// If-None-Match by weak comparison (RFC 9110 §13.1.2).
     public func matches(_ headers: Headers) -> Bool {
-        let wanted = "\"\(opaque)\""
+        let wanted = Array("\"\(opaque)\"".utf8)
         var found = false
         headers.forEachListElement(of: "if-none-match") { tag in
             let isWeak = tag.count > 2 && tag[0] == UInt8(ascii: "W") && tag[1] == UInt8(ascii: "/")
             let quoted = tag.extracting((isWeak ? 2 : 0)..<tag.count)
-            if quoted.equals(wanted.utf8.span) || (tag.count == 1 && tag[0] == UInt8(ascii: "*")) { found = true }
+            if quoted.equals(wanted.span) || (tag.count == 1 && tag[0] == UInt8(ascii: "*")) { found = true }
         }
         return found
     }

@@ -37,8 +37,8 @@ public struct Request: Sendable {
     /// - Throws: `fieldRepeated` when there are several Authorization fields.
     public func bearerToken() throws(HTTPFault) -> String? {
         guard let value = try headers.single("authorization") else { return nil }
-        let parts = value.utf8.span
-        guard parts.count > 7, parts.extracting(0..<7).equalsIgnoringCase("bearer ") else { return nil }
+        let scheme = String(value.prefix(7))
+        guard value.utf8.count > 7, scheme.equalsIgnoringCase("bearer ") else { return nil }
         return String(value.dropFirst(7).drop { $0 == " " })
     }
 }

@@ -47,7 +47,7 @@ public struct Response: Sendable {
 
     /// The first field of that name, letters without regard to case.
     public func field(_ name: StaticString) -> String? {
-        for field in fields where field.name.utf8.span.equalsIgnoringCase(name) { return field.value }
+        for field in fields where field.name.equalsIgnoringCase(name) { return field.value }
         return nil
     }
 

@@ -29,7 +29,7 @@ public struct TraceContext: Sendable, Hashable {
         self.init(traceHigh: high, traceLow: low, span: parent, parentSpan: nil, flags: UInt8(flags) & 1)
     }
 
-    public init?(traceparent: String) { self.init(traceparent: traceparent.utf8.span) }
+    public init?(traceparent: String) { self.init(traceparent: Array(traceparent.utf8).span) }
 
     /// 32 hexadecimal digits.
     public var traceID: String { RequestID(high: traceHigh, low: traceLow).description }

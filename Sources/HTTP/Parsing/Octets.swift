@@ -45,6 +45,13 @@ extension UInt8 {
     static let lineFeed: UInt8 = 0x0A
 }
 
+extension String {
+    /// Compares with a lower-case text, letters without regard to case.
+    ///
+    /// Not by way of `utf8.span`: optimised, Swift 6.3 may let the span of a short string outlive it.
+    func equalsIgnoringCase(_ text: StaticString) -> Bool { Array(utf8).span.equalsIgnoringCase(text) }
+}
+
 extension Span where Element == UInt8 {
     func equals(_ text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount else { return false }

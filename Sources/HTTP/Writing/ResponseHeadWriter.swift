@@ -41,7 +41,7 @@ struct ResponseHeadWriter {
         var isCacheControlled = response.status == .switchingProtocols
         for field in response.fields {
             output.append(field)
-            if field.name.utf8.count == 13, field.name.utf8.span.equalsIgnoringCase("cache-control") {
+            if field.name.utf8.count == 13, field.name.equalsIgnoringCase("cache-control") {
                 isCacheControlled = true
             }
         }

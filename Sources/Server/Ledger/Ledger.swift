@@ -104,6 +104,10 @@ final class Ledger {
             // The same key was used at the same time: the other one's answer is the first answer.
             if let once, let earlier: Answer = try await once.earlierAnswer(database) { return earlier }
             throw error
+        } catch let refusal as APIError {
+            // What is refused may be so because the other one has done it already.
+            if let once, let earlier: Answer = try await once.earlierAnswer(database) { return earlier }
+            throw refusal
         }
     }
 

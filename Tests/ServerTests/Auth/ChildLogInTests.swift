@@ -84,7 +84,9 @@ struct ChildLogInTests {
         }
     }
 
-    @Test("a hundred at once: no more than five PINs are looked at, of a child and of nobody", arguments: ["Cleo", "Nemo"])
+    @Test(
+        "a hundred at once: no more than five PINs are looked at, of a child and of nobody",
+        arguments: ["Cleo", "Nemo"])
     func burst(name: String) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -117,7 +119,8 @@ struct SecretsTests {
     func canary() async throws {
         try await TestServer.run(configure: { $0.logLevel = .info }) { server in
             let family = try await server.family()
-            let account = try await server.signUp("canary@example.org", password: "canary-password", name: "canary-name")
+            let account = try await server.signUp(
+                "canary@example.org", password: "canary-password", name: "canary-name")
             _ = try? await server.logIn("canary@example.org", password: "canary-wrong")
             _ = try await server.refresh(account.refreshToken)
             try await server.setPIN(family, username: "canary-child", pin: "9173")

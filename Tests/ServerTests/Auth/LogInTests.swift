@@ -55,7 +55,10 @@ struct LogInTests {
         try await TestServer.run { server in
             let account = try await server.signUp("nell@example.org")
             try await server.sql(
-                "UPDATE users SET status = 'deleted', pseudonym = NULL, deleted_at = now() WHERE id = \(account.user.id)")
+                """
+                UPDATE users SET status = 'deleted', pseudonym = NULL, deleted_at = now() WHERE id = \(account.user.id)
+                """
+            )
             try await expectRefusal(401) { try await server.logIn("nell@example.org", password: "correct horse") }
             #expect(try await server.status(of: account.accessToken) == 401)
             let refresh = RefreshRequest(refreshToken: account.refreshToken)
@@ -77,10 +80,13 @@ struct LogInTests {
             #expect(refused.status == 429)
             #expect(refused.retryAfter == 900)
             server.clock.advance(by: .seconds(899))
-            let last = try await expectRefusal(429) { try await server.logIn("nell@example.org", password: "correct horse") }
+            let last = try await expectRefusal(429) {
+                try await server.logIn("nell@example.org", password: "correct horse")
+            }
             #expect(last.retryAfter == 1)
             server.clock.advance(by: .seconds(1))
-            #expect(try await server.logIn("nell@example.org", password: "correct horse").user.email == "nell@example.org")
+            #expect(
+                try await server.logIn("nell@example.org", password: "correct horse").user.email == "nell@example.org")
         }
     }
 
@@ -102,7 +108,9 @@ struct LogInTests {
         try await TestServer.run { server in
             try await server.signUp("nell@example.org")
             for number in 0..<50 {
-                let error = try await refusal { try await server.logIn("guess\(number)@example.org", password: "wrong") }
+                let error = try await refusal {
+                    try await server.logIn("guess\(number)@example.org", password: "wrong")
+                }
                 #expect(error.status == 401)
                 if number < 20 { _ = try await server.logIn("nell@example.org", password: "correct horse") }
             }

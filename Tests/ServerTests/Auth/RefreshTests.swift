@@ -56,7 +56,8 @@ struct RefreshTests {
             let second = try await server.refresh(first.refreshToken)
             server.clock.advance(by: .seconds(61))
             let statuses = try await server.expectOnly(audit: ["session.revoked"]) {
-                try await together(10) { _ in try await refusal { try await server.refresh(first.refreshToken) }.status }
+                try await together(10) { _ in try await refusal { try await server.refresh(first.refreshToken) }.status
+                }
             }
             #expect(statuses == Array(repeating: 401, count: 10))
             #expect(try await server.audit(.outside).last?.details == ["reason": "refresh_token_reused"])
@@ -98,7 +99,9 @@ struct RefreshTests {
             let kept = try await server.rows("SELECT encode(token_hash, 'hex') AS hash FROM refresh_tokens").description
             for token in [first.refreshToken, second.refreshToken] {
                 #expect(!kept.contains(token.wireText))
-                let hash = Tokens.refreshHash(token.wireText).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
+                let hash = Tokens.refreshHash(token.wireText).map {
+                    String($0 >> 4, radix: 16) + String($0 & 15, radix: 16)
+                }
                 #expect(kept.contains(hash.joined()))
             }
         }

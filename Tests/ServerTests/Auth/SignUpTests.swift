@@ -15,7 +15,8 @@ extension TestServer {
         try await call(
             API.signUp,
             SignupRequest(
-                email: try EmailAddress(wireText: email), password: Secret(password), displayName: name, dateOfBirth: born))
+                email: try EmailAddress(wireText: email), password: Secret(password), displayName: name,
+                dateOfBirth: born))
     }
 
     func logIn(_ email: String, password: String) async throws -> AuthResponse {
@@ -34,9 +35,11 @@ struct SignUpTests {
     func account() async throws {
         try await TestServer.run { server in
             let answer = try await server.expectOnly(audit: ["account.created"]) {
-                try await server.call("POST", "/api/v1/auth/signup", body: [
-                    "email": "  Nell@Example.ORG ", "password": "correct horse", "display_name": "Nell",
-                ])
+                try await server.call(
+                    "POST", "/api/v1/auth/signup",
+                    body: [
+                        "email": "  Nell@Example.ORG ", "password": "correct horse", "display_name": "Nell",
+                    ])
             }
             #expect(answer.status == 201)
             #expect(answer.json?["user"]?["email"] == "nell@example.org")
@@ -59,22 +62,29 @@ struct SignUpTests {
         try await TestServer.run { server in
             let statuses = try await server.expectOnly(audit: ["account.created"]) {
                 try await together(8) { number in
-                    try await server.call("POST", "/api/v1/auth/signup", body: [
-                        "email": .string(number.isMultiple(of: 2) ? "nell@example.org" : " NELL@example.org"),
-                        "password": "correct horse",
-                    ]).status
+                    try await server.call(
+                        "POST", "/api/v1/auth/signup",
+                        body: [
+                            "email": .string(number.isMultiple(of: 2) ? "nell@example.org" : " NELL@example.org"),
+                            "password": "correct horse",
+                        ]
+                    ).status
                 }
             }
             #expect(statuses.sorted() == [201] + Array(repeating: 409, count: 7))
-            let error = try await server.expectOnly { try await refusal { try await server.signUp("nell@example.org") } }
+            let error = try await server.expectOnly {
+                try await refusal { try await server.signUp("nell@example.org") }
+            }
             #expect(error.code == .conflict)
             #expect(error.field == "email")
         }
     }
 
-    @Test("somebody under 13 may sign in, and nothing else until a guardian takes them in", arguments: [
-        ("2013-03-10", "active"), ("2013-03-11", "pending_guardian_consent"),
-    ])
+    @Test(
+        "somebody under 13 may sign in, and nothing else until a guardian takes them in",
+        arguments: [
+            ("2013-03-10", "active"), ("2013-03-11", "pending_guardian_consent"),
+        ])
     func age(born: String, status: String) async throws {
         try await TestServer.run { server in
             let answer = try await server.signUp("kid@example.org", born: DateOfBirth(wireText: "\(born)T00:00:00Z"))
@@ -88,9 +98,11 @@ struct SignUpTests {
         }
     }
 
-    @Test("what cannot be an account is refused by field", arguments: [
-        ("email", "nobody", "correct horse"), ("password", "nell@example.org", "short"),
-    ])
+    @Test(
+        "what cannot be an account is refused by field",
+        arguments: [
+            ("email", "nobody", "correct horse"), ("password", "nell@example.org", "short"),
+        ])
     func invalid(field: String, email: String, password: String) async throws {
         try await TestServer.run { server in
             let reply = try await server.expectOnly {

@@ -22,24 +22,27 @@ extension TestServer {
 
     /// Whether the rule that every feature asks says so.
     func isInForce(_ type: ConsentType, for person: Person, in family: FamilyID) async throws -> Bool {
-        try await rows(ConsentStatements.isInForce(type, for: person.id, in: family))[0]["is_in_force"]?.boolValue ?? false
+        try await rows(ConsentStatements.isInForce(type, for: person.id, in: family))[0]["is_in_force"]?.boolValue
+            ?? false
     }
 }
 
 @Suite("Giving consents and taking them back")
 struct ConsentTests {
-    @Test("who may give what", arguments: [
-        ("guardian", ConsentType.childAccountCreation, 201, ["consent.granted"]),
-        ("guardian", .aiMediation, 201, ["consent.granted"]),
-        ("guardian", .gamificationParticipation, 201, ["consent.granted"]),
-        ("participant", .aiMediation, 201, ["consent.granted"]),
-        ("participant", .gamificationParticipation, 201, ["consent.granted"]),
-        ("participant", .childAccountCreation, 403, ["consent.grant.denied"]),
-        ("child", .aiMediation, 403, ["consent.grant.denied"]),
-        ("child", .smsOptIn, 403, ["consent.grant.denied"]),
-        ("stranger", .aiMediation, 403, []),
-        ("removed", .aiMediation, 403, []),
-    ])
+    @Test(
+        "who may give what",
+        arguments: [
+            ("guardian", ConsentType.childAccountCreation, 201, ["consent.granted"]),
+            ("guardian", .aiMediation, 201, ["consent.granted"]),
+            ("guardian", .gamificationParticipation, 201, ["consent.granted"]),
+            ("participant", .aiMediation, 201, ["consent.granted"]),
+            ("participant", .gamificationParticipation, 201, ["consent.granted"]),
+            ("participant", .childAccountCreation, 403, ["consent.grant.denied"]),
+            ("child", .aiMediation, 403, ["consent.grant.denied"]),
+            ("child", .smsOptIn, 403, ["consent.grant.denied"]),
+            ("stranger", .aiMediation, 403, []),
+            ("removed", .aiMediation, 403, []),
+        ])
     func grant(who: String, type: ConsentType, status: Int, audit: [String]) async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [])
@@ -77,7 +80,8 @@ struct ConsentTests {
             #expect(try await server.consents(family.id, as: family.child).map(\.id) == [shared.id])
             try await expectRefusal(403) { try await server.consents(family.id, as: family.stranger) }
             // What a former guardian gave is no guardian's word any more.
-            try await server.sql("UPDATE memberships SET role = 'participant' WHERE user_id = \(family.secondGuardian.id)")
+            try await server.sql(
+                "UPDATE memberships SET role = 'participant' WHERE user_id = \(family.secondGuardian.id)")
             #expect(try await !server.isInForce(.aiMediation, for: family.child, in: family.id))
             #expect(try await server.isInForce(.aiMediation, for: family.secondGuardian, in: family.id))
         }
@@ -127,9 +131,11 @@ struct ConsentTests {
         }
     }
 
-    @Test("taken back by whoever gave it or a guardian, once; the record stays", arguments: [
-        ("participant", 200), ("guardian", 200), ("child", 403), ("stranger", 404), ("removed", 404),
-    ])
+    @Test(
+        "taken back by whoever gave it or a guardian, once; the record stays",
+        arguments: [
+            ("participant", 200), ("guardian", 200), ("child", 403), ("stranger", 404), ("removed", 404),
+        ])
     func revoke(who: String, status: Int) async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [])

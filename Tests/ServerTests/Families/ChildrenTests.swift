@@ -31,15 +31,17 @@ struct ChildCredentialsTests {
         }
     }
 
-    @Test("setting is refused", arguments: [
-        ("participant", "child", 403, ["child_credentials.set.denied"]),
-        ("child", "child", 403, ["child_credentials.set.denied"]),
-        ("stranger", "child", 403, []),
-        ("removed", "child", 403, []),
-        ("guardian", "stranger", 404, []),
-        ("guardian", "removed", 404, []),
-        ("guardian", "participant", 422, []),
-    ])
+    @Test(
+        "setting is refused",
+        arguments: [
+            ("participant", "child", 403, ["child_credentials.set.denied"]),
+            ("child", "child", 403, ["child_credentials.set.denied"]),
+            ("stranger", "child", 403, []),
+            ("removed", "child", 403, []),
+            ("guardian", "stranger", 404, []),
+            ("guardian", "removed", 404, []),
+            ("guardian", "participant", 422, []),
+        ])
     func refused(who: String, whom: String, status: Int, audit: [String]) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -62,7 +64,8 @@ struct ChildCredentialsTests {
             let statuses = try await server.expectOnly(audit: ["child_credentials.set"]) {
                 try await together(2) { number in
                     try await server.call(
-                        "PUT", "/api/v1/families/\(family.id)/members/\(number == 0 ? family.child.id : other.id)/credentials",
+                        "PUT",
+                        "/api/v1/families/\(family.id)/members/\(number == 0 ? family.child.id : other.id)/credentials",
                         as: family.guardian, body: ["username": number == 0 ? "C" : "c", "pin": "1234"]
                     ).status
                 }
@@ -100,7 +103,9 @@ struct PINChangeTests {
             #expect(try await server.status(of: here.accessToken, family.id) == 200)
             #expect(try await server.status(of: elsewhere.accessToken, family.id) == 401)
             _ = try await server.childLogIn(family.childCode, "Cleo", "2222")
-            let again = try await server.expectOnly { try await change(server, family, token, "4711", "2222", key: "once") }
+            let again = try await server.expectOnly {
+                try await change(server, family, token, "4711", "2222", key: "once")
+            }
             #expect(again.json == ["status": "ok"], "the same write gives the same answer")
         }
     }
@@ -158,10 +163,12 @@ struct ChildSettingsTests {
         "/api/v1/families/\(family.id)/children/\(family.child.id)/settings"
     }
 
-    @Test("for guardians and the child", arguments: [
-        ("guardian", 200, []), ("child", 200, []), ("participant", 403, ["child_settings.read.denied"]),
-        ("stranger", 403, []), ("removed", 403, []),
-    ])
+    @Test(
+        "for guardians and the child",
+        arguments: [
+            ("guardian", 200, []), ("child", 200, []), ("participant", 403, ["child_settings.read.denied"]),
+            ("stranger", 403, []), ("removed", 403, []),
+        ])
     func read(who: String, status: Int, audit: [String]) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -211,9 +218,11 @@ struct ChildSettingsTests {
         }
     }
 
-    @Test("one end of the quiet hours needs the other", arguments: [
-        ("quiet_hours_start", "quiet_hours_end"), ("quiet_hours_end", "quiet_hours_start"),
-    ])
+    @Test(
+        "one end of the quiet hours needs the other",
+        arguments: [
+            ("quiet_hours_start", "quiet_hours_end"), ("quiet_hours_end", "quiet_hours_start"),
+        ])
     func bothEnds(given: String, missing: String) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -225,10 +234,12 @@ struct ChildSettingsTests {
         }
     }
 
-    @Test("changing is refused", arguments: [
-        ("child", 403, ["child_settings.change.denied"]), ("participant", 403, ["child_settings.change.denied"]),
-        ("stranger", 403, []), ("removed", 403, []),
-    ])
+    @Test(
+        "changing is refused",
+        arguments: [
+            ("child", 403, ["child_settings.change.denied"]), ("participant", 403, ["child_settings.change.denied"]),
+            ("stranger", 403, []), ("removed", 403, []),
+        ])
     func refused(who: String, status: Int, audit: [String]) async throws {
         try await TestServer.run { server in
             let family = try await server.family()

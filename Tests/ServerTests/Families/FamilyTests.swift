@@ -23,9 +23,10 @@ struct FamilyTests {
             #expect(entry.actor == nell.pseudonym)
             #expect(entry.resource == family.id.retyped())
             let policy = try await server.rows("SELECT owners, is_default, status, daily_cap FROM policies")
-            #expect(policy == [
-                ["owners": [.string(nell.id.description)], "is_default": true, "status": "active", "daily_cap": 8]
-            ])
+            #expect(
+                policy == [
+                    ["owners": [.string(nell.id.description)], "is_default": true, "status": "active", "daily_cap": 8]
+                ])
             #expect(try await server.call(API.getFamily, FamilyPath(familyID: family.id), as: nell) == family)
             let members = try await server.call(API.listMembers, FamilyMembersQuery(familyID: family.id), as: nell)
             #expect(members.items.map(\.userID) == [nell.id])
@@ -39,12 +40,14 @@ struct FamilyTests {
             let nell = try await server.account()
             let replies = try await server.expectOnly(audit: ["family.created"]) {
                 try await together(6) { number in
-                    try await server.call("POST", "/api/v1/families", as: nell, body: ["name": .string("N\(number)")]).status
+                    try await server.call("POST", "/api/v1/families", as: nell, body: ["name": .string("N\(number)")])
+                        .status
                 }
             }
             #expect(replies.sorted() == [201, 409, 409, 409, 409, 409])
             #expect(try await server.rows("SELECT id FROM families").count == 1)
-            #expect(try await server.rows("SELECT family_id FROM family_clock").count == 2, "no clock without its family")
+            #expect(
+                try await server.rows("SELECT family_id FROM family_clock").count == 2, "no clock without its family")
         }
     }
 
@@ -66,7 +69,9 @@ struct FamilyTests {
         }
     }
 
-    @Test("the codes are shown to guardians alone", arguments: ["guardian", "participant", "child", "removed", "stranger"])
+    @Test(
+        "the codes are shown to guardians alone",
+        arguments: ["guardian", "participant", "child", "removed", "stranger"])
     func read(who: String) async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -17,7 +17,11 @@ extension TestServer {
     /// Notes that the person's session was handed a time of the family's feed.
     func grantSync(to person: Person, in family: FamilyID) async throws {
         try await sql(
-            "INSERT INTO sync_grants (session_id, family_id, seconds) VALUES (\(person.session), \(family), ARRAY[1::bigint])")
+            """
+            INSERT INTO sync_grants (session_id, family_id, seconds)
+            VALUES (\(person.session), \(family), ARRAY[1::bigint])
+            """
+        )
     }
 }
 
@@ -135,16 +139,18 @@ struct AddMemberTests {
         }
     }
 
-    @Test("what is refused, and what of it is on the trail", arguments: [
-        ("participant", "nell", FamilyRole.participant, 403, ["member.add.denied"]),
-        ("child", "nell", .participant, 403, ["member.add.denied"]),
-        ("removed", "nell", .participant, 403, []),
-        ("stranger", "nell", .participant, 403, []),
-        ("guardian", "nobody", .participant, 404, []),
-        ("guardian", "participant", .participant, 409, []),
-        ("guardian", "stranger", .participant, 409, []),
-        ("guardian", "young", .participant, 403, ["member.add.denied"]),
-    ])
+    @Test(
+        "what is refused, and what of it is on the trail",
+        arguments: [
+            ("participant", "nell", FamilyRole.participant, 403, ["member.add.denied"]),
+            ("child", "nell", .participant, 403, ["member.add.denied"]),
+            ("removed", "nell", .participant, 403, []),
+            ("stranger", "nell", .participant, 403, []),
+            ("guardian", "nobody", .participant, 404, []),
+            ("guardian", "participant", .participant, 409, []),
+            ("guardian", "stranger", .participant, 409, []),
+            ("guardian", "young", .participant, 403, ["member.add.denied"]),
+        ])
     func refused(who: String, whom: String, role: FamilyRole, status: Int, audit: [String]) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -213,7 +219,8 @@ struct AddMemberTests {
             try await server.setPIN(family, username: "Finn")
             let body: JSONValue = ["display_name": "F", "role": "child", "username": "FINN", "pin": "1234"]
             let reply = try await server.expectOnly {
-                try await server.call("POST", "/api/v1/families/\(family.id)/members/create", as: family.guardian, body: body)
+                try await server.call(
+                    "POST", "/api/v1/families/\(family.id)/members/create", as: family.guardian, body: body)
             }
             #expect(reply.status == 409)
             #expect(reply.json?["error"]?["details"]?["field"] == "username")
@@ -224,17 +231,22 @@ struct AddMemberTests {
         }
     }
 
-    @Test("creating is refused", arguments: [
-        ("participant", #"{"display_name":"F","role":"participant"}"#, 403, ["member.create.denied"]),
-        ("child", #"{"display_name":"F","role":"child","username":"f","pin":"1234"}"#, 403, ["member.create.denied"]),
-        ("removed", #"{"display_name":"F","role":"participant"}"#, 403, []),
-        ("stranger", #"{"display_name":"F","role":"participant"}"#, 403, []),
-        ("guardian", #"{"display_name":"F","role":"child","username":"f"}"#, 422, []),
-        ("guardian", #"{"display_name":"F","role":"child","pin":"1234"}"#, 422, []),
-        ("guardian", #"{"display_name":"F","role":"participant","username":"f","pin":"1234"}"#, 422, []),
-        ("guardian", #"{"display_name":"F","role":"child","username":"f","pin":"12345"}"#, 422, []),
-        ("guardian", #"{"display_name":"","role":"child"}"#, 422, []),
-    ])
+    @Test(
+        "creating is refused",
+        arguments: [
+            ("participant", #"{"display_name":"F","role":"participant"}"#, 403, ["member.create.denied"]),
+            (
+                "child", #"{"display_name":"F","role":"child","username":"f","pin":"1234"}"#, 403,
+                ["member.create.denied"]
+            ),
+            ("removed", #"{"display_name":"F","role":"participant"}"#, 403, []),
+            ("stranger", #"{"display_name":"F","role":"participant"}"#, 403, []),
+            ("guardian", #"{"display_name":"F","role":"child","username":"f"}"#, 422, []),
+            ("guardian", #"{"display_name":"F","role":"child","pin":"1234"}"#, 422, []),
+            ("guardian", #"{"display_name":"F","role":"participant","username":"f","pin":"1234"}"#, 422, []),
+            ("guardian", #"{"display_name":"F","role":"child","username":"f","pin":"12345"}"#, 422, []),
+            ("guardian", #"{"display_name":"","role":"child"}"#, 422, []),
+        ])
     func refusedCreation(who: String, body: String, status: Int, audit: [String]) async throws {
         try await TestServer.run { server in
             let family = try await server.family()

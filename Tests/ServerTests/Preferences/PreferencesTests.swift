@@ -33,13 +33,16 @@ struct PreferencesTests {
     func defaults() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            let reply = try await server.expectOnly { try await server.call("GET", Self.path(family), as: family.child) }
+            let reply = try await server.expectOnly {
+                try await server.call("GET", Self.path(family), as: family.child)
+            }
             #expect(reply.json?["prefs_json"] == Self.defaults)
             #expect(reply.json?["schema_version"] == 2)
             #expect(reply.json?["user_id"]?.stringValue == family.child.id.description)
             try await server.sql("UPDATE families SET time_zone = 'Europe/Berlin' WHERE id = \(family.id)")
             let zone = try await server.call("GET", Self.path(family), as: family.child)
-            #expect(zone.json?["prefs_json"]?["timezone"] == "Europe/Berlin", "the family's zone, until one's own is set")
+            #expect(
+                zone.json?["prefs_json"]?["timezone"] == "Europe/Berlin", "the family's zone, until one's own is set")
             #expect(zone.json?["etag"] != reply.json?["etag"])
         }
     }
@@ -67,23 +70,30 @@ struct PreferencesTests {
             let read = try await server.call("GET", Self.path(family), as: family.participant)
             #expect(read.json == second.json)
             let nothing = try await server.expectOnly {
-                try await patch(server, family, family.participant, ["mobile": [1, 2], "tone": .null, "absent": .null])
+                try await patch(
+                    server, family, family.participant, ["mobile": [1, 2], "tone": .null, "absent": .null])
             }
             #expect(nothing.json == second.json, "nothing new, nothing written")
-            #expect(try await server.call("GET", Self.path(family), as: family.guardian).json?["prefs_json"] == Self.defaults)
+            #expect(
+                try await server.call("GET", Self.path(family), as: family.guardian).json?["prefs_json"]
+                    == Self.defaults)
         }
     }
 
-    @Test("known names hold what the rules can read", arguments: [
-        ("gamification_enabled", JSONValue.string("yes")), ("quiet_hours_enabled", 1), ("quiet_hours_start", "25:00"),
-        ("quiet_hours_end", 700), ("timezone", "Mars/Olympus"), ("timezone", "EST5"), ("notification_frequency", ""),
-        ("delivery_channel", "pigeon"), ("ai_server_enabled", "true"), ("ai_on_device_enabled", 1.5),
-        ("pushback_mode", "unbounded"), ("use_commit_time_for_escalation", 0), ("notify_sent_overdue", "no"),
-        ("tone", "neutral"),
-        // For the family's policy to decide.
-        ("daily_cap", 8), ("max_snooze_minutes", 30), ("points_multiplier", 3), ("max_pushback", 3),
-        ("cooldown_minutes", 15), ("points_multiplier", .null),
-    ])
+    @Test(
+        "known names hold what the rules can read",
+        arguments: [
+            ("gamification_enabled", JSONValue.string("yes")), ("quiet_hours_enabled", 1),
+            ("quiet_hours_start", "25:00"),
+            ("quiet_hours_end", 700), ("timezone", "Mars/Olympus"), ("timezone", "EST5"),
+            ("notification_frequency", ""),
+            ("delivery_channel", "pigeon"), ("ai_server_enabled", "true"), ("ai_on_device_enabled", 1.5),
+            ("pushback_mode", "unbounded"), ("use_commit_time_for_escalation", 0), ("notify_sent_overdue", "no"),
+            ("tone", "neutral"),
+            // For the family's policy to decide.
+            ("daily_cap", 8), ("max_snooze_minutes", 30), ("points_multiplier", 3), ("max_pushback", 3),
+            ("cooldown_minutes", 15), ("points_multiplier", .null),
+        ])
     func invalid(name: String, value: JSONValue) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -95,11 +105,13 @@ struct PreferencesTests {
         }
     }
 
-    @Test("known names take every value they should", arguments: [
-        ("quiet_hours_start", JSONValue.string("21:30:15")), ("quiet_hours_end", "06:00"), ("timezone", "UTC"),
-        ("delivery_channel", "sms"), ("pushback_mode", "off"), ("tone", "empathetic"), ("tone", "playful"),
-        ("notification_frequency", "daily"), ("gamification_enabled", true),
-    ])
+    @Test(
+        "known names take every value they should",
+        arguments: [
+            ("quiet_hours_start", JSONValue.string("21:30:15")), ("quiet_hours_end", "06:00"), ("timezone", "UTC"),
+            ("delivery_channel", "sms"), ("pushback_mode", "off"), ("tone", "empathetic"), ("tone", "playful"),
+            ("notification_frequency", "daily"), ("gamification_enabled", true),
+        ])
     func valid(name: String, value: JSONValue) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -121,11 +133,13 @@ struct PreferencesTests {
         }
     }
 
-    @Test("of another member: guardians, and the person by that path as well", arguments: [
-        ("guardian", "child", 200, false), ("child", "child", 200, false), ("participant", "child", 403, true),
-        ("child", "guardian", 403, true), ("stranger", "child", 403, false), ("removed", "child", 403, false),
-        ("guardian", "stranger", 404, false), ("guardian", "removed", 404, false),
-    ])
+    @Test(
+        "of another member: guardians, and the person by that path as well",
+        arguments: [
+            ("guardian", "child", 200, false), ("child", "child", 200, false), ("participant", "child", 403, true),
+            ("child", "guardian", 403, true), ("stranger", "child", 403, false), ("removed", "child", 403, false),
+            ("guardian", "stranger", 404, false), ("guardian", "removed", 404, false),
+        ])
     func others(who: String, whose: String, status: Int, isDenied: Bool) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -162,11 +176,14 @@ struct PreferencesTests {
             }
             #expect(try await patch(server, family, family.guardian, ["a": 1], ifMatch: tag).status == 200)
             #expect(try await patch(server, family, family.guardian, ["a": 2], ifMatch: tag).status == 412)
-            let next = try await server.call("GET", Self.path(family), as: family.guardian).json?["etag"]?.stringValue ?? ""
+            let next =
+                try await server.call("GET", Self.path(family), as: family.guardian).json?["etag"]?.stringValue ?? ""
             #expect(next != tag)
             #expect(try await patch(server, family, family.guardian, ["a": 3], ifMatch: bare).status == 412)
             #expect(
-                try await patch(server, family, family.guardian, ["a": 3], ifMatch: " \"x\", \(next.dropFirst().dropLast()) ").status
+                try await patch(
+                    server, family, family.guardian, ["a": 3], ifMatch: " \"x\", \(next.dropFirst().dropLast()) "
+                ).status
                     == 200)
             #expect(try await patch(server, family, family.guardian, ["a": 4], ifMatch: "*").status == 200)
         }
@@ -202,7 +219,8 @@ struct PreferencesTests {
             let members = try await server.database.rows(
                 """
                 SELECT m.user_id, \(PreferenceStatements.stored(of: "m.user_id", in: "m.family_id")) AS prefs
-                FROM memberships m WHERE m.family_id = \(family.id) AND m.user_id IN (\(family.child.id), \(family.guardian.id))
+                FROM memberships m
+                WHERE m.family_id = \(family.id) AND m.user_id IN (\(family.child.id), \(family.guardian.id))
                 """
             ) { row in
                 let stored: StoredPreferences = try row["prefs"]

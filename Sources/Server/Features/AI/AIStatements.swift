@@ -42,7 +42,7 @@ enum AIStatements {
         """
     }
 
-    private static let isEnabled: SQL = "coalesce((p.prefs->>'ai_server_enabled')::boolean, true) AS is_enabled"
+    private static let isEnabled: SQL = "p.prefs->'ai_server_enabled' IS DISTINCT FROM 'false'::jsonb AS is_enabled"
 
     private static func facts(_ depth: Depth, _ now: Timestamp) -> SQL {
         let tone: SQL = """
@@ -63,7 +63,8 @@ enum AIStatements {
                     AND x.category = 'time_conflict' AND x.at > \(now - .days(7)) AND x.at <= \(now)) AS time_conflicts,
                 (SELECT coalesce(string_agg((extract(epoch FROM a.at) * 1000000)::bigint::text, ',' ORDER BY a.at), '')
                     FROM ai_mediation_events a WHERE a.family_id = n.family_id AND a.nag_id = n.id
-                    AND a.prompt_type = 'push_back' AND a.at >= n.cycle_started_at) AS push_backs
+                    -- By the family's time, which never goes back: a clock set back must not uncount them.
+                    AND a.prompt_type = 'push_back' AND a.sync_ts >= n.cycle_started_at) AS push_backs
                 """
         }
     }

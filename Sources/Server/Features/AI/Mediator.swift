@@ -2,6 +2,7 @@ import Contract
 import Domain
 import NagzAI
 import Postgres
+import Reactor
 
 /// The seven operations on the server: the caller's right to ask, facts from PostgreSQL, the rules of `NagzAI`, and a
 /// record of every answer in the feed and in the trail, in one transaction with what the answer rests on.
@@ -85,13 +86,13 @@ final class Mediator {
     func detectPatterns(
         _ caller: Caller, _ call: Call<UserInFamilyQuery, NoBody>
     ) async throws -> PatternsResponse {
-        let (user, family) = (call.parameters.userID, call.parameters.familyID)
+        let (user, family, started) = (call.parameters.userID, call.parameters.familyID, MonotonicTime.now())
         return try await backend.ledger.write(caller, in: family) { queries in
             let member = try await consult(caller, family, queries)
             if let denial = RoleMatrix.denialOfInsights(
                 isSelf: user == caller.userID, by: Standing(role: member.role))
             {
-                throw APIError(.authorizationDenied, denial.message)
+                return .denied("ai.patterns", to: member, denial)
             }
             let rows = try await queries.query(
                 AIStatements.misses(of: user, in: family, from: FactWindow.patterns.start(caller.now), to: caller.now))
@@ -107,12 +108,14 @@ final class Mediator {
                 outcome, summary: "\(outcome.response.insights.count) repeated weekdays", content: "",
                 inputs: ["misses_90d": "\(misses.count)"], classification: "\(outcome.response.insights.count)")
             return .perform(
-                record(mediation, .patterns, caller, family, Asker(member), subject: subject, nag: nil), outcome.response)
+                record(
+                    mediation, .patterns, caller, family, Asker(member), subject: subject, nag: nil, since: started),
+                outcome.response)
         }
     }
 
     func generateDigest(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> DigestResponse {
-        let family = call.parameters.familyID
+        let (family, started) = (call.parameters.familyID, MonotonicTime.now())
         return try await backend.ledger.write(caller, in: family) { queries in
             let member = try await consult(caller, family, queries)
             let facts = DigestFacts(
@@ -134,7 +137,8 @@ final class Mediator {
                 inputs: ["nags": "\(totals.totalNags)", "members": "\(facts.members.count)"],
                 classification: "\(totals.completionRate)")
             return .perform(
-                record(mediation, .digest, caller, family, Asker(member), subject: nil, nag: nil), outcome.response)
+                record(mediation, .digest, caller, family, Asker(member), subject: nil, nag: nil, since: started),
+                outcome.response)
         }
     }
 
@@ -146,6 +150,7 @@ final class Mediator {
         _ think: (NagConsultation) -> Mediation<Response>
     ) async throws -> Response {
         // The family is known only once the nag is found; it is the caller's own, since each has one.
+        let started = MonotonicTime.now()
         let first = try await consult(caller, on: nag, depth, backend.database)
         var known: NagConsultation? = first
         return try await backend.ledger.write(caller, in: first.family) { queries in
@@ -160,7 +165,7 @@ final class Mediator {
             return .perform(
                 record(
                     mediation, operation, caller, consultation.family, consultation.asker,
-                    subject: consultation.recipient, nag: nag),
+                    subject: consultation.recipient, nag: nag, since: started),
                 mediation.outcome.response)
         }
     }
@@ -186,7 +191,7 @@ final class Mediator {
     /// The act that puts an answer into the feed and onto the trail.
     private func record<Response>(
         _ mediation: Mediation<Response>, _ operation: AIOperation, _ caller: Caller, _ family: FamilyID,
-        _ asker: Asker, subject: Pseudonym?, nag: NagID?
+        _ asker: Asker, subject: Pseudonym?, nag: NagID?, since started: MonotonicTime
     ) -> Act {
         let event: EventID = backend.random.identifier(at: caller.now)
         var details = mediation.inputs
@@ -196,6 +201,9 @@ final class Mediator {
         details["provider"] = "heuristic"
         details["route"] = "server"
         details["used_fallback"] = "false"
+        details["fallback_reason"] = "none"
+        details["fallback_confirmed"] = "false"
+        details["latency_us"] = "\(Int(MonotonicTime.now().elapsed(since: started) / .microseconds(1)))"
         details["output"] = mediation.classification
         details["content_length"] = "\(mediation.content.utf8.count)"
         if !mediation.content.isEmpty {

@@ -4,8 +4,8 @@ import SQL
 
 /// Every statement on consents.
 enum ConsentStatements {
-    /// Whether a consent is in force for a person of a family: an SQL condition for the statements of other features, so
-    /// that they ask in the very moment they read or write.
+    /// Whether a consent is in force for a person of a family: an SQL condition for the statements of other features,
+    /// so that they ask in the very moment they read or write.
     ///
     /// In force is an unrevoked record from the person themself or from an active guardian of the family. `sms_opt_in`
     /// is the person's own affair: nobody can give it for them. That the person is an active member is not asked here.
@@ -40,11 +40,12 @@ enum ConsentStatements {
 
     private static let record: SQL = "k.id, k.user_id, k.family_id, k.consent_type, k.revoked_at"
 
-    /// A page of what is in force, each with the `total`; at least one row. Guardians see everything of the family, others
-    /// what they or a guardian gave, and everybody what they gave for themself alone.
+    /// A page of what is in force, each with the `total`; at least one row. Guardians see everything of the family,
+    /// others what they or a guardian gave, and everybody what they gave for themself alone.
     static func page(_ page: PageRequest, for member: Member) -> SQL {
         let isVisible: SQL = """
-            k.revoked_at IS NULL AND (k.user_id = \(member.userID) AND (k.family_id = \(member.familyID) OR k.family_id IS NULL)
+            k.revoked_at IS NULL AND (
+                k.user_id = \(member.userID) AND (k.family_id = \(member.familyID) OR k.family_id IS NULL)
                 OR k.family_id = \(member.familyID) AND (\(member.role == .guardian) OR EXISTS (
                     SELECT 1 FROM memberships g WHERE g.family_id = k.family_id AND g.user_id = k.user_id
                         AND g.status = 'active' AND g.role = 'guardian')))
@@ -83,7 +84,10 @@ enum ConsentStatements {
     }
 
     static func revoke(_ id: ConsentID, at now: Timestamp) -> SQL {
-        "UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM tick WHERE id = \(id) AND revoked_at IS NULL"
+        """
+        UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM tick
+        WHERE id = \(id) AND revoked_at IS NULL
+        """
     }
 
     /// Takes back what somebody gave in the act's family: it ends with their membership.

@@ -36,16 +36,10 @@ final class Consents {
             if let row = given.first { return .answer(try ConsentResponse(row)) }
             let consent = ConsentResponse(
                 id: backend.random.identifier(at: caller.now), userID: member.userID, familyID: family, type: type)
-            var act = Act(
+            let act = Act(
                 kind: "consent.granted", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: member.pseudonym, resource: consent.id.retyped(), details: ["type": type.rawValue],
                 changesRights: true, stampedRows: 0, rows: [ConsentStatements.grant(consent, at: caller.now)])
-            // Rows that were kept back until now are seen from now on.
-            if type == .aiMediation || type == .gamificationParticipation {
-                act.rows.append(
-                    member.role == .guardian
-                        ? SyncStatements.forgetAll() : SyncStatements.forget(sessionsOf: member.userID))
-            }
             return .perform(act, consent)
         }
     }
@@ -71,8 +65,8 @@ final class Consents {
         }
     }
 
-    /// Takes a consent back: whoever gave it, or a guardian of the family it was given in. It stays taken back; giving it
-    /// again is a new consent.
+    /// Takes a consent back: whoever gave it, or a guardian of the family it was given in. It stays taken back; giving
+    /// it again is a new consent.
     func update(_ caller: Caller, _ call: Call<ConsentPath, ConsentUpdate>) async throws -> ConsentResponse {
         let (id, isRevoking) = (call.parameters.consentID, call.body.revoked)
         let chain = try await backend.access.account(caller, backend.database).family ?? .outside
@@ -83,7 +77,9 @@ final class Consents {
             let consent = try ConsentResponse(row)
             let isOwn = consent.userID == account.id && (consent.familyID == nil || consent.familyID == account.family)
             if !isOwn {
-                guard let family = consent.familyID, family == account.family, family == chain else { throw Self.missing }
+                guard let family = consent.familyID, family == account.family, family == chain else {
+                    throw Self.missing
+                }
                 let member = try await backend.access.member(caller, of: family, queries)
                 if let denial = member.denial(of: .grantFamilyConsent) {
                     return .denied("consent.revoke.denied", to: member, denial, subject: try row["pseudonym"])
@@ -119,7 +115,8 @@ final class Consents {
 extension ConsentResponse {
     fileprivate init(_ row: Row) throws(PostgresError) {
         self.init(
-            id: try row["id"], userID: try row["user_id"], familyID: try row["family_id"], type: try row["consent_type"])
+            id: try row["id"], userID: try row["user_id"], familyID: try row["family_id"], type: try row["consent_type"]
+        )
     }
 
     /// Nil for a row of nulls.

@@ -12,7 +12,9 @@ extension Families {
         return try await admitting {
             try await backend.ledger.write(caller, in: family) { queries in
                 let member = try await backend.access.member(caller, of: family, queries)
-                if let denial = member.denial(of: .addMember) { return .denied("member.add.denied", to: member, denial) }
+                if let denial = member.denial(of: .addMember) {
+                    return .denied("member.add.denied", to: member, denial)
+                }
                 let rows = try await queries.query(AccountStatements.byID(call.body.userID))
                 guard let person = try rows.first.map(Person.init) else {
                     throw APIError(.notFound, "There is no such account.")
@@ -26,7 +28,8 @@ extension Families {
                 }
                 if role == .child, try await !allowsChildren(member, queries) {
                     return .denied(
-                        "member.add.denied", to: member, reason: "no_consent", subject: person.pseudonym, Self.childrenNeedConsent)
+                        "member.add.denied", to: member, reason: "no_consent", subject: person.pseudonym,
+                        Self.childrenNeedConsent)
                 }
                 let act = Act(
                     kind: "member.added", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
@@ -49,13 +52,17 @@ extension Families {
         if creator.role == .guardian, let username = body.username, let pin = body.pin {
             login = (username, try await backend.hashing.hash(pin.wireText))
         }
+        // Who was no guardian a moment ago gets no member without the login they asked for.
+        let isPrepared = (login == nil) == (body.username == nil)
         let person = Person(
             id: backend.random.identifier(at: now), pseudonym: backend.random.identifier(at: now), email: nil,
             displayName: body.displayName, status: .active, createdAt: now)
         return try await namingChild {
             try await backend.ledger.write(caller, in: family) { queries in
                 let member = try await backend.access.member(caller, of: family, queries)
-                if let denial = member.denial(of: .createMember) { return .denied("member.create.denied", to: member, denial) }
+                guard isPrepared, member.denial(of: .createMember) == nil else {
+                    return .denied("member.create.denied", to: member, .guardianOnly)
+                }
                 if body.role == .child, try await !allowsChildren(member, queries) {
                     return .denied("member.create.denied", to: member, reason: "no_consent", Self.childrenNeedConsent)
                 }
@@ -80,7 +87,8 @@ extension Families {
 
     private static func checkLogin(_ body: MemberCreateAndAdd) throws(InvalidInput) {
         guard (body.username == nil) == (body.pin == nil) else {
-            throw InvalidInput("must come together with the other", field: body.pin == nil ? "username" : "pin")
+            throw InvalidInput(
+                "is required: a user name and a PIN come together", field: body.pin == nil ? "pin" : "username")
         }
         guard body.username == nil || body.role == .child else {
             throw InvalidInput("is for children only", field: "username")

@@ -8,12 +8,12 @@ extension Families {
         let (path, now, body) = (call.parameters, call.now, call.body)
         let setter = try await backend.access.member(caller, of: path.familyID, backend.database)
         // Nobody but a guardian makes the server work for this.
-        let hash = setter.role == .guardian ? try await backend.hashing.hash(body.pin.wireText) : ""
+        let hash = setter.role == .guardian ? try await backend.hashing.hash(body.pin.wireText) : nil
         return try await namingChild {
             try await backend.ledger.write(caller, in: path.familyID) { queries in
                 let member = try await backend.access.member(caller, of: path.familyID, queries)
-                if let denial = member.denial(of: .setChildCredentials) {
-                    return .denied("child_credentials.set.denied", to: member, denial)
+                guard let hash, member.denial(of: .setChildCredentials) == nil else {
+                    return .denied("child_credentials.set.denied", to: member, .guardianOnly)
                 }
                 let child = try await self.member(path.userID, of: path.familyID, queries)
                 guard child.role == .child else {
@@ -40,7 +40,9 @@ extension Families {
         if let earlier: StatusAnswer = try await backend.ledger.earlierAnswer(caller) { return earlier }
         let (path, now, body) = (call.parameters, call.now, call.body)
         let member = try await backend.access.member(caller, of: path.familyID, backend.database)
-        guard member.userID == path.userID, member.role == .child else { return try await refusePINChange(caller, path) }
+        guard member.userID == path.userID, member.role == .child else {
+            return try await refusePINChange(caller, path)
+        }
         let read = CredentialStatements.pinHash(of: path.userID, in: path.familyID)
         guard let current: String = try await backend.database.query(read).first?["pin_hash"] else {
             throw APIError(.notFound, "There is no PIN to change.")

@@ -23,8 +23,8 @@ enum ChildSettingsStatements {
 
     static func set(_ settings: ChildSettingsResponse) -> SQL {
         """
-        INSERT INTO child_settings
-            (family_id, user_id, can_snooze, max_snoozes_per_day, can_submit_excuses, quiet_hours_start, quiet_hours_end)
+        INSERT INTO child_settings (family_id, user_id, can_snooze, max_snoozes_per_day, can_submit_excuses,
+                                    quiet_hours_start, quiet_hours_end)
         SELECT family_id, \(settings.childID), \(settings.canSnooze), \(settings.maxSnoozesPerDay)::integer,
                \(settings.canSubmitExcuses), \(settings.quietHoursStart)::time, \(settings.quietHoursEnd)::time
         FROM tick

@@ -17,8 +17,9 @@ extension Families {
     }
 
     /// Everything that hangs on the membership ends with it, in one act: access, relationships, a child's login and
-    /// sessions, consents given in the family, open nags to the person. Only when there are more open nags than an act can
-    /// close are some closed before, in acts of their own; if the process dies between, the person is still a member.
+    /// sessions, consents given in the family, open nags to the person. Only when there are more open nags than an act
+    /// can close are some closed before, in acts of their own; if the process dies between, the person is still a
+    /// member.
     private func depart(
         _ caller: Caller, _ user: UserID, from family: FamilyID, _ kind: String,
         refusal: (Member) -> Decision<MemberResponse?>?
@@ -35,8 +36,8 @@ extension Families {
         }
     }
 
-    /// - Parameter isLast: whether to end the membership, answering nil when there is too much to close at once; or else
-    ///   to close a part of it.
+    /// - Parameter isLast: whether to end the membership, answering nil when there is too much to close at once; or
+    ///   else to close a part of it.
     private func departure(
         _ caller: Caller, _ user: UserID, from family: FamilyID, _ kind: String,
         _ refusal: (Member) -> Decision<MemberResponse?>?, isLast: Bool, _ queries: any Queries

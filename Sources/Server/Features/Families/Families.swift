@@ -39,10 +39,7 @@ final class Families {
 
     /// The rows that make somebody a member, or one again.
     func admission(of user: UserID, as role: FamilyRole, at now: Timestamp) -> [SQL] {
-        let rows = [
-            MembershipStatements.admit(user, as: role, at: now), MembershipStatements.relate(user),
-            SyncStatements.forget(sessionsOf: user),
-        ]
+        let rows = [MembershipStatements.admit(user, as: role, at: now), MembershipStatements.relate(user)]
         return role == .child ? rows + [ChildSettingsStatements.standard(for: user)] : rows
     }
 

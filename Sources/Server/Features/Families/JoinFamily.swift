@@ -32,7 +32,8 @@ extension Families {
                 return .perform(
                     act,
                     MemberResponse(
-                        userID: account.id, familyID: family, role: .participant, status: .active, joinedAt: caller.now))
+                        userID: account.id, familyID: family, role: .participant, status: .active, joinedAt: caller.now)
+                )
             }
         }
     }

@@ -44,7 +44,7 @@ extension Nags {
             rows += accrual.rows
             details.merge(accrual.details) { own, _ in own }
         }
-        if let successor = try await successor(of: view, at: now, queries) {
+        if let successor = try await successor(of: view.record, at: now, queries) {
             rows += successor.rows
             details["next_nag"] = successor.id.description
         }
@@ -61,24 +61,22 @@ struct Successor {
 extension Nags {
     /// The nag that follows in the series, or nil: there is no series, it goes on already, or its two people may no
     /// longer nag each other, which ends it.
-    func successor(of view: NagView, at now: Timestamp, _ queries: any Queries) async throws -> Successor? {
-        guard let recurrence = view.nag.recurrence else { return nil }
-        let zone = backend.zones.zone(view.timeZone)
-        let anchor = RecurrenceAnchor(firstDue: view.seriesDueAt ?? view.nag.dueAt, in: zone)
-        guard let dueAt = recurrence.nextDue(after: view.nag.dueAt, now: now, anchor: anchor, in: zone) else {
-            return nil
-        }
-        let row = try await queries.query(NagStatements.series(after: view.nag.id, in: view.familyID)).one()
+    func successor(of record: NagRecord, at now: Timestamp, _ queries: any Queries) async throws -> Successor? {
+        guard let recurrence = record.nag.recurrence else { return nil }
+        let zone = backend.zones.zone(record.timeZone)
+        let anchor = RecurrenceAnchor(firstDue: record.seriesDueAt ?? record.nag.dueAt, in: zone)
+        guard let dueAt = recurrence.nextDue(after: record.nag.dueAt, now: now, anchor: anchor, in: zone) else { return nil }
+        let row = try await queries.query(NagStatements.series(after: record.nag.id, in: record.familyID)).one()
         guard try !row["has_successor"], try Self.denialOfNag(row) == nil else { return nil }
-        var next = view.nag
+        var next = record.nag
         next.id = backend.random.identifier(at: now)
         next.dueAt = dueAt
         var payload = next.created
-        payload["parent_nag_id"] = view.nag.id.description
+        payload["parent_nag_id"] = record.nag.id.description
         return Successor(
             id: next.id,
             rows: [
-                NagStatements.insertSuccessor(next.id, of: view.nag.id, dueAt: dueAt, at: now),
+                NagStatements.insertSuccessor(next.id, of: record.nag.id, dueAt: dueAt, at: now),
                 NagStatements.append(
                     .created, backend.random.identifier(at: now), to: next.id, for: next.recipientID,
                     by: SystemActor.scheduler, at: now, payload),

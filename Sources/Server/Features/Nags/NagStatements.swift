@@ -33,6 +33,18 @@ enum NagStatements {
         """
     }
 
+    /// A nag of a family, whoever looks at it.
+    static func nag(_ nag: NagID, in family: FamilyID) -> SQL {
+        """
+        SELECT \(columns), n.series_due_at, re.pseudonym AS recipient_pseudonym, c.seq, f.time_zone
+        FROM nags n
+        JOIN families f ON f.id = n.family_id
+        JOIN family_clock c ON c.family_id = n.family_id
+        \(names)
+        WHERE n.family_id = \(family) AND n.id = \(nag)
+        """
+    }
+
     /// A page of what a member sees, open ones first, then the newest, and `total`; with no nag in it, one row of nulls.
     static func page(_ query: NagListQuery, for user: UserID, in family: FamilyID, isGuardian: Bool) -> SQL {
         var conditions: [SQL] = ["n.family_id = \(family)"]
@@ -108,6 +120,10 @@ enum NagStatements {
             nag, "status = 'completed', completed_at = \(now), closed_at = \(now), completion_note = \(note)")
     }
 
+    static func miss(_ nag: NagID, at now: Timestamp) -> SQL {
+        update(nag, "status = 'missed', closed_at = \(now)")
+    }
+
     static func withdraw(_ nag: NagID, at now: Timestamp) -> SQL {
         update(nag, "status = 'withdrawn', closed_at = \(now)")
     }
@@ -127,6 +143,7 @@ enum NagEventType: String {
     case snoozed = "nag_snoozed"
     case committed = "nag_committed"
     case completed = "nag_completed"
+    case missed = "nag_missed"
     case withdrawn = "nag_withdrawn"
     case dismissed = "nag_dismissed"
     case undismissed = "nag_undismissed"

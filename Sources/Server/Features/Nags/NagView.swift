@@ -3,14 +3,10 @@ import Domain
 import Postgres
 import SQL
 
-/// A nag as a member of its family meets it, and what they are to it, as of one moment.
-struct NagView {
-    var nag: NagResponse
-    let part: NagPart
-    let userID: UserID
+/// A nag with what its rules ask of the family, as of one moment.
+struct NagRecord {
+    let nag: NagResponse
     let familyID: FamilyID
-    let role: FamilyRole
-    let pseudonym: Pseudonym
     let recipient: Pseudonym?
     let timeZone: String
     /// The family's number at that moment.
@@ -18,34 +14,57 @@ struct NagView {
     /// The first due time of the nag's series.
     let seriesDueAt: Timestamp?
 
+    /// Nil where the row holds no nag.
+    init?(_ row: Row) throws(PostgresError) {
+        guard let nag = try NagResponse(row) else { return nil }
+        self.nag = nag
+        familyID = row.identifier(1)
+        recipient = try row["recipient_pseudonym"]
+        timeZone = try row["time_zone"]
+        seq = try row["seq"]
+        seriesDueAt = try row["series_due_at"]
+    }
+
+    /// Something done to this nag.
+    func act(
+        _ kind: String, by actor: Pseudonym, details: [String: String] = [:], stampedRows: Int = 1, rows: [SQL]
+    ) -> Act {
+        Act(
+            kind: kind, basis: .nothingChanged(since: seq), actor: actor, subject: recipient, resource: nag.id.retyped(),
+            details: details, stampedRows: stampedRows, rows: rows)
+    }
+}
+
+/// A nag as a member of its family meets it, and what they are to it.
+@dynamicMemberLookup
+struct NagView {
+    let record: NagRecord
+    let part: NagPart
+    let userID: UserID
+    let role: FamilyRole
+    let pseudonym: Pseudonym
+
     /// - Throws: 401 when the session has ended, 403 while the account waits, 404 unless the nag is of the caller's
     ///   family.
     init(_ rows: Rows, for caller: Caller) throws {
         guard let row = rows.first else { throw Access.sessionEnded }
         try Access.requireActive(status: try row["account_status"])
-        guard let family: FamilyID = try row["member_of"], let nag = try NagResponse(row) else {
-            throw APIError(.notFound, "There is no such nag.")
-        }
-        self.nag = nag
+        guard let record = try NagRecord(row) else { throw APIError(.notFound, "There is no such nag.") }
+        self.record = record
         userID = caller.userID
-        familyID = family
         role = try row["role"]
         pseudonym = try row["pseudonym"]
-        recipient = try row["recipient_pseudonym"]
-        timeZone = try row["time_zone"]
-        seq = try row["seq"]
-        seriesDueAt = try row["series_due_at"]
         var part: NagPart = role == .guardian ? .guardian : []
-        if nag.creatorID == caller.userID { part.insert(.creator) }
-        if nag.recipientID == caller.userID { part.insert(.recipient) }
+        if record.nag.creatorID == caller.userID { part.insert(.creator) }
+        if record.nag.recipientID == caller.userID { part.insert(.recipient) }
         self.part = part
     }
 
+    subscript<Value>(dynamicMember path: KeyPath<NagRecord, Value>) -> Value { record[keyPath: path] }
+
     /// The act of this member on this nag.
     func act(_ kind: String, details: [String: String] = [:], stampedRows: Int = 1, rows: [SQL]) -> Act {
-        Act(
-            kind: kind, basis: .nothingChanged(since: seq), actor: pseudonym, subject: recipient,
-            resource: nag.id.retyped(), details: details, stampedRows: stampedRows, rows: rows)
+        record.act(kind, by: pseudonym, details: details, stampedRows: stampedRows, rows: rows)
     }
 
     /// Refuses an act on the nag and puts that on the trail.

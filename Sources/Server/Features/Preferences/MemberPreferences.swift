@@ -38,15 +38,16 @@ final class MemberPreferences {
         return try await current(of: user, seenBy: member, backend.database).response
     }
 
-    /// Merges the document into what is stored, name by name; null takes a name away. With `If-Match` only into what the
-    /// client has seen.
+    /// Merges the document into what is stored, name by name; null takes a name away. With `If-Match` only into what
+    /// the client has seen.
     private func merge(
         _ update: JSONObject, _ caller: Caller, of user: UserID, in family: FamilyID
     ) async throws -> PreferenceResponse {
         let change = try PreferenceChange(update)
         return try await backend.ledger.write(caller, in: family) { queries in
             let member = try await backend.access.member(caller, of: family, queries)
-            if let denial = RoleMatrix.denialOfInsights(isSelf: user == caller.userID, by: Standing(role: member.role)) {
+            if let denial = RoleMatrix.denialOfInsights(isSelf: user == caller.userID, by: Standing(role: member.role))
+            {
                 return .denied("preferences.change.denied", to: member, denial)
             }
             let current = try await current(of: user, seenBy: member, queries)

@@ -19,7 +19,8 @@ enum PreferenceStatements {
     /// membership's time, where nothing was ever set.
     static func current(of user: UserID, in family: FamilyID) -> SQL {
         """
-        SELECT u.pseudonym, p.prefs, coalesce(p.changed_by, 0) AS changed_by, coalesce(p.updated_at, m.joined_at) AS updated_at
+        SELECT u.pseudonym, p.prefs, coalesce(p.changed_by, 0) AS changed_by,
+               coalesce(p.updated_at, m.joined_at) AS updated_at
         FROM memberships m JOIN users u ON u.id = m.user_id
         LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = m.user_id
         WHERE m.family_id = \(family) AND m.user_id = \(user) AND m.status = 'active'

@@ -16,7 +16,7 @@ struct StoredPreferences: PostgresDecodable, Hashable {
             document = JSONObject()
             return
         }
-        guard let text = cell.text, let object = (try? JSONValue(parsing: text.utf8.span))?.objectValue else {
+        guard let text = cell.text, let object = (try? JSONValue(parsing: Array(text.utf8).span))?.objectValue else {
             return nil
         }
         document = object

@@ -22,7 +22,7 @@ final class Feed {
         // What a legacy client gets it brings back; development tokens have no session to note it for.
         if request.isLegacy, !page.isGranted, caller.sessionID != SessionID(high: 0, low: 0) {
             _ = try await backend.database.query(
-                SyncStatements.grant(page.serverTime.seconds, to: caller.sessionID, in: family))
+                SyncStatements.grant(page.grant, to: caller.sessionID, in: family))
         }
         return page.json
     }
@@ -40,7 +40,7 @@ struct FeedRequest {
             isLegacy = false
             let cursor = Cursor(text)
             if let cursor, cursor.family == query.familyID {
-                start = .after(cursor.place, epoch: cursor.epoch)
+                start = .after(cursor)
                 isForeign = false
             } else {
                 start = .beginning

@@ -23,8 +23,9 @@ struct FeedPage {
         static let secondNumber = 13
     }
 
-    let serverTime: Timestamp
-    /// Whether this session was handed this second before.
+    /// What the session is handed with this page.
+    let grant: GrantedPlace
+    /// Whether it was handed that before.
     let isGranted: Bool
     let json: [UInt8]
 
@@ -52,13 +53,15 @@ struct FeedPage {
                 }
             }
         }
-        serverTime = (cut ?? clock).flooredToMillisecond
-        let granted = gate.text(Column.secondText)?.split(separator: ",").compactMap { Int64($0) } ?? []
-        isGranted = granted.contains(serverTime.seconds)
+        let serverTime = (cut ?? clock).flooredToMillisecond
+        let sight = FeedSight(rawValue: gate.text(Column.thirdText).flatMap { Int($0) } ?? 0)
+        let grant = GrantedPlace(second: serverTime.seconds, sight: sight)
+        self.grant = grant
+        isGranted = gate.text(Column.secondText)?.split(separator: ",").contains { Int64($0) == grant.number } ?? false
         let mustRefetch = request.isForeign || (!request.isLegacy && !isKnown)
         json = Self.write(
             rows, entities, family, serverTime, hasMore: cut != nil, mustRefetch,
-            Cursor(family: family, epoch: gate.integer(Column.firstNumber), place: place).text)
+            Cursor(family: family, epoch: gate.integer(Column.firstNumber), place: place, sight: sight).text)
     }
 
     /// Which rows belong to which entity: nags, nag events, mediation events, gamification events.

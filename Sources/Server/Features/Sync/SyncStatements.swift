@@ -17,22 +17,26 @@ enum SyncStatements {
     /// - Parameter start: where the client says it is; nil for the beginning.
     static func page(_ family: FamilyID, for caller: Caller, standing: SQL, from start: FeedStart) -> SQL {
         """
-        WITH gate AS MATERIALIZED (
+        WITH reader AS MATERIALIZED (
             SELECT u.id AS user_id, u.status, m.family_id, m.role = 'guardian' AS sees_all, c.ts, c.epoch,
-                   \(start.condition) AS is_known,
-                   CASE WHEN \(start.condition) THEN \(start.place) ELSE '-infinity'::timestamptz END AS start,
                    \(ConsentStatements.inForce(.aiMediation, user: "u.id", family: "m.family_id")) AS sees_mediation,
                    \(ConsentStatements.inForce(.gamificationParticipation, user: "u.id", family: "m.family_id"))
                        AS sees_points,
-                   array_to_string(g.seconds, ',') AS granted
+                   g.places AS granted
             FROM users u
             LEFT JOIN memberships m ON m.user_id = u.id AND m.family_id = \(family) AND m.status = 'active'
             LEFT JOIN family_clock c ON c.family_id = m.family_id
             LEFT JOIN sync_grants g ON g.session_id = \(caller.sessionID) AND g.family_id = m.family_id
             WHERE u.id = \(caller.userID) AND \(standing)
+        ), sighted AS MATERIALIZED (
+            SELECT *, sees_all::integer + 2 * sees_mediation::integer + 4 * sees_points::integer AS sight FROM reader
+        ), gate AS MATERIALIZED (
+            SELECT *, \(start.condition(at: caller.now)) AS is_known,
+                   CASE WHEN \(start.condition(at: caller.now)) THEN \(start.place) ELSE '-infinity'::timestamptz END AS start
+            FROM sighted
         )
-        SELECT 0 AS entity, family_id AS id, ts AS sync_ts, NULL::uuid, NULL::uuid, NULL::timestamptz, status, granted,
-               NULL::text, NULL::text, NULL::timestamptz, NULL::timestamptz, epoch,
+        SELECT 0 AS entity, family_id AS id, ts AS sync_ts, NULL::uuid, NULL::uuid, NULL::timestamptz, status,
+               array_to_string(granted, ','), sight::text, NULL::text, NULL::timestamptz, NULL::timestamptz, epoch,
                coalesce(is_known, false)::integer
         FROM gate
         UNION ALL (
@@ -76,34 +80,62 @@ enum SyncStatements {
         """
     }
 
-    /// Notes that a session was handed a time, so that it may come back with it.
+    /// Notes that a session was handed a place, so that it may come back with it.
     ///
     /// Not flushed to disk: a note that is lost costs its client one full page, never a change.
-    static func grant(_ second: Int64, to session: SessionID, in family: FamilyID) -> SQL {
+    static func grant(_ place: GrantedPlace, to session: SessionID, in family: FamilyID) -> SQL {
         """
-        INSERT INTO sync_grants AS g (session_id, family_id, seconds)
-        SELECT \(session), \(family), ARRAY[\(second)]
+        INSERT INTO sync_grants AS g (session_id, family_id, places)
+        SELECT \(session), \(family), ARRAY[\(place.number)]
         FROM set_config('synchronous_commit', 'off', true)
-        ON CONFLICT (session_id, family_id) DO UPDATE SET seconds = (ARRAY[\(second)] || g.seconds)[1:16]
+        ON CONFLICT (session_id, family_id) DO UPDATE SET places = (ARRAY[\(place.number)] || g.places)[1:16]
         """
     }
+}
+
+/// What a reader may see besides their own nags, as of one moment: a bit each, as the statements add them up.
+struct FeedSight: OptionSet {
+    let rawValue: Int
+
+    /// Everybody's nags and their events.
+    static let all = FeedSight(rawValue: 1)
+    static let mediation = FeedSight(rawValue: 2)
+    static let points = FeedSight(rawValue: 4)
+    static let everything: FeedSight = [.all, .mediation, .points]
+}
+
+/// A time that a session was handed as `server_time`, and what it could see when it was.
+///
+/// A place is good only for the same sight: who could see less then was not sent rows that lie before it.
+struct GrantedPlace {
+    let second: Int64
+    let sight: FeedSight
+
+    /// How the database keeps it.
+    var number: Int64 { second * 8 + Int64(sight.rawValue) }
 }
 
 /// Where a client says it is in the feed, and what makes the claim believable.
 enum FeedStart {
     /// Nothing said: everything, from the beginning.
     case beginning
-    /// A `since` of the legacy contract, good if its whole second was handed to this session for this family.
+    /// A `since` of the legacy contract, good if its whole second was handed to this session for this family while it
+    /// could see what it sees now.
     case second(Int64)
-    /// A place within an epoch: everything after it. Good if the clock has reached it in that epoch.
-    case after(Timestamp, epoch: Int64)
+    /// A cursor's place: everything after it. Good if the clock has reached it in that epoch, if nothing can be seen now
+    /// that was kept back then, and if no nag can have left the feed since.
+    case after(Cursor)
 
-    /// Whether the claim holds, over the gate's joins.
-    fileprivate var condition: SQL {
+    /// Whether the claim holds, over the columns of `sighted`.
+    fileprivate func condition(at now: Timestamp) -> SQL {
         switch self {
         case .beginning: "true"
-        case .second(let second): "g.seconds @> ARRAY[\(second)]"
-        case .after(let place, let epoch): "(c.epoch = \(epoch) AND c.ts >= \(place))"
+        case .second(let second): "granted @> ARRAY[\(second) * 8 + sight]"
+        case .after(let cursor):
+            """
+            (epoch = \(cursor.epoch) AND ts >= \(cursor.place) AND sight & \(cursor.sight.rawValue) = sight
+             AND (ts = \(cursor.place) OR \(cursor.place >= now - SyncStatements.closedNagRetention)))
+            """
         }
     }
 
@@ -112,7 +144,7 @@ enum FeedStart {
         switch self {
         case .beginning: "'-infinity'::timestamptz"
         case .second(let second): "\(Timestamp(seconds: second))"
-        case .after(let place, _): "\(Timestamp(microseconds: place.microseconds &+ 1))"
+        case .after(let cursor): "\(Timestamp(microseconds: cursor.place.microseconds + 1))"
         }
     }
 }

@@ -1,0 +1,44 @@
+import Contract
+import Domain
+import Postgres
+
+extension Nags {
+    /// Past its final window, says the clock: the miss, the end of the recipient's streak, and the next instance of the
+    /// series, all in one act of the scheduler. Once is the same as twice.
+    ///
+    /// Who calls decides that the window is over (`Escalation`); a nag that is not open any more is left as it is.
+    /// - Returns: the nag as it stands afterwards.
+    /// - Throws: 404 when the family has no such nag.
+    func miss(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> NagResponse {
+        let context = CallContext(
+            now: now, trace: backend.random.identifier(at: now), request: backend.random.identifier(at: now),
+            remoteHost: "", idempotency: nil, ifMatch: nil)
+        return try await backend.ledger.write(context, in: family) { queries in
+            let row = try await queries.query(NagStatements.nag(id, in: family)).first
+            guard let row, let record = try NagRecord(row) else { throw APIError(.notFound, "There is no such nag.") }
+            guard record.nag.status == .open else { return .answer(record.nag) }
+            var nag = record.nag
+            nag.status = .missed
+            var rows = [
+                NagStatements.miss(id, at: now),
+                NagStatements.append(
+                    .missed, backend.random.identifier(at: now), to: id, for: nag.recipientID, by: SystemActor.scheduler,
+                    at: now),
+            ]
+            var details: [String: String] = [:]
+            if let accrual = try await gamification.accrual(
+                of: .missed, nag: id, for: nag.recipientID, in: family, zone: record.timeZone, at: now, queries)
+            {
+                rows += accrual.rows
+                details = accrual.details
+            }
+            if let successor = try await successor(of: record, at: now, queries) {
+                rows += successor.rows
+                details["next_nag"] = successor.id.description
+            }
+            let act = record.act(
+                "nag.missed", by: SystemActor.scheduler.retyped(), details: details, stampedRows: 2, rows: rows)
+            return .perform(act, nag)
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import Contract
+import Domain
+import JSON
+
+/// What the demo family asks of each other on ordinary days.
+private struct Routine {
+    let from: DemoPerson
+    let to: DemoPerson
+    let texts: [String]
+    let category: NagCategory
+    let weekdays: Set<Weekday>
+    /// The hour it is due.
+    let hour: Int
+    /// In a hundred; the rest is missed.
+    let onTime: Int
+    let late: Int
+    var done = DoneDefinition.acknowledgeOnly
+    var excuses: [ExcuseCategory] = []
+}
+
+/// The first eighty of the demo's ninety days: routines with their dice, and a few things that happen once.
+enum DemoHistory {
+    /// Days before today on which routines end; the days after are `DemoRecentDays`.
+    static let lastRoutineDay = -11
+
+    static func plan(on stage: DemoStage) {
+        settle(stage)
+        plan(series: stage)
+        for day in -88...lastRoutineDay {
+            for routine in routines(stage.people) where routine.weekdays.contains(stage.date(day).weekday) {
+                // Walter spends that day on a birthday.
+                if day == birthday, routine.from === stage.people.walter { continue }
+                plan(routine, on: day, stage)
+            }
+        }
+        for day in -88 ... -1 where stage.date(day).weekday == .sunday { plan(sunday: day, stage) }
+        incidents(stage)
+    }
+
+    private static let birthday = -40
+
+    private static func routines(_ people: DemoHousehold) -> [Routine] {
+        let (nora, daniel, walter, maya, leo) = (people.nora, people.daniel, people.walter, people.maya, people.leo)
+        let schoolDays: Set<Weekday> = [.monday, .tuesday, .wednesday, .thursday]
+        return [
+            Routine(
+                from: nora, to: leo, texts: ["Read for twenty minutes", "Finish the maths worksheet", "Practise spelling"],
+                category: .homework, weekdays: schoolDays, hour: 18, onTime: 55, late: 20, done: .binaryCheck,
+                excuses: [.forgot, .unclearInstructions, .lackingResources, .other]),
+            Routine(
+                from: daniel, to: leo, texts: ["Feed the cat", "Put the Lego away", "Clear the table"],
+                category: .chores, weekdays: [.tuesday, .thursday, .saturday], hour: 17, onTime: 60, late: 15,
+                excuses: [.forgot, .refused, .lackingResources]),
+            // What is due on Sunday evening and never done is missed on Monday: that is Leo's weekday.
+            Routine(
+                from: nora, to: leo, texts: ["Pack your school bag for Monday"], category: .homework, weekdays: [.sunday],
+                hour: 17, onTime: 8, late: 12, excuses: [.forgot]),
+            Routine(
+                from: daniel, to: maya, texts: ["History essay, one more paragraph", "French vocabulary", "Biology, chapter 7"],
+                category: .homework, weekdays: schoolDays, hour: 19, onTime: 72, late: 22, done: .binaryWithNote,
+                excuses: [.unclearInstructions, .lackingResources]),
+            Routine(
+                from: nora, to: maya, texts: ["Empty the dishwasher", "Walk the dog", "Vacuum upstairs"],
+                category: .chores, weekdays: [.tuesday, .friday, .sunday], hour: 18, onTime: 62, late: 22,
+                excuses: [.forgot, .timeConflict, .refused]),
+            Routine(
+                from: nora, to: daniel, texts: ["Pay the electricity bill", "Book the car service", "Answer the landlord"],
+                category: .other, weekdays: [.monday, .thursday], hour: 20, onTime: 55, late: 25,
+                excuses: [.timeConflict, .forgot]),
+            Routine(
+                from: daniel, to: nora, texts: ["Renew the library cards", "Call the plumber", "Order new shoes for Leo"],
+                category: .chores, weekdays: [.wednesday, .saturday], hour: 16, onTime: 80, late: 12, excuses: [.forgot]),
+            Routine(
+                from: walter, to: nora, texts: ["Call me about Sunday", "Bring the garden shears"], category: .other,
+                weekdays: [.friday], hour: 15, onTime: 75, late: 20),
+            Routine(
+                from: daniel, to: walter, texts: ["Check-up at Dr. Levine", "Physiotherapy at eleven"],
+                category: .appointments, weekdays: [.wednesday], hour: 11, onTime: 100, late: 0),
+            Routine(
+                from: nora, to: walter, texts: ["Water the tomatoes", "Turn the compost"], category: .chores,
+                weekdays: [.saturday], hour: 10, onTime: 95, late: 5),
+        ]
+    }
+
+    private static func plan(_ routine: Routine, on day: Int, _ stage: DemoStage) {
+        let roll = stage.dice.number(below: 100)
+        var fate: DemoNag.Fate = roll < routine.onTime ? .onTime : roll < routine.onTime + routine.late ? .late : .missed
+        if stage.dice.happens(3) { fate = .withdrawn }
+        var excuse: ExcuseCategory?
+        if fate == .late || fate == .missed, !routine.excuses.isEmpty, stage.dice.happens(45) {
+            excuse = routine.excuses[stage.dice.number(below: routine.excuses.count)]
+        }
+        let due = stage.moment(day, routine.hour, 5 * stage.dice.number(below: 6))
+        stage.plan(
+            DemoNag(
+                from: routine.from, to: routine.to, text: stage.dice.pick(routine.texts), category: routine.category,
+                asked: due - .minutes(Int64(190 + stage.dice.number(below: 50))), due: due, fate: fate, excuse: excuse,
+                done: routine.done))
+    }
+
+    /// Walter's pills every morning, and the bins every week.
+    private static func plan(series stage: DemoStage) {
+        let people = stage.people
+        let thursday = (-88 ... -80).first { stage.date($0).weekday == .thursday } ?? -88
+        stage.plan(
+            DemoNag(
+                from: people.nora, to: people.walter, text: "Blood pressure pill, with breakfast", category: .meds,
+                asked: stage.moment(-89, 8), due: stage.moment(-88, 9), fate: .onTime, done: .binaryCheck,
+                recurrence: .daily))
+        stage.plan(
+            DemoNag(
+                from: people.nora, to: people.daniel, text: "Bins out before the truck comes", category: .chores,
+                asked: stage.moment(thursday - 1, 9), due: stage.moment(thursday, 7, 30), fate: .onTime,
+                recurrence: .weekly))
+    }
+
+    /// What everybody wants for themselves.
+    private static func settle(_ stage: DemoStage) {
+        let people = stage.people
+        stage.at(stage.moment(-90, 18)) { try await stage.found(at: $0) }
+        stage.at(stage.moment(-89, 7)) { now in
+            try await stage.prefer(
+                people.nora, at: now,
+                [
+                    "gamification_enabled": true, "quiet_hours_enabled": true, "quiet_hours_start": "22:00",
+                    "quiet_hours_end": "07:00", "tone": "empathetic", "theme": "auto",
+                ])
+            try await stage.prefer(
+                people.daniel, at: now,
+                [
+                    "gamification_enabled": true, "quiet_hours_enabled": true, "quiet_hours_start": "22:30",
+                    "quiet_hours_end": "06:30", "tone": "firm", "use_commit_time_for_escalation": true,
+                    "delivery_channel": "sms",
+                ])
+            try await stage.prefer(
+                people.walter, at: now,
+                ["gamification_enabled": true, "timezone": "America/Chicago", "notification_frequency": "daily"])
+            try await stage.prefer(people.maya, at: now, ["gamification_enabled": true, "tone": "playful", "theme": "dark"])
+            try await stage.prefer(people.leo, by: people.nora, at: now, ["gamification_enabled": true, "tone": "friendly"])
+            try await stage.grant(.smsOptIn, by: people.daniel, at: now)
+        }
+        stage.at(stage.moment(-89, 7, 30)) { now in
+            let caller = try await stage.caller(people.nora, at: now)
+            let bedtime = ChildSettingsUpdate(
+                quietHoursStart: TimeOfDay(hour: 21, minute: 30).map { .value($0) } ?? .absent,
+                quietHoursEnd: TimeOfDay(hour: 6, minute: 30).map { .value($0) } ?? .absent)
+            for (child, update) in [(people.maya, bedtime), (people.leo, ChildSettingsUpdate(maxSnoozesPerDay: 2))] {
+                _ = try await stage.families.updateChildSettings(
+                    caller, Call(MemberPath(familyID: stage.family, userID: child.id), update, stage.context(now)))
+            }
+        }
+    }
+
+    /// The week is summed up, and sometimes somebody's habits are looked at.
+    private static func plan(sunday day: Int, _ stage: DemoStage) {
+        let people = stage.people
+        stage.at(stage.moment(day, 19, 45)) { now in
+            _ = try await stage.mediator.generateDigest(
+                stage.caller(people.nora, at: now), Call(FamilyQuery(familyID: stage.family), NoBody(), stage.context(now)))
+        }
+        for person in [people.leo, people.maya, people.daniel] where stage.dice.happens(35) {
+            stage.at(stage.moment(day, 20, 10)) { now in
+                _ = try await stage.mediator.detectPatterns(
+                    stage.caller(people.nora, at: now),
+                    Call(UserInFamilyQuery(userID: person.id, familyID: stage.family), NoBody(), stage.context(now)))
+            }
+        }
+    }
+
+    private static func incidents(_ stage: DemoStage) {
+        DemoIncidents.plan(on: stage, birthday: birthday)
+    }
+}

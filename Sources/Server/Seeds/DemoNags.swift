@@ -1,0 +1,160 @@
+import Contract
+import Domain
+
+/// A nag of the story, and what will become of it.
+struct DemoNag {
+    enum Fate {
+        case onTime, late, missed, withdrawn
+        /// Nobody does anything about it.
+        case open
+    }
+
+    let from: DemoPerson
+    let to: DemoPerson
+    let text: String
+    let category: NagCategory
+    let asked: Timestamp
+    let due: Timestamp
+    let fate: Fate
+    /// Handed in half an hour before it is due.
+    var excuse: ExcuseCategory?
+    var done = DoneDefinition.acknowledgeOnly
+    var recurrence: Recurrence?
+}
+
+extension DemoStage {
+    /// What the scheduler waits after the due time before a nag is missed.
+    private static let finalWindow = Timestamp.Span.minutes(Int64(EscalationPlan.standard.missed))
+
+    /// Puts a nag and its fate on the agenda.
+    func plan(_ nag: DemoNag) {
+        at(nag.asked) { [self] now in
+            let id = try await ask(nag, at: now)
+            try await consult(nag, id, at: now)
+            follow(nag, id)
+        }
+    }
+
+    /// Asks once, now.
+    @discardableResult
+    func ask(_ nag: DemoNag, at now: Timestamp) async throws -> NagID {
+        let order = NagCreate(
+            familyID: family, recipientID: nag.to.id, dueAt: nag.due, category: nag.category, doneDefinition: nag.done,
+            description: nag.text, recurrence: nag.recurrence)
+        return try await nags.create(caller(nag.from, at: now), Call(NoParameters(), order, context(now))).id
+    }
+
+    /// Sometimes somebody asks the mediator about it.
+    private func consult(_ nag: DemoNag, _ id: NagID, at now: Timestamp) async throws {
+        if dice.happens(18) {
+            at(now + .minutes(3)) { [self] now in
+                _ = try await mediator.selectTone(
+                    caller(nag.from, at: now), Call(NoParameters(), ToneSelectRequest(nagID: id), context(now)))
+            }
+        }
+        if dice.happens(12) {
+            at(now + .minutes(4)) { [self] now in
+                _ = try await mediator.predictCompletion(
+                    caller(nag.from, at: now), Call(NagQuery(nagID: id), NoBody(), context(now)))
+            }
+        }
+        if dice.happens(12) {
+            at(now + .minutes(20)) { [self] now in
+                _ = try await mediator.coach(
+                    caller(nag.to, at: now), Call(NoParameters(), CoachingRequest(nagID: id), context(now)))
+            }
+        }
+    }
+
+    private func follow(_ nag: DemoNag, _ id: NagID) {
+        if let category = nag.excuse { excuse(category, nag, id, at: nag.due - .minutes(30)) }
+        switch nag.fate {
+        case .open: break
+        case .withdrawn:
+            at(nag.asked + .minutes(25)) { [self] now in
+                _ = try await nags.withdraw(caller(nag.from, at: now), Call(NagPath(nagID: id), NoBody(), context(now)))
+            }
+        case .onTime:
+            if nag.to.role == .guardian, dice.happens(25) { promise(nag, id, at: nag.asked + .minutes(10)) }
+            if nag.to.role == .child, dice.happens(10) { snooze(nag, id) }
+            complete(nag, id, at: nag.due - .minutes(Int64(12 + dice.number(below: 30))))
+        case .late:
+            if dice.happens(40) { pushBack(nag, id, at: nag.due + .minutes(70)) }
+            complete(nag, id, at: nag.due + .minutes(Int64(95 + dice.number(below: 80))))
+        case .missed:
+            if dice.happens(50) { pushBack(nag, id, at: nag.due + .minutes(65)) }
+            let isDismissed = dice.happens(30)
+            at(nag.due + Self.finalWindow) { [self] now in
+                _ = try await nags.miss(id, in: family, at: now)
+                try await goOn(nag, after: id, at: now)
+                if isDismissed { dismiss(nag, id, at: now + .hours(2)) }
+            }
+        }
+    }
+
+    private func complete(_ nag: DemoNag, _ id: NagID, at moment: Timestamp) {
+        let note = nag.done == .binaryWithNote || dice.happens(10) ? dice.pick(DemoWords.notes) : nil
+        at(moment) { [self] now in
+            _ = try await nags.updateStatus(
+                caller(nag.to, at: now),
+                Call(NagPath(nagID: id), NagStatusUpdate(status: .completed, note: note), context(now)))
+            try await goOn(nag, after: id, at: now)
+        }
+    }
+
+    /// Follows the next instance of a series: done in time, but for one day without pills.
+    private func goOn(_ nag: DemoNag, after id: NagID, at now: Timestamp) async throws {
+        guard nag.recurrence != nil else { return }
+        let open = try await nags.list(
+            caller(nag.to, at: now), Call(NagListQuery(familyID: family, status: .open), NoBody(), context(now)))
+        guard let next = open.items.first(where: { $0.parentNagID == id }) else { return }
+        let isMissed = nag.category == .meds && next.dueAt > moment(-62, 0) && next.dueAt < moment(-61, 0)
+        let instance = DemoNag(
+            from: nag.from, to: nag.to, text: nag.text, category: nag.category, asked: now, due: next.dueAt,
+            fate: isMissed ? .missed : .onTime, done: nag.done, recurrence: nag.recurrence)
+        follow(instance, next.id)
+    }
+
+    private func excuse(_ category: ExcuseCategory, _ nag: DemoNag, _ id: NagID, at moment: Timestamp) {
+        let text = dice.pick(DemoWords.excuses[category] ?? [])
+        at(moment) { [self] now in
+            _ = try await nags.submitExcuse(
+                caller(nag.to, at: now), Call(NagPath(nagID: id), ExcuseCreate(text: text), context(now)))
+            _ = try await mediator.summarizeExcuse(
+                caller(nag.from, at: now),
+                Call(NoParameters(), ExcuseSummaryRequest(text: text, nagID: id), context(now)))
+        }
+    }
+
+    private func promise(_ nag: DemoNag, _ id: NagID, at moment: Timestamp) {
+        at(moment) { [self] now in
+            let change = NagUpdate(committedAt: .value(nag.due - .minutes(15)))
+            _ = try await nags.update(caller(nag.to, at: now), Call(NagPath(nagID: id), change, context(now)))
+        }
+    }
+
+    private func snooze(_ nag: DemoNag, _ id: NagID) {
+        at(nag.due - .minutes(50)) { [self] now in
+            let change = NagUpdate(dueAt: nag.due + .minutes(20))
+            _ = try await nags.update(caller(nag.to, at: now), Call(NagPath(nagID: id), change, context(now)))
+        }
+    }
+
+    private func dismiss(_ nag: DemoNag, _ id: NagID, at moment: Timestamp) {
+        let isTakenBack = dice.happens(25)
+        at(moment) { [self] now in
+            _ = try await nags.dismiss(caller(nag.to, at: now), Call(NagPath(nagID: id), NoBody(), context(now)))
+            guard isTakenBack else { return }
+            at(now + .minutes(9)) { [self] now in
+                _ = try await nags.undismiss(caller(nag.to, at: now), Call(NagPath(nagID: id), NoBody(), context(now)))
+            }
+        }
+    }
+
+    private func pushBack(_ nag: DemoNag, _ id: NagID, at moment: Timestamp) {
+        at(moment) { [self] now in
+            _ = try await mediator.evaluatePushBack(
+                caller(nag.from, at: now), Call(NoParameters(), PushBackRequest(nagID: id), context(now)))
+        }
+    }
+}

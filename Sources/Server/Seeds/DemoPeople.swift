@@ -1,0 +1,163 @@
+import Contract
+import Domain
+
+/// One of the demo family's people: who they are, how they sign in, and the session they act in.
+final class DemoPerson {
+    let name: String
+    let role: FamilyRole
+    /// Nil for who signs in with the family's child code.
+    let email: String?
+    /// A password, or a PIN.
+    fileprivate(set) var secret: String
+    fileprivate(set) var id = UserID(high: 0, low: 0)
+    fileprivate var session: (access: String, refresh: Secret, since: Timestamp)?
+
+    init(_ name: String, _ role: FamilyRole, email: String?, secret: String) {
+        self.name = name
+        self.role = role
+        self.email = email
+        self.secret = secret
+    }
+}
+
+/// The demo family: two guardians, a grandfather, two children, and an aunt who does not stay.
+struct DemoHousehold {
+    let nora: DemoPerson
+    let daniel: DemoPerson
+    let walter: DemoPerson
+    /// 14, with an account of her own.
+    let maya: DemoPerson
+    /// 9, signs in with the family's code, a name and a PIN.
+    let leo: DemoPerson
+    let iris: DemoPerson
+
+    static let childName = "leo"
+
+    /// With new secrets, different in every installation.
+    init(_ random: any Randomness) {
+        func adult(_ name: String, _ role: FamilyRole) -> DemoPerson {
+            let letters = Array(random.code(16))
+            let groups = stride(from: 0, to: 16, by: 4).map { String(letters[$0..<($0 + 4)]) }
+            return DemoPerson(
+                name, role, email: "\(name.lowercased())@example.com", secret: groups.joined(separator: "-"))
+        }
+        nora = adult("Nora", .guardian)
+        daniel = adult("Daniel", .guardian)
+        walter = adult("Walter", .participant)
+        maya = adult("Maya", .child)
+        iris = adult("Iris", .participant)
+        leo = DemoPerson("Leo", .child, email: nil, secret: Self.pin(random))
+    }
+
+    static func pin(_ random: any Randomness) -> String {
+        var digits = ""
+        // 250 is the last whole multiple of ten in a byte: every digit is equally likely.
+        while digits.count < 4 { digits += random.bytes(1).filter { $0 < 250 }.map { String($0 % 10) }.joined() }
+        return digits
+    }
+
+    /// Those who are members in the end.
+    var members: [DemoPerson] { [nora, daniel, walter, maya, leo] }
+}
+
+extension DemoStage {
+    // MARK: Sessions
+
+    /// The person as the features meet them: by an access token of their session, renewed when it has run out.
+    func caller(_ person: DemoPerson, at now: Timestamp) async throws -> Caller {
+        if let session = person.session, now >= session.since + Tokens.accessLifetime {
+            let renewed = try await sessions.refresh(
+                Call(NoParameters(), RefreshRequest(refreshToken: session.refresh), context(now)))
+            begin(person, renewed, at: now)
+        }
+        return try backend.verifiedTokens.caller(person.session?.access, context(now))
+    }
+
+    func signUp(_ person: DemoPerson, bornOn birthday: CivilDate? = nil, at now: Timestamp) async throws {
+        guard let email = person.email else { return }
+        let request = SignupRequest(
+            email: try EmailAddress(wireText: email), password: Secret(person.secret), displayName: person.name,
+            dateOfBirth: birthday.map { DateOfBirth($0) })
+        begin(person, try await sessions.signUp(Call(NoParameters(), request, context(now))), at: now)
+    }
+
+    func signIn(_ person: DemoPerson, secret: String? = nil, at now: Timestamp) async throws {
+        let secret = secret ?? person.secret
+        if let email = person.email {
+            let request = LoginRequest(email: try EmailAddress(wireText: email), password: Secret(secret))
+            begin(person, try await sessions.logIn(Call(NoParameters(), request, context(now))), at: now)
+        } else {
+            let request = ChildLoginRequest(
+                familyCode: childCode, username: DemoHousehold.childName, pin: try PIN(wireText: secret))
+            begin(person, try await sessions.childLogIn(Call(NoParameters(), request, context(now))), at: now)
+        }
+    }
+
+    /// Whoever is signed in when the story ends would stay so: nobody has these tokens.
+    func signOut(_ person: DemoPerson, at now: Timestamp) async throws {
+        guard let session = person.session else { return }
+        _ = try await sessions.logOut(nil, Call(NoParameters(), RefreshRequest(refreshToken: session.refresh), context(now)))
+        person.session = nil
+    }
+
+    private func begin(_ person: DemoPerson, _ answer: AuthResponse, at now: Timestamp) {
+        person.id = answer.user.id
+        person.session = (answer.accessToken.wireText, answer.refreshToken, now)
+    }
+
+    // MARK: The family
+
+    /// Founds the family, lets it have children, points and AI help, and brings its people together.
+    func found(at start: Timestamp) async throws {
+        let (nora, daniel, walter, maya, leo) = (people.nora, people.daniel, people.walter, people.maya, people.leo)
+        try await signUp(nora, at: start)
+        let made = try await families.create(
+            caller(nora, at: start), Call(NoParameters(), FamilyCreate(name: "The Marlowes"), context(start)))
+        family = made.id
+        childCode = made.childCode ?? ""
+        for type in [ConsentType.childAccountCreation, .aiMediation, .gamificationParticipation] {
+            _ = try await grant(type, by: nora, at: start + .minutes(2))
+        }
+        try await signUp(daniel, at: start + .minutes(10))
+        try await add(daniel, at: start + .minutes(12))
+        try await signUp(walter, at: start + .minutes(30))
+        _ = try await families.join(
+            caller(walter, at: start + .minutes(31)),
+            Call(NoParameters(), JoinRequest(inviteCode: made.inviteCode), context(start + .minutes(31))))
+
+        let thisYear = zone.local(start).date.year
+        try await signUp(maya, bornOn: CivilDate(year: thisYear - 15, month: 1, day: 9), at: start + .minutes(40))
+        try await add(maya, at: start + .minutes(42))
+        let order = MemberCreateAndAdd(
+            displayName: leo.name, role: .child, username: DemoHousehold.childName, pin: try PIN(wireText: leo.secret))
+        _ = try await families.createMember(
+            caller(nora, at: start + .minutes(45)),
+            Call(FamilyPath(familyID: family), order, context(start + .minutes(45))))
+        try await signIn(leo, at: start + .minutes(50))
+        inviteCode = made.inviteCode
+    }
+
+    private func add(_ person: DemoPerson, at now: Timestamp) async throws {
+        _ = try await families.addMember(
+            caller(people.nora, at: now),
+            Call(FamilyPath(familyID: family), MemberAdd(userID: person.id, role: person.role), context(now)))
+    }
+
+    @discardableResult
+    func grant(_ type: ConsentType, by person: DemoPerson, at now: Timestamp) async throws -> ConsentID {
+        let request = ConsentCreate(familyID: type == .smsOptIn ? nil : family, type: type)
+        return try await consents.grant(caller(person, at: now), Call(NoParameters(), request, context(now))).id
+    }
+
+    /// A guardian gives the child another PIN, and the child signs in with it.
+    func changePIN(of child: DemoPerson, at now: Timestamp) async throws {
+        child.secret = DemoHousehold.pin(backend.random)
+        let request = ChildCredentialsSet(username: DemoHousehold.childName, pin: try PIN(wireText: child.secret))
+        _ = try await families.setCredentials(
+            caller(people.nora, at: now),
+            Call(MemberPath(familyID: family, userID: child.id), request, context(now)))
+        let wrong = child.secret == "0000" ? "1111" : "0000"
+        try await refused { try await signIn(child, secret: wrong, at: now + .minutes(5)) }
+        try await signIn(child, at: now + .minutes(6))
+    }
+}

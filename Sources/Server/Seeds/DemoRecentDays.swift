@@ -1,0 +1,87 @@
+import Contract
+import Domain
+
+/// The last ten days, where nothing is left to dice: what the mediator, the points and the reports say today rests on
+/// them.
+///
+/// Leo: several misses (firm). Maya: homework done, no streak (neutral). Nora: one miss. Daniel: no time, again and again.
+/// Walter: all of it done (supportive).
+enum DemoRecentDays {
+    static func plan(on stage: DemoStage) {
+        let people = stage.people
+        let (nora, daniel, walter, maya, leo) = (people.nora, people.daniel, people.walter, people.maya, people.leo)
+
+        func plan(
+            _ from: DemoPerson, _ to: DemoPerson, _ text: String, _ category: NagCategory, _ day: Int, _ hour: Int,
+            _ fate: DemoNag.Fate, excuse: ExcuseCategory? = nil, done: DoneDefinition = .acknowledgeOnly
+        ) {
+            let due = stage.moment(day, hour)
+            stage.plan(
+                DemoNag(
+                    from: from, to: to, text: text, category: category, asked: due - .minutes(200), due: due, fate: fate,
+                    excuse: excuse, done: done))
+        }
+
+        plan(nora, leo, "Read for twenty minutes", .homework, -10, 18, .onTime, done: .binaryCheck)
+        plan(daniel, leo, "Feed the cat", .chores, -9, 17, .onTime)
+        plan(nora, leo, "Practise spelling", .homework, -8, 18, .onTime, done: .binaryCheck)
+        plan(daniel, leo, "Clear the table", .chores, -6, 18, .onTime)
+        plan(nora, leo, "Finish the maths worksheet", .homework, -5, 18, .missed, excuse: .unclearInstructions)
+        plan(daniel, leo, "Put the Lego away", .chores, -4, 18, .missed, excuse: .refused)
+        plan(nora, leo, "Pack your school bag", .homework, -3, 18, .missed, excuse: .forgot)
+        plan(daniel, leo, "Feed the cat", .chores, -2, 18, .missed, excuse: .lackingResources)
+
+        plan(nora, maya, "Vacuum upstairs", .chores, -10, 18, .missed, excuse: .refused)
+        plan(daniel, maya, "French vocabulary", .homework, -8, 19, .late, done: .binaryWithNote)
+        plan(daniel, maya, "Biology, chapter 8", .homework, -7, 19, .late, excuse: .other, done: .binaryWithNote)
+        plan(nora, maya, "Walk the dog", .chores, -6, 17, .onTime)
+        plan(daniel, maya, "History essay, the ending", .homework, -4, 19, .late, done: .binaryWithNote)
+        plan(daniel, maya, "Maths, exercise 12", .homework, -3, 19, .onTime, done: .binaryWithNote)
+        plan(daniel, maya, "French vocabulary", .homework, -1, 17, .late, done: .binaryWithNote)
+
+        plan(nora, daniel, "Book the car service", .other, -7, 20, .onTime)
+        plan(nora, daniel, "Pick up the parcel", .other, -4, 12, .late, excuse: .timeConflict)
+        plan(nora, daniel, "Answer the landlord", .other, -3, 12, .missed, excuse: .timeConflict)
+        plan(nora, daniel, "Buy printer paper", .other, -1, 12, .late, excuse: .timeConflict)
+
+        plan(daniel, nora, "Call the plumber", .chores, -9, 16, .onTime)
+        plan(walter, nora, "Bring the garden shears", .other, -7, 15, .onTime)
+        plan(daniel, nora, "Renew the library cards", .chores, -3, 17, .missed, excuse: .forgot)
+        for (number, text) in ["Sign the school form", "Water the plants", "Call Grandpa", "Reserve a table"].enumerated() {
+            plan(number == 2 ? walter : daniel, nora, text, .chores, -1, 13 + 2 * number, .onTime)
+        }
+
+        plan(daniel, walter, "Check-up at Dr. Levine", .appointments, -6, 11, .onTime)
+        plan(nora, walter, "Water the tomatoes", .chores, -2, 10, .onTime)
+        planToday(stage)
+    }
+
+    /// What is open now: one thing overdue, and something ahead for everybody.
+    private static func planToday(_ stage: DemoStage) {
+        let people = stage.people
+        let (nora, daniel, walter, maya, leo) = (people.nora, people.daniel, people.walter, people.maya, people.leo)
+        func open(
+            _ from: DemoPerson, _ to: DemoPerson, _ text: String, _ category: NagCategory, due: Timestamp.Span,
+            done: DoneDefinition = .acknowledgeOnly, recurrence: Recurrence? = nil
+        ) {
+            stage.plan(
+                DemoNag(
+                    from: from, to: to, text: text, category: category, asked: stage.end - .hours(6), due: stage.end + due,
+                    fate: .open, done: done, recurrence: recurrence))
+        }
+        open(nora, leo, "Tidy your room", .chores, due: .minutes(-130))
+        open(daniel, leo, "Clarinet, fifteen minutes", .homework, due: .hours(26))
+        open(daniel, maya, "Physics lab report", .homework, due: .hours(30), done: .binaryWithNote)
+        open(nora, daniel, "Send the tax papers", .other, due: .hours(40))
+        open(walter, nora, "Choose a day for the lake", .other, due: .hours(50))
+        open(nora, walter, "Flu shot at the pharmacy", .appointments, due: .hours(28))
+        stage.at(stage.end - .hours(5)) { now in
+            let caller = try await stage.caller(daniel, at: now)
+            let open = try await stage.nags.list(
+                caller, Call(NagListQuery(familyID: stage.family, status: .open), NoBody(), stage.context(now)))
+            guard let nag = open.items.first(where: { $0.recipientID == daniel.id && $0.category == .other }) else { return }
+            let promise = NagUpdate(committedAt: .value(stage.end + .hours(20)))
+            _ = try await stage.nags.update(caller, Call(NagPath(nagID: nag.id), promise, stage.context(now)))
+        }
+    }
+}

@@ -1,0 +1,160 @@
+import Contract
+import Domain
+import NagzAI
+import Postgres
+import Reactor
+import SQL
+
+/// The demo family: people of every role with ninety days behind them, so that every answer has something to say.
+///
+/// The history is lived, not written: each sign-up, nag, completion, miss, excuse and refusal goes through the feature
+/// that serves it to clients, at its own moment of those days. So stamps, points, streaks and the audit trail are what
+/// they would be, and the trail ends by saying that it was a demo's. What happens is the same in every installation; ids
+/// and secrets are not.
+///
+/// All of it is one transaction. If the process dies before the commit, nothing is left and the next run begins anew.
+/// The sign-ins are told just before the commit: a demo that exists was told, and one that was told and does not exist
+/// is good for nothing.
+public enum DemoSeed {
+    static let days = 90
+
+    /// - Parameters:
+    ///   - clock: its present is where the history ends.
+    ///   - skipsUsed: does nothing, instead of throwing, when the database is in use.
+    ///   - progress: told what is being done.
+    ///   - announce: given how to sign in.
+    /// - Throws: `SeedFault.notEmpty` when anything has ever been written to the database.
+    public static func run(
+        databaseURL: String, clock: any WallClock = SystemClock(), cost: PasswordHashing.Cost = .interactive,
+        skipsUsed: Bool, progress: @escaping @Sendable (String) -> Void,
+        announce: @escaping @Sendable ([DemoSignIn]) -> Void
+    ) async throws {
+        let pool = try BlockingPool(name: "nagz-hash", threads: 2, queueLimit: 8)
+        let loop = try EventLoop(name: "nagz-demo")
+        try loop.start()
+        defer {
+            loop.stop()
+            pool.stop()
+        }
+        let (end, hashing) = (clock.now(), PasswordHashing(pool, cost: cost))
+        try await onTask(of: loop) { poller in
+            try await run(databaseURL, until: end, hashing, skipsUsed, progress, announce, poller)
+        }
+    }
+
+    /// Runs `body` as a request would run: in a task of the loop, all of whose parts stay there.
+    private static func onTask(
+        of loop: isolated EventLoop, _ body: @Sendable @escaping (Poller) async throws -> Void
+    ) async throws {
+        let poller = loop.poller
+        try await withCheckedThrowingContinuation { continuation in
+            poller.spawn {
+                do {
+                    try await body(poller)
+                    continuation.resume()
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+        }
+    }
+
+    private static func run(
+        _ url: String, until end: Timestamp, _ hashing: PasswordHashing, _ skipsUsed: Bool,
+        _ progress: (String) -> Void, _ announce: ([DemoSignIn]) -> Void, _ poller: Poller
+    ) async throws {
+        let options = try ConnectionOptions(
+            url: url, role: Configuration(databaseURL: url, tokenKeys: [], loops: 1).databaseRole,
+            settings: Configuration.sessionSettings)
+        // One session: what is begun on it holds for every statement until it is committed. If the session is lost, the
+        // statement under way fails, and the story with it.
+        var limits = Database.Limits()
+        limits.connections = 1
+        let database = Database(options, limits: limits, poller: poller)
+        database.open()
+        defer { database.close() }
+
+        _ = try await database.query("BEGIN")
+        _ = try await database.query("SELECT pg_advisory_xact_lock(\(lock))")
+        guard try await isUnused(database) else {
+            if skipsUsed { return }
+            throw SeedFault.notEmpty
+        }
+        let story = StoryClock(end - .days(Int64(days)))
+        let random = SystemRandomness()
+        // Tokens are for this process alone.
+        let backend = Backend(
+            database: database, clock: story, random: random, tokens: Tokens(keys: [random.bytes(32)]), hashing: hashing,
+            heuristics: Heuristics(phrasebook: try Phrasebook.english()))
+        let stage = DemoStage(backend, story, until: end)
+        try await play(stage, progress)
+        announce(stage.people.members.map { DemoSignIn($0, childCode: stage.childCode) })
+        _ = try await database.query("COMMIT")
+    }
+
+    private static func play(_ stage: DemoStage, _ progress: (String) -> Void) async throws {
+        DemoHistory.plan(on: stage)
+        DemoRecentDays.plan(on: stage)
+        stage.at(stage.end) { now in
+            for person in stage.people.members { try await stage.signOut(person, at: now) }
+            try await mark(stage, at: now)
+        }
+        var told = -1
+        try await stage.play { moment in
+            let day = days - Int((stage.end - moment).microseconds / Timestamp.Span.days(1).microseconds)
+            guard day / 15 > told else { return }
+            told = day / 15
+            progress("day \(day) of \(days)")
+        }
+    }
+
+    /// Whoever reads the trail learns that these days were a demo's.
+    private static func mark(_ stage: DemoStage, at now: Timestamp) async throws {
+        let act = Act(
+            kind: "demo.seeded", basis: .nothing, actor: SystemActor.guest, details: ["days": "\(days)"], stampedRows: 0)
+        let _: NoAnswer = try await stage.backend.ledger.write(stage.context(now), in: stage.family) { _ in
+            .perform(act, NoAnswer())
+        }
+    }
+
+    /// Whether no family was ever founded and no account opened or tried. An act outside families would also have set a
+    /// clock that cannot go back ninety days.
+    private static func isUnused(_ database: Database) async throws -> Bool {
+        try await database.query(
+            """
+            SELECT NOT EXISTS (SELECT 1 FROM families) AND seq = 0 AS is_unused
+            FROM family_clock WHERE family_id = \(FamilyID.outside)
+            """
+        ).one()["is_unused"]
+    }
+
+    /// Held while seeding, so that two do not seed at the same time.
+    private static let lock = 0x6e61_677a
+}
+
+/// How one of the demo family's people signs in: one line of text.
+public struct DemoSignIn: Sendable, CustomStringConvertible {
+    public let name: String
+    public let role: FamilyRole
+    public let email: String?
+    /// The password, or the PIN of who has no email.
+    public let secret: String
+    public let familyCode: String
+    public let username: String
+
+    init(_ person: DemoPerson, childCode: String) {
+        name = person.name
+        role = person.role
+        email = person.email
+        secret = person.secret
+        familyCode = childCode
+        username = DemoHousehold.childName
+    }
+
+    public var description: String {
+        let who = "\(name), \(role.rawValue):"
+        let padding = String(repeating: " ", count: max(1, 21 - who.count))
+        guard let email else { return "\(who)\(padding)family code \(familyCode)  name \(username)  PIN \(secret)" }
+        return "\(who)\(padding)\(email)  password \(secret)"
+    }
+}

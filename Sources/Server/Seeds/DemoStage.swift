@@ -1,0 +1,134 @@
+import Contract
+import Domain
+import JSON
+import NagzAI
+import Reactor
+
+/// Where the demo family's story is played: the server's own features, and an agenda of what happens when.
+///
+/// Everything that happens goes through a feature as a request would, at the moment it has in the story; nothing is
+/// written beside them. Lives on one loop.
+final class DemoStage {
+    typealias Deed = (Timestamp) async throws -> Void
+
+    let backend: Backend
+    let sessions: Sessions
+    let families: Families
+    let consents: Consents
+    let preferences: MemberPreferences
+    let nags: Nags
+    let mediator: Mediator
+    let safety: Safety
+    let reports: Reports
+    let trail: AuditTrail
+    let people: DemoHousehold
+    let zone: any ZoneRules
+    /// The present: the story ends here.
+    let end: Timestamp
+
+    var family = FamilyID(high: 0, low: 0)
+    var childCode = ""
+    var inviteCode = ""
+    var dice = SeededGenerator(seed: 0x6e61_677a)
+
+    private let clock: StoryClock
+    private var agenda: [(at: Timestamp, number: Int, deed: Deed)] = []
+    private var added = 0
+
+    init(_ backend: Backend, _ clock: StoryClock, until end: Timestamp) {
+        self.backend = backend
+        self.clock = clock
+        self.end = end
+        let gamification = Gamification(backend)
+        sessions = Sessions(backend)
+        families = Families(backend)
+        consents = Consents(backend)
+        preferences = MemberPreferences(backend)
+        nags = Nags(backend, gamification)
+        mediator = Mediator(backend)
+        safety = Safety(backend)
+        reports = Reports(backend)
+        trail = AuditTrail(backend)
+        people = DemoHousehold(backend.random)
+        zone = backend.zones.zone("America/New_York")
+    }
+
+    // MARK: Time
+
+    /// That wall-clock time so many days from today, in the family's zone; before today when negative.
+    func moment(_ day: Int, _ hour: Int, _ minute: Int = 0) -> Timestamp {
+        let time = TimeOfDay(hour: hour, minute: minute) ?? .midnight
+        return zone.moment(date(day), time)
+    }
+
+    func date(_ day: Int) -> CivilDate {
+        CivilDate(daysSinceEpoch: zone.local(end).date.daysSinceEpoch + Int64(day))
+    }
+
+    func context(_ now: Timestamp) -> CallContext {
+        CallContext(
+            now: now, trace: backend.random.identifier(at: now), request: backend.random.identifier(at: now),
+            remoteHost: "demo", idempotency: nil, ifMatch: nil)
+    }
+
+    /// Puts something on the agenda. What would happen after the present does not: it is still open.
+    func at(_ moment: Timestamp, _ deed: @escaping Deed) {
+        let moment = moment.flooredToMillisecond
+        guard moment <= end else { return }
+        added += 1
+        // Ordered from the last to the first, those of one moment in the order they were put there.
+        let entry = (at: moment, number: added, deed: deed)
+        var (low, high) = (0, agenda.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if agenda[middle].at > moment { low = middle + 1 } else { high = middle }
+        }
+        agenda.insert(entry, at: low)
+    }
+
+    /// Lets happen what is on the agenda, in order, and what that puts there.
+    func play(_ progress: (Timestamp) -> Void) async throws {
+        while let next = agenda.popLast() {
+            clock.moment = next.at
+            progress(next.at)
+            try await next.deed(next.at)
+        }
+    }
+
+    /// Does what the family's rules refuse, as people will.
+    func refused(_ deed: () async throws -> Void) async throws {
+        do { try await deed() } catch is APIError { return }
+        throw SeedFault.notRefused
+    }
+
+    // MARK: Preferences
+
+    func prefer(_ person: DemoPerson, by other: DemoPerson? = nil, at now: Timestamp, _ wishes: JSONObject) async throws {
+        let caller = try await caller(other ?? person, at: now)
+        _ = try await preferences.updateOfMember(
+            caller,
+            Call(
+                MemberPreferencesPath(userID: person.id, familyID: family), PreferenceUpdate(preferences: wishes),
+                context(now)))
+    }
+}
+
+/// A clock that the story moves.
+final class StoryClock: WallClock {
+    private let time: Locked<Timestamp>
+
+    init(_ start: Timestamp) { time = Locked(start) }
+
+    var moment: Timestamp {
+        get { time.withLock { $0 } }
+        set { time.withLock { $0 = newValue } }
+    }
+
+    func now() -> Timestamp { moment }
+}
+
+extension Call {
+    init(_ parameters: Parameters, _ body: Body, _ context: CallContext) {
+        self.init(parameters: parameters, body: body, context: context)
+    }
+}
