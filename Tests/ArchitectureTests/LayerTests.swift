@@ -33,7 +33,11 @@ struct LayerTests {
         var allowed = Self.toolchain.union(Self.allowed[file.target] ?? [])
         if Self.mayUseFoundation.contains(file.target) { allowed.formUnion(["Foundation", "FoundationNetworking"]) }
         for line in file.code {
-            guard let match = line.firstMatch(of: /^\s*(?:@[A-Za-z_()]+ )*(?:public |internal |private )?import (?:(?:struct|class|enum|protocol|func|var) )?([A-Za-z_]+)/)
+            guard
+                let match = line.firstMatch(
+                    of:
+                        /^\s*(?:@[A-Za-z_()]+ )*(?:public |internal |private )?import (?:(?:struct|class|enum|protocol|func|var) )?([A-Za-z_]+)/
+                )
             else { continue }
             let module = String(match.output.1)
             #expect(allowed.contains(module), "\(file.path) imports \(module)")

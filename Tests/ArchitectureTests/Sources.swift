@@ -22,7 +22,8 @@ struct SourceFile: Sendable, CustomStringConvertible {
         let paths = FileManager.default.enumerator(atPath: root.path())?.compactMap { $0 as? String } ?? []
         return paths.sorted().filter { $0.hasSuffix(".swift") }.compactMap { path in
             guard let text = try? String(contentsOf: root.appending(path: path), encoding: .utf8) else { return nil }
-            return SourceFile(path: path, lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
+            return SourceFile(
+                path: path, lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
         }
     }
 

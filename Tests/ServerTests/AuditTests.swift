@@ -79,7 +79,8 @@ struct AuditReadingTests {
             #expect(try await numbers(AuditQuery(from: second, to: second + .hours(1))) == [3, 2])
             #expect(
                 try await numbers(
-                    AuditQuery(actorID: family.child.id, subjectID: family.participant.id, kind: "b.y", from: second)) == [3])
+                    AuditQuery(actorID: family.child.id, subjectID: family.participant.id, kind: "b.y", from: second))
+                    == [3])
             // An id that is nobody's narrows to nothing, not to everything.
             #expect(try await numbers(AuditQuery(actorID: UserID(high: 1, low: 1))) == [])
         }
@@ -91,7 +92,9 @@ struct AuditReadingTests {
             let family = try await server.family()
             try await server.write(
                 (1...25).map { $0.isMultiple(of: 2) ? "even" : "odd" }, by: family.guardian, in: family.id)
-            for (kind, expected) in [(nil, Array((1...25).reversed())), ("odd", Array(stride(from: 25, through: 1, by: -2)))] {
+            for (kind, expected) in [
+                (nil, Array((1...25).reversed())), ("odd", Array(stride(from: 25, through: 1, by: -2))),
+            ] {
                 var seen: [Int] = []
                 var cursor: String?
                 repeat {

@@ -36,7 +36,8 @@ struct TelemetryTests {
             #expect(try #require(first["bytes_in"]?.integerValue) > 100)
             #expect(try #require(first["bytes_out"]?.integerValue) > 100)
             #expect(entries[1]["route"] == .null && entries[1]["status"] == 404)
-            #expect(entries[2]["status"] == 400 && entries[2]["fault"] == "fieldSyntax" && entries[2]["method"] == .null)
+            #expect(
+                entries[2]["status"] == 400 && entries[2]["fault"] == "fieldSyntax" && entries[2]["method"] == .null)
         }
     }
 
@@ -151,7 +152,9 @@ struct TelemetryTests {
             let reply = try await server.call(
                 "GET", "/api/v1/audit/events", headers: ["Origin": "http://localhost:5173"])
             let exposed = try #require(reply.header("access-control-expose-headers"))
-            for name in ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after", "x-request-id"] {
+            for name in [
+                "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset", "retry-after", "x-request-id",
+            ] {
                 #expect(exposed.contains(name))
             }
         }

@@ -22,7 +22,8 @@ public final class NagzServer: Sendable {
     ///
     /// The database may be away: sessions are opened when it is back, and requests are answered 503 until then.
     public init(
-        _ configuration: Configuration, clock: any WallClock = SystemClock(), random: any Randomness = SystemRandomness()
+        _ configuration: Configuration, clock: any WallClock = SystemClock(),
+        random: any Randomness = SystemRandomness()
     ) async throws {
         let log = Log(configuration.logLevel, clock: clock, descriptor: configuration.logDescriptor)
         let hashingPool = try BlockingPool(name: "nagz-hash", threads: 2, queueLimit: 64)

@@ -33,11 +33,13 @@ struct CanaryTests {
             let secrets = try await story(server)
             let metrics = try await server.call("GET", "/metrics").text
             let figures = try await server.call("GET", "/api/v1/metrics").text
-            let log = try await server.logged { $0.joined().contains(#""route":"/api/v1/metrics""#) }.joined(separator: "\n")
+            let log = try await server.logged { $0.joined().contains(#""route":"/api/v1/metrics""#) }.joined(
+                separator: "\n")
             let trail = try await trail(server)
             #expect(log.contains("request") && trail.contains("nag.created"))
             let words = [
-                Self.password, Self.excuse, Self.description, Self.note, Self.preference, Self.name, Self.email, Self.query,
+                Self.password, Self.excuse, Self.description, Self.note, Self.preference, Self.name, Self.email,
+                Self.query,
                 "canary",
             ]
             for word in words + secrets.tokens + secrets.codes {
@@ -68,12 +70,18 @@ struct CanaryTests {
             return (person, answer)
         }
         let (guardian, session) = try await signUp(Self.email)
-        _ = try? await server.call(API.signUp, SignupRequest(
-            email: try EmailAddress(wireText: Self.email), password: Secret(Self.password)))
-        _ = try? await server.call(API.logIn, LoginRequest(
-            email: try EmailAddress(wireText: Self.email), password: Secret(Self.password + "-wrong")))
-        let signedIn = try await server.call(API.logIn, LoginRequest(
-            email: try EmailAddress(wireText: Self.email), password: Secret(Self.password)))
+        _ = try? await server.call(
+            API.signUp,
+            SignupRequest(
+                email: try EmailAddress(wireText: Self.email), password: Secret(Self.password)))
+        _ = try? await server.call(
+            API.logIn,
+            LoginRequest(
+                email: try EmailAddress(wireText: Self.email), password: Secret(Self.password + "-wrong")))
+        let signedIn = try await server.call(
+            API.logIn,
+            LoginRequest(
+                email: try EmailAddress(wireText: Self.email), password: Secret(Self.password)))
         let renewed = try await server.call(API.refreshSession, RefreshRequest(refreshToken: session.refreshToken))
         for answer in [signedIn, renewed] {
             secrets.tokens += [answer.accessToken.wireText, answer.refreshToken.wireText]
@@ -86,7 +94,8 @@ struct CanaryTests {
         let child = try await server.call(
             API.createMember, FamilyPath(familyID: family.id),
             MemberCreateAndAdd(
-                displayName: Self.name, role: .child, username: "canaryuser", pin: try PIN(wireText: Self.pin)), as: guardian)
+                displayName: Self.name, role: .child, username: "canaryuser", pin: try PIN(wireText: Self.pin)),
+            as: guardian)
         let code = try await server.call(API.getFamily, FamilyPath(familyID: family.id), as: guardian).childCode
         if let code {
             secrets.codes.append(code)
@@ -111,7 +120,8 @@ struct CanaryTests {
                 familyID: family, recipientID: child, dueAt: server.clock.now() + .hours(3), category: .chores,
                 doneDefinition: .binaryWithNote, description: Self.description), as: guardian)
         try await server.call(
-            "POST", "/api/v1/nags/\(nag.id)/excuses?x=\(Self.query)", token: token, body: ["text": .string(Self.excuse)])
+            "POST", "/api/v1/nags/\(nag.id)/excuses?x=\(Self.query)", token: token, body: ["text": .string(Self.excuse)]
+        )
         try await server.call(
             "POST", "/api/v1/ai/summarize-excuse", token: token,
             body: ["text": .string(Self.excuse), "nag_id": .string(nag.id.description)])

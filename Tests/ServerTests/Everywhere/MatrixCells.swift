@@ -107,7 +107,9 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
         MatrixRow(API.removeMember) { (child($0), NoBody()) },
         MatrixRow(API.leaveFamily) { (family($0), NoBody()) },
         MatrixRow(API.setChildCredentials) { (child($0), ChildCredentialsSet(username: "cleo", pin: pin("1234"))) },
-        MatrixRow(API.changePIN, by: nil) { (child($0), PinChangeRequest(currentPin: pin("1234"), newPin: pin("4321"))) },
+        MatrixRow(API.changePIN, by: nil) {
+            (child($0), PinChangeRequest(currentPin: pin("1234"), newPin: pin("4321")))
+        },
         MatrixRow(API.getChildSettings) { (child($0), NoBody()) },
         MatrixRow(API.updateChildSettings) { (child($0), ChildSettingsUpdate(canSnooze: false)) },
         MatrixRow(API.listBlocks, .caller) { _ in (PageRequest(), NoBody()) },
@@ -133,7 +135,9 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
         MatrixRow(API.listNags) { (NagListQuery(familyID: $0.family.id), NoBody()) },
         MatrixRow(API.getNag) { (NagPath(nagID: $0.nag), NoBody()) },
         MatrixRow(API.updateNag) { (NagPath(nagID: $0.nag), NagUpdate(category: .homework)) },
-        MatrixRow(API.updateNagStatus, by: { $0.child }) { (NagPath(nagID: $0.nag), NagStatusUpdate(status: .completed)) },
+        MatrixRow(API.updateNagStatus, by: { $0.child }) {
+            (NagPath(nagID: $0.nag), NagStatusUpdate(status: .completed))
+        },
         MatrixRow(API.withdrawNag) { (NagPath(nagID: $0.nag), NoBody()) },
         MatrixRow(API.dismissNag, by: { $0.child }) { (NagPath(nagID: $0.nag), NoBody()) },
         MatrixRow(API.undismissNag, by: { $0.child }) { (NagPath(nagID: $0.nag), NoBody()) },

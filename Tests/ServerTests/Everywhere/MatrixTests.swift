@@ -45,10 +45,12 @@ struct MatrixTests {
             try await expect("garbage", token: "garbage", [401], "AUTHN_FAILED")
             try await expect("a development token", token: "dev:\(family.guardian.id)", [401], "AUTHN_FAILED")
             try await expect(
-                "expired", token: server.tokens.accessToken(claims, at: server.clock.now() - Tokens.accessLifetime), [401],
+                "expired", token: server.tokens.accessToken(claims, at: server.clock.now() - Tokens.accessLifetime),
+                [401],
                 "AUTHN_FAILED")
             try await expect(
-                "signed by somebody else", token: other.accessToken(claims, at: server.clock.now()), [401], "AUTHN_FAILED")
+                "signed by somebody else", token: other.accessToken(claims, at: server.clock.now()), [401],
+                "AUTHN_FAILED")
             try await expect(
                 "somebody's session with another's name",
                 token: server.tokens.accessToken(

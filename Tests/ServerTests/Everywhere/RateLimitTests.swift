@@ -31,7 +31,8 @@ struct RateLimitTests {
             // Others are not held up, and neither is she in another tier.
             #expect(try await server.call("GET", "/api/v1/audit/events", as: family.secondGuardian).status == 200)
             server.clock.advance(by: .seconds(59))
-            #expect(try await server.call("GET", "/api/v1/audit/events", as: family.guardian).header("retry-after") == "1")
+            #expect(
+                try await server.call("GET", "/api/v1/audit/events", as: family.guardian).header("retry-after") == "1")
             server.clock.advance(by: .seconds(1))
             #expect(try await server.call("GET", "/api/v1/audit/events", as: family.guardian).status == 200)
         }

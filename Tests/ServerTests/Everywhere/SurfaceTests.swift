@@ -18,7 +18,8 @@ struct SurfaceTests {
     func answers() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            for operation in TestServer.document.operations where server.routes.contains("\(operation.method) \(operation.path)") {
+            for operation in TestServer.document.operations
+            where server.routes.contains("\(operation.method) \(operation.path)") {
                 for filling in ["00000000-0000-4000-8000-000000000001", "nonsense"] {
                     let path = operation.path.replacing(/\{[a-z_]+\}/, with: filling)
                     for body in [nil, "[]", "{"] {

@@ -94,7 +94,9 @@ extension TestServer {
             found.audit += try await self.audit(family.family).filter { $0.n > earlier }.map(\.kind)
             found.feed += try await feed(family.family).filter { $0.seq > earlier }
         }
-        func types(_ entity: FeedRow.Entity) -> [String] { found.feed.filter { $0.entity == entity }.map(\.type).sorted() }
+        func types(_ entity: FeedRow.Entity) -> [String] {
+            found.feed.filter { $0.entity == entity }.map(\.type).sorted()
+        }
         #expect(found.audit.sorted() == audit.sorted(), "audit entries", sourceLocation: sourceLocation)
         #expect(types(.event) == events.sorted(), "nag events", sourceLocation: sourceLocation)
         #expect(types(.score) == scores.sorted(), "gamification events", sourceLocation: sourceLocation)
@@ -119,8 +121,9 @@ extension TestServer {
             """
         ) { try $0["name"] }
         let parts = names.map { name in
-            SQL(unsafeSQL: "SELECT '\(name) ' || coalesce(md5(string_agg(t::text, ' ' ORDER BY t::text)), '') AS digest"
-                + " FROM \(name) t")
+            SQL(
+                unsafeSQL: "SELECT '\(name) ' || coalesce(md5(string_agg(t::text, ' ' ORDER BY t::text)), '') AS digest"
+                    + " FROM \(name) t")
         }
         return try await database.rows(.joined(parts, separator: " UNION ALL ")) { try $0["digest"] }
     }

@@ -86,7 +86,8 @@ extension TestServer {
         let id: UserID = random.identifier(at: now)
         let email = role == .child ? nil : "\(name.lowercased())-\(String(id.description.suffix(6)))@example.org"
         return Person(
-            id: id, session: random.identifier(at: now), pseudonym: random.identifier(at: now), name: name, email: email,
+            id: id, session: random.identifier(at: now), pseudonym: random.identifier(at: now), name: name,
+            email: email,
             familyID: family, role: role)
     }
 

@@ -57,7 +57,9 @@ enum RawClient {
         guard connected == 0 else { throw Fault(what: "connect: \(errno)") }
         var rest = request[...]
         while !rest.isEmpty {
-            let sent = rest.withUnsafeBytes { Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            let sent = rest.withUnsafeBytes {
+                Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
             guard sent > 0 else { break }
             rest = rest.dropFirst(sent)
         }

@@ -9,8 +9,10 @@ extension TestDatabase {
     func faults() async throws -> [String] {
         var faults: [String] = []
         let clocks = try await rows("SELECT family_id, seq, ts, head FROM family_clock") { row in
-            (family: try row["family_id"] as FamilyID, seq: try row["seq"] as Int64, ts: try row["ts"] as Timestamp,
-             head: try row["head"] as [UInt8])
+            (
+                family: try row["family_id"] as FamilyID, seq: try row["seq"] as Int64, ts: try row["ts"] as Timestamp,
+                head: try row["head"] as [UInt8]
+            )
         }
         for clock in clocks { faults += try await chainFaults(clock.family, clock.seq, clock.ts, clock.head) }
         faults += try await rows(
@@ -24,7 +26,9 @@ extension TestDatabase {
         return faults
     }
 
-    private func chainFaults(_ family: FamilyID, _ seq: Int64, _ ts: Timestamp, _ head: [UInt8]) async throws -> [String] {
+    private func chainFaults(_ family: FamilyID, _ seq: Int64, _ ts: Timestamp, _ head: [UInt8]) async throws
+        -> [String]
+    {
         let entries = try await rows(
             """
             SELECT e.*, p.salt, p.body FROM audit_entry e LEFT JOIN audit_payload p USING (family_id, n)
@@ -47,7 +51,9 @@ extension TestDatabase {
             } catch {
                 return ["chain of \(family): \(error)"]
             }
-            if let body, AuditBody(canonical: body) == nil { return ["body \(entry.number) of \(family) is not canonical"] }
+            if let body, AuditBody(canonical: body) == nil {
+                return ["body \(entry.number) of \(family) is not canonical"]
+            }
         }
         guard verifier.lastNumber == seq, verifier.head == head else {
             return ["chain of \(family) ends at \(verifier.lastNumber), its clock at \(seq)"]

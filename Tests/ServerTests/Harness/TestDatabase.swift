@@ -106,7 +106,9 @@ actor TestCluster {
 
     /// Runs a statement on the cluster's own database, through sessions that are kept.
     fileprivate func administer(_ statement: String) async throws {
-        if administration == nil { administration = Task { try await TestDatabase(url: Self.clusterURL(), sessions: 3) } }
+        if administration == nil {
+            administration = Task { try await TestDatabase(url: Self.clusterURL(), sessions: 3) }
+        }
         try await administration?.value.run { _ = try await $0.query(SQL(unsafeSQL: statement)) }
     }
 

@@ -113,7 +113,8 @@ final class TestServer: Sendable {
     /// - Throws: the `APIError` the server answered with.
     @discardableResult
     func call<Parameters, Body, Answer>(
-        _ endpoint: Endpoint<Parameters, Body, Answer>, _ parameters: Parameters, _ body: Body, as person: Person? = nil,
+        _ endpoint: Endpoint<Parameters, Body, Answer>, _ parameters: Parameters, _ body: Body,
+        as person: Person? = nil,
         headers: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Answer {
         let request = endpoint.request(parameters, body)

@@ -8,7 +8,8 @@ extension TestServer {
     /// Writes acts through the server's own ledger, for tests that want a past without asking other features for it.
     /// - Parameter rows: as in `Act.rows`, for each of the acts.
     func write(
-        _ kinds: [String], by actor: Person, about subject: Person? = nil, resource: ResourceID? = nil, rows: [SQL] = [],
+        _ kinds: [String], by actor: Person, about subject: Person? = nil, resource: ResourceID? = nil,
+        rows: [SQL] = [],
         in family: FamilyID
     ) async throws {
         let context = CallContext(
@@ -19,7 +20,8 @@ extension TestServer {
             let ledger = Ledger(database: database, random: random)
             for kind in kinds {
                 let act = Act(
-                    kind: kind, basis: .nothing, actor: actor.pseudonym, subject: subject?.pseudonym, resource: resource,
+                    kind: kind, basis: .nothing, actor: actor.pseudonym, subject: subject?.pseudonym,
+                    resource: resource,
                     details: ["who": actor.name], stampedRows: rows.isEmpty ? 0 : 1, rows: rows)
                 let _: NoAnswer = try await ledger.write(context, in: family) { _ in .perform(act, NoAnswer()) }
             }
@@ -27,7 +29,9 @@ extension TestServer {
     }
 
     /// An open nag, due in two hours, with its event.
-    func nag(from creator: Person, to recipient: Person, in family: FamilyID, due: Timestamp? = nil) async throws -> NagID {
+    func nag(from creator: Person, to recipient: Person, in family: FamilyID, due: Timestamp? = nil) async throws
+        -> NagID
+    {
         let now = clock.now()
         let id: NagID = random.identifier(at: now)
         let event: EventID = random.identifier(at: now)

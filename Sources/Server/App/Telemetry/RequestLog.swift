@@ -13,7 +13,9 @@ struct RequestWatch: RequestObserver {
         let (seconds, attoseconds) = exchange.duration.components
         let milliseconds = Double(seconds * 1_000) + Double(attoseconds / 1_000_000_000_000) / 1_000
         // Copied out: a borrowed value cannot go into a closure. Nothing a client sent is among it but the trace's id.
-        let (method, template, status) = (exchange.method?.description, exchange.template, Int(exchange.status.rawValue))
+        let (method, template, status) = (
+            exchange.method?.description, exchange.template, Int(exchange.status.rawValue)
+        )
         let (octetsIn, octetsOut, id) = (exchange.octetsIn, exchange.octetsOut, exchange.id.description)
         let (trace, fault) = (exchange.trace?.traceID, exchange.fault.map { "\($0)" })
         log.write(.info, "request") { json in

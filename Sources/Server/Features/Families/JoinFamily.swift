@@ -22,9 +22,10 @@ extension Families {
         }
         return try await admitting {
             try await backend.ledger.write(caller, in: family) { queries in
+                // The number first: what is read after it cannot be older than what the act rests on.
+                let clock = try await queries.query(invitation).one()
                 let account = try await backend.access.account(caller, queries)
                 guard account.family == nil else { throw Self.alreadyInFamily }
-                let clock = try await queries.query(invitation).one()
                 let act = Act(
                     kind: "member.joined", basis: .nothingChanged(since: try clock["seq"]), actor: account.pseudonym,
                     subject: account.pseudonym, details: ["role": FamilyRole.participant.rawValue], changesRights: true,

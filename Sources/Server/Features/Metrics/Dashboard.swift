@@ -12,16 +12,29 @@ enum Dashboard {
         let lag = telemetry.loops.map(\.lagNanoseconds.value).max() ?? 0
         let (sessions, waiting) = (sum(telemetry, \.sessions), sum(telemetry, \.waiting))
         return MetricsResponse(metrics: [
-            figure("requests_per_second", "Requests", minute?.requestsPerSecond, "1/s", curve: steps.map(\.requestsPerSecond)),
-            figure("failures", "Failed requests", minute?.failurePercent, "%", above: 1, curve: steps.map(\.failurePercent)),
-            figure("latency_p50", "Median latency", minute?.latency(0.5), "ms", above: 50, curve: steps.map { $0.latency(0.5) }),
-            figure("latency_p99", "Slowest hundredth", minute?.latency(0.99), "ms", above: 500, curve: steps.map { $0.latency(0.99) }),
-            figure("connections", "Open connections", Double(telemetry.connections), "", curve: samples.map { Double($0.connections) }),
-            figure("connections_refused", "Refused connections", Double(telemetry.connectionsRefused.value), "", above: 0),
+            figure(
+                "requests_per_second", "Requests", minute?.requestsPerSecond, "1/s",
+                curve: steps.map(\.requestsPerSecond)),
+            figure(
+                "failures", "Failed requests", minute?.failurePercent, "%", above: 1, curve: steps.map(\.failurePercent)
+            ),
+            figure(
+                "latency_p50", "Median latency", minute?.latency(0.5), "ms", above: 50,
+                curve: steps.map { $0.latency(0.5) }),
+            figure(
+                "latency_p99", "Slowest hundredth", minute?.latency(0.99), "ms", above: 500,
+                curve: steps.map { $0.latency(0.99) }),
+            figure(
+                "connections", "Open connections", Double(telemetry.connections), "",
+                curve: samples.map { Double($0.connections) }),
+            figure(
+                "connections_refused", "Refused connections", Double(telemetry.connectionsRefused.value), "", above: 0),
             figure("database_sessions", "Database sessions", Double(sessions), "", below: 1),
             figure("database_waiting", "Waiting for the database", Double(waiting), "", above: 50),
             figure("loop_lag", "Event loop lag", Double(lag) / 1e6, "ms", above: 100),
-            figure("memory", "Memory", megabytes(ProcessFigures.residentOctets()), "MB", above: 1_024, curve: samples.map { megabytes($0.residentOctets) }),
+            figure(
+                "memory", "Memory", megabytes(ProcessFigures.residentOctets()), "MB", above: 1_024,
+                curve: samples.map { megabytes($0.residentOctets) }),
             figure("processor", "Processor", minute?.processorPercent, "%", curve: steps.map(\.processorPercent)),
             figure("uptime", "Up for", telemetry.uptime / .seconds(1), "s"),
         ])
