@@ -29,8 +29,8 @@ struct RouterTests {
             ("GET", "/nags/17", "GET /nags/{id}"), ("GET", "/nags/stats", "GET /nags/stats"),
             ("GET", "/nags/", "GET /nags"), ("GET", "//nags//17/", "GET /nags/{id}"),
             ("GET", "/nags/a%2Fb", "GET /nags/{id}"), ("GET", "/n%61gs/17?x=/y", "GET /nags/{id}"),
-            // The literal branch has no PATCH, the parameter branch has.
-            ("PATCH", "/nags/stats", "PATCH /nags/{id}"),
+            // The path is the literal branch's, which has no PATCH; the parameter branch has, for other paths.
+            ("PATCH", "/nags/stats", "GET, HEAD"),
             ("POST", "/nags/stats/complete", "POST /nags/{id}/complete"),
             ("GET", "/families/1/members/2", "GET /families/{family_id}/members/{user_id}"),
             ("HEAD", "/nags", "GET /nags"), ("HEAD", "/probe", "HEAD /probe"),
@@ -38,7 +38,7 @@ struct RouterTests {
             ("GET", "/nag", "none"), ("GET", "/nags/1/2", "none"), ("GET", "/NAGS", "none"),
             ("GET", "/families", "none"),
             ("DELETE", "/nags/1", "GET, HEAD, PATCH"), ("PUT", "/nags", "GET, HEAD, POST"), ("GET", "/probe", "HEAD"),
-            ("DELETE", "/nags/stats", "GET, HEAD, PATCH"),
+            ("DELETE", "/nags/stats", "GET, HEAD"),
         ])
     func match(_ method: String, _ target: String, _ expected: String) throws {
         let router = try Router(routes(Self.table))

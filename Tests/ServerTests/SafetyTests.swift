@@ -77,7 +77,7 @@ struct SafetyTests {
             let family = try await server.family()
             let nell = try await server.account()
             let outcomes = try await server.expectOnly(audit: ["block.created"]) {
-                try await attempts(10) { _ in try await Self.block(family.guardian, as: nell, on: server) }
+                try await together(outcomesOf: 10) { _ in try await Self.block(family.guardian, as: nell, on: server) }
             }
             #expect(Set(try outcomes.map { try $0.get() }).count == 1)
             #expect(try await server.audit(.outside).map(\.kind) == ["block.created"])
@@ -185,7 +185,7 @@ struct SafetyTests {
     func race() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            let outcomes = try await attempts(8) { number in
+            let outcomes = try await together(outcomesOf: 8) { number in
                 if number == 3 {
                     _ = try await Self.block(family.participant, as: family.guardian, on: server)
                 } else {

@@ -1,7 +1,7 @@
 /// Finds the route of a request: a tree of path segments in flat arrays, built once, walked without allocating.
 ///
-/// A literal segment is preferred to a parameter; where the literal branch has no route of that method, the parameter
-/// branch is tried. `HEAD` is answered by the `GET` route unless it has one of its own.
+/// A literal segment is preferred to a parameter; where the literal branch does not have the path, the parameter branch is
+/// tried. Where it has the path without the method, that is the answer: a path is one resource (as in OpenAPI). `HEAD` is answered by the `GET` route unless it has one of its own.
 public struct Router: Sendable {
     public enum Match: Sendable {
         case route(Route)
@@ -78,7 +78,7 @@ public struct Router: Sendable {
                 text.span.extracting(edge.start..<edge.end).equals(head.octets.span.extracting(place.range))
             else { continue }
             let number = find(head, node: edge.node, depth: depth + 1, &allowed)
-            if number >= 0 { return number }
+            if number >= 0 || !allowed.isEmpty { return number }
             break
         }
         guard node.parameter >= 0 else { return -1 }

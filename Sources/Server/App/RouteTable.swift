@@ -82,9 +82,9 @@ final class RouteTable {
         let confined = Confined(value: work)
         let (backend, log) = (Confined(value: backend), log)
         routes.append(Route(HTTP.Method(operation.method), operation.path) { request in
-            let context = CallContext(request, operation, at: backend.value.clock.now())
             var fields: [HeaderField] = []
             do {
+                let context = try CallContext(request, operation, at: backend.value.clock.now())
                 let content = try await confined.value(request, context, &fields)
                 let status = Status(number: operation.successStatus)
                 return content.isEmpty
@@ -155,20 +155,31 @@ final class RouteTable {
 }
 
 extension CallContext {
-    fileprivate init(_ request: Request, _ operation: Operation, at now: Timestamp) {
+    fileprivate init(_ request: Request, _ operation: Operation, at now: Timestamp) throws(APIError) {
         self.now = now
         trace = TraceID(high: request.trace.traceHigh, low: request.trace.traceLow)
         self.request = Domain.RequestID(high: request.id.high, low: request.id.low)
         remoteHost = request.remote.host
         ifMatch = request.headers["if-match"]
-        if operation.method != .get, let key = request.headers["idempotency-key"] {
-            idempotency = IdempotencyKey(
-                key: String(key.prefix(255)),
-                fingerprint: digest(Array("\(operation.method.rawValue) \(request.head.rawTarget)\n".utf8) + request.body),
-                status: operation.successStatus)
-        } else {
-            idempotency = nil
+        idempotency = try IdempotencyKey(request, operation)
+    }
+}
+
+extension IdempotencyKey {
+    /// Nil when the client has not named the write, and where nobody is signed in to name it.
+    /// - Throws: 422 for what is no name: the contract wants 1 to 255 visible ASCII characters.
+    fileprivate init?(_ request: Request, _ operation: Operation) throws(APIError) {
+        guard operation.access == .bearer, operation.method != .get, let key = request.headers["idempotency-key"] else {
+            return nil
         }
+        guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            throw APIError(
+                .validationFailed, "An Idempotency-Key has 1 to 255 visible ASCII characters.", field: "Idempotency-Key")
+        }
+        self.init(
+            key: key,
+            fingerprint: digest(Array("\(operation.method.rawValue) \(request.head.rawTarget)\n".utf8) + request.body),
+            status: operation.successStatus)
     }
 }
 

@@ -98,7 +98,7 @@ enum DemoHistory {
                 done: routine.done))
     }
 
-    /// Walter's pills every morning, and the bins every week.
+    /// Walter's pills every morning, the front door every night, and the bins every week.
     private static func plan(series stage: DemoStage) {
         let people = stage.people
         let thursday = (-88 ... -80).first { stage.date($0).weekday == .thursday } ?? -88
@@ -107,6 +107,10 @@ enum DemoHistory {
                 from: people.nora, to: people.walter, text: "Blood pressure pill, with breakfast", category: .meds,
                 asked: stage.moment(-89, 8), due: stage.moment(-88, 9), fate: .onTime, done: .binaryCheck,
                 recurrence: .daily))
+        stage.plan(
+            DemoNag(
+                from: people.nora, to: people.daniel, text: "Lock the front door, lights out", category: .chores,
+                asked: stage.moment(-89, 8), due: stage.moment(-88, 22), fate: .onTime, recurrence: .daily))
         stage.plan(
             DemoNag(
                 from: people.nora, to: people.daniel, text: "Bins out before the truck comes", category: .chores,

@@ -82,7 +82,7 @@ enum DemoIncidents {
                         at: now)
                 }
             }
-            stage.at(now + .hours(13)) { now in
+            stage.at(now + .hours(3)) { now in
                 _ = try await stage.safety.updateBlock(
                     stage.caller(people.daniel, at: now),
                     Call(BlockPath(blockID: block.id), BlockUpdate(state: .lifted), stage.context(now)))

@@ -88,7 +88,7 @@ struct CompleteNagTests {
             let outcomes = try await server.expectOnly(
                 audit: ["nag.completed"], events: ["nag_completed", "nag_created"], scores: ["nag_completed"],
                 stamped: 2
-            ) { try await attempts(20) { _ in try await server.complete(nag.id, as: family.child) } }
+            ) { try await together(outcomesOf: 20) { _ in try await server.complete(nag.id, as: family.child) } }
             let answers = Set(try outcomes.map { try $0.get() })
             #expect(answers.count == 1 && answers.first?.status == .completed)
             #expect(try await server.rows("SELECT * FROM badges").count == 1)
@@ -101,7 +101,7 @@ struct CompleteNagTests {
             let family = try await server.family()
             for _ in 0..<5 {
                 let nag = try await server.nag(from: family.guardian, to: family.child)
-                let outcomes = try await attempts(2) { number in
+                let outcomes = try await together(outcomesOf: 2) { number in
                     number == 0
                         ? try await server.complete(nag.id, as: family.child)
                         : try await server.call(API.withdrawNag, NagPath(nagID: nag.id), as: family.guardian)

@@ -189,7 +189,7 @@ struct CreateNagTests {
     func concurrentCap() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            let outcomes = try await attempts(50) { _ in
+            let outcomes = try await together(outcomesOf: 50) { _ in
                 try await server.nag(from: family.guardian, to: family.child)
             }
             #expect(outcomes.filter { (try? $0.get()) != nil }.count == 8)

@@ -110,8 +110,8 @@ extension TestServer {
 }
 
 /// Runs as many calls at the same time, and returns what each answered or was refused with.
-func attempts<Value: Sendable>(
-    _ count: Int, _ call: @escaping @Sendable (Int) async throws -> Value
+func together<Value: Sendable>(
+    outcomesOf count: Int, _ call: @escaping @Sendable (Int) async throws -> Value
 ) async throws -> [Result<Value, APIError>] {
     try await together(count) { number in
         do { return .success(try await call(number)) } catch let error as APIError { return .failure(error) }

@@ -191,7 +191,7 @@ struct UpdateNagTests {
                 _ = try await Self.update(nag, NagUpdate(dueAt: due + .minutes(1)), as: person, on: server)
             }
             let nag = try await server.nag(from: family.guardian, to: family.child)
-            let outcomes = try await attempts(6) { _ in
+            let outcomes = try await together(outcomesOf: 6) { _ in
                 let due = try await server.call(API.getNag, NagPath(nagID: nag.id), as: family.child).dueAt
                 return try await Self.update(nag.id, NagUpdate(dueAt: due + .minutes(1)), as: family.child, on: server)
             }
