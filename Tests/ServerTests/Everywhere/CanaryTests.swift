@@ -30,8 +30,6 @@ struct CanaryTests {
     @Test("passwords, PINs, tokens, addresses and people's words reach no log, no metrics and no audit table")
     func canaries() async throws {
         try await TestServer.run(configure: { $0.logLevel = .info }) { server in
-            let needed = [API.signUp.operation, API.createFamily.operation, API.createNag.operation]
-            guard needed.allSatisfy(server.answers) else { return }
             let secrets = try await story(server)
             let metrics = try await server.call("GET", "/metrics").text
             let figures = try await server.call("GET", "/api/v1/metrics").text

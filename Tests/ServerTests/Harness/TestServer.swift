@@ -152,11 +152,6 @@ final class TestServer: Sendable {
             endpoint, NoParameters(), NoBody(), as: person, headers: headers, sourceLocation: sourceLocation)
     }
 
-    /// Whether the operation has its route.
-    func answers(_ operation: Contract.Operation) -> Bool {
-        routes.contains("\(operation.method.rawValue) \(operation.path)")
-    }
-
     /// Sends one request with content as it is, and checks its answer.
     func send(
         _ method: String, _ path: String, token: String?, content: [UInt8], _ headers: [String: String] = [:],
