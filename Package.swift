@@ -37,7 +37,8 @@ let package = Package(
         .target(name: "JSON", exclude: ["README.md"], swiftSettings: checkedMemory),
         .target(
             name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], exclude: ["README.md"], swiftSettings: common),
-        .target(name: "Audit", dependencies: ["CSodium", "Domain"], swiftSettings: checkedMemory),
+        .target(
+            name: "Audit", dependencies: ["CSodium", "Domain"], exclude: ["README.md"], swiftSettings: checkedMemory),
 
         // MARK: Machinery
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: checkedMemory),
@@ -52,7 +53,7 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: ["HTTP", "Postgres", "Audit", "Contract", "NagzAI", "Domain", "JSON", "CSodium"],
-            swiftSettings: common),
+            exclude: ["THREATS.md"], swiftSettings: common),
         .executableTarget(
             name: "nagz", dependencies: ["Server", "Contract", "Postgres", "Reactor", "Domain"], swiftSettings: common),
 
