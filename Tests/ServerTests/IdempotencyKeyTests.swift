@@ -7,7 +7,9 @@ import Testing
 
 @Suite("Names of writes")
 struct IdempotencyKeyTests {
-    @Test("what is no name is refused, and nothing is written", arguments: ["", "two words", "ünique", String(repeating: "k", count: 256)])
+    @Test(
+        "what is no name is refused, and nothing is written",
+        arguments: ["", "two words", "ünique", String(repeating: "k", count: 256)])
     func malformed(key: String) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -42,7 +44,8 @@ struct IdempotencyKeyTests {
     @Test("nobody is signed in to name a sign-up")
     func open() async throws {
         try await TestServer.run { server in
-            let request = SignupRequest(email: try EmailAddress(wireText: "ada@example.org"), password: Secret("a long one"))
+            let request = SignupRequest(
+                email: try EmailAddress(wireText: "ada@example.org"), password: Secret("a long one"))
             _ = try await server.call(API.signUp, request, headers: ["Idempotency-Key": ""])
         }
     }

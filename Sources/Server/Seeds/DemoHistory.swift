@@ -44,7 +44,8 @@ enum DemoHistory {
         let schoolDays: Set<Weekday> = [.monday, .tuesday, .wednesday, .thursday]
         return [
             Routine(
-                from: nora, to: leo, texts: ["Read for twenty minutes", "Finish the maths worksheet", "Practise spelling"],
+                from: nora, to: leo,
+                texts: ["Read for twenty minutes", "Finish the maths worksheet", "Practise spelling"],
                 category: .homework, weekdays: schoolDays, hour: 18, onTime: 55, late: 20, done: .binaryCheck,
                 excuses: [.forgot, .unclearInstructions, .lackingResources, .other]),
             Routine(
@@ -53,10 +54,12 @@ enum DemoHistory {
                 excuses: [.forgot, .refused, .lackingResources]),
             // What is due on Sunday evening and never done is missed on Monday: that is Leo's weekday.
             Routine(
-                from: nora, to: leo, texts: ["Pack your school bag for Monday"], category: .homework, weekdays: [.sunday],
+                from: nora, to: leo, texts: ["Pack your school bag for Monday"], category: .homework,
+                weekdays: [.sunday],
                 hour: 17, onTime: 8, late: 12, excuses: [.forgot]),
             Routine(
-                from: daniel, to: maya, texts: ["History essay, one more paragraph", "French vocabulary", "Biology, chapter 7"],
+                from: daniel, to: maya,
+                texts: ["History essay, one more paragraph", "French vocabulary", "Biology, chapter 7"],
                 category: .homework, weekdays: schoolDays, hour: 19, onTime: 72, late: 22, done: .binaryWithNote,
                 excuses: [.unclearInstructions, .lackingResources]),
             Routine(
@@ -64,12 +67,15 @@ enum DemoHistory {
                 category: .chores, weekdays: [.tuesday, .friday, .sunday], hour: 18, onTime: 62, late: 22,
                 excuses: [.forgot, .timeConflict, .refused]),
             Routine(
-                from: nora, to: daniel, texts: ["Pay the electricity bill", "Book the car service", "Answer the landlord"],
+                from: nora, to: daniel,
+                texts: ["Pay the electricity bill", "Book the car service", "Answer the landlord"],
                 category: .other, weekdays: [.monday, .thursday], hour: 20, onTime: 55, late: 25,
                 excuses: [.timeConflict, .forgot]),
             Routine(
-                from: daniel, to: nora, texts: ["Renew the library cards", "Call the plumber", "Order new shoes for Leo"],
-                category: .chores, weekdays: [.wednesday, .saturday], hour: 16, onTime: 80, late: 12, excuses: [.forgot]),
+                from: daniel, to: nora,
+                texts: ["Renew the library cards", "Call the plumber", "Order new shoes for Leo"],
+                category: .chores, weekdays: [.wednesday, .saturday], hour: 16, onTime: 80, late: 12, excuses: [.forgot]
+            ),
             Routine(
                 from: walter, to: nora, texts: ["Call me about Sunday", "Bring the garden shears"], category: .other,
                 weekdays: [.friday], hour: 15, onTime: 75, late: 20),
@@ -84,7 +90,8 @@ enum DemoHistory {
 
     private static func plan(_ routine: Routine, on day: Int, _ stage: DemoStage) {
         let roll = stage.dice.number(below: 100)
-        var fate: DemoNag.Fate = roll < routine.onTime ? .onTime : roll < routine.onTime + routine.late ? .late : .missed
+        var fate: DemoNag.Fate =
+            roll < routine.onTime ? .onTime : roll < routine.onTime + routine.late ? .late : .missed
         if stage.dice.happens(3) { fate = .withdrawn }
         var excuse: ExcuseCategory?
         if fate == .late || fate == .missed, !routine.excuses.isEmpty, stage.dice.happens(45) {
@@ -139,8 +146,10 @@ enum DemoHistory {
             try await stage.prefer(
                 people.walter, at: now,
                 ["gamification_enabled": true, "timezone": "America/Chicago", "notification_frequency": "daily"])
-            try await stage.prefer(people.maya, at: now, ["gamification_enabled": true, "tone": "playful", "theme": "dark"])
-            try await stage.prefer(people.leo, by: people.nora, at: now, ["gamification_enabled": true, "tone": "friendly"])
+            try await stage.prefer(
+                people.maya, at: now, ["gamification_enabled": true, "tone": "playful", "theme": "dark"])
+            try await stage.prefer(
+                people.leo, by: people.nora, at: now, ["gamification_enabled": true, "tone": "friendly"])
             try await stage.grant(.smsOptIn, by: people.daniel, at: now)
         }
         stage.at(stage.moment(-89, 7, 30)) { now in
@@ -160,7 +169,8 @@ enum DemoHistory {
         let people = stage.people
         stage.at(stage.moment(day, 19, 45)) { now in
             _ = try await stage.mediator.generateDigest(
-                stage.caller(people.nora, at: now), Call(FamilyQuery(familyID: stage.family), NoBody(), stage.context(now)))
+                stage.caller(people.nora, at: now),
+                Call(FamilyQuery(familyID: stage.family), NoBody(), stage.context(now)))
         }
         for person in [people.leo, people.maya, people.daniel] where stage.dice.happens(35) {
             stage.at(stage.moment(day, 20, 10)) { now in

@@ -77,7 +77,8 @@ enum DemoIncidents {
                 try await stage.refused {
                     try await stage.ask(
                         DemoNag(
-                            from: people.walter, to: people.daniel, text: "Pick up the phone", category: .other, asked: now,
+                            from: people.walter, to: people.daniel, text: "Pick up the phone", category: .other,
+                            asked: now,
                             due: now + .hours(1), fate: .open),
                         at: now)
                 }
@@ -123,14 +124,15 @@ enum DemoIncidents {
         }
     }
 
-    /// A nag is put right by who made it.
+    /// A nag is put right by who made it, and a slip of the thumb by who made that.
     private static func corrections(_ stage: DemoStage) {
         let people = stage.people
         stage.at(stage.moment(-15, 9, 5)) { now in
             let due = stage.moment(-15, 15)
             let id = try await stage.ask(
                 DemoNag(
-                    from: people.nora, to: people.daniel, text: "Parents' evening, room 12", category: .other, asked: now,
+                    from: people.nora, to: people.daniel, text: "Parents' evening, room 12", category: .other,
+                    asked: now,
                     due: due, fate: .open),
                 at: now)
             let change = NagUpdate(dueAt: due + .hours(3), category: .appointments)
@@ -142,6 +144,11 @@ enum DemoIncidents {
                 _ = try await stage.nags.updateStatus(
                     stage.caller(people.daniel, at: now),
                     Call(NagPath(nagID: id), NagStatusUpdate(status: .completed), stage.context(now)))
+            }
+            stage.at(due + .hours(4)) { now in
+                let (daniel, path) = (try await stage.caller(people.daniel, at: now), NagPath(nagID: id))
+                _ = try await stage.nags.dismiss(daniel, Call(path, NoBody(), stage.context(now)))
+                _ = try await stage.nags.undismiss(daniel, Call(path, NoBody(), stage.context(now + .seconds(4))))
             }
         }
     }

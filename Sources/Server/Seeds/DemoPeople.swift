@@ -96,7 +96,8 @@ extension DemoStage {
     /// Whoever is signed in when the story ends would stay so: nobody has these tokens.
     func signOut(_ person: DemoPerson, at now: Timestamp) async throws {
         guard let session = person.session else { return }
-        _ = try await sessions.logOut(nil, Call(NoParameters(), RefreshRequest(refreshToken: session.refresh), context(now)))
+        _ = try await sessions.logOut(
+            nil, Call(NoParameters(), RefreshRequest(refreshToken: session.refresh), context(now)))
         person.session = nil
     }
 

@@ -18,7 +18,8 @@ enum DemoRecentDays {
             let due = stage.moment(day, hour)
             stage.plan(
                 DemoNag(
-                    from: from, to: to, text: text, category: category, asked: due - .minutes(200), due: due, fate: fate,
+                    from: from, to: to, text: text, category: category, asked: due - .minutes(200), due: due,
+                    fate: fate,
                     excuse: excuse, done: done))
         }
 
@@ -47,7 +48,9 @@ enum DemoRecentDays {
         plan(daniel, nora, "Call the plumber", .chores, -9, 16, .onTime)
         plan(walter, nora, "Bring the garden shears", .other, -7, 15, .onTime)
         plan(daniel, nora, "Renew the library cards", .chores, -3, 17, .missed, excuse: .forgot)
-        for (number, text) in ["Sign the school form", "Water the plants", "Call Grandpa", "Reserve a table"].enumerated() {
+        for (number, text) in ["Sign the school form", "Water the plants", "Call Grandpa", "Reserve a table"]
+            .enumerated()
+        {
             plan(number == 2 ? walter : daniel, nora, text, .chores, -1, 13 + 2 * number, .onTime)
         }
 
@@ -66,7 +69,8 @@ enum DemoRecentDays {
         ) {
             stage.plan(
                 DemoNag(
-                    from: from, to: to, text: text, category: category, asked: stage.end - .hours(6), due: stage.end + due,
+                    from: from, to: to, text: text, category: category, asked: stage.end - .hours(6),
+                    due: stage.end + due,
                     fate: .open, done: done, recurrence: recurrence))
         }
         open(nora, leo, "Tidy your room", .chores, due: .minutes(-130))
@@ -79,7 +83,9 @@ enum DemoRecentDays {
             let caller = try await stage.caller(daniel, at: now)
             let open = try await stage.nags.list(
                 caller, Call(NagListQuery(familyID: stage.family, status: .open), NoBody(), stage.context(now)))
-            guard let nag = open.items.first(where: { $0.recipientID == daniel.id && $0.category == .other }) else { return }
+            guard let nag = open.items.first(where: { $0.recipientID == daniel.id && $0.category == .other }) else {
+                return
+            }
             let promise = NagUpdate(committedAt: .value(stage.end + .hours(20)))
             _ = try await stage.nags.update(caller, Call(NagPath(nagID: nag.id), promise, stage.context(now)))
         }

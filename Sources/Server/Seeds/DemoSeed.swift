@@ -84,7 +84,8 @@ public enum DemoSeed {
         let random = SystemRandomness()
         // Tokens are for this process alone.
         let backend = Backend(
-            database: database, clock: story, random: random, tokens: Tokens(keys: [random.bytes(32)]), hashing: hashing,
+            database: database, clock: story, random: random, tokens: Tokens(keys: [random.bytes(32)]),
+            hashing: hashing,
             heuristics: Heuristics(phrasebook: try Phrasebook.english()))
         let stage = DemoStage(backend, story, until: end)
         try await play(stage, progress)
@@ -111,7 +112,8 @@ public enum DemoSeed {
     /// Whoever reads the trail learns that these days were a demo's.
     private static func mark(_ stage: DemoStage, at now: Timestamp) async throws {
         let act = Act(
-            kind: "demo.seeded", basis: .nothing, actor: SystemActor.guest, details: ["days": "\(days)"], stampedRows: 0)
+            kind: "demo.seeded", basis: .nothing, actor: SystemActor.guest, details: ["days": "\(days)"], stampedRows: 0
+        )
         let _: NoAnswer = try await stage.backend.ledger.write(stage.context(now), in: stage.family) { _ in
             .perform(act, NoAnswer())
         }

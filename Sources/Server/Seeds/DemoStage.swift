@@ -103,7 +103,8 @@ final class DemoStage {
 
     // MARK: Preferences
 
-    func prefer(_ person: DemoPerson, by other: DemoPerson? = nil, at now: Timestamp, _ wishes: JSONObject) async throws {
+    func prefer(_ person: DemoPerson, by other: DemoPerson? = nil, at now: Timestamp, _ wishes: JSONObject) async throws
+    {
         let caller = try await caller(other ?? person, at: now)
         _ = try await preferences.updateOfMember(
             caller,

@@ -15,13 +15,18 @@ enum DemoWords {
             "We ran out of bin bags.", "My calculator is missing.", "I need the blue folder, it is at school.",
         ],
         .refused: ["No, it is Maya's turn.", "I won't touch the litter box again.", "I refuse to wear that shirt."],
-        .other: ["The bus broke down.", "My stomach hurts.", "It was raining too hard.", "Grandpa and I went fishing."],
+        .other: [
+            "The bus broke down.", "My stomach hurts.", "It was raining too hard.", "Grandpa and I went fishing.",
+        ],
     ]
 
-    static let notes = ["Done, all of it.", "Finished, it is in the bag.", "Page 42 and 43.", "Took ten minutes.", "Checked twice."]
+    static let notes = [
+        "Done, all of it.", "Finished, it is in the bag.", "Page 42 and 43.", "Took ten minutes.", "Checked twice.",
+    ]
 
     static let birthday = [
-        "Order the cake", "Blow up the balloons", "Hide the presents", "Write a card for Daniel", "Find the good candles",
+        "Order the cake", "Blow up the balloons", "Hide the presents", "Write a card for Daniel",
+        "Find the good candles",
         "Iron the tablecloth", "Invite the neighbours", "Charge the camera",
     ]
 }

@@ -48,7 +48,8 @@ struct MissNagTests {
                 try await server.rows(
                     """
                     SELECT actor_id, recipient_id, source FROM nag_events WHERE event_type = 'nag_missed'
-                    """).first)
+                    """
+                ).first)
             #expect(event["actor_id"]?.stringValue == SystemActor.scheduler.description)
             #expect(event["recipient_id"]?.stringValue == family.child.id.description)
             #expect(event["source"]?.stringValue == "system")

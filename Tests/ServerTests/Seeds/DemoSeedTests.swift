@@ -11,10 +11,11 @@ import Testing
 /// Seeds the demo once a database, as `nagz seed demo` does, and looks at it through the API. Takes some seconds.
 @Suite("The demo family")
 struct DemoSeedTests {
-    /// Moments on which the story has to come out the same: a week's first minute, a weekend, a day after the clocks
-    /// changed (the harness's own start), and late on a Sunday.
-    static let presents = [ManualClock.start, Timestamp(rfc3339: "2026-06-15T04:01:00Z"), Timestamp(rfc3339: "2026-11-08T04:59:00Z")]
-        .compactMap { $0 }
+    /// Moments at which the story has to come out the same: soon after the clocks changed, in the first minute of a week,
+    /// and in the last of a Saturday.
+    static let presents = [
+        ManualClock.start, Timestamp(rfc3339: "2026-06-15T04:01:00Z"), Timestamp(rfc3339: "2026-11-08T04:59:00Z"),
+    ].compactMap { $0 }
 
     @Test("every answer has something to say, whenever it was seeded", arguments: presents)
     func claims(present: Timestamp) async throws {
@@ -34,7 +35,8 @@ struct DemoSeedTests {
     func inUse() async throws {
         try await TestServer.run { server in
             _ = try await server.call(
-                API.signUp, SignupRequest(email: try EmailAddress(wireText: "ada@example.org"), password: Secret("a long one")))
+                API.signUp,
+                SignupRequest(email: try EmailAddress(wireText: "ada@example.org"), password: Secret("a long one")))
             let told = try await server.expectOnly { try await Demo.seed(server, skipsUsed: true) }
             #expect(told.isEmpty)
             try await server.expectOnly {
@@ -75,7 +77,8 @@ private struct Demo {
                 answer = try await server.call(
                     API.childLogIn,
                     ChildLoginRequest(
-                        familyCode: signIn.familyCode, username: signIn.username, pin: try PIN(wireText: signIn.secret)))
+                        familyCode: signIn.familyCode, username: signIn.username, pin: try PIN(wireText: signIn.secret))
+                )
             }
             let claims = try server.tokens.verify(answer.accessToken.wireText, at: server.clock.now())
             #expect(answer.familyRole == signIn.role)
@@ -88,7 +91,10 @@ private struct Demo {
         let nora = try #require(people["Nora"])
         family = try #require(nora.familyID)
         open = try await server.call(API.listNags, NagListQuery(familyID: family, status: .open), as: nora).items
-        #expect(people.values.map { $0.role?.rawValue ?? "" }.sorted() == ["child", "child", "guardian", "guardian", "participant"])
+        #expect(
+            people.values.map { $0.role?.rawValue ?? "" }.sorted() == [
+                "child", "child", "guardian", "guardian", "participant",
+            ])
     }
 
     private func person(_ name: String) throws -> Person { try #require(people[name]) }
@@ -103,11 +109,13 @@ private struct Demo {
     func mediator() async throws {
         let nora = try person("Nora")
         for (name, tone) in [("Leo", AITone.firm), ("Maya", .neutral), ("Walter", .supportive)] {
-            let answer = try await server.call(API.selectTone, ToneSelectRequest(nagID: try open(for: name).id), as: nora)
+            let answer = try await server.call(
+                API.selectTone, ToneSelectRequest(nagID: try open(for: name).id), as: nora)
             #expect(answer.tone == tone, "\(name)")
         }
         let scenarios = [
-            ("Leo", nil, "general"), ("Maya", NagCategory.homework, "high_completion_homework"), ("Daniel", nil, "repeated_time_conflict"),
+            ("Leo", nil, "general"), ("Maya", NagCategory.homework, "high_completion_homework"),
+            ("Daniel", nil, "repeated_time_conflict"),
             ("Nora", nil, "first_miss"), ("Walter", nil, "streak_3"),
         ]
         for (name, category, scenario) in scenarios {
@@ -116,7 +124,10 @@ private struct Demo {
             #expect(answer.scenario == scenario, "\(name)")
         }
         var likelihoods: [Double] = []
-        for nag in open { likelihoods.append(try await server.call(API.predictCompletion, NagQuery(nagID: nag.id), as: nora).likelihood) }
+        for nag in open {
+            likelihoods.append(
+                try await server.call(API.predictCompletion, NagQuery(nagID: nag.id), as: nora).likelihood)
+        }
         #expect(likelihoods.contains { $0 < 0.4 } && likelihoods.contains { $0 > 0.85 } && Set(likelihoods).count >= 4)
 
         let overdue = try #require(open.first { $0.dueAt < server.clock.now() })
@@ -131,7 +142,10 @@ private struct Demo {
         let (nora, leo) = (try person("Nora"), try person("Leo"))
         let digest = try await server.call(API.generateDigest, FamilyQuery(familyID: family), as: nora)
         #expect(digest.memberSummaries.count == 5 && digest.totals.missed >= 4 && digest.totals.open >= 1)
-        #expect(digest.memberSummaries.contains { $0.displayName == "Walter" && $0.completionRate == 1 && $0.totalNags >= 7 })
+        #expect(
+            digest.memberSummaries.contains {
+                $0.displayName == "Walter" && $0.completionRate == 1 && $0.totalNags >= 7
+            })
         #expect(digest.summaryText.contains("Walter"))
         let patterns = try await server.call(
             API.detectPatterns, UserInFamilyQuery(userID: leo.id, familyID: family), as: nora)
@@ -151,7 +165,8 @@ private struct Demo {
         #expect(Set(badges.map(\.badgeType)) == Set(BadgeType.allCases))
         let board = try await server.call(API.getLeaderboard, FamilyQuery(familyID: family), as: nora)
         #expect(board.entries.count == 5)
-        let events = try await server.call(API.listGamificationEvents, GamificationEventsQuery(userID: walter.id), as: nora)
+        let events = try await server.call(
+            API.listGamificationEvents, GamificationEventsQuery(userID: walter.id), as: nora)
         #expect(events.total > 90)
     }
 
@@ -170,7 +185,8 @@ private struct Demo {
         let kinds = Set(try await server.audit(family).map(\.kind))
         let expected: Set<String> = [
             "family.created", "member.added", "member.joined", "member.created", "member.removed", "consent.granted",
-            "consent.revoked", "preferences.changed", "child_settings.changed", "child_credentials.set", "session.opened",
+            "consent.revoked", "preferences.changed", "child_settings.changed", "child_credentials.set",
+            "session.opened",
             "session.refreshed", "session.revoked", "sign_in.failed", "nag.created", "nag.completed", "nag.missed",
             "nag.withdrawn", "nag.dismissed", "nag.undismissed", "nag.committed", "nag.snoozed", "nag.updated",
             "excuse.submitted", "nag.create.denied", "audit.read.denied", "report.read.denied", "block.created",
@@ -193,7 +209,8 @@ private struct Demo {
         while more, pages < 50 {
             let page = try await server.call(API.syncEvents, SyncQuery(familyID: family, cursor: cursor), as: nora)
             pages += 1
-            rows += page.nags.count + page.nagEvents.count + page.gamificationEvents.count + page.aiMediationEvents.count
+            rows +=
+                page.nags.count + page.nagEvents.count + page.gamificationEvents.count + page.aiMediationEvents.count
             (cursor, more) = (page.cursor, page.hasMore)
         }
         #expect(pages >= 3 && rows > 1_500, "\(pages) pages of \(rows) rows")

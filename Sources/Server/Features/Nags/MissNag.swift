@@ -22,7 +22,8 @@ extension Nags {
             var rows = [
                 NagStatements.miss(id, at: now),
                 NagStatements.append(
-                    .missed, backend.random.identifier(at: now), to: id, for: nag.recipientID, by: SystemActor.scheduler,
+                    .missed, backend.random.identifier(at: now), to: id, for: nag.recipientID,
+                    by: SystemActor.scheduler,
                     at: now),
             ]
             var details: [String: String] = [:]
