@@ -124,7 +124,7 @@ enum DemoIncidents {
         }
     }
 
-    /// A nag is put right by who made it, and a slip of the thumb by who made that.
+    /// A nag is put right by who made it.
     private static func corrections(_ stage: DemoStage) {
         let people = stage.people
         stage.at(stage.moment(-15, 9, 5)) { now in
@@ -144,11 +144,6 @@ enum DemoIncidents {
                 _ = try await stage.nags.updateStatus(
                     stage.caller(people.daniel, at: now),
                     Call(NagPath(nagID: id), NagStatusUpdate(status: .completed), stage.context(now)))
-            }
-            stage.at(due + .hours(4)) { now in
-                let (daniel, path) = (try await stage.caller(people.daniel, at: now), NagPath(nagID: id))
-                _ = try await stage.nags.dismiss(daniel, Call(path, NoBody(), stage.context(now)))
-                _ = try await stage.nags.undismiss(daniel, Call(path, NoBody(), stage.context(now + .seconds(4))))
             }
         }
     }

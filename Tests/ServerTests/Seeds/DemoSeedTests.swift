@@ -11,11 +11,12 @@ import Testing
 /// Seeds the demo once a database, as `nagz seed demo` does, and looks at it through the API. Takes some seconds.
 @Suite("The demo family")
 struct DemoSeedTests {
-    /// Moments at which the story has to come out the same: soon after the clocks changed, in the first minute of a week,
-    /// and in the last of a Saturday.
+    /// Moments on which the story has to come out the same: a week's first minute, a weekend, a day after the clocks
+    /// changed (the harness's own start), and late on a Sunday.
     static let presents = [
         ManualClock.start, Timestamp(rfc3339: "2026-06-15T04:01:00Z"), Timestamp(rfc3339: "2026-11-08T04:59:00Z"),
-    ].compactMap { $0 }
+    ]
+    .compactMap { $0 }
 
     @Test("every answer has something to say, whenever it was seeded", arguments: presents)
     func claims(present: Timestamp) async throws {
