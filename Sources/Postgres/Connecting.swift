@@ -4,33 +4,14 @@ import Reactor
 
 /// Opening a session without blocking the loop: libpq's PQconnectPoll driven by readiness and one deadline.
 @safe final class Connecting: ReadinessHandler {
-    private let handle: OpaquePointer
+    /// Nil once the session is handed over or the attempt is over.
+    private var handle: OpaquePointer?
     private let poller: Poller
     private var continuation: CheckedContinuation<Bool, Never>?
     private var watched: Int32 = -1
     private var timer: TimerID?
 
-    /// Opens a session.
-    /// - Throws: `unavailable`, with libpq's reason, when it cannot be opened within `timeout`.
-    static func connect(
-        _ options: ConnectionOptions, with poller: Poller, timeout: Duration
-    ) async throws(PostgresError) -> OpaquePointer {
-        let connecting = try Connecting(options, poller)
-        guard await connecting.run(timeout), unsafe PQsetnonblocking(connecting.handle, 1) == 0,
-            unsafe PQenterPipelineMode(connecting.handle) == 1
-        else {
-            let reason = unsafe String(cString: PQerrorMessage(connecting.handle))
-            unsafe PQfinish(connecting.handle)
-            throw .unavailable(reason.isEmpty ? "no answer in time" : Self.firstLine(reason))
-        }
-        return unsafe connecting.handle
-    }
-
-    private static func firstLine(_ text: String) -> String {
-        String(text.split(whereSeparator: \.isNewline).first ?? "")
-    }
-
-    private init(_ options: ConnectionOptions, _ poller: Poller) throws(PostgresError) {
+    init(_ options: ConnectionOptions, _ poller: Poller) throws(PostgresError) {
         let keywords = options.parameters.map(\.keyword)
         let values = options.parameters.map(\.value)
         let handle = unsafe withCStrings(keywords) { keywords in
@@ -40,6 +21,34 @@ import Reactor
         unsafe self.handle = unsafe handle
         self.poller = poller
         _ = unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
+    }
+
+    deinit { unsafe PQfinish(handle) }
+
+    /// Opens the session, which is the caller's from then on.
+    /// - Throws: `unavailable`, with libpq's reason, when it cannot be opened within `timeout`.
+    func open(within timeout: Duration) async throws(PostgresError) -> OpaquePointer {
+        let isConnected = await run(timeout)
+        guard let handle = unsafe handle else { throw .unavailable("given up") }
+        guard isConnected, unsafe PQsetnonblocking(handle, 1) == 0, unsafe PQenterPipelineMode(handle) == 1 else {
+            let reason = unsafe String(cString: PQerrorMessage(handle))
+            throw .unavailable(reason.isEmpty ? "no answer in time" : Self.firstLine(reason))
+        }
+        unsafe self.handle = nil
+        return unsafe handle
+    }
+
+    /// Ends the attempt and its socket at once. A session that nobody authenticates holds up the database's other
+    /// sessions: `DROP DATABASE` waits for it, up to PostgreSQL's `authentication_timeout`.
+    func giveUp() {
+        stopWatching()
+        unsafe PQfinish(handle)
+        unsafe handle = nil
+        finish(false)
+    }
+
+    private static func firstLine(_ text: String) -> String {
+        String(text.split(whereSeparator: \.isNewline).first ?? "")
     }
 
     private func run(_ timeout: Duration) async -> Bool {

@@ -35,7 +35,7 @@ public final class Database: Queries {
     private let options: ConnectionOptions
     private let limits: Limits
     private var connections: [Connection] = []
-    private var opening = 0
+    private var attempts: [Connecting] = []
     private var waiters = WaitingLine()
     private var reconnectPause = Duration.milliseconds(50)
     private var isClosed = false
@@ -94,22 +94,25 @@ public final class Database: Queries {
 
     /// Opens the sessions in the background.
     public func open() {
-        for _ in (connections.count + opening)..<max(limits.connections, connections.count + opening) { openOne() }
+        for _ in (connections.count + attempts.count)..<max(limits.connections, connections.count + attempts.count) { openOne() }
     }
 
     /// Ends all sessions; statements under way fail as lost.
     public func close() {
         isClosed = true
+        for attempt in attempts { attempt.giveUp() }
         for connection in connections { connection.close() }
         for waiter in waiters.takeAll() { waiter.resume(returning: nil) }
     }
 
     private func openOne() {
-        opening += 1
+        let attempt: Connecting
+        do { attempt = try Connecting(options, poller) } catch { return failed(error) }
+        attempts.append(attempt)
         poller.spawn { [self] in
-            defer { opening -= 1 }
+            defer { attempts.removeAll { $0 === attempt } }
             do {
-                let handle = unsafe try await Connecting.connect(options, with: poller, timeout: limits.connectTimeout)
+                let handle = unsafe try await attempt.open(within: limits.connectTimeout)
                 let connection = unsafe try Connection(
                     adopting: handle, poller: poller, patience: limits.exchangePatience,
                     onClose: { [weak self] in self?.lost($0) })
@@ -119,11 +122,16 @@ public final class Database: Queries {
                 connections.append(connection)
                 serveWaiters()
             } catch {
-                lastFailure = if case PostgresError.unavailable(let reason) = error { reason } else { "\(error)" }
-                if limits.givesUpOnFailure { waiters.takeAll().forEach { $0.resume(returning: nil) } }
-                reopenLater()
+                failed(error)
             }
         }
+    }
+
+    /// A session could not be opened.
+    private func failed(_ error: any Error) {
+        lastFailure = if case PostgresError.unavailable(let reason) = error { reason } else { "\(error)" }
+        if limits.givesUpOnFailure { waiters.takeAll().forEach { $0.resume(returning: nil) } }
+        reopenLater()
     }
 
     private func lost(_ connection: Connection) {
@@ -134,7 +142,7 @@ public final class Database: Queries {
     private func reopenLater() {
         guard !isClosed else { return }
         poller.schedule(at: poller.now + reconnectPause) { [weak self] in
-            guard let self, !isClosed, connections.count + opening < limits.connections else { return }
+            guard let self, !isClosed, connections.count + attempts.count < limits.connections else { return }
             openOne()
         }
         reconnectPause = min(reconnectPause * 2, .seconds(1))

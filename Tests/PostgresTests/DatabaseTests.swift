@@ -83,6 +83,21 @@ import Testing
         }
     }
 
+    @Test("closing ends attempts to connect at once: an unfinished one would hold up the database's other sessions")
+    func closingGivesUpAttempts() async throws {
+        let listener = try SilentListener()
+        let loop = try EventLoop(name: "test")
+        try loop.start()
+        try await loop.task { poller in
+            let options = try ConnectionOptions(url: "postgres://nobody@127.0.0.1:\(listener.port)/nothing")
+            let database = Database(options, poller: poller)
+            database.open()
+            database.close()
+        }
+        loop.stop()
+        #expect(listener.nextConnectionEnds())
+    }
+
     @Test func aFullQueueAndALongWaitAreRefused() async throws {
         var limits = Database.Limits()
         limits.connections = 1

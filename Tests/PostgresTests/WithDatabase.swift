@@ -16,7 +16,11 @@ func withDatabase(
     try loop.start()
     defer { loop.stop() }
     try await loop.task { poller in
-        let administration = Database(try ConnectionOptions(url: url), poller: poller)
+        var patient = Database.Limits()
+        patient.connections = 1
+        patient.queuePatience = .seconds(60)
+        patient.exchangePatience = .seconds(60)
+        let administration = Database(try ConnectionOptions(url: url), limits: patient, poller: poller)
         administration.open()
         _ = try await administration.query(SQL(unsafeSQL: "CREATE DATABASE \(name)"))
         let database = Database(

@@ -178,27 +178,25 @@ struct ConsentTests {
         }
     }
 
-    @Test("what was kept back is synced from the start once it may be seen again")
+    @Test("what was kept back while a consent was missing comes once it is given again, by since and by cursor")
     func visibilityGained() async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [])
-            func nags(since: Timestamp?) async throws -> (nags: Set<NagID>, serverTime: Timestamp) {
-                let page = try await server.call(
-                    API.syncEvents, SyncQuery(familyID: family.id, since: since), NoBody(), as: family.guardian)
-                return (Set(page.nags.map(\.id)), page.serverTime)
-            }
-            let old = try await server.nag(from: family.guardian, to: family.child)
-            server.clock.advance(by: .seconds(10))
-            let recent = try await server.nag(from: family.guardian, to: family.child)
-            let place = try await nags(since: nil).serverTime
-            #expect(try await nags(since: place).nags == [recent.id])
-            // A consent that shows nothing new leaves the place good; one that does makes it a beginning.
-            _ = try await server.grant(.childAccountCreation, in: family.id, as: family.guardian)
-            #expect(try await nags(since: place).nags == [recent.id])
-            for type in [ConsentType.aiMediation, .gamificationParticipation] {
-                let place = try await nags(since: place).serverTime
-                _ = try await server.grant(type, in: family.id, as: family.secondGuardian)
-                #expect(try await nags(since: place).nags == [old.id, recent.id])
+            let consent = try await server.grant(.aiMediation, in: family.id, as: family.guardian)
+            let nag = try await server.nag(from: family.guardian, to: family.child, in: family.id)
+            try await server.call(API.selectTone, ToneSelectRequest(nagID: nag), as: family.guardian)
+            _ = try await server.revoke(consent.id, as: family.guardian)
+            server.clock.advance(by: .minutes(1))
+            try await server.write(["clock.moved"], by: family.guardian, in: family.id)
+            let without = try await server.call(API.syncEvents, SyncQuery(familyID: family.id), as: family.guardian)
+            #expect(without.aiMediationEvents.isEmpty)
+            _ = try await server.grant(.aiMediation, in: family.id, as: family.guardian)
+            for query in [
+                SyncQuery(familyID: family.id, since: without.serverTime.flooredToSecond),
+                SyncQuery(familyID: family.id, cursor: without.cursor),
+            ] {
+                let again = try await server.call(API.syncEvents, query, as: family.guardian)
+                #expect(again.aiMediationEvents.count == 1)
             }
         }
     }

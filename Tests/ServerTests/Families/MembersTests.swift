@@ -92,6 +92,27 @@ struct JoinTests {
         }
     }
 
+    @Test("what changed while somebody was away comes once they are back")
+    func syncedAgain() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let query = SyncQuery(familyID: family.id)
+            let before = try await server.call(API.syncEvents, query, as: family.participant)
+            try await server.call(API.leaveFamily, FamilyPath(familyID: family.id), as: family.participant)
+            try await expectRefusal(403) { try await server.call(API.syncEvents, query, as: family.participant) }
+            let nag = try await server.nag(from: family.guardian, to: family.participant, in: family.id)
+            server.clock.advance(by: .minutes(1))
+            try await server.call(API.joinFamily, JoinRequest(inviteCode: family.inviteCode), as: family.participant)
+            for query in [
+                SyncQuery(familyID: family.id, since: before.serverTime.flooredToSecond),
+                SyncQuery(familyID: family.id, cursor: before.cursor),
+            ] {
+                let after = try await server.call(API.syncEvents, query, as: family.participant)
+                #expect(after.nags.map(\.id) == [nag])
+            }
+        }
+    }
+
     @Test("somebody who comes back: member and relationships anew")
     func again() async throws {
         try await TestServer.run { server in

@@ -23,8 +23,7 @@ struct LegacySyncer {
     /// Asks once.
     @discardableResult
     mutating func poll(_ server: TestServer, isResync: Bool = false) async throws -> SyncResponse {
-        let answer = try await server.call(
-            API.syncEvents, SyncQuery(familyID: family, since: since?.flooredToSecond), as: person)
+        let answer = try await server.page(SyncQuery(familyID: family, since: since?.flooredToSecond), as: person)
         take(answer, isResync: isResync)
         return answer
     }
@@ -64,8 +63,7 @@ struct CursorSyncer {
 
     @discardableResult
     mutating func poll(_ server: TestServer) async throws -> SyncResponse {
-        let answer = try await server.call(
-            API.syncEvents, SyncQuery(familyID: family, cursor: cursor ?? "start"), as: person)
+        let answer = try await server.page(SyncQuery(familyID: family, cursor: cursor ?? "start"), as: person)
         take(answer)
         return answer
     }

@@ -6,8 +6,11 @@ struct Reply: Sendable {
     var status: Int
     var headers: [(name: String, value: String)]
     var body: [UInt8]
-    /// The body, where it is labelled JSON and can be read.
-    var json: JSONValue?
+    /// The body, where it is labelled JSON and can be read; read anew each time.
+    var json: JSONValue? {
+        guard header("content-type")?.hasPrefix("application/json") == true else { return nil }
+        return try? JSONValue(parsing: body.span)
+    }
 
     /// A header's first value; names without regard to case.
     func header(_ name: String) -> String? {
@@ -88,7 +91,6 @@ extension Reply {
         }
         body = Array(wire[end.upperBound...])
         if header("transfer-encoding") == "chunked" { body = Self.unchunked(body) }
-        if header("content-type")?.hasPrefix("application/json") == true { json = try? JSONValue(parsing: body.span) }
     }
 
     private static func unchunked(_ wire: [UInt8]) -> [UInt8] {

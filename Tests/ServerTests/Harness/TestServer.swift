@@ -66,7 +66,7 @@ final class TestServer: Sendable {
         }
     }
 
-    private init(
+    init(
         port: UInt16, clock: ManualClock, random: SeededRandomness, database: TestDatabase, log: LogTap,
         routes: Set<String>
     ) {

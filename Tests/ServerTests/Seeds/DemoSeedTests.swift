@@ -208,7 +208,7 @@ private struct Demo {
         var cursor: String?
         var more = true
         while more, pages < 50 {
-            let page = try await server.call(API.syncEvents, SyncQuery(familyID: family, cursor: cursor), as: nora)
+            let page = try await server.page(SyncQuery(familyID: family, cursor: cursor), as: nora)
             pages += 1
             rows +=
                 page.nags.count + page.nagEvents.count + page.gamificationEvents.count + page.aiMediationEvents.count

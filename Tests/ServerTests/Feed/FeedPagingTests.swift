@@ -1,0 +1,128 @@
+import Contract
+import Domain
+import Postgres
+import SQL
+import Testing
+
+@testable import Server
+
+@Suite("Feed: more than a page")
+struct FeedPagingTests {
+    /// 2,400 events, 900 nags, 700 mediations and 600 points, in bursts, while the wall clock stands still.
+    private func burst(_ server: TestServer) async throws -> Household {
+        let home = try await server.family()
+        let now = server.clock.now()
+        let nag = NagID(high: 5, low: 5)
+        try await server.commit([FeedRows.nag(nag, from: home.guardian, to: home.child, at: now)], in: home.id)
+        for count in [400, 400, 1, 399, 300, 300, 300, 300] {
+            try await server.commit(
+                [FeedRows.events(count, of: nag, for: home.child, by: home.guardian, at: now)], in: home.id,
+                stampedRows: count)
+        }
+        for _ in 0..<3 {
+            try await server.commit(
+                [
+                    FeedRows.nags(299, from: home.guardian, to: home.participant, at: now),
+                    FeedRows.nags(1, from: home.participant, to: home.child, at: now),
+                ],
+                in: home.id, stampedRows: 300)
+        }
+        for _ in 0..<7 {
+            try await server.commit(
+                [FeedRows.mediations(100, about: nag, by: home.guardian, at: now)], in: home.id, stampedRows: 100)
+        }
+        for _ in 0..<600 / 40 {
+            try await server.commit(FeedRows.points(40, for: home.child, at: now), in: home.id, stampedRows: 40)
+        }
+        return home
+    }
+
+    private func expectAll(_ held: HeldRows, _ person: Person, in home: Household) {
+        let nags = [home.guardian: 901, home.secondGuardian: 901, home.participant: 900, home.child: 4][person]
+        #expect(held.nags.count == nags, "\(person.name)")
+        #expect(held.events.count == (person == home.participant ? 0 : 2_400), "\(person.name)")
+        #expect(held.mediations.count == (person == home.participant ? 0 : 700), "\(person.name)")
+        #expect(held.points.count == 600, "\(person.name)")
+    }
+
+    @Test("a client of the old contract gets everything, each full page advances, and its time never goes back")
+    func legacy() async throws {
+        try await TestServer.run { server in
+            let home = try await burst(server)
+            for person in home.members {
+                var syncer = LegacySyncer(person, home.id)
+                try await syncer.catchUp(server)
+                expectAll(syncer.held, person, in: home)
+                #expect(syncer.faults.isEmpty, "\(person.name)")
+                #expect(syncer.polls <= 12, "\(person.name)")
+            }
+        }
+    }
+
+    @Test("a client that pages by cursor gets each row exactly once")
+    func exact() async throws {
+        try await TestServer.run { server in
+            let home = try await burst(server)
+            for person in home.members {
+                var syncer = CursorSyncer(person, home.id)
+                try await syncer.catchUp(server)
+                expectAll(syncer.held, person, in: home)
+                #expect(syncer.held.repeats == 0 && syncer.refetches == 1, "\(person.name)")
+                #expect(try await syncer.poll(server).count == 0)
+            }
+        }
+    }
+
+    @Test("a page is one moment: what changes while a client pages comes later, and not twice")
+    func changesWhilePaging() async throws {
+        try await TestServer.run { server in
+            let home = try await burst(server)
+            let now = server.clock.now()
+            var (legacy, exact) = (LegacySyncer(home.guardian, home.id), CursorSyncer(home.guardian, home.id))
+            let first = try await exact.poll(server)
+            try await legacy.poll(server)
+            #expect(first.hasMore && first.isFull || first.count > 400)
+            // A nag that was given already, one that was not yet, and new rows.
+            let given = try #require(first.nags.last?.id)
+            let pending: NagID = try await server.database.rows(
+                "SELECT id FROM nags WHERE family_id = \(home.id) ORDER BY sync_ts DESC, id LIMIT 1"
+            ) { try $0["id"] }[0]
+            for nag in [given, pending] {
+                try await server.commit([FeedRows.close(nag, as: .withdrawn, at: now)], in: home.id)
+            }
+            try await server.commit(
+                [FeedRows.events(50, of: given, for: home.child, by: home.guardian, at: now)], in: home.id,
+                stampedRows: 50)
+            try await exact.catchUp(server)
+            try await legacy.catchUp(server)
+            for held in [legacy.held, exact.held] {
+                #expect(held.nags.count == 901 && held.events.count == 2_450 && held.points.count == 600)
+                #expect(held.nags[given]?.status == "withdrawn" && held.nags[pending]?.status == "withdrawn")
+            }
+            #expect(exact.held.repeats == 0 && legacy.faults.isEmpty)
+        }
+    }
+
+    @Test("five hundred rows are a full page, four hundred and ninety-nine are not", arguments: [499, 500, 501])
+    func edges(_ count: Int) async throws {
+        try await TestServer.run { server in
+            let home = try await server.family()
+            let now = server.clock.now()
+            var left = count
+            while left > 0 {
+                let part = min(250, left)
+                try await server.commit(
+                    [FeedRows.nags(part, from: home.guardian, to: home.child, at: now)], in: home.id, stampedRows: part)
+                server.clock.advance(by: .seconds(1))
+                left -= part
+            }
+            let answer = try await server.call(API.syncEvents, SyncQuery(familyID: home.id), as: home.guardian)
+            #expect(answer.nags.count == min(count, 500))
+            #expect(answer.hasMore == (count >= 500))
+            var (legacy, exact) = (LegacySyncer(home.child, home.id), CursorSyncer(home.child, home.id))
+            try await legacy.catchUp(server)
+            try await exact.catchUp(server)
+            #expect(legacy.held.nags.count == count && exact.held.nags.count == count && exact.held.repeats == 0)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+import Domain
+import SQL
+import Testing
+
+@testable import Server
+
+extension TestServer {
+    /// Runs `body` with `count` more servers over the same database, each with loops, sessions and a clock of its own, as
+    /// further processes would have them.
+    func withPeers(
+        _ count: Int, sourceLocation: SourceLocation = #_sourceLocation,
+        _ body: @Sendable ([TestServer]) async throws -> Void
+    ) async throws {
+        var running: [(server: NagzServer, log: LogTap)] = []
+        var peers: [TestServer] = []
+        let outcome: Result<Void, any Error>
+        do {
+            for _ in 0..<count {
+                let (clock, log) = (ManualClock(), try LogTap())
+                clock.set(to: self.clock.now())
+                var configuration = Configuration(databaseURL: database.url, tokenKeys: [Self.tokenKey], loops: 1)
+                configuration.databaseConnections = 3
+                configuration.passwordCost = .testing
+                configuration.enforcesRateLimits = false
+                configuration.logLevel = .error
+                configuration.logDescriptor = log.descriptor
+                let server = try await NagzServer(configuration, clock: clock, random: random)
+                running.append((server, log))
+                peers.append(
+                    TestServer(
+                        port: try await server.listen(host: "127.0.0.1", port: 0), clock: clock, random: random,
+                        database: database, log: log, routes: routes))
+            }
+            outcome = .success(try await body(peers))
+        } catch {
+            outcome = .failure(error)
+        }
+        for (server, log) in running {
+            await server.shutDown(within: .seconds(2))
+            for line in log.close() { Issue.record("a peer's log: \(line)", sourceLocation: sourceLocation) }
+        }
+        try outcome.get()
+    }
+
+    /// One more session of a person's, as another device would have it.
+    func anotherSession(of person: Person) async throws -> Person {
+        let session: SessionID = random.identifier(at: clock.now())
+        try await sql(
+            """
+            INSERT INTO sessions (id, user_id, created_at, expires_at)
+            VALUES (\(session), \(person.id), \(clock.now()), \(clock.now() + .days(3_650)))
+            """)
+        return Person(
+            id: person.id, session: session, pseudonym: person.pseudonym, name: person.name, email: person.email,
+            familyID: person.familyID, role: person.role)
+    }
+}
+
+/// A generator that gives the same numbers in every run (SplitMix64, G. Steele, D. Lea, C. Flood).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(_ seed: Int) { state = UInt64(truncatingIfNeeded: seed) &* 0x9e37_79b9_7f4a_7c15 }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = (state ^ state >> 30) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ mixed >> 31
+    }
+}
