@@ -73,7 +73,7 @@ actor TestCluster {
         let template = try await migratedTemplate()
         count += 1
         let name = "\(prefix)_\(count)"
-        try await administer("CREATE DATABASE \(name) TEMPLATE \(template)")
+        try await administer("CREATE DATABASE \(name) TEMPLATE \(template) STRATEGY FILE_COPY")
         let outcome: Result<Value, any Error>
         do { outcome = .success(try await body(Self.url(of: name))) } catch { outcome = .failure(error) }
         try await administer("DROP DATABASE \(name) WITH (FORCE)")
