@@ -3,6 +3,7 @@ import Domain
 import JSON
 import NagzAI
 import Reactor
+import TimeZones
 
 /// Where the demo family's story is played: the server's own features, and an agenda of what happens when.
 ///

@@ -2,6 +2,7 @@ import Contract
 import Domain
 import Postgres
 import SQL
+import TimeZones
 
 extension Nags {
     /// Done, says the recipient. Of any number of reports, at whatever time, one wins and has the consequences: the

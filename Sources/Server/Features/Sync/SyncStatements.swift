@@ -14,8 +14,12 @@ enum SyncStatements {
     /// The first row (`entity` 0) is the gate; no row at all: the session has ended. The other rows come by entity (1 nags,
     /// 2 nag events, 3 mediation events, 4 gamification events), each in feed order from the place the gate allows. Columns
     /// by position: `Column`.
-    /// - Parameter start: where the client says it is; nil for the beginning.
-    static func page(_ family: FamilyID, for caller: Caller, standing: SQL, from start: FeedStart) -> SQL {
+    /// - Parameters:
+    ///   - start: where the client says it is; nil for the beginning.
+    ///   - withFacts: whether the rows of `DeviceFacts` come last, as entity 5.
+    static func page(
+        _ family: FamilyID, for caller: Caller, standing: SQL, from start: FeedStart, withFacts: Bool = false
+    ) -> SQL {
         """
         WITH reader AS MATERIALIZED (
             SELECT u.id AS user_id, u.status, m.family_id, m.role = 'guardian' AS sees_all, c.ts, c.epoch,
@@ -48,7 +52,10 @@ enum SyncStatements {
                 AND ((SELECT sees_all FROM gate) OR n.creator_id = \(caller.userID) OR n.recipient_id = \(caller.userID))
             ORDER BY n.family_id, sync_ts, id LIMIT 500
         ) UNION ALL (
-            SELECT 2, id, sync_ts, nag_id, actor_id, at, event_type, payload::text, NULL, NULL, NULL, NULL, NULL, NULL
+            SELECT 2, id, sync_ts, nag_id, actor_id, at, event_type,
+                   -- A device counts misses by whose they are, also of nags that left the feed before.
+                   CASE event_type WHEN 'nag_missed' THEN (payload || jsonb_build_object('recipient_id', recipient_id))::text
+                       ELSE payload::text END, NULL, NULL, NULL, NULL, NULL, NULL
             FROM nag_events e
             WHERE e.family_id = (SELECT family_id FROM gate) AND sync_ts >= (SELECT greatest(start, \(oldest(caller))) FROM gate)
                 AND ((SELECT sees_all FROM gate) OR \(isOwnNag(of: "e", caller)))
@@ -66,7 +73,7 @@ enum SyncStatements {
             WHERE p.family_id = (SELECT family_id FROM gate WHERE sees_points)
                 AND sync_ts >= (SELECT greatest(start, \(oldest(caller))) FROM gate)
             ORDER BY p.family_id, sync_ts, id LIMIT 500
-        )
+        )\(withFacts ? DeviceFacts.rows(for: caller) : "")
         """
     }
 
