@@ -41,7 +41,7 @@ struct BenchmarkSeedTests {
                 #expect(recent.status == 200 && full.status == 200 && recent.body.count < full.body.count / 10)
                 let tone = try await server.call(
                     "POST", "/api/v1/ai/select-tone", token: token, body: ["nag_id": .string(String(nag))])
-                #expect(tone.status == 200)
+                #expect(tone.status == 201)
             }
             // What pgbench runs: each of its variables is set, and the statements are whole.
             for name in ["w2.pgb", "w3.pgb", "w4.pgb"] {
