@@ -13,7 +13,9 @@ struct TableTests {
         "users": Ownership(
             writers: ["Auth"],
             // Everybody shows or names people: by id, display name or pseudonym.
-            readers: ["Access", "AI", "Audit", "Consents", "Families", "Nags", "Preferences", "Safety", "Sync"]),
+            readers: [
+                "Access", "AI", "Audit", "Consents", "Families", "Ledger", "Nags", "Preferences", "Safety", "Sync",
+            ]),
         "sessions": Ownership(writers: ["Auth"], readers: ["Access"]),
         "refresh_tokens": Ownership(writers: ["Auth"]),
         "sign_in_attempts": Ownership(writers: ["Auth"]),

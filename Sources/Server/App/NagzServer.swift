@@ -10,8 +10,7 @@ import Reactor
 public final class NagzServer: Sendable {
     private let loops: [EventLoop]
     private let http: HTTPServer
-    private let databases: [Confined<Database>]
-    private let pulses: [Confined<LoopPulse>]
+    private let residents: [Confined<Residents>]
     private let telemetry: Telemetry
     private let hashingPool: BlockingPool
     private let log: Log
@@ -39,12 +38,11 @@ public final class NagzServer: Sendable {
 
         loops = try (0..<configuration.loops).map { try EventLoop(name: "nagz-loop-\($0)") }
         var applications: [Application] = []
-        var databases: [Confined<Database>] = []
-        var pulses: [Confined<LoopPulse>] = []
+        var residents: [Confined<Residents>] = []
         let telemetry = Telemetry(loops: configuration.loops)
         for (number, loop) in loops.enumerated() {
             try loop.start()
-            let (application, database, pulse) = try await Self.compose(on: loop) { poller in
+            let (application, resident) = try await Self.compose(on: loop) { poller in
                 let database = Database(options, limits: limits, poller: poller)
                 database.open()
                 let backend = Backend(
@@ -59,19 +57,30 @@ public final class NagzServer: Sendable {
                     })
                 let pulse = LoopPulse(backend, telemetry.loops[number], sampling: number == 0 ? telemetry : nil)
                 pulse.start()
-                return (application, Confined(value: database), Confined(value: pulse))
+                let housekeeping = number == 0 ? Housekeeping(backend, log) : nil
+                housekeeping?.start()
+                return (
+                    application,
+                    Confined(value: Residents(database: database, pulse: pulse, housekeeping: housekeeping))
+                )
             }
             applications.append(application)
-            databases.append(database)
-            pulses.append(pulse)
+            residents.append(resident)
         }
-        self.databases = databases
-        self.pulses = pulses
+        self.residents = residents
         self.telemetry = telemetry
         self.hashingPool = hashingPool
         self.log = log
         routes = applications.first?.router.routes.map { "\($0.method) \($0.template)" } ?? []
         http = HTTPServer(applications, on: loops, observer: RequestWatch(telemetry: telemetry, log: log))
+    }
+
+    /// What lives on one loop besides its requests.
+    private struct Residents {
+        let database: Database
+        let pulse: LoopPulse
+        /// On the first loop only.
+        let housekeeping: Housekeeping?
     }
 
     private static func compose<Value: Sendable>(
@@ -90,13 +99,15 @@ public final class NagzServer: Sendable {
     public func shutDown(within time: Duration = .seconds(8)) async {
         telemetry.beginDraining()
         await http.drain(within: time)
-        for (loop, database) in zip(loops, databases) { await Self.close(database, on: loop) }
+        for (loop, resident) in zip(loops, residents) { await Self.close(resident, on: loop) }
         for loop in loops { loop.stop() }
         hashingPool.stop()
         log.stop()
     }
 
-    private static func close(_ database: Confined<Database>, on loop: isolated EventLoop) { database.value.close() }
+    private static func close(_ resident: Confined<Residents>, on loop: isolated EventLoop) {
+        resident.value.database.close()
+    }
 }
 
 extension APIError {
