@@ -14,7 +14,7 @@ public struct SyncResponse: Hashable, WireObject {
     public var hasMore: Bool
     public var deleted: [DeletedEntity]
     public var mustRefetch: Bool
-    /// Only where they were asked for and the family has changed since the place named.
+    /// Only where they were asked for and the family has changed since the place named; with the last page.
     public var facts: FamilyFacts?
 
     public init(
@@ -61,7 +61,7 @@ public struct SyncResponse: Hashable, WireObject {
             json.field("has_more", hasMore)
             json.field("deleted", deleted)
             json.field("must_refetch", mustRefetch)
-            json.fieldIfPresent("facts", facts)
+            json.field("facts", facts)
         }
     }
 }

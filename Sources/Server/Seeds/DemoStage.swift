@@ -18,6 +18,7 @@ final class DemoStage {
     let consents: Consents
     let preferences: MemberPreferences
     let nags: Nags
+    let ingestion: Ingestion
     let mediator: Mediator
     let safety: Safety
     let reports: Reports
@@ -47,6 +48,7 @@ final class DemoStage {
         consents = Consents(backend)
         preferences = MemberPreferences(backend)
         nags = Nags(backend, gamification)
+        ingestion = Ingestion(backend, nags)
         mediator = Mediator(backend)
         safety = Safety(backend)
         reports = Reports(backend)

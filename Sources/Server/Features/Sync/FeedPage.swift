@@ -108,7 +108,7 @@ struct FeedPage {
             json.key("deleted")
             json.array { _ in }
             json.field("must_refetch", mustRefetch)
-            json.fieldIfPresent("facts", facts)
+            json.field("facts", facts)
         }
         return json.finish()
     }
