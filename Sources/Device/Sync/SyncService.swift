@@ -97,6 +97,7 @@ public struct SyncService {
     private func download(
         _ family: FamilyID, _ summary: inout SyncSummary, _ progress: (SyncSummary) -> Void
     ) async throws {
+        var refetches = 0
         for _ in 0..<Self.mostPages {
             try Task.checkCancellation()
             let place = try place(family)
@@ -111,6 +112,9 @@ public struct SyncService {
             summary.wasRefetched = summary.wasRefetched || page.mustRefetch
             progress(summary)
             if !page.hasMore { return }
+            // A place that was handed out a moment ago is not taken back twice.
+            refetches += page.mustRefetch ? 1 : 0
+            guard refetches <= 2 else { throw SyncFault.noProgress }
             guard try self.place(family) != place else { throw SyncFault.noProgress }
         }
         throw SyncFault.noProgress

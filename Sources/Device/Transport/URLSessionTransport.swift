@@ -9,6 +9,7 @@ import FoundationNetworking
 public final class URLSessionTransport: Transport {
     public let server: ServerAddress
     private let session: URLSession
+    private let exchanges = Exchanges()
     private let deadline: Duration
 
     static let largestAnswer = 64 << 20
@@ -20,7 +21,7 @@ public final class URLSessionTransport: Transport {
         configuration.urlCache = nil
         self.server = server
         self.deadline = deadline
-        session = URLSession(configuration: configuration)
+        session = URLSession(configuration: configuration, delegate: exchanges, delegateQueue: nil)
     }
 
     deinit { session.invalidateAndCancel() }
@@ -38,9 +39,8 @@ public final class URLSessionTransport: Transport {
             message.setValue("application/json", forHTTPHeaderField: "Content-Type")
             message.httpBody = Data(request.body)
         }
-        let exchange = Exchange()
         let task = session.dataTask(with: message)
-        task.delegate = exchange
+        let exchange = exchanges.begin(task)
         let timer = DispatchSource.makeTimerSource()
         timer.schedule(deadline: .now() + .milliseconds(Int(deadline / .milliseconds(1))))
         timer.setEventHandler { exchange.end(task, .timedOut) }
@@ -58,8 +58,33 @@ public final class URLSessionTransport: Transport {
     }
 }
 
-/// What is known of one exchange while it is under way. URLSession calls it on its own queue.
-private final class Exchange: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+/// The exchanges under way, which URLSession tells of what happens on a queue of its own.
+private final class Exchanges: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    private let lock = NSLock()
+    private var byTask: [Int: Exchange] = [:]
+
+    func begin(_ task: URLSessionTask) -> Exchange {
+        let exchange = Exchange()
+        lock.withLock { byTask[task.taskIdentifier] = exchange }
+        return exchange
+    }
+
+    func urlSession(
+        _: URLSession, task _: URLSessionTask, willPerformHTTPRedirection _: HTTPURLResponse, newRequest _: URLRequest,
+        completionHandler: @escaping (URLRequest?) -> Void
+    ) { completionHandler(nil) }
+
+    func urlSession(_: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        lock.withLock { byTask[dataTask.taskIdentifier] }?.take(data, dataTask)
+    }
+
+    func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        lock.withLock { byTask.removeValue(forKey: task.taskIdentifier) }?.complete(task, error)
+    }
+}
+
+/// What is known of one exchange while it is under way.
+private final class Exchange: @unchecked Sendable {
     private let lock = NSLock()
     private var continuation: CheckedContinuation<Result<TransportResponse, TransportError>, Never>?
     private var early: TransportError?
@@ -88,20 +113,15 @@ private final class Exchange: NSObject, URLSessionDataDelegate, @unchecked Senda
         waiting?.resume(returning: outcome)
     }
 
-    func urlSession(
-        _: URLSession, task _: URLSessionTask, willPerformHTTPRedirection _: HTTPURLResponse, newRequest _: URLRequest,
-        completionHandler: @escaping (URLRequest?) -> Void
-    ) { completionHandler(nil) }
-
-    func urlSession(_: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+    func take(_ data: Data, _ task: URLSessionTask) {
         let isTooLarge = lock.withLock {
             body.append(contentsOf: data)
             return body.count > URLSessionTransport.largestAnswer
         }
-        if isTooLarge { end(dataTask, .tooLarge) }
+        if isTooLarge { end(task, .tooLarge) }
     }
 
-    func urlSession(_: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+    func complete(_ task: URLSessionTask, _ error: (any Error)?) {
         if let error { return finish(.failure(TransportError(error))) }
         guard let response = task.response as? HTTPURLResponse else { return finish(.failure(.garbled)) }
         let content = lock.withLock { body }

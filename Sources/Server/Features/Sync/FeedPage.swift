@@ -30,7 +30,7 @@ struct FeedPage {
     let json: [UInt8]
 
     /// - Throws: 401, 403 as the gate says; `unexpectedShape` when the rows are not those of the statement.
-    init(_ rows: Rows, _ family: FamilyID, _ request: FeedRequest) throws {
+    init(_ rows: Rows, _ family: FamilyID, _ request: FeedRequest, at now: Timestamp) throws {
         guard let gate = rows.first else { throw Access.sessionEnded }
         guard gate.integer(Column.entity) == 0 else { throw PostgresError.unexpectedShape("the feed's gate") }
         try Access.requireActive(status: gate.text(Column.firstText) ?? "")
@@ -65,7 +65,8 @@ struct FeedPage {
         let facts = cut == nil ? try DeviceFacts.facts(rows, Self.rowsAfterEntities(rows)) : nil
         json = Self.write(
             rows, entities, family, serverTime, hasMore: cut != nil, mustRefetch, facts,
-            Cursor(family: family, epoch: gate.integer(Column.firstNumber), place: place, sight: sight).text)
+            Cursor(family: family, epoch: gate.integer(Column.firstNumber), place: place, sight: sight, handedOut: now)
+                .text)
     }
 
     /// Which rows belong to which entity: nags, nag events, mediation events, gamification events.

@@ -141,7 +141,7 @@ enum FeedStart {
         case .after(let cursor):
             """
             (epoch = \(cursor.epoch) AND ts >= \(cursor.place) AND sight & \(cursor.sight.rawValue) = sight
-             AND (ts = \(cursor.place) OR \(cursor.place >= now - SyncStatements.closedNagRetention)))
+             AND (ts = \(cursor.place) OR \(cursor.isRecent(at: now))))
             """
         }
     }
