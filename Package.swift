@@ -72,6 +72,9 @@ let package = Package(
         // MARK: Tests
         .target(
             name: "OpenAPICheck", dependencies: ["JSON"], path: "Tests/Support/OpenAPICheck", swiftSettings: common),
+        .target(
+            name: "FamilyHistories", dependencies: ["Contract", "NagzAI", "TimeZones", "Domain"],
+            path: "Tests/Support/FamilyHistories", swiftSettings: common),
         .testTarget(name: "DomainTests", dependencies: ["Domain"], swiftSettings: common),
         .testTarget(name: "NagzAITests", dependencies: ["NagzAI"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
@@ -85,14 +88,16 @@ let package = Package(
             name: "PostgresTests", dependencies: ["Postgres", "SQL", "Domain", "Reactor"], swiftSettings: common),
         .testTarget(
             name: "DeviceTests",
-            dependencies: ["Device", "SQLite", "SQL", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
+            dependencies: [
+                "Device", "SQLite", "SQL", "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "FamilyHistories",
+            ],
             swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
         .testTarget(
             name: "ServerTests",
             dependencies: [
                 "Server", "Device", "HTTP", "Postgres", "SQL", "SQLite", "Reactor", "Audit", "Contract", "NagzAI",
-                "TimeZones", "Domain", "JSON", "OpenAPICheck",
+                "TimeZones", "Domain", "JSON", "OpenAPICheck", "FamilyHistories",
             ],
             swiftSettings: common),
     ]

@@ -102,6 +102,7 @@ import SQL
     /// Runs `body` as one transaction: all of it is committed, or, when it throws or the process dies, nothing.
     ///
     /// The lock for writing is taken at once, so that `body` never finds out late that another process was faster.
+    @discardableResult
     public func transaction<Value>(_ body: () throws -> Value) throws -> Value {
         precondition(!isInTransaction, "transactions do not nest")
         try run("BEGIN IMMEDIATE")

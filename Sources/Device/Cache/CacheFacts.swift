@@ -23,14 +23,16 @@ public struct CacheFacts: FactSource {
     /// The nags that are reported as done and not handed in yet.
     let reported: Set<NagID>
     let now: @Sendable () -> Timestamp
-    let zones = ZoneTable()
+    private let zones: ZoneTable
 
     public init(
-        _ cache: EventCache, family: FamilyID, reported: Set<NagID> = [], now: @escaping @Sendable () -> Timestamp
+        _ cache: EventCache, family: FamilyID, reported: Set<NagID> = [], zones: ZoneTable = ZoneTable(),
+        now: @escaping @Sendable () -> Timestamp
     ) {
         self.cache = cache
         self.family = family
         self.reported = reported
+        self.zones = zones
         self.now = now
     }
 

@@ -15,6 +15,13 @@ public struct TransportRequest: Sendable {
     public var target: String
     public var token: Secret?
     public var body: [UInt8]
+
+    public init(method: Operation.Method, target: String, token: Secret?, body: [UInt8]) {
+        self.method = method
+        self.target = target
+        self.token = token
+        self.body = body
+    }
 }
 
 /// One answer, whatever its status.
