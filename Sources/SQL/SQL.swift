@@ -73,9 +73,13 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
     public var values: [SQLValue] {
         var values: [SQLValue] = []
-        values.reserveCapacity(pieces.count / 2 + 1)
-        for case .value(let value) in pieces { values.append(value) }
+        forEachValue { values.append($0) }
         return values
+    }
+
+    /// Visits the values in the order of their places in `text`.
+    public func forEachValue(_ visit: (SQLValue) -> Void) {
+        for case .value(let value) in pieces { visit(value) }
     }
 
     /// Names the text without building it: where its literals lie in the program, and where values stand between them.
@@ -98,7 +102,8 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         fileprivate let marks: [UInt]
 
         public func hash(into hasher: inout Hasher) {
-            marks.withUnsafeBytes { hasher.combine(bytes: $0) }
+            // Addresses of our own literals: nobody outside chooses them, so a plain fold will do.
+            hasher.combine(marks.reduce(0) { ($0 << 7 | $0 >> 57) ^ $1 })
         }
     }
 }

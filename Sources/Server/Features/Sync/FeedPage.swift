@@ -128,7 +128,7 @@ struct FeedPage {
             json.moment("at", row, Column.firstMoment)
             json.key("payload")
             // PostgreSQL's own text of a jsonb is JSON already.
-            row.withBytes(Column.secondText) { json.unescaped(utf8: $0) }
+            row.withBytes(Column.secondText) { if let text = $0 { json.unescaped(utf8: text) } else { json.null() } }
         }
     }
 
@@ -168,12 +168,11 @@ extension JSONWriter {
 
     fileprivate mutating func moment(_ name: StaticString, _ row: Row, _ column: Int) {
         key(name)
-        if row.isNull(column) { null() } else { timestamp(microseconds: row.timestamp(column).microseconds) }
+        if let moment = row.optionalTimestamp(column) { timestamp(microseconds: moment.microseconds) } else { null() }
     }
 
     fileprivate mutating func text(_ name: StaticString, _ row: Row, _ column: Int) {
         key(name)
-        if row.isNull(column) { return null() }
-        row.withBytes(column) { string(utf8: $0) }
+        row.withBytes(column) { if let text = $0 { string(utf8: text) } else { null() } }
     }
 }
