@@ -87,7 +87,7 @@ import SQL
     }
 
     private func queue(_ statement: SQL, in exchange: Exchange) -> Bool {
-        let parameters = Parameters(of: statement)
+        let parameters = Parameters(statement.values)
         let shape = statement.shape
         let name: String
         if let shape, let known = preparedNames[shape] {
@@ -98,8 +98,7 @@ import SQL
             statementCount += 1
             if let shape { preparedNames[shape] = name }
             exchange.steps.append(.prepare)
-            var types: [Oid] = []
-            statement.forEachValue { types.append($0.type.oid) }
+            let types = statement.values.map(\.type.oid)
             guard unsafe PQsendPrepare(handle, name, statement.text, Int32(types.count), types) == 1
             else { return false }
         }

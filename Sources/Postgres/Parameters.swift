@@ -9,15 +9,15 @@ struct Parameters {
     private var places: [Int?] = []
     private var lengths: [Int32] = []
 
-    init(of statement: SQL) {
-        buffer.reserveCapacity(512)
-        places.reserveCapacity(32)
-        lengths.reserveCapacity(32)
-        statement.forEachValue { value in
+    init(_ values: [SQLValue]) {
+        buffer.reserveCapacity(values.count * 17 + 256)
+        places.reserveCapacity(values.count)
+        lengths.reserveCapacity(values.count)
+        for value in values {
             if case .null = value {
                 places.append(nil)
                 lengths.append(0)
-                return
+                continue
             }
             let start = buffer.count
             Self.append(value, to: &buffer)
