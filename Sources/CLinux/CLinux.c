@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -98,6 +99,8 @@ int CLinuxProbePort(const char *address, uint16_t port) {
     close(descriptor);
     return 0;
 }
+
+void CLinuxReturnLargeBlocks(void) { mallopt(M_MMAP_THRESHOLD, 128 * 1024); }
 
 int CLinuxLocalPort(int descriptor) {
     struct sockaddr_storage local;
