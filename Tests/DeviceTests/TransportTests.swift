@@ -46,12 +46,12 @@ private final class CrudeServer: @unchecked Sendable {
     }
 }
 
-@Suite("HTTP by URLSession")
+@Suite("HTTP over a socket")
 struct TransportTests {
     private func send(_ answer: String, linger: Bool = false) async throws -> TransportResponse {
         let server = try CrudeServer(answer, linger: linger)
         let address = try #require(ServerAddress("http://127.0.0.1:\(server.port)"))
-        let transport = URLSessionTransport(address, deadline: linger ? .milliseconds(600) : .seconds(120))
+        let transport = SocketTransport(address, deadline: linger ? .milliseconds(600) : .seconds(120))
         defer { _ = server }
         return try await transport.send(TransportRequest(method: .get, target: "/x?y=1", token: nil, body: []))
     }
@@ -90,9 +90,9 @@ struct TransportTests {
     func nobody() async throws {
         let address = try #require(ServerAddress("http://127.0.0.1:1"))
         let request = TransportRequest(method: .get, target: "/", token: nil, body: [])
-        await #expect(throws: TransportError.unreachable) { try await URLSessionTransport(address).send(request) }
+        await #expect(throws: TransportError.unreachable) { try await SocketTransport(address).send(request) }
         let server = try CrudeServer("", linger: true)
-        let slow = URLSessionTransport(try #require(ServerAddress("http://127.0.0.1:\(server.port)")))
+        let slow = SocketTransport(try #require(ServerAddress("http://127.0.0.1:\(server.port)")))
         let task = Task { try await slow.send(request) }
         task.cancel()
         await #expect(throws: TransportError.cancelled) { try await task.value }

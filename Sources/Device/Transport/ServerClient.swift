@@ -145,7 +145,7 @@ public enum ClientError: Error, Hashable, Sendable {
     /// Whether the same call may succeed later without anybody doing anything.
     public var isTransient: Bool {
         switch self {
-        case .transport(let error): error != .insecure && error != .cancelled
+        case .transport(let error): error != .cancelled
         case .refused(let error): error.status >= 500 || error.status == 429
         case .unreadable: true
         case .signedOut, .unsaved: false

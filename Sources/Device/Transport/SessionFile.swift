@@ -93,7 +93,7 @@ extension DeviceSession {
 
     fileprivate var json: JSONValue {
         [
-            "server": .string(server.base), "user_id": .string(userID.description),
+            "server": .string(server.description), "user_id": .string(userID.description),
             "display_name": displayName.map { .string($0) } ?? .null,
             "family_id": familyID.map { .string($0.description) } ?? .null,
             "role": role.map { .string($0.rawValue) } ?? .null, "access_token": .string(accessToken.wireText),

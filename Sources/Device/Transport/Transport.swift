@@ -51,8 +51,6 @@ public enum TransportError: Error, Hashable, Sendable {
     case garbled
     /// The answer is larger than this client reads.
     case tooLarge
-    /// A token must not travel in the clear beyond the local network.
-    case insecure
     case cancelled
 }
 
@@ -63,7 +61,6 @@ extension TransportError: CustomStringConvertible {
         case .timedOut: "the server did not answer in time"
         case .garbled: "what answers there does not speak HTTP as it should"
         case .tooLarge: "the server's answer is too large"
-        case .insecure: "a server beyond the local network needs https"
         case .cancelled: "the request was cancelled"
         }
     }

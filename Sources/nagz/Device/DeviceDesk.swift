@@ -36,7 +36,7 @@ struct DeviceDesk {
 
     func client(_ session: DeviceSession) -> ServerClient {
         ServerClient(
-            session, keptIn: folder.session, over: URLSessionTransport(session.server), now: MachineClock.moment)
+            session, keptIn: folder.session, over: SocketTransport(session.server), now: MachineClock.moment)
     }
 
     /// The rules over this device's cache, and nothing that could reach anybody.

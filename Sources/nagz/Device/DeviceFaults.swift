@@ -36,7 +36,6 @@ extension Stop {
         switch error {
         case .transport(.garbled), .transport(.tooLarge):
             self.init(.protocolFault, "the server does not keep to its contract: \(Self.line(error))")
-        case .transport(.insecure): self.init(.configuration, Self.line(error))
         case .transport: self.init(.unavailable, "\(Self.line(error)); what this device holds is unharmed")
         case .unreadable(let what): self.init(.protocolFault, what)
         case .signedOut: self.init(.noPermission, "the session is over: nagz device login")

@@ -13,14 +13,14 @@ enum DeviceSignIn {
         )
         try arguments.finish()
         guard let server = ServerAddress(address) else {
-            throw Stop(.usage, "--server takes http://HOST:PORT or https://HOST")
+            throw Stop(.usage, "--server takes http://HOST:PORT of this machine or the local network")
         }
         if let earlier = try? desk.folder.session.load() {
             throw Stop(
                 .usage, "\(earlier.displayName ?? "somebody") is signed in on this device: nagz device logout first")
         }
         try desk.folder.make()
-        let transport = URLSessionTransport(server)
+        let transport = SocketTransport(server)
         let session: DeviceSession
         switch (email, code, username) {
         case (let email?, nil, nil):
@@ -39,7 +39,7 @@ enum DeviceSignIn {
         try desk.folder.session.save(session)
         if desk.asJSON {
             return print(json: [
-                "user_id": .string(session.userID.description), "server": .string(server.base),
+                "user_id": .string(session.userID.description), "server": .string(server.description),
                 "family_id": session.familyID.map { .string($0.description) } ?? .null,
                 "role": session.role.map { .string($0.rawValue) } ?? .null,
             ])

@@ -16,7 +16,7 @@ enum DeviceStatus {
         let isFresh = standing?.isFresh(at: now) ?? false
         if desk.asJSON {
             return print(json: [
-                "server": .string(session.server.base), "user_id": .string(session.userID.description),
+                "server": .string(session.server.description), "user_id": .string(session.userID.description),
                 "family_id": session.familyID.map { .string($0.description) } ?? .null,
                 "role": session.role.map { .string($0.rawValue) } ?? .null,
                 "synced_at": standing?.syncedAt.map { .string($0.rfc3339) } ?? .null, "is_fresh": .bool(isFresh),

@@ -1,0 +1,54 @@
+import Domain
+import Foundation
+
+/// Where a server is: a host of the local network and a port, spoken to over plain HTTP/1.1.
+///
+/// Tokens travel in the clear, so only loopback, private addresses (RFC 1918, link-local) and names of the local network
+/// are taken; a server beyond them is reached through a tunnel that ends on this machine.
+public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
+    /// As a name for the resolver: an IPv6 address without its brackets.
+    public let host: String
+    public let port: UInt16
+
+    /// Reads `http://host:port`; nil for anything else, and for hosts beyond the local network.
+    public init?(_ text: String) {
+        guard let parts = URLComponents(string: text), let name = parts.host?.lowercased(), parts.scheme == "http",
+            parts.user == nil, parts.query == nil, parts.fragment == nil, parts.path.isEmpty || parts.path == "/",
+            let port = UInt16(exactly: parts.port ?? 80), port > 0
+        else { return nil }
+        host = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
+        self.port = port
+        guard Self.isLocal(host) else { return nil }
+    }
+
+    private static func isLocal(_ host: String) -> Bool {
+        if host == "localhost" || host == "::1" || host.hasSuffix(".local") { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false).map { UInt8($0) }
+        guard parts.count == 4, let first = parts[0], let second = parts[1], !parts.contains(nil) else { return false }
+        switch (first, second) {
+        case (127, _), (10, _), (192, 168), (169, 254): return true
+        case (172, 16...31): return true
+        default: return false
+        }
+    }
+
+    /// Without a slash at its end.
+    public var description: String { "http://\(authority)" }
+
+    /// What a `Host` field says.
+    var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+extension Timestamp {
+    /// Reads the one form of a `Date` field that servers send today: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section
+    /// 5.6.7).
+    init?(httpDate text: String) {
+        let words = text.split(separator: " ")
+        let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+        guard words.count == 6, words[5] == "GMT", let day = Int(words[1]), let year = Int(words[3]),
+            let month = months.firstIndex(of: String(words[2])),
+            let date = CivilDate(year: year, month: month + 1, day: day), let time = TimeOfDay(words[4])
+        else { return nil }
+        self.init(seconds: date.daysSinceEpoch * 86_400 + Int64(time.secondsSinceMidnight))
+    }
+}
