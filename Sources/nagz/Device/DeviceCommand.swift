@@ -20,6 +20,7 @@ enum DeviceCommand {
                nagz device digest [--local]
                nagz device outbox [--put-away]
                nagz device status
+               nagz device measure [--answers N] [--requests N]    for benchmarks; the server records what it is asked
 
         NAG is a nag's id, or as much of its end as tells it from the others.
         login reads password or PIN from the terminal, or a line from standard input.
@@ -55,6 +56,7 @@ enum DeviceCommand {
                 try await DeviceAnswers.run(command, desk, &arguments)
             case "outbox": try DeviceStatus.outbox(desk, &arguments)
             case "status": try DeviceStatus.status(desk, &arguments)
+            case "measure": try await DeviceMeasure.run(desk, &arguments)
             default: throw Stop(.usage, "there is no “device \(command)”; nagz device --help tells what there is")
             }
         } catch {

@@ -71,6 +71,20 @@ final class TestDevice {
     }
 }
 
+/// The program that was built with the tests; nil when there is none.
+enum NagzProgram {
+    static let url: URL? = {
+        // The tests are a bundle beside it, or run out of it.
+        let places = CommandLine.arguments.filter { $0.contains(".xctest") }.map { path in
+            URL(filePath: String(path[..<(path.range(of: ".xctest")?.lowerBound ?? path.endIndex)]))
+        }
+        let folders = places.map { $0.deletingLastPathComponent() } + [repository.appending(path: ".build/debug")]
+        return folders.map { $0.appending(path: "nagz") }.first {
+            FileManager.default.isExecutableFile(atPath: $0.path())
+        }
+    }()
+}
+
 extension TestServer {
     /// Writes a random past through the ledger, oldest first, so that its stamps are those of its time.
     func load(_ history: FamilyHistory, of home: Household) async throws {

@@ -1,0 +1,131 @@
+import Contract
+import Device
+import Domain
+import Foundation
+import JSON
+import SQL
+import SQLite
+import Testing
+
+@testable import Server
+
+/// The commands of the device as a script meets them: what they print, and how they end.
+@Suite("nagz device")
+struct DeviceCommandTests {
+    private struct Ended {
+        let code: Int32
+        let output: String
+        let complaint: String
+    }
+
+    private func run(_ arguments: [String], home: String, input: String = "") async throws -> Ended {
+        let program = try #require(NagzProgram.url)
+        let process = Process()
+        process.executableURL = program
+        process.arguments = ["device"] + arguments + ["--home", home]
+        let (output, complaint, line) = (Pipe(), Pipe(), Pipe())
+        (process.standardOutput, process.standardError, process.standardInput) = (output, complaint, line)
+        try process.run()
+        line.fileHandleForWriting.write(Data(input.utf8))
+        try line.fileHandleForWriting.close()
+        let printed = output.fileHandleForReading.readDataToEndOfFile()
+        let complained = complaint.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return Ended(
+            code: process.terminationStatus, output: String(decoding: printed, as: UTF8.self),
+            complaint: String(decoding: complained, as: UTF8.self))
+    }
+
+    @Test("a child's day: sign in, sync, see, excuse, do, ask, sign out")
+    func day() async throws {
+        try await TestServer.run { server in
+            try await TestDevice.withFolder { folder in
+                server.clock.set(to: SystemClock().now())
+                let home = try await server.family()
+                try await server.call(
+                    API.setChildCredentials, MemberPath(familyID: home.id, userID: home.child.id),
+                    ChildCredentialsSet(username: "cleo", pin: try PIN(wireText: "4821")), as: home.guardian)
+                let nag = try await server.nag(from: home.guardian, to: home.child, in: home.id)
+                let (name, url) = (String(nag.description.suffix(8)), "http://127.0.0.1:\(server.port)")
+                let login = ["login", "--server", url, "--family-code", home.childCode, "--username", "cleo"]
+                #expect(try await run(login, home: folder, input: "0000\n").code == 77)
+                let signedIn = try await run(login, home: folder, input: "4821\n")
+                #expect(signedIn.code == 0 && signedIn.output.contains("Cleo (child)"))
+                #expect(try await run(login, home: folder, input: "4821\n").code == 64, "signed in already")
+                #expect(try await run(["tone", name], home: folder).code == 66, "nothing known yet")
+                #expect(try await run(["sync"], home: folder).output.hasPrefix("synced: "))
+                #expect(try await run(["nags"], home: folder).output.contains(name))
+                let tone = try await run(["tone", name, "--json"], home: folder)
+                let answer = try JSONValue(parsing: Array(tone.output.utf8).span)
+                #expect(
+                    answer["place"] == "device" && answer["reason"] == "fresh" && answer["answer"]?["tone"] == "neutral"
+                )
+                for command in ["coach", "predict"] {
+                    #expect(try await run([command, name], home: folder).code == 0, "\(command)")
+                }
+                #expect(try await run(["patterns"], home: folder).code == 0)
+                #expect(try await run(["push-back", name, "--local"], home: folder).code == 77)
+                #expect(try await run(["push-back", name], home: folder).code == 0)
+                #expect(
+                    try await run(["excuse", name, "I was busy", "--summary-only", "--offline"], home: folder).code == 0
+                )
+                #expect(try await run(["complete", name, "--offline"], home: folder).output.hasPrefix("done here"))
+                #expect(try await run(["logout"], home: folder).code == 65, "not everything was handed in")
+                #expect(try await run(["outbox"], home: folder).output.split(separator: "\n").count == 2)
+                #expect(try await run(["sync"], home: folder).output.contains("handed in: 2"))
+                #expect(try await run(["complete", name], home: folder).code == 65, "done already")
+                #expect(try await run(["complete", "nothing"], home: folder).code == 66)
+                let status = try await run(["status", "--json"], home: folder)
+                let standing = try JSONValue(parsing: Array(status.output.utf8).span)
+                #expect(standing["is_fresh"] == true && standing["waiting"] == 0 && standing["counts"]?["nags"] == 1)
+                let session = try #require(try SessionFile(path: folder + "/session.json").load())
+                for token in [session.accessToken, session.refreshToken] {
+                    #expect(!(signedIn.output + signedIn.complaint + status.output).contains(token.wireText))
+                }
+                #expect(try await run(["logout"], home: folder).code == 0)
+                #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+                #expect(try await run(["sync"], home: folder).code == 77)
+            }
+        }
+    }
+
+    @Test("the server away, a damaged cache, a newer cache, wrong usage: each with its exit code, one line, no harm")
+    func faults() async throws {
+        try await TestServer.run { server in
+            try await TestDevice.withFolder { folder in
+                server.clock.set(to: SystemClock().now())
+                let home = try await server.family()
+                let nag = try await server.nag(from: home.guardian, to: home.child, in: home.id)
+                let name = String(nag.description.suffix(8))
+                var device: TestDevice? = try TestDevice(server, home.child, in: folder)
+                try await device?.sync()
+                let file = try #require(device?.folder.session)
+                let session = try #require(try file.load())
+                device = nil
+                var away = session
+                away.server = try #require(ServerAddress("http://127.0.0.1:1"))
+                try file.save(away)
+                let offline = try await run(["sync"], home: folder)
+                #expect(offline.code == 69 && offline.complaint.split(separator: "\n").count == 1)
+                #expect(try await run(["tone", name], home: folder).code == 0)
+                let done = try await run(["complete", name], home: folder)
+                #expect(done.code == 0 && done.output.contains("the next sync hands it in"))
+                try file.save(session)
+
+                let cache = folder + "/cache.db"
+                try Data(repeating: 7, count: 8_192).write(to: URL(filePath: cache))
+                for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: cache + suffix) }
+                let rebuilt = try await run(["sync"], home: folder)
+                #expect(rebuilt.code == 0 && rebuilt.complaint.contains("damaged"))
+                #expect(rebuilt.output.contains("handed in: 1"), "the outbox is a file of its own")
+
+                try SQLiteDatabase(path: cache).run(script: "PRAGMA user_version = 99")
+                #expect(try await run(["sync"], home: folder).code == 78)
+                for usage in [["fly"], ["sync", "--mode", "x"], ["complete"], ["tone"], ["login", "--email"]] {
+                    #expect(try await run(usage, home: folder).code == 64 || usage == ["tone"], "\(usage)")
+                }
+                #expect(try await run(["--help"], home: folder).output.contains("exit codes"))
+            }
+        }
+    }
+}

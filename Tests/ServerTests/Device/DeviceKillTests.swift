@@ -1,0 +1,66 @@
+import Contract
+import Device
+import Domain
+import Foundation
+import JSON
+import SQL
+import Testing
+
+@testable import Server
+
+/// The real program, killed with SIGKILL again and again while it syncs; its files must lose nothing and double nothing.
+///
+/// NAGZ_DEVICE_KILLS says how many times; a few dozen when it does not.
+@Suite("A device that is killed")
+struct DeviceKillTests {
+    private static let kills = ProcessInfo.processInfo.environment["NAGZ_DEVICE_KILLS"].flatMap { Int($0) } ?? 36
+
+    @Test("whenever it is killed, the next round goes on: every row once, every act once")
+    func kills() async throws {
+        let program = try #require(NagzProgram.url)
+        try await TestServer.run { server in
+            try await TestDevice.withFolder { folder in
+                server.clock.set(to: SystemClock().now())
+                let home = try await server.family()
+                let nag = try await server.nag(from: home.guardian, to: home.child, in: home.id)
+                let device = try TestDevice(server, home.child, in: folder)
+                var (dice, notes, killed, round) = (SystemRandomNumberGenerator(), 0, 0, 0)
+                while killed < Self.kills {
+                    // Something to fetch, and something to hand in. Every tenth round begins at the beginning.
+                    let now = server.clock.now()
+                    let count = round < 100 ? 40 + round % 7 : 2
+                    try await server.commit(
+                        [FeedRows.events(count, of: nag, for: home.child, by: home.guardian, at: now)], in: home.id,
+                        stampedRows: count)
+                    for _ in 0..<3 {
+                        try device.act(.note(text: "note \(notes)"), on: nag)
+                        notes += 1
+                    }
+                    if round % 10 == 9 { try device.cache.forget(home.id) }
+                    let process = Process()
+                    process.executableURL = program
+                    process.arguments = ["device", "sync", "--home", folder]
+                    (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
+                    try process.run()
+                    // Any moment from before its first request to after its last.
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 0..<110, using: &dice)))
+                    if process.isRunning {
+                        kill(process.processIdentifier, SIGKILL)
+                        killed += 1
+                    }
+                    process.waitUntilExit()
+                    round += 1
+                }
+                try await device.sync()
+                let sent = try await server.rows(
+                    "SELECT payload->>'text' AS text FROM nag_events WHERE event_type = 'note_added' ORDER BY sync_ts")
+                #expect(sent.compactMap { $0["text"]?.stringValue } == (0..<notes).map { "note \($0)" })
+                #expect(try device.outbox.waitingCount() == 0 && device.outbox.unapplied().isEmpty)
+                let rows = try await server.rows("SELECT count(*) AS n FROM nag_events")[0]["n"]?.integerValue
+                #expect(try Int64(device.cache.counts().nagEvents) == rows)
+                #expect(try EventCache(path: device.folder.cachePath, isChecked: true).wasRebuilt == false)
+                print("killed \(killed) times in \(round) rounds, \(rows ?? 0) rows, \(notes) acts")
+            }
+        }
+    }
+}
