@@ -267,7 +267,7 @@ make_scratch() {
 scratch_server() {
     local port
     build_release
-    use_cluster scratch "$SCRATCH/postgres"
+    use_cluster "${SCRATCH_KIND:-scratch}" "$SCRATCH/postgres"
     make_database nagz
     make_secret "$SCRATCH/token.key" 32
     DATABASE_URL=$(cluster_url nagz nagz)
