@@ -13,6 +13,7 @@ struct Nagz {
                nagz migrate  [--dry-run] [--migrations FOLDER]
                nagz seed demo [--if-empty]
                nagz seed bench [--families N] [--out FOLDER]
+               nagz device COMMAND [OPTION…]    a phone's half: nagz device --help
                nagz routes
                nagz --version | --help
 
@@ -32,6 +33,7 @@ struct Nagz {
                 let signals = try TerminationSignals()
                 finish { [arguments] in try await Serve.run(arguments, signals) }
             case "migrate": finish { [arguments] in try await Migrate.run(arguments) }
+            case "device": finish { [arguments] in try await DeviceCommand.run(arguments) }
             case "seed": finish { [arguments] in try await Seed.run(arguments) }
             case "routes": try Catalogue.printRoutes(arguments)
             case "--version": print("nagz \(NagzVersion.current)")
@@ -68,8 +70,14 @@ struct Stop: Error {
     /// The numbers of sysexits.h that fit.
     enum Code: Int32 {
         case usage = 64
+        case notApplied = 65
+        case unknownThing = 66
         case unavailable = 69
         case portTaken = 73
+        case inputOutput = 74
+        case tryLater = 75
+        case protocolFault = 76
+        case noPermission = 77
         case configuration = 78
     }
 

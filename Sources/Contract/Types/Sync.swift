@@ -14,11 +14,13 @@ public struct SyncResponse: Hashable, WireObject {
     public var hasMore: Bool
     public var deleted: [DeletedEntity]
     public var mustRefetch: Bool
+    /// Only where they were asked for and the family has changed since the place named; with the last page.
+    public var facts: FamilyFacts?
 
     public init(
         nags: [SyncedNag], nagEvents: [SyncedNagEvent], aiMediationEvents: [SyncedAIMediationEvent],
         gamificationEvents: [SyncedGamificationEvent], connections: [SyncedConnection] = [], serverTime: Timestamp,
-        cursor: String, hasMore: Bool, deleted: [DeletedEntity], mustRefetch: Bool
+        cursor: String, hasMore: Bool, deleted: [DeletedEntity], mustRefetch: Bool, facts: FamilyFacts? = nil
     ) {
         self.nags = nags
         self.nagEvents = nagEvents
@@ -30,6 +32,7 @@ public struct SyncResponse: Hashable, WireObject {
         self.hasMore = hasMore
         self.deleted = deleted
         self.mustRefetch = mustRefetch
+        self.facts = facts
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -43,6 +46,7 @@ public struct SyncResponse: Hashable, WireObject {
         hasMore = try fields.required("has_more")
         deleted = try fields.required("deleted")
         mustRefetch = try fields.required("must_refetch")
+        facts = try fields.optional("facts")
     }
 
     public func write(to json: inout JSONWriter) {
@@ -57,6 +61,7 @@ public struct SyncResponse: Hashable, WireObject {
             json.field("has_more", hasMore)
             json.field("deleted", deleted)
             json.field("must_refetch", mustRefetch)
+            json.field("facts", facts)
         }
     }
 }
