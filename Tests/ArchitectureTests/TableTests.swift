@@ -21,7 +21,7 @@ struct TableTests {
         "families": Ownership(writers: ["Families"], readers: ["Access", "AI", "Nags"]),
         // The row is born with its family; nobody but the ledger moves it.
         "family_clock": Ownership(
-            writers: ["Ledger", "Families"], readers: ["Access", "AI", "Auth", "Nags", "Sync"]),
+            writers: ["Ledger", "Families"], readers: ["Access", "AI", "Audit", "Auth", "Nags", "Sync", "Trail"]),
         "memberships": Ownership(
             writers: ["Families"],
             readers: ["Access", "AI", "Auth", "Consents", "Gamification", "Nags", "Preferences", "Sync"]),
@@ -49,8 +49,15 @@ struct TableTests {
         "devices": Ownership(writers: ["Devices"]),
         "deliveries": Ownership(writers: ["Deliveries"]),
         "report_snapshots": Ownership(writers: ["Reports"]),
-        "audit_entry": Ownership(writers: ["Ledger"], readers: ["Audit"]),
-        "audit_payload": Ownership(writers: ["Ledger"], readers: ["Audit"]),
+        "audit_entry": Ownership(writers: ["Ledger"], readers: ["Audit", "Trail"]),
+        "audit_payload": Ownership(writers: ["Ledger"], readers: ["Audit", "Trail"]),
+        "audit_leaf": Ownership(writers: ["Trail"], readers: ["Audit"]),
+        "audit_node": Ownership(writers: ["Trail"]),
+        "audit_checkpoint": Ownership(writers: ["Trail"], readers: ["Audit"]),
+        "audit_key": Ownership(writers: ["Trail"]),
+        "audit_prune": Ownership(writers: ["Trail"], readers: ["Audit"]),
+        "audit_subject_key": Ownership(writers: ["Trail"], readers: ["Audit"]),
+        "admins": Ownership(writers: ["Admins"], readers: ["Access", "Auth"]),
     ]
 
     @Test("every table has its owner here")

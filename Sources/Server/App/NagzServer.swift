@@ -12,6 +12,7 @@ public final class NagzServer: Sendable {
     private let http: HTTPServer
     private let databases: [Confined<Database>]
     private let pulses: [Confined<LoopPulse>]
+    private let sequencing: Confined<(Sequencer, Database)>?
     private let telemetry: Telemetry
     private let hashingPool: BlockingPool
     private let log: Log
@@ -42,6 +43,7 @@ public final class NagzServer: Sendable {
         var databases: [Confined<Database>] = []
         var pulses: [Confined<LoopPulse>] = []
         let telemetry = Telemetry(loops: configuration.loops)
+        let trailHead = TrailHead(isOn: configuration.trailKeys != nil)
         for (number, loop) in loops.enumerated() {
             try loop.start()
             let (application, database, pulse) = try await Self.compose(on: loop) { poller in
@@ -49,7 +51,7 @@ public final class NagzServer: Sendable {
                 database.open()
                 let backend = Backend(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
-                    heuristics: heuristics)
+                    heuristics: heuristics, trailKeys: configuration.trailKeys, trailHead: trailHead)
                 let routes = RouteTable(backend: backend, limiter: limiter, log: log)
                 Routes.register(in: routes, backend: backend, telemetry: telemetry)
                 let application = Application(
@@ -64,6 +66,17 @@ public final class NagzServer: Sendable {
             applications.append(application)
             databases.append(database)
             pulses.append(pulse)
+        }
+        if let keys = configuration.trailKeys, let loop = loops.first {
+            sequencing = try await Self.compose(on: loop) { poller in
+                let database = Database(options, limits: .ofSequencer, poller: poller)
+                database.open()
+                let sequencer = Sequencer(database: database, keys: keys, clock: clock, head: trailHead, log: log)
+                sequencer.start()
+                return Confined(value: (sequencer, database))
+            }
+        } else {
+            sequencing = nil
         }
         self.databases = databases
         self.pulses = pulses
@@ -90,13 +103,29 @@ public final class NagzServer: Sendable {
     public func shutDown(within time: Duration = .seconds(8)) async {
         telemetry.beginDraining()
         await http.drain(within: time)
+        if let sequencing, let loop = loops.first { await Self.stop(sequencing, on: loop) }
         for (loop, database) in zip(loops, databases) { await Self.close(database, on: loop) }
         for loop in loops { loop.stop() }
         hashingPool.stop()
         log.stop()
     }
 
+    private static func stop(_ sequencing: Confined<(Sequencer, Database)>, on loop: isolated EventLoop) {
+        sequencing.value.0.stop()
+        sequencing.value.1.close()
+    }
+
     private static func close(_ database: Confined<Database>, on loop: isolated EventLoop) { database.value.close() }
+}
+
+extension Database.Limits {
+    /// One session, which may wait: nobody waits for it.
+    fileprivate static var ofSequencer: Self {
+        var limits = Self()
+        limits.connections = 1
+        limits.exchangePatience = .seconds(90)
+        return limits
+    }
 }
 
 extension APIError {

@@ -29,6 +29,8 @@ struct Act {
     var actor: Pseudonym
     var subject: Pseudonym?
     var resource: ResourceID?
+    /// Whose erasure takes the details away: by default the subject's, or the actor's where there is none.
+    var sealedFor: Pseudonym?
     /// Names and values for the trail: ids, counts, codes. Never a person's words, secrets or addresses.
     var details: [String: String] = [:]
     /// Whether somebody may do more or less afterwards.

@@ -24,6 +24,8 @@ final class TestServer: Sendable {
     let routes: Set<String>
 
     static let tokenKey = [UInt8](repeating: 7, count: 32)
+    static let trailKeys: TrailKeys? = try? TrailKeys(
+        text: "origin nagz.test/log\nsign \(String(repeating: "5a", count: 32))\nseal \(String(repeating: "c3", count: 32))\n")
 
     /// Runs `body` with a fresh server.
     /// - Parameters:
@@ -38,6 +40,7 @@ final class TestServer: Sendable {
             var configuration = Configuration(databaseURL: url, tokenKeys: [tokenKey], loops: 2)
             configuration.databaseConnections = 4
             configuration.passwordCost = .testing
+            configuration.trailKeys = trailKeys
             configuration.enforcesRateLimits = false
             configuration.logLevel = .warning
             configuration.logDescriptor = log.descriptor

@@ -24,10 +24,11 @@ enum AuditStatements {
         if let to = query.to { conditions.append("e.at < \(to)") }
         return """
             SELECT e.family_id, e.n, e.at, e.kind, e.actor, e.subject, e.resource, e.trace, e.request, e.commit, e.prev,
-                   e.hash, CASE WHEN p.key_id IS NULL THEN p.body END AS body, a.id AS actor_id, s.id AS subject_id
+                   e.hash, p.salt, p.body, p.key_id, k.master, k.wrapped, a.id AS actor_id, s.id AS subject_id
             FROM (SELECT e.* FROM audit_entry e WHERE \(.joined(conditions, separator: " AND "))
                   ORDER BY e.n DESC LIMIT \(query.limit + 1)) e
             LEFT JOIN audit_payload p ON p.family_id = e.family_id AND p.n = e.n
+            LEFT JOIN audit_subject_key k ON k.id = p.key_id
             LEFT JOIN users a ON a.pseudonym = e.actor
             LEFT JOIN users s ON s.pseudonym = e.subject
             ORDER BY e.n DESC

@@ -23,7 +23,7 @@ final class AuditTrail {
         }
         let before = try AuditCursor.place(query.cursor, in: family)
         let rows = try await backend.database.query(AuditStatements.page(query, of: family, before: before))
-        var items = try rows.map { try Contract.AuditEntry($0) }
+        var items = try rows.map { try Contract.AuditEntry($0, backend.sealing) }
         guard items.count > query.limit else { return AuditPage(items: items, nextCursor: nil) }
         items.removeLast()
         let next = items.last.map { AuditCursor(family: family, before: Int64($0.n)).text }
@@ -70,8 +70,8 @@ struct AuditCursor {
 }
 
 extension Contract.AuditEntry {
-    fileprivate init(_ row: Row) throws {
-        let body: [UInt8]? = try row["body"]
+    init(_ row: Row, _ sealing: Sealing) throws {
+        let body = try sealing.body(row).bytes
         self.init(
             familyID: try row["family_id"], n: try row["n"], at: try row["at"], kind: try row["kind"],
             actor: try row["actor"], subject: try row["subject"], actorID: try row["actor_id"],
