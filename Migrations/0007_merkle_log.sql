@@ -31,10 +31,11 @@ CREATE TABLE audit_checkpoint (
 -- The public keys the log was ever signed with.
 CREATE TABLE audit_key (
     -- <name>+<hash>+<base64>, as C2SP signed-note writes it.
-    verifier   text PRIMARY KEY,
-    -- The note in which the key before it hands over to it; null for the first.
-    handover   text,
-    first_used timestamptz NOT NULL
+    verifier   text NOT NULL,
+    -- The note in which its neighbour vouches for it: the key before it, or the one after; empty where it has none.
+    handover   text NOT NULL DEFAULT '',
+    first_used timestamptz NOT NULL,
+    PRIMARY KEY (verifier, handover)
 );
 
 -- What retention has taken: the entries of a family up to a number, with the hash its chain goes on from.

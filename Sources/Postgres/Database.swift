@@ -94,7 +94,9 @@ public final class Database: Queries {
 
     /// Opens the sessions in the background.
     public func open() {
-        for _ in (connections.count + attempts.count)..<max(limits.connections, connections.count + attempts.count) { openOne() }
+        for _ in (connections.count + attempts.count)..<max(limits.connections, connections.count + attempts.count) {
+            openOne()
+        }
     }
 
     /// Ends all sessions; statements under way fail as lost.

@@ -14,11 +14,13 @@ public struct SyncResponse: Hashable, WireObject {
     public var hasMore: Bool
     public var deleted: [DeletedEntity]
     public var mustRefetch: Bool
+    /// The audit log's newest checkpoint, a signed note: keep the highest and refuse a shrink.
+    public var checkpoint: String?
 
     public init(
         nags: [SyncedNag], nagEvents: [SyncedNagEvent], aiMediationEvents: [SyncedAIMediationEvent],
         gamificationEvents: [SyncedGamificationEvent], connections: [SyncedConnection] = [], serverTime: Timestamp,
-        cursor: String, hasMore: Bool, deleted: [DeletedEntity], mustRefetch: Bool
+        cursor: String, hasMore: Bool, deleted: [DeletedEntity], mustRefetch: Bool, checkpoint: String? = nil
     ) {
         self.nags = nags
         self.nagEvents = nagEvents
@@ -30,6 +32,7 @@ public struct SyncResponse: Hashable, WireObject {
         self.hasMore = hasMore
         self.deleted = deleted
         self.mustRefetch = mustRefetch
+        self.checkpoint = checkpoint
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -43,6 +46,7 @@ public struct SyncResponse: Hashable, WireObject {
         hasMore = try fields.required("has_more")
         deleted = try fields.required("deleted")
         mustRefetch = try fields.required("must_refetch")
+        checkpoint = try fields.optional("checkpoint")
     }
 
     public func write(to json: inout JSONWriter) {
@@ -57,6 +61,7 @@ public struct SyncResponse: Hashable, WireObject {
             json.field("has_more", hasMore)
             json.field("deleted", deleted)
             json.field("must_refetch", mustRefetch)
+            json.field("checkpoint", checkpoint)
         }
     }
 }

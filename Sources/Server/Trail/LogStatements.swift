@@ -80,15 +80,16 @@ enum LogStatements {
 
     static func insertKey(_ key: VerifierKey, _ handover: SignedNote?, at now: Timestamp) -> SQL {
         """
-        INSERT INTO audit_key (verifier, handover, first_used) VALUES (\(key.text), \(handover?.note), \(now))
+        INSERT INTO audit_key (verifier, handover, first_used) VALUES (\(key.text), \(handover?.note ?? ""), \(now))
         ON CONFLICT DO NOTHING
         """
     }
 
-    static let keys: SQL = "SELECT verifier, handover FROM audit_key ORDER BY first_used, verifier"
+    static let keys: SQL =
+        "SELECT verifier, nullif(handover, '') AS handover FROM audit_key ORDER BY first_used, verifier"
 
     /// Where an entry is in the log, if it is.
     static func position(_ family: FamilyID, _ number: Int64) -> SQL {
-        "SELECT position FROM audit_leaf WHERE family_id = \(family) AND n = \(number)"
+        "SELECT position, hash FROM audit_leaf WHERE family_id = \(family) AND n = \(number)"
     }
 }

@@ -23,7 +23,8 @@ public struct TrailKeys: Sendable {
         public var description: String {
             switch self {
             case .origin: "it must hold one line “origin NAME”, the name without blanks and +"
-            case .line(let number): "line \(number) is neither “origin NAME” nor “sign” or “seal” with 64 hexadecimal digits"
+            case .line(let number):
+                "line \(number) is neither “origin NAME” nor “sign” or “seal” with 64 hexadecimal digits"
             case .missing(let kind): "it holds no line “\(kind)” with 64 hexadecimal digits"
             }
         }
@@ -70,12 +71,15 @@ public struct TrailKeys: Sendable {
         return stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }
 
-    /// For each key but the oldest, the note in which the one before it hands over to it; oldest first.
+    /// The keys with the notes in which neighbours vouch for each other, so that whoever pins one can follow the log to the
+    /// others. A key that was stolen is taken out of the file before the next comes in: then nobody vouches.
     var handovers: [(key: VerifierKey, note: SignedNote?)] {
-        let oldestFirst = Array(signing.reversed())
-        return oldestFirst.indices.map { index in
-            let key = oldestFirst[index].verifier
-            return (key, index == 0 ? nil : TrustedKeys.handover(from: oldestFirst[index - 1], to: key))
+        guard signing.count > 1 else { return signing.map { ($0.verifier, nil) } }
+        return zip(signing.dropFirst(), signing).flatMap { old, new in
+            [
+                (key: new.verifier, note: TrustedKeys.handover(from: old, to: new.verifier)),
+                (key: old.verifier, note: TrustedKeys.handover(from: new, to: old.verifier)),
+            ]
         }
     }
 }

@@ -25,7 +25,9 @@ final class TestServer: Sendable {
 
     static let tokenKey = [UInt8](repeating: 7, count: 32)
     static let trailKeys: TrailKeys? = try? TrailKeys(
-        text: "origin nagz.test/log\nsign \(String(repeating: "5a", count: 32))\nseal \(String(repeating: "c3", count: 32))\n")
+        text:
+            "origin nagz.test/log\nsign \(String(repeating: "5a", count: 32))\nseal \(String(repeating: "c3", count: 32))\n"
+    )
 
     /// Runs `body` with a fresh server.
     /// - Parameters:

@@ -29,8 +29,9 @@ struct FeedPage {
     let isGranted: Bool
     let json: [UInt8]
 
+    /// - Parameter checkpoint: the audit log's newest, for clients to keep.
     /// - Throws: 401, 403 as the gate says; `unexpectedShape` when the rows are not those of the statement.
-    init(_ rows: Rows, _ family: FamilyID, _ request: FeedRequest) throws {
+    init(_ rows: Rows, _ family: FamilyID, _ request: FeedRequest, checkpoint: String? = nil) throws {
         guard let gate = rows.first else { throw Access.sessionEnded }
         guard gate.integer(Column.entity) == 0 else { throw PostgresError.unexpectedShape("the feed's gate") }
         try Access.requireActive(status: gate.text(Column.firstText) ?? "")
@@ -63,7 +64,8 @@ struct FeedPage {
         let mustRefetch = request.isForeign || (!request.isLegacy && !isKnown)
         json = Self.write(
             rows, entities, family, serverTime, hasMore: cut != nil, mustRefetch,
-            Cursor(family: family, epoch: gate.integer(Column.firstNumber), place: place, sight: sight).text)
+            Cursor(family: family, epoch: gate.integer(Column.firstNumber), place: place, sight: sight).text,
+            checkpoint)
     }
 
     /// Which rows belong to which entity: nags, nag events, mediation events, gamification events.
@@ -79,7 +81,7 @@ struct FeedPage {
 
     private static func write(
         _ rows: Rows, _ entities: [Range<Int>], _ family: FamilyID, _ serverTime: Timestamp, hasMore: Bool,
-        _ mustRefetch: Bool, _ cursor: String
+        _ mustRefetch: Bool, _ cursor: String, _ checkpoint: String?
     ) -> [UInt8] {
         var json = JSONWriter(reserving: 512 + 280 * rows.count)
         json.object { json in
@@ -99,6 +101,7 @@ struct FeedPage {
             json.key("deleted")
             json.array { _ in }
             json.field("must_refetch", mustRefetch)
+            json.field("checkpoint", checkpoint)
         }
         return json.finish()
     }
