@@ -18,7 +18,7 @@ struct TableTests {
         "refresh_tokens": Ownership(writers: ["Auth"]),
         "sign_in_attempts": Ownership(writers: ["Auth"]),
         "idempotency_keys": Ownership(writers: ["Ledger"]),
-        "families": Ownership(writers: ["Families"], readers: ["Access", "AI", "Nags"]),
+        "families": Ownership(writers: ["Families"], readers: ["Access", "AI", "Audit", "Nags"]),
         // The row is born with its family; nobody but the ledger moves it.
         "family_clock": Ownership(
             writers: ["Ledger", "Families"], readers: ["Access", "AI", "Audit", "Auth", "Nags", "Sync", "Trail"]),

@@ -43,7 +43,7 @@ public final class NagzServer: Sendable {
         var databases: [Confined<Database>] = []
         var pulses: [Confined<LoopPulse>] = []
         let telemetry = Telemetry(loops: configuration.loops)
-        let trailHead = TrailHead(isOn: configuration.trailKeys != nil)
+        let trailHead = TrailHead(isOn: configuration.sequencesTrail && configuration.trailKeys != nil)
         for (number, loop) in loops.enumerated() {
             try loop.start()
             let (application, database, pulse) = try await Self.compose(on: loop) { poller in
@@ -67,7 +67,7 @@ public final class NagzServer: Sendable {
             databases.append(database)
             pulses.append(pulse)
         }
-        if let keys = configuration.trailKeys, let loop = loops.first {
+        if configuration.sequencesTrail, let keys = configuration.trailKeys, let loop = loops.first {
             sequencing = try await Self.compose(on: loop) { poller in
                 let database = Database(options, limits: .ofSequencer, poller: poller)
                 database.open()
