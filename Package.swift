@@ -55,7 +55,8 @@ let package = Package(
             dependencies: ["HTTP", "Postgres", "Audit", "Contract", "NagzAI", "Domain", "JSON", "CSodium"],
             exclude: ["THREATS.md"], swiftSettings: common),
         .executableTarget(
-            name: "nagz", dependencies: ["Server", "Contract", "Postgres", "Reactor", "Domain"], swiftSettings: common),
+            name: "nagz", dependencies: ["Server", "Audit", "Contract", "JSON", "Postgres", "Reactor", "Domain"],
+            swiftSettings: common),
 
         // MARK: Tests
         .target(

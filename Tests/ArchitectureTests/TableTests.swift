@@ -13,7 +13,10 @@ struct TableTests {
         "users": Ownership(
             writers: ["Auth"],
             // Everybody shows or names people: by id, display name or pseudonym.
-            readers: ["Access", "AI", "Audit", "Consents", "Families", "Nags", "Preferences", "Safety", "Sync"]),
+            readers: [
+                "Access", "Admins", "AI", "Audit", "Consents", "Families", "Nags", "Preferences", "Safety", "Sync",
+                "Trail",
+            ]),
         "sessions": Ownership(writers: ["Auth"], readers: ["Access"]),
         "refresh_tokens": Ownership(writers: ["Auth"]),
         "sign_in_attempts": Ownership(writers: ["Auth"]),
@@ -24,7 +27,7 @@ struct TableTests {
             writers: ["Ledger", "Families"], readers: ["Access", "AI", "Audit", "Auth", "Nags", "Sync", "Trail"]),
         "memberships": Ownership(
             writers: ["Families"],
-            readers: ["Access", "AI", "Auth", "Consents", "Gamification", "Nags", "Preferences", "Sync"]),
+            readers: ["Access", "AI", "Auth", "Consents", "Gamification", "Nags", "Preferences", "Sync", "Trail"]),
         "child_credentials": Ownership(writers: ["Families"]),
         "child_settings": Ownership(writers: ["Families"], readers: ["AI", "Nags"]),
         // Made with a membership, suspended for safety.
@@ -49,8 +52,9 @@ struct TableTests {
         "devices": Ownership(writers: ["Devices"]),
         "deliveries": Ownership(writers: ["Deliveries"]),
         "report_snapshots": Ownership(writers: ["Reports"]),
-        "audit_entry": Ownership(writers: ["Ledger"], readers: ["Audit", "Trail"]),
-        "audit_payload": Ownership(writers: ["Ledger"], readers: ["Audit", "Trail"]),
+        // The ledger adds; what retention and erasure take, the trail's tools take.
+        "audit_entry": Ownership(writers: ["Ledger", "Trail"], readers: ["Audit"]),
+        "audit_payload": Ownership(writers: ["Ledger", "Trail"], readers: ["Audit"]),
         "audit_leaf": Ownership(writers: ["Trail"], readers: ["Audit"]),
         "audit_node": Ownership(writers: ["Trail"]),
         "audit_checkpoint": Ownership(writers: ["Trail"], readers: ["Audit"]),

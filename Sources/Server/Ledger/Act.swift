@@ -58,6 +58,8 @@ enum SystemActor {
     static let mediator = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0002)
     /// Somebody who is not signed in.
     static let guest = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0003)
+    /// Whoever runs the command line.
+    static let operating = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0004)
 }
 
 extension FamilyID {
