@@ -103,7 +103,10 @@ struct TrailExport {
             for index in 0..<rows.count {
                 let place: Int64 = try rows[index]["position"]
                 lines.append(try line(rows[index], at: place))
-                if case .entry = lines[lines.count - 1] { count += 1 }
+                if case .entry(let entry) = lines[lines.count - 1] {
+                    count += 1
+                    lines += try differing(entry, rows[index], at: place)
+                }
                 lines += nodes[place] ?? []
                 while nextNote < notes.count, case let noted:Int64 = try notes[nextNote]["size"], noted <= place + 1 {
                     if noted == place + 1, noted - lastNoted >= Self.checkpointDistance, noted < size {
@@ -140,6 +143,15 @@ struct TrailExport {
             }
         }
         return lines
+    }
+
+    /// A leaf that the log keeps and that is not its entry's, for whoever checks to stumble over.
+    private func differing(
+        _ entry: AuditExportLine.Entry, _ row: Row, at position: Int64
+    ) throws -> [AuditExportLine] {
+        let leaf = LogLeaf(family: entry.familyID, number: Int64(entry.n), entryHash: entry.hash.bytes)
+        let kept = try HexDigest(column: try row["leaf_hash"])
+        return kept.bytes == leaf.hash ? [] : [.node(level: 0, position: Int(position), hash: kept)]
     }
 
     private func line(_ row: Row, at position: Int64) throws -> AuditExportLine {

@@ -32,10 +32,12 @@ final class TestServer: Sendable {
     /// Runs `body` with a fresh server.
     /// - Parameters:
     ///   - configure: changes what the server is told at start.
+    ///   - isTampered: whether the test spoils the database on purpose, so that nothing in it need hold.
     ///   - toleratesFaults: whether lines at error level in the server's log are part of the test.
     static func run(
         configure: @Sendable (inout Configuration) -> Void = { _ in }, toleratesFaults: Bool = false,
-        _ body: @Sendable (TestServer) async throws -> Void, sourceLocation: SourceLocation = #_sourceLocation
+        isTampered: Bool = false, _ body: @Sendable (TestServer) async throws -> Void,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try await TestCluster.shared.withDatabase { url in
             let (clock, random, log) = (ManualClock(), SeededRandomness(), try LogTap())
@@ -62,7 +64,9 @@ final class TestServer: Sendable {
                 }
             }
             do {
-                for fault in try await database.faults() { Issue.record("\(fault)", sourceLocation: sourceLocation) }
+                for fault in isTampered ? [] : try await database.faults() {
+                    Issue.record("\(fault)", sourceLocation: sourceLocation)
+                }
             } catch {
                 Issue.record(error, sourceLocation: sourceLocation)
             }
