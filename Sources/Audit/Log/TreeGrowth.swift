@@ -14,12 +14,25 @@ public struct LogLeaf: Hashable, Sendable {
     }
 
     public var content: [UInt8] {
-        var bytes = family.bytes
-        bytes.appendBigEndian(number)
-        return bytes + entryHash
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(56)
+        append(to: &bytes)
+        return bytes
     }
 
-    public var hash: [UInt8] { MerkleHash.leaf(content) }
+    public var hash: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(57)
+        bytes.append(0x00)
+        append(to: &bytes)
+        return sha256(bytes)
+    }
+
+    private func append(to bytes: inout [UInt8]) {
+        bytes.append(family)
+        bytes.appendBigEndian(number)
+        bytes += entryHash
+    }
 }
 
 /// The right edge of the log, level by level of the tile layout, to which leaves are added.

@@ -72,6 +72,10 @@ final class TrailCheck: Sendable {
             var lines = state.lines
             defer { state.lines = lines }
             try lines.add(data) { line in
+                if let record = EntryLine.record(line) {
+                    state.count += 1
+                    return try Self.check(record, &state.verifier)
+                }
                 guard let read = AuditExportLine(line) else {
                     throw Stop(.incomplete, "line \(state.count + 1) is no line of an export")
                 }
@@ -86,6 +90,10 @@ final class TrailCheck: Sendable {
     private static func check(_ line: AuditExportLine, line number: Int, _ verifier: inout TrailVerifier) throws {
         if case .other = line { return }
         guard let record = ExportRecord(line) else { throw Stop(.incomplete, "line \(number) is no line of an export") }
+        try check(record, &verifier)
+    }
+
+    private static func check(_ record: ExportRecord, _ verifier: inout TrailVerifier) throws {
         do throws(TrailFinding) {
             try verifier.check(record)
         } catch {
