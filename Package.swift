@@ -65,7 +65,7 @@ let package = Package(
         .executableTarget(
             name: "nagz",
             dependencies: [
-                "Server", "Device", "Contract", "Postgres", "SQLite", "Reactor", "NagzAI", "Domain", "JSON",
+                "Server", "Device", "Audit", "Contract", "Postgres", "SQLite", "Reactor", "NagzAI", "Domain", "JSON",
             ],
             swiftSettings: common),
 

@@ -204,12 +204,20 @@ make_secret() {
     mv "$1.new" "$1"
 }
 
+# make_audit_keys FILE: the keys of the audit trail, as `nagz audit keys new` makes them; an existing file is kept.
+make_audit_keys() {
+    [ ! -s "$1" ] || return 0
+    (umask 077 && mkdir -p "$(dirname "$1")" &&
+        printf 'origin nagz.local/%s\nsign %s\nseal %s\n' "$(random_hex 4)" "$(random_hex 32)" "$(random_hex 32)" >"$1.new")
+    mv "$1.new" "$1"
+}
+
 # MARK: the server
 
 SERVER= # process id of the server this script started
 
-# start_server PORT LOG ARGUMENT...: starts `nagz serve` and waits until it is ready. Needs NAGZ_PROGRAM, DATABASE_URL and
-# NAGZ_TOKEN_KEY_FILE. In a session of its own, so that Ctrl-C reaches this script, which then drains the server.
+# start_server PORT LOG ARGUMENT...: starts `nagz serve` and waits until it is ready. Needs NAGZ_PROGRAM, DATABASE_URL,
+# NAGZ_TOKEN_KEY_FILE and NAGZ_AUDIT_KEY_FILE. In a session of its own, so that Ctrl-C reaches this script, which then drains the server.
 start_server() {
     local port=$1 log=$2 status=0 answer deadline=$((SECONDS + 30))
     shift 2
@@ -267,11 +275,12 @@ make_scratch() {
 scratch_server() {
     local port
     build_release
-    use_cluster scratch "$SCRATCH/postgres"
+    use_cluster "${SCRATCH_KIND:-scratch}" "$SCRATCH/postgres"
     make_database nagz
     make_secret "$SCRATCH/token.key" 32
+    make_audit_keys "$SCRATCH/audit.key"
     DATABASE_URL=$(cluster_url nagz nagz)
-    export DATABASE_URL NAGZ_TOKEN_KEY_FILE=$SCRATCH/token.key
+    export DATABASE_URL NAGZ_TOKEN_KEY_FILE=$SCRATCH/token.key NAGZ_AUDIT_KEY_FILE=$SCRATCH/audit.key
     migrate_database
     port=$(free_port)
     start_server "$port" "$STATE/log/${NAME#deploy/}-server.log" "$@"

@@ -43,13 +43,13 @@ public struct AuditEntry: Hashable, Sendable {
 
         /// The canonical bytes: every field with its length before it, in a fixed order.
         public var canonical: [UInt8] {
-            var bytes = CanonicalBytes()
+            var bytes = CanonicalBytes(reserving: 192)
             bytes.append(Array(kind.utf8))
-            bytes.append(actor.bytes)
-            bytes.append(subject?.bytes)
-            bytes.append(resource?.bytes)
-            bytes.append(trace.bytes)
-            bytes.append(request.bytes)
+            bytes.append(actor)
+            bytes.append(subject)
+            bytes.append(resource)
+            bytes.append(trace)
+            bytes.append(request)
             bytes.append(commitment)
             return bytes.bytes
         }
@@ -69,9 +69,11 @@ public struct AuditEntry: Hashable, Sendable {
     /// What `hash` must be: H(0x01 ‖ previous ‖ family ‖ number ‖ time ‖ act). The time counts microseconds since
     /// 2000-01-01T00:00:00Z, as PostgreSQL does, because the database computes the same hash while it writes.
     public var expectedHash: [UInt8] {
-        var bytes: [UInt8] = [0x01]
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(256)
+        bytes.append(0x01)
         bytes += previous
-        bytes += family.bytes
+        bytes.append(family)
         bytes.appendBigEndian(number)
         bytes.appendBigEndian(at.microseconds &- 946_684_800_000_000)
         bytes += act.canonical
@@ -113,5 +115,12 @@ public struct AuditBody: Hashable, Sendable {
 
     /// H(0x02 ‖ salt ‖ body). The salt is 32 random bytes of its own for each entry, so that a guess of the body cannot
     /// be checked once both are erased.
-    public static func commitment(salt: [UInt8], body: [UInt8]) -> [UInt8] { sha256([0x02] + salt + body) }
+    public static func commitment(salt: [UInt8], body: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(1 + salt.count + body.count)
+        bytes.append(0x02)
+        bytes += salt
+        bytes += body
+        return sha256(bytes)
+    }
 }

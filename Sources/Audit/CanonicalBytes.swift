@@ -1,12 +1,22 @@
+import Domain
+
 /// Fields joined so that no two different lists give the same bytes: a four-byte big-endian length before each, and
 /// 0xffffffff for a field that is absent.
 struct CanonicalBytes {
     private(set) var bytes: [UInt8] = []
 
+    init(reserving capacity: Int = 0) { bytes.reserveCapacity(capacity) }
+
     mutating func append(_ field: [UInt8]?) {
         guard let field else { return bytes.appendBigEndian(UInt32.max) }
         bytes.appendBigEndian(UInt32(clamping: field.count))
         bytes += field
+    }
+
+    mutating func append<Kind>(_ id: Identifier<Kind>?) {
+        guard let id else { return bytes.appendBigEndian(UInt32.max) }
+        bytes.appendBigEndian(UInt32(16))
+        bytes.append(id)
     }
 
     /// The fields again; nil when the bytes end inside one.
@@ -30,6 +40,12 @@ struct CanonicalBytes {
 }
 
 extension [UInt8] {
+    /// The sixteen bytes of an identifier, most significant first.
+    mutating func append<Kind>(_ id: Identifier<Kind>) {
+        appendBigEndian(id.high)
+        appendBigEndian(id.low)
+    }
+
     mutating func appendBigEndian(_ value: some FixedWidthInteger) {
         for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
             append(UInt8(truncatingIfNeeded: value >> shift))

@@ -25,6 +25,13 @@ public struct ChainVerifier {
 
     public init(family: FamilyID) { self.family = family }
 
+    /// Goes on behind what retention has taken.
+    public init(family: FamilyID, after number: Int64, head: [UInt8]) {
+        self.family = family
+        lastNumber = number
+        self.head = head
+    }
+
     /// Checks the next entry.
     /// - Parameter payload: its salt and body, or nil where they have been erased.
     public mutating func check(_ entry: AuditEntry, payload: (salt: [UInt8], body: [UInt8])?) throws(Fault) {

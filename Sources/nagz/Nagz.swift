@@ -14,12 +14,14 @@ struct Nagz {
                nagz seed demo [--if-empty]
                nagz seed bench [--families N] [--out FOLDER]
                nagz device COMMAND [OPTION…]    a phone's half: nagz device --help
+               nagz audit    verify|export|witness|keys|prune|erase …   (nagz audit --help)
+               nagz admin    create|list|revoke …                       (nagz admin --help)
                nagz routes
                nagz --version | --help
 
         Every verb takes --database-url URL (or DATABASE_URL in the environment): a libpq connection string.
         serve reads its token key from the file named by NAGZ_TOKEN_KEY_FILE: 64 hexadecimal digits a line, the newest
-        key first. deploy/run makes one.
+        key first. The keys of the audit trail come from NAGZ_AUDIT_KEY_FILE (nagz audit keys new). deploy/run makes both.
 
         exit codes: 0 done, 64 wrong usage, 69 database unavailable, 73 port taken, 78 configuration
         """
@@ -35,6 +37,8 @@ struct Nagz {
             case "migrate": finish { [arguments] in try await Migrate.run(arguments) }
             case "device": finish { [arguments] in try await DeviceCommand.run(arguments) }
             case "seed": finish { [arguments] in try await Seed.run(arguments) }
+            case "audit": finish { [arguments] in try await AuditCommand.run(arguments) }
+            case "admin": finish { [arguments] in try await AdminCommand.run(arguments) }
             case "routes": try Catalogue.printRoutes(arguments)
             case "--version": print("nagz \(NagzVersion.current)")
             case "--help", "-h": print(usage)
@@ -69,6 +73,10 @@ struct Nagz {
 struct Stop: Error {
     /// The numbers of sysexits.h that fit.
     enum Code: Int32 {
+        /// `nagz audit verify`: the trail was tampered with.
+        case tampered = 1
+        /// `nagz audit verify`: it cannot be said that it was not.
+        case incomplete = 2
         case usage = 64
         case notApplied = 65
         case unknownThing = 66
@@ -129,6 +137,13 @@ struct Arguments {
     /// Call when every option has been taken: what is left was not understood.
     func finish() throws {
         if let word = words.first { throw Stop(.usage, "“\(word)” is not understood; nagz --help tells what is") }
+    }
+
+    /// The values behind an option that may be given several times.
+    mutating func values(_ name: String) throws -> [String] {
+        var values: [String] = []
+        while let value = try value(name) { values.append(value) }
+        return values
     }
 
     mutating func databaseURL() throws -> String {

@@ -25,7 +25,7 @@ enum Seed {
     private static func demo(_ url: String, _ arguments: inout Arguments) async throws {
         let skipsUsed = arguments.flag("--if-empty")
         try arguments.finish()
-        try await DemoSeed.run(databaseURL: url, skipsUsed: skipsUsed) { line in
+        try await DemoSeed.run(databaseURL: url, trailKeys: try AuditKeyFile.read(), skipsUsed: skipsUsed) { line in
             FileHandle.standardError.write(Data("the demo family: \(line)\n".utf8))
         } announce: { signIns in
             FileHandle.standardOutput.write(Data(signIns.map { "\($0)\n" }.joined().utf8))

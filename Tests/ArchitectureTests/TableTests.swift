@@ -14,20 +14,21 @@ struct TableTests {
             writers: ["Auth"],
             // Everybody shows or names people: by id, display name or pseudonym.
             readers: [
-                "Access", "AI", "Audit", "Consents", "Families", "Ingestion", "Ledger", "Nags", "Preferences", "Safety",
-                "Sync",
+                "Access", "Admins", "AI", "Audit", "Consents", "Families", "Ingestion", "Ledger", "Nags", "Preferences",
+                "Safety", "Sync", "Trail",
             ]),
         "sessions": Ownership(writers: ["Auth"], readers: ["Access"]),
         "refresh_tokens": Ownership(writers: ["Auth"]),
         "sign_in_attempts": Ownership(writers: ["Auth"]),
         "idempotency_keys": Ownership(writers: ["Ledger"]),
-        "families": Ownership(writers: ["Families"], readers: ["Access", "AI", "Nags"]),
+        "families": Ownership(writers: ["Families"], readers: ["Access", "AI", "Audit", "Nags"]),
         // The row is born with its family; nobody but the ledger moves it.
         "family_clock": Ownership(
-            writers: ["Ledger", "Families"], readers: ["Access", "AI", "Auth", "Ingestion", "Nags", "Sync"]),
+            writers: ["Ledger", "Families"],
+            readers: ["Access", "AI", "Audit", "Auth", "Ingestion", "Nags", "Sync", "Trail"]),
         "memberships": Ownership(
             writers: ["Families"],
-            readers: ["Access", "AI", "Auth", "Consents", "Gamification", "Nags", "Preferences", "Sync"]),
+            readers: ["Access", "AI", "Auth", "Consents", "Gamification", "Nags", "Preferences", "Sync", "Trail"]),
         "child_credentials": Ownership(writers: ["Families"]),
         "child_settings": Ownership(writers: ["Families"], readers: ["AI", "Nags"]),
         // Made with a membership, suspended for safety.
@@ -54,8 +55,16 @@ struct TableTests {
         "devices": Ownership(writers: ["Devices"]),
         "deliveries": Ownership(writers: ["Deliveries"]),
         "report_snapshots": Ownership(writers: ["Reports"]),
-        "audit_entry": Ownership(writers: ["Ledger"], readers: ["Audit"]),
-        "audit_payload": Ownership(writers: ["Ledger"], readers: ["Audit"]),
+        // The ledger adds; what retention and erasure take, the trail's tools take.
+        "audit_entry": Ownership(writers: ["Ledger", "Trail"], readers: ["Audit"]),
+        "audit_payload": Ownership(writers: ["Ledger", "Trail"], readers: ["Audit"]),
+        "audit_leaf": Ownership(writers: ["Trail"], readers: ["Audit"]),
+        "audit_node": Ownership(writers: ["Trail"]),
+        "audit_checkpoint": Ownership(writers: ["Trail"], readers: ["Audit"]),
+        "audit_key": Ownership(writers: ["Trail"]),
+        "audit_prune": Ownership(writers: ["Trail"], readers: ["Audit"]),
+        "audit_subject_key": Ownership(writers: ["Trail"], readers: ["Audit"]),
+        "admins": Ownership(writers: ["Admins"], readers: ["Access", "Auth"]),
     ]
 
     @Test("every table has its owner here")

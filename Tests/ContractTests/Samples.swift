@@ -45,7 +45,7 @@ struct Sample: Sendable, CustomTestStringConvertible {
 
 extension Sample {
     /// One for every operation.
-    static let all = identity + family + nags + fun + rights + figures + feed + plain
+    static let all = identity + family + nags + fun + rights + figures + feed + auditLog + plain
 
     static func id<Kind>(_ number: UInt64) -> Identifier<Kind> { Identifier(high: 0xABCD, low: number) }
     /// A refined text that is known to be fine.
@@ -289,7 +289,7 @@ extension Sample {
                             userID: id(1), displayName: nil, role: .child, status: .active, timeZone: "Europe/Paris",
                             quietHours: .standard, pushBackMode: .bounded, allowsOnDevice: true, streak: 3,
                             resolved: [ResolvedNags(category: .meds, total: 2, completed: 1)])
-                    ]))),
+                    ]), checkpoint: "c")),
         Sample(
             API.uploadEvents, NoParameters(),
             OutboxUpload(
@@ -311,7 +311,7 @@ extension Sample {
             API.listAuditEvents,
             AuditQuery(
                 familyID: id(2), actorID: id(1), subjectID: id(4), kind: "nag_created", resourceID: id(3),
-                traceID: id(19), from: moment, to: moment, cursor: "c", limit: 20), NoBody(),
+                traceID: id(19), q: "nag", from: moment, to: moment, cursor: "c", limit: 20), NoBody(),
             AuditPage(
                 items: [
                     AuditEntry(
@@ -321,7 +321,7 @@ extension Sample {
                 ], nextCursor: nil)),
     ]
 
-    private static func digest(_ byte: UInt8) -> HexDigest {
+    static func digest(_ byte: UInt8) -> HexDigest {
         read(String(repeating: "0\(byte)", count: 32))
     }
 
@@ -341,7 +341,7 @@ extension Sample {
                     sparklineHistory: [1.5, 3])
             ])),
         Sample(API.checkLiveness, NoParameters(), NoBody(), StatusAnswer(status: "ok")),
-        Sample(API.checkReadiness, NoParameters(), NoBody(), StatusAnswer(status: "ok")),
+        Sample(API.checkReadiness, NoParameters(), NoBody(), ReadinessAnswer(status: "ok", auditLog: "late")),
         Sample(API.getPrometheusMetrics, NoParameters(), NoBody(), PlainText("nagz_up 1\n")),
     ]
 }

@@ -72,7 +72,7 @@ struct TransportTests {
     }
 
     @Test(
-        "garbage, half an answer, silence and nobody at all end in an error of their own, in time",
+        "garbage, half an answer, silence and nobody at all each end in an error of their own",
         arguments: [
             ("SSH-2.0-nonsense\r\n", false), ("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhalf", false),
             ("", true), ("HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nslow", true), ("", false),

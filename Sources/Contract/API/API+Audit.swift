@@ -5,9 +5,7 @@ extension API {
     public static let listAuditEvents = Endpoint<AuditQuery, NoBody, AuditPage>(
         Operation("listAuditEvents", .get, "/api/v1/audit/events", tag: .audit))
 
-    static let auditOperations: [Operation] = [
-        listAuditEvents.operation
-    ]
+    static let auditOperations: [Operation] = [listAuditEvents.operation] + auditLogOperations
 }
 
 // MARK: Parameters
@@ -20,6 +18,8 @@ public struct AuditQuery: WireParameters, Hashable {
     public var kind: String?
     public var resourceID: ResourceID?
     public var traceID: TraceID?
+    /// Free search: an id of anything, or part of a kind.
+    public var q: String?
     public var from: Timestamp?
     public var to: Timestamp?
     public var cursor: String?
@@ -30,7 +30,8 @@ public struct AuditQuery: WireParameters, Hashable {
 
     public init(
         familyID: FamilyID? = nil, actorID: UserID? = nil, subjectID: UserID? = nil, kind: String? = nil,
-        resourceID: ResourceID? = nil, traceID: TraceID? = nil, from: Timestamp? = nil, to: Timestamp? = nil,
+        resourceID: ResourceID? = nil, traceID: TraceID? = nil, q: String? = nil, from: Timestamp? = nil,
+        to: Timestamp? = nil,
         cursor: String? = nil, limit: Int = defaultLimit
     ) {
         self.familyID = familyID
@@ -39,6 +40,7 @@ public struct AuditQuery: WireParameters, Hashable {
         self.kind = kind
         self.resourceID = resourceID
         self.traceID = traceID
+        self.q = q
         self.from = from
         self.to = to
         self.cursor = cursor
@@ -52,6 +54,7 @@ public struct AuditQuery: WireParameters, Hashable {
         kind = try parameters.optionalQuery("kind")
         resourceID = try parameters.optionalQuery("resource_id")
         traceID = try parameters.optionalQuery("trace_id")
+        q = try parameters.optionalQuery("q")
         from = try parameters.optionalQuery("from")
         to = try parameters.optionalQuery("to")
         cursor = try parameters.optionalQuery("cursor")
@@ -65,6 +68,7 @@ public struct AuditQuery: WireParameters, Hashable {
         parameters.query("kind", kind)
         parameters.query("resource_id", resourceID)
         parameters.query("trace_id", traceID)
+        parameters.query("q", q)
         parameters.query("from", from)
         parameters.query("to", to)
         parameters.query("cursor", cursor)

@@ -4,7 +4,7 @@ extension API {
         Operation("checkLiveness", .get, "/health/live", tag: .operations, access: .open, tier: .exempt))
 
     /// Whether the server can do its work.
-    public static let checkReadiness = Endpoint<NoParameters, NoBody, StatusAnswer>(
+    public static let checkReadiness = Endpoint<NoParameters, NoBody, ReadinessAnswer>(
         Operation("checkReadiness", .get, "/health/ready", tag: .operations, access: .open, tier: .exempt))
 
     /// Metrics for Prometheus.

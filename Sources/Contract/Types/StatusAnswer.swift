@@ -1,5 +1,29 @@
 import JSON
 
+/// Whether the server can do its work, and how the audit log stands.
+public struct ReadinessAnswer: Hashable, WireObject {
+    public var status: String
+    /// `current`, `late`, `broken` or `off`: anything but the first two words wants somebody to look.
+    public var auditLog: String
+
+    public init(status: String, auditLog: String) {
+        self.status = status
+        self.auditLog = auditLog
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        status = try fields.required("status")
+        auditLog = try fields.required("audit_log")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("status", status)
+            json.field("audit_log", auditLog)
+        }
+    }
+}
+
 /// The short answer of an operation that has nothing else to say.
 public struct StatusAnswer: Hashable, WireObject {
     public var status: String

@@ -16,11 +16,14 @@ public struct SyncResponse: Hashable, WireObject {
     public var mustRefetch: Bool
     /// Only where they were asked for and the family has changed since the place named; with the last page.
     public var facts: FamilyFacts?
+    /// The audit log's newest checkpoint, a signed note: keep the highest and refuse a shrink.
+    public var checkpoint: String?
 
     public init(
         nags: [SyncedNag], nagEvents: [SyncedNagEvent], aiMediationEvents: [SyncedAIMediationEvent],
         gamificationEvents: [SyncedGamificationEvent], connections: [SyncedConnection] = [], serverTime: Timestamp,
-        cursor: String, hasMore: Bool, deleted: [DeletedEntity], mustRefetch: Bool, facts: FamilyFacts? = nil
+        cursor: String, hasMore: Bool, deleted: [DeletedEntity], mustRefetch: Bool, facts: FamilyFacts? = nil,
+        checkpoint: String? = nil
     ) {
         self.nags = nags
         self.nagEvents = nagEvents
@@ -33,6 +36,7 @@ public struct SyncResponse: Hashable, WireObject {
         self.deleted = deleted
         self.mustRefetch = mustRefetch
         self.facts = facts
+        self.checkpoint = checkpoint
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -47,6 +51,7 @@ public struct SyncResponse: Hashable, WireObject {
         deleted = try fields.required("deleted")
         mustRefetch = try fields.required("must_refetch")
         facts = try fields.optional("facts")
+        checkpoint = try fields.optional("checkpoint")
     }
 
     public func write(to json: inout JSONWriter) {
@@ -62,6 +67,7 @@ public struct SyncResponse: Hashable, WireObject {
             json.field("deleted", deleted)
             json.field("must_refetch", mustRefetch)
             json.field("facts", facts)
+            json.field("checkpoint", checkpoint)
         }
     }
 }

@@ -10,7 +10,8 @@ struct Access {
     func account(_ caller: Caller, _ queries: any Queries) async throws -> Account {
         let rows = try await queries.query(
             """
-            SELECT u.id, u.status, u.pseudonym, u.display_name, u.email, m.family_id, m.role
+            SELECT u.id, u.status, u.pseudonym, u.display_name, u.email, m.family_id, m.role,
+                   EXISTS (SELECT 1 FROM admins a WHERE a.user_id = u.id AND a.revoked_at IS NULL) AS is_admin
             FROM users u LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
             WHERE u.id = \(caller.userID) AND \(standing(caller))
             """)
@@ -79,6 +80,8 @@ struct Account {
     let email: String?
     let family: FamilyID?
     let role: FamilyRole?
+    /// Made by the command line; reads every trail.
+    let isAdmin: Bool
 
     fileprivate init(_ row: Row) throws(PostgresError) {
         id = try row["id"]
@@ -87,6 +90,7 @@ struct Account {
         email = try row["email"]
         family = try row["family_id"]
         role = try row["role"]
+        isAdmin = try row["is_admin"]
     }
 }
 

@@ -14,10 +14,14 @@ final class Backend {
     let hashing: PasswordHashing
     let heuristics: Heuristics
     let zones = ZoneTable()
+    let sealing: Sealing
+    /// What is known of the Merkle log.
+    let trailHead: TrailHead
+    let trailKeys: TrailKeys?
 
     init(
         database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
-        heuristics: Heuristics
+        heuristics: Heuristics, trailKeys: TrailKeys? = nil, trailHead: TrailHead? = nil
     ) {
         self.database = database
         self.clock = clock
@@ -27,6 +31,9 @@ final class Backend {
         self.hashing = hashing
         self.heuristics = heuristics
         access = Access()
-        ledger = Ledger(database: database, random: random)
+        sealing = Sealing(trailKeys, random: random)
+        self.trailKeys = trailKeys
+        self.trailHead = trailHead ?? TrailHead(isOn: false)
+        ledger = Ledger(database: database, random: random, sealing: sealing)
     }
 }

@@ -14,6 +14,10 @@ public struct Configuration: Sendable {
     public var databaseConnections: Int
     /// 32 bytes or more each, the newest first.
     public var tokenKeys: [[UInt8]]
+    /// Seal the trail's bodies and sign its log; nil does neither: for throw-away data.
+    public var trailKeys: TrailKeys?
+    /// Whether this server takes its turn at bringing entries into the log.
+    public var sequencesTrail = true
     public var enforcesRateLimits = true
     /// Accepts `Authorization: Bearer dev:<user-uuid>`; for development only, and told loudly at start.
     public var acceptsDevelopmentTokens = false

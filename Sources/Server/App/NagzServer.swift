@@ -11,6 +11,7 @@ public final class NagzServer: Sendable {
     private let loops: [EventLoop]
     private let http: HTTPServer
     private let residents: [Confined<Residents>]
+    private let sequencing: Confined<(Sequencer, Database)>?
     private let telemetry: Telemetry
     private let hashingPool: BlockingPool
     private let log: Log
@@ -40,6 +41,7 @@ public final class NagzServer: Sendable {
         var applications: [Application] = []
         var residents: [Confined<Residents>] = []
         let telemetry = Telemetry(loops: configuration.loops)
+        let trailHead = TrailHead(isOn: configuration.sequencesTrail && configuration.trailKeys != nil)
         for (number, loop) in loops.enumerated() {
             try loop.start()
             let (application, resident) = try await Self.compose(on: loop) { poller in
@@ -47,7 +49,7 @@ public final class NagzServer: Sendable {
                 database.open()
                 let backend = Backend(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
-                    heuristics: heuristics)
+                    heuristics: heuristics, trailKeys: configuration.trailKeys, trailHead: trailHead)
                 let routes = RouteTable(backend: backend, limiter: limiter, log: log)
                 Routes.register(in: routes, backend: backend, telemetry: telemetry)
                 let application = Application(
@@ -68,6 +70,17 @@ public final class NagzServer: Sendable {
             residents.append(resident)
         }
         self.residents = residents
+        if configuration.sequencesTrail, let keys = configuration.trailKeys, let loop = loops.first {
+            sequencing = try await Self.compose(on: loop) { poller in
+                let database = Database(options, limits: .ofSequencer, poller: poller)
+                database.open()
+                let sequencer = Sequencer(database: database, keys: keys, clock: clock, head: trailHead, log: log)
+                sequencer.start()
+                return Confined(value: (sequencer, database))
+            }
+        } else {
+            sequencing = nil
+        }
         self.telemetry = telemetry
         self.hashingPool = hashingPool
         self.log = log
@@ -99,14 +112,30 @@ public final class NagzServer: Sendable {
     public func shutDown(within time: Duration = .seconds(8)) async {
         telemetry.beginDraining()
         await http.drain(within: time)
+        if let sequencing, let loop = loops.first { await Self.stop(sequencing, on: loop) }
         for (loop, resident) in zip(loops, residents) { await Self.close(resident, on: loop) }
         for loop in loops { loop.stop() }
         hashingPool.stop()
         log.stop()
     }
 
+    private static func stop(_ sequencing: Confined<(Sequencer, Database)>, on loop: isolated EventLoop) {
+        sequencing.value.0.stop()
+        sequencing.value.1.close()
+    }
+
     private static func close(_ resident: Confined<Residents>, on loop: isolated EventLoop) {
         resident.value.database.close()
+    }
+}
+
+extension Database.Limits {
+    /// One session, which may wait: nobody waits for it.
+    fileprivate static var ofSequencer: Self {
+        var limits = Self()
+        limits.connections = 1
+        limits.exchangePatience = .seconds(90)
+        return limits
     }
 }
 

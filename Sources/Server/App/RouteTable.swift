@@ -65,6 +65,31 @@ final class RouteTable {
         }
     }
 
+    /// An operation whose answer is no JSON document: text, octets, or a stream.
+    func responding<Parameters, Body, Answer>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>,
+        _ handler: @escaping (Caller, Call<Parameters, Body>) async throws -> Response
+    ) {
+        precondition(endpoint.operation.access == .bearer, "\(endpoint.operation.id) is open")
+        addResponding(endpoint.operation) { [self] request, context, fields in
+            let caller = try backend.verifiedTokens.caller(try Self.bearerToken(request), context)
+            try limit(endpoint.operation, .user(caller.userID), context, &fields)
+            return try await handler(caller, call(endpoint, request, context))
+        }
+    }
+
+    /// The same for everybody.
+    func openlyResponding<Parameters, Body, Answer>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>,
+        _ handler: @escaping (Call<Parameters, Body>) async throws -> Response
+    ) {
+        precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
+        addResponding(endpoint.operation) { [self] request, context, fields in
+            try limit(endpoint.operation, .address(context.remoteHost), context, &fields)
+            return try await handler(call(endpoint, request, context))
+        }
+    }
+
     /// An operation whose answer never changes while the server runs: sent from the loop without a task.
     func constant<Answer>(_ endpoint: Endpoint<NoParameters, NoBody, Answer>, _ answer: Answer) {
         let response = Response(.ok, .json, octets: answer.content)
@@ -76,9 +101,17 @@ final class RouteTable {
 
     // MARK: From request to response
 
-    private typealias Work = (Request, CallContext, inout [HeaderField]) async throws -> [UInt8]
+    private typealias Work<Value> = (Request, CallContext, inout [HeaderField]) async throws -> Value
 
-    private func add(_ operation: Operation, _ work: @escaping Work) {
+    private func add(_ operation: Operation, _ work: @escaping Work<[UInt8]>) {
+        let status = Status(number: operation.successStatus)
+        addResponding(operation) { request, context, fields in
+            let content = try await work(request, context, &fields)
+            return content.isEmpty ? Response(status) : Response(status, .json, octets: content)
+        }
+    }
+
+    private func addResponding(_ operation: Operation, _ work: @escaping Work<Response>) {
         let confined = Confined(value: work)
         let (backend, log) = (Confined(value: backend), log)
         routes.append(
@@ -86,10 +119,9 @@ final class RouteTable {
                 var fields: [HeaderField] = []
                 do {
                     let context = try CallContext(request, operation, at: backend.value.clock.now())
-                    let content = try await confined.value(request, context, &fields)
-                    let status = Status(number: operation.successStatus)
-                    return content.isEmpty
-                        ? Response(status, fields: fields) : Response(status, .json, fields: fields, octets: content)
+                    var response = try await confined.value(request, context, &fields)
+                    response.fields = fields + response.fields
+                    return response
                 } catch {
                     return Self.response(to: Failure(error), request, fields, log)
                 }

@@ -15,9 +15,9 @@ enum Routes {
         SyncRoutes.register(in: routes, Feed(backend))
         SafetyRoutes.register(in: routes, Safety(backend))
         ReportsRoutes.register(in: routes, Reports(backend))
-        AuditRoutes.register(in: routes, AuditTrail(backend))
+        AuditRoutes.register(in: routes, backend)
         LegalRoutes.register(in: routes)
-        MetricsRoutes.register(in: routes, telemetry)
+        MetricsRoutes.register(in: routes, telemetry, backend)
         OperationsRoutes.register(in: routes, Readiness(backend, telemetry))
     }
 }

@@ -29,6 +29,8 @@ struct Act {
     var actor: Pseudonym
     var subject: Pseudonym?
     var resource: ResourceID?
+    /// Whose erasure takes the details away: by default the subject's, or the actor's where there is none.
+    var sealedFor: Pseudonym?
     /// Names and values for the trail: ids, counts, codes. Never a person's words, secrets or addresses.
     var details: [String: String] = [:]
     /// Whether somebody may do more or less afterwards.
@@ -56,6 +58,8 @@ enum SystemActor {
     static let mediator = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0002)
     /// Somebody who is not signed in.
     static let guest = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0003)
+    /// Whoever runs the command line.
+    static let operating = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0004)
 }
 
 extension FamilyID {

@@ -34,10 +34,13 @@ final class Ledger {
     private let database: Database
     private let commits: GroupCommit
     private let random: any Randomness
+    private let sealing: Sealing
 
-    init(database: Database, random: any Randomness) {
+    /// - Parameter sealing: seals what is told of people; nil for throw-away data.
+    init(database: Database, random: any Randomness, sealing: Sealing? = nil) {
         self.database = database
         self.random = random
+        self.sealing = sealing ?? Sealing(nil, random: random)
         commits = GroupCommit(database)
     }
 
@@ -59,7 +62,8 @@ final class Ledger {
         for _ in 0..<Self.optimisticAttempts {
             let decision = try await decide(database)
             guard let (act, outcome) = Self.act(of: decision) else { return try Self.answer(of: decision) }
-            let statement = statement(act, in: family, context, once: once, outcome: outcome)
+            let key = try await key(of: act, database)
+            let statement = statement(act, in: family, context, once: once, outcome: outcome, key: key)
             if try await !commits.run(statement, key: (family.high, family.low)).isEmpty {
                 tally.writes += 1
                 return try Self.answer(of: decision)
@@ -77,7 +81,8 @@ final class Ledger {
     ) async throws -> Answer {
         try await onlyOnce(caller) { once in
             let (foundation, act, answer) = try await decide(database)
-            let first = statement(act, in: family, caller.context, once: once, outcome: answer.content)
+            let key = try await key(of: act, database)
+            let first = statement(act, in: family, caller.context, once: once, outcome: answer.content, key: key)
             _ = try await database.exchange(foundation + [first])
             tally.writes += 1
             return answer
@@ -122,8 +127,9 @@ final class Ledger {
             }
             let decision = try await decide(transaction)
             if let (act, outcome) = Self.act(of: decision) {
+                let key = try await key(of: act, transaction)
                 let rows = try await transaction.query(
-                    statement(act, in: family, context, once: once, outcome: outcome))
+                    statement(act, in: family, context, once: once, outcome: outcome, key: key))
                 guard !rows.isEmpty else { throw LedgerFault.refusedWhileHeld }
             }
             return Confined(value: decision)
@@ -157,9 +163,16 @@ final class Ledger {
         ", row8 AS (", ", row9 AS (", ", row10 AS (", ", row11 AS (", ", row12 AS (",
     ]
 
+    /// The key that seals what the act tells.
+    func key(of act: Act, _ queries: any Queries) async throws -> SubjectKey? {
+        try await sealing.key(of: act.sealedFor ?? act.subject ?? act.actor, queries)
+    }
+
     /// The whole act as one statement, which returns one row, or none when its basis does not hold any more.
+    /// - Parameter key: seals the details; nil leaves them as they are.
     func statement(
-        _ act: Act, in family: FamilyID, _ context: CallContext, once: Once? = nil, outcome: [UInt8]? = nil
+        _ act: Act, in family: FamilyID, _ context: CallContext, once: Once? = nil, outcome: [UInt8]? = nil,
+        key: SubjectKey? = nil
     ) -> SQL {
         precondition(act.rows.count <= Self.rowNames.count && act.stampedRows <= 400)
         let salt = random.bytes(32)
@@ -167,6 +180,7 @@ final class Ledger {
         let entry = AuditEntry.Act(
             kind: act.kind, actor: act.actor, subject: act.subject, resource: act.resource, trace: context.trace,
             request: context.request, commitment: AuditBody.commitment(salt: salt, body: body))
+        let sealed = key?.seal(body, commitment: entry.commitment, nonce: sealing.nonce()) ?? body
         var parts = [tick(act, in: family, context.now, entry.canonical)]
         for (name, row) in zip(Self.rowNames, act.rows) { parts += [name, row, ")"] }
         parts.append(
@@ -177,8 +191,8 @@ final class Ledger {
                 SELECT family_id, seq, ts, \(entry.kind), \(entry.actor), \(entry.subject), \(entry.resource),
                        \(entry.trace), \(entry.request), \(entry.commitment), prev_head, head FROM tick
             ), payload AS (
-                INSERT INTO audit_payload (family_id, n, salt, body)
-                SELECT family_id, seq, \(salt), \(body) FROM tick
+                INSERT INTO audit_payload (family_id, n, key_id, salt, body)
+                SELECT family_id, seq, \(key?.id), \(salt), \(sealed) FROM tick
             )
             """)
         if let once, let outcome { parts.append(once.record(outcome, at: context.now)) }

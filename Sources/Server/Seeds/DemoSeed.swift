@@ -19,13 +19,15 @@ public enum DemoSeed {
     static let days = 90
 
     /// - Parameters:
+    ///   - trailKeys: seal what the trail tells of the people; nil leaves it open.
     ///   - clock: its present is where the history ends.
     ///   - skipsUsed: does nothing, instead of throwing, when the database is in use.
     ///   - progress: told what is being done.
     ///   - announce: given how to sign in.
     /// - Throws: `SeedFault.notEmpty` when anything has ever been written to the database.
     public static func run(
-        databaseURL: String, clock: any WallClock = SystemClock(), cost: PasswordHashing.Cost = .interactive,
+        databaseURL: String, trailKeys: TrailKeys? = nil, clock: any WallClock = SystemClock(),
+        cost: PasswordHashing.Cost = .interactive,
         skipsUsed: Bool, progress: @escaping @Sendable (String) -> Void,
         announce: @escaping @Sendable ([DemoSignIn]) -> Void
     ) async throws {
@@ -38,7 +40,7 @@ public enum DemoSeed {
         }
         let (end, hashing) = (clock.now(), PasswordHashing(pool, cost: cost))
         try await onTask(of: loop) { poller in
-            try await run(databaseURL, until: end, hashing, skipsUsed, progress, announce, poller)
+            try await run(databaseURL, trailKeys, until: end, hashing, skipsUsed, progress, announce, poller)
         }
     }
 
@@ -60,7 +62,7 @@ public enum DemoSeed {
     }
 
     private static func run(
-        _ url: String, until end: Timestamp, _ hashing: PasswordHashing, _ skipsUsed: Bool,
+        _ url: String, _ trailKeys: TrailKeys?, until end: Timestamp, _ hashing: PasswordHashing, _ skipsUsed: Bool,
         _ progress: (String) -> Void, _ announce: ([DemoSignIn]) -> Void, _ poller: Poller
     ) async throws {
         let options = try ConnectionOptions(
@@ -86,7 +88,7 @@ public enum DemoSeed {
         let backend = Backend(
             database: database, clock: story, random: random, tokens: Tokens(keys: [random.bytes(32)]),
             hashing: hashing,
-            heuristics: Heuristics(phrasebook: try Phrasebook.english()))
+            heuristics: Heuristics(phrasebook: try Phrasebook.english()), trailKeys: trailKeys)
         let stage = DemoStage(backend, story, until: end)
         try await play(stage, progress)
         announce(stage.people.members.map { DemoSignIn($0, childCode: stage.childCode) })

@@ -140,12 +140,15 @@ struct CanaryTests {
             body: ["status": "completed", "note": .string(Self.note)])
     }
 
-    /// Both audit tables as text, bodies decoded.
+    /// Both audit tables as text, bodies unsealed.
     private func trail(_ server: TestServer) async throws -> String {
         let entries = try await server.rows("SELECT * FROM audit_entry").map(\.description)
-        let bodies = try await server.database.rows("SELECT body FROM audit_payload") { row in
-            String(decoding: try row["body"] as [UInt8], as: UTF8.self)
-        }
+        let bodies = try await server.database.rows(
+            """
+            SELECT e.commit, p.body, p.key_id, k.wrapped FROM audit_payload p JOIN audit_entry e USING (family_id, n)
+            LEFT JOIN audit_subject_key k ON k.id = p.key_id
+            """
+        ) { row in String(decoding: try #require(try row.unsealedBody()), as: UTF8.self) }
         return (entries + bodies).joined(separator: "\n")
     }
 

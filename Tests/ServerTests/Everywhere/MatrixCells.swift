@@ -35,6 +35,7 @@ struct Scene: Sendable {
         relationship = try await server.database.rows(
             "SELECT id FROM relationships WHERE family_id = \(family.id) ORDER BY id LIMIT 1"
         ) { try $0["id"] }[0]
+        try await server.write(["scene.made"], by: family.guardian, in: family.id)
     }
 }
 
@@ -162,6 +163,12 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
             return (NoParameters(), OutboxUpload(familyID: scene.family.id, items: [item]))
         },
         MatrixRow(API.listAuditEvents) { (AuditQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.getAuditEvent) { (AuditEntryPath(familyID: $0.family.id, n: 1), NoBody()) },
+        MatrixRow(API.exportAuditTrail) { (AuditExportQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.verifyAuditTrail) { (AuditScopeQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.getAuditStatus, .caller) { _ in (NoParameters(), NoBody()) },
+        MatrixRow(API.listAuditFamilies, .caller) { _ in (AuditFamiliesQuery(), NoBody()) },
+        MatrixRow(API.getAuditActivity) { (AuditActivityQuery(familyID: $0.family.id), NoBody()) },
     ]
 
     private static let mediation: [MatrixRow] = [

@@ -33,17 +33,28 @@ struct FeedRow: Sendable, Hashable {
     var at: Timestamp
 }
 
+extension Row {
+    /// A body as it was before it was sealed, of a row with `commit`, `body`, `key_id` and `wrapped`.
+    func unsealedBody() throws -> [UInt8]? {
+        guard let body: [UInt8] = try self["body"] else { return nil }
+        guard let id: Pseudonym = try self["key_id"] else { return body }
+        guard let wrapped: [UInt8] = try self["wrapped"] else { return nil }
+        return TestServer.trailKeys?.masters[0].unwrap(wrapped, id: id)?.open(body, commitment: try self["commit"])
+    }
+}
+
 extension TestServer {
     /// A family's audit trail, oldest first.
     func audit(_ family: FamilyID) async throws -> [AuditLine] {
         try await database.rows(
             """
-            SELECT e.family_id, e.n, e.at, e.kind, e.actor, e.subject, e.resource, p.body
+            SELECT e.family_id, e.n, e.at, e.kind, e.actor, e.subject, e.resource, e.commit, p.body, p.key_id, k.wrapped
             FROM audit_entry e LEFT JOIN audit_payload p USING (family_id, n)
+            LEFT JOIN audit_subject_key k ON k.id = p.key_id
             WHERE e.family_id = \(family) ORDER BY e.n
             """
         ) { row in
-            let body: [UInt8]? = try row["body"]
+            let body = try row.unsealedBody()
             return AuditLine(
                 family: try row["family_id"], n: try row["n"], at: try row["at"], kind: try row["kind"],
                 actor: try row["actor"], subject: try row["subject"], resource: try row["resource"],
@@ -117,7 +128,8 @@ extension TestServer {
         let names: [String] = try await database.rows(
             """
             SELECT tablename::text AS name FROM pg_tables WHERE schemaname = 'public'
-                AND tablename NOT IN ('schema_migrations', 'sign_in_attempts', 'sync_grants') ORDER BY 1
+                AND tablename NOT IN ('schema_migrations', 'sign_in_attempts', 'sync_grants',
+                                      'audit_leaf', 'audit_node', 'audit_checkpoint', 'audit_key', 'audit_subject_key') ORDER BY 1
             """
         ) { try $0["name"] }
         let parts = names.map { name in

@@ -21,6 +21,7 @@ extension TestServer {
                 var configuration = Configuration(databaseURL: database.url, tokenKeys: [Self.tokenKey], loops: 1)
                 configuration.databaseConnections = 3
                 configuration.passwordCost = .testing
+                configuration.trailKeys = Self.trailKeys
                 configuration.enforcesRateLimits = false
                 configuration.logLevel = .error
                 configuration.logDescriptor = log.descriptor

@@ -31,7 +31,9 @@ extension TestDatabase {
     {
         let entries = try await rows(
             """
-            SELECT e.*, p.salt, p.body FROM audit_entry e LEFT JOIN audit_payload p USING (family_id, n)
+            SELECT e.*, p.salt, p.body, p.key_id, k.wrapped
+            FROM audit_entry e LEFT JOIN audit_payload p USING (family_id, n)
+            LEFT JOIN audit_subject_key k ON k.id = p.key_id
             WHERE e.family_id = \(family) ORDER BY e.n
             """
         ) { row in
@@ -42,7 +44,7 @@ extension TestDatabase {
             let entry = AuditEntry(
                 family: try row["family_id"], number: try row["n"], at: try row["at"], act: act,
                 previous: try row["prev"], hash: try row["hash"])
-            return (entry: entry, salt: try row["salt"] as [UInt8]?, body: try row["body"] as [UInt8]?)
+            return (entry: entry, salt: try row["salt"] as [UInt8]?, body: try row.unsealedBody())
         }
         var verifier = ChainVerifier(family: family)
         for (entry, salt, body) in entries {

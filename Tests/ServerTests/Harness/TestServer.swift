@@ -24,15 +24,20 @@ final class TestServer: Sendable {
     let routes: Set<String>
 
     static let tokenKey = [UInt8](repeating: 7, count: 32)
+    static let trailKeys: TrailKeys? = try? TrailKeys(
+        text:
+            "origin nagz.test/log\nsign \(String(repeating: "5a", count: 32))\nseal \(String(repeating: "c3", count: 32))\n"
+    )
 
     /// Runs `body` with a fresh server.
     /// - Parameters:
     ///   - configure: changes what the server is told at start.
+    ///   - isTampered: whether the test spoils the database on purpose, so that nothing in it need hold.
     ///   - toleratesFaults: whether lines at error level in the server's log are part of the test.
     ///   - isOfActs: whether all of the data came to be by acts of the ledger, and so MUST be sound.
     static func run(
         configure: @Sendable (inout Configuration) -> Void = { _ in }, toleratesFaults: Bool = false,
-        isOfActs: Bool = true, _ body: @Sendable (TestServer) async throws -> Void,
+        isTampered: Bool = false, isOfActs: Bool = true, _ body: @Sendable (TestServer) async throws -> Void,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try await TestCluster.shared.withDatabase { url in
@@ -40,6 +45,7 @@ final class TestServer: Sendable {
             var configuration = Configuration(databaseURL: url, tokenKeys: [tokenKey], loops: 2)
             configuration.databaseConnections = 4
             configuration.passwordCost = .testing
+            configuration.trailKeys = trailKeys
             configuration.enforcesRateLimits = false
             configuration.logLevel = .warning
             configuration.logDescriptor = log.descriptor
@@ -59,7 +65,7 @@ final class TestServer: Sendable {
                 }
             }
             do {
-                for fault in isOfActs ? try await database.faults() : [] {
+                for fault in isOfActs && !isTampered ? try await database.faults() : [] {
                     Issue.record("\(fault)", sourceLocation: sourceLocation)
                 }
             } catch {

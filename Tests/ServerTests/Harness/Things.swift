@@ -17,7 +17,8 @@ extension TestServer {
             remoteHost: "127.0.0.1", idempotency: nil, ifMatch: nil)
         let random = random
         try await database.run { database in
-            let ledger = Ledger(database: database, random: random)
+            let sealing = Sealing(TestServer.trailKeys, random: random)
+            let ledger = Ledger(database: database, random: random, sealing: sealing)
             for kind in kinds {
                 let act = Act(
                     kind: kind, basis: .nothing, actor: actor.pseudonym, subject: subject?.pseudonym,

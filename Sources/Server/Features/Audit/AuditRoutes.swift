@@ -1,8 +1,21 @@
 import Contract
 
-/// The group `audit`: reading the trail.
+/// The group `audit`: reading and proving the trail.
 enum AuditRoutes {
-    static func register(in routes: RouteTable, _ trail: AuditTrail) {
+    static func register(in routes: RouteTable, _ backend: Backend) {
+        let (trail, log, overview) = (AuditTrail(backend), AuditLog(backend), AuditOverview(backend))
+        let export = AuditExport(backend)
         routes.signedIn(API.listAuditEvents, trail.list)
+        routes.signedIn(API.getAuditEvent, trail.detail)
+        routes.responding(API.exportAuditTrail, export.stream)
+        routes.signedIn(API.verifyAuditTrail, export.verify)
+        routes.signedIn(API.getAuditStatus, log.status)
+        routes.signedIn(API.listAuditFamilies, overview.families)
+        routes.signedIn(API.getAuditActivity, overview.activity)
+        routes.open(API.proveAuditConsistency, log.consistency)
+        routes.openlyResponding(API.getAuditCheckpoint, log.checkpoint)
+        routes.openlyResponding(API.getAuditTile) { try await log.tile($0.parameters) }
+        routes.openlyResponding(API.getAuditTileOfTwo) { try await log.tile($0.parameters) }
+        routes.openlyResponding(API.getAuditTileOfThree) { try await log.tile($0.parameters) }
     }
 }

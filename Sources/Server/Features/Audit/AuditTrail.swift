@@ -2,87 +2,160 @@ import Audit
 import Contract
 import Domain
 import Postgres
+import SQL
 
-/// The audit trail as people read it: newest first, page by page, narrowed by whatever they ask for.
-///
-/// Guardians read their own family's. A member whom the role matrix refuses leaves an entry in the trail they asked for.
-/// Reading by a guardian does not: the trail would grow by being looked at.
+/// The audit trail as people read it: newest first, page by page, narrowed by whatever they ask for, and one entry at a
+/// time with its proof.
 final class AuditTrail {
     private let backend: Backend
 
     init(_ backend: Backend) { self.backend = backend }
 
-    /// Entries of the named family, or of the caller's own.
-    /// - Throws: 403 for anybody but a guardian of it, 422 for a cursor that is not this family's.
+    /// Entries of the named family, of the caller's own, or of all for an administrator.
+    /// - Throws: 403 for anybody else, 422 for a cursor that is not of this list.
     func list(_ caller: Caller, _ call: Call<AuditQuery, NoBody>) async throws -> AuditPage {
         let query = call.parameters
-        let family = try await family(of: caller, query)
-        let member = try await backend.access.member(caller, of: family, backend.database)
-        if let denial = RoleMatrix.denial(of: .readAuditTrail, by: Standing(role: member.role)) {
-            return try await refuse(caller, member, denial)
+        let reader = try await backend.auditReader(
+            caller, of: query.familyID, reading: API.listAuditEvents.operation, details: query.details)
+        let search = try await AuditSearch(query, backend.database)
+        let before = try AuditCursor.place(query.cursor, in: reader.family)
+        guard search != .nothing else { return AuditPage(items: [], nextCursor: nil) }
+        let rows = try await backend.database.query(
+            AuditStatements.page(query, search, of: reader.family, before: before))
+        var items = try rows.map { try Contract.AuditEntry($0, backend.sealing) }
+        guard items.count > query.limit, query.limit <= rows.count else {
+            return AuditPage(items: items, nextCursor: nil)
         }
-        let before = try AuditCursor.place(query.cursor, in: family)
-        let rows = try await backend.database.query(AuditStatements.page(query, of: family, before: before))
-        var items = try rows.map { try Contract.AuditEntry($0) }
-        guard items.count > query.limit else { return AuditPage(items: items, nextCursor: nil) }
         items.removeLast()
-        let next = items.last.map { AuditCursor(family: family, before: Int64($0.n)).text }
-        return AuditPage(items: items, nextCursor: next)
+        let last = rows[query.limit - 1]
+        let next = AuditCursor(
+            family: try last["family_id"], before: try last["n"], at: try last["at"], isOfAll: reader.family == nil)
+        return AuditPage(items: items, nextCursor: next.text)
     }
 
-    private func family(of caller: Caller, _ query: AuditQuery) async throws -> FamilyID {
-        if let family = query.familyID { return family }
-        guard let family = try await backend.access.account(caller, backend.database).family else {
-            throw APIError(.authorizationDenied, Denial.guardianOnly.message)
+    /// One entry, and the proof that it is in the log.
+    /// - Throws: 404 when there is no such entry, 403 for whom its trail is none of the business of.
+    func detail(_ caller: Caller, _ call: Call<AuditEntryPath, NoBody>) async throws -> AuditEntryDetail {
+        let path = call.parameters
+        guard let number = path.number else { throw Self.missing }
+        _ = try await backend.auditReader(
+            caller, of: path.familyID, reading: API.getAuditEvent.operation, details: ["n": path.n])
+        let rows = try await backend.database.query(AuditStatements.entry(path.familyID, number))
+        guard let row = rows.first else { throw Self.missing }
+        let entry = try Contract.AuditEntry(row, backend.sealing)
+        let at: Timestamp = try row["at"]
+        var detail = AuditEntryDetail(
+            entry: entry, atMicroseconds: Int(at.microseconds), payload: "erased", salt: nil, body: nil, proof: nil)
+        switch try backend.sealing.body(row) {
+        case .whole(let salt, let body):
+            (detail.payload, detail.salt, detail.body) = ("whole", HexDigest(bytes: salt), hexadecimal(body))
+        case .unreadable: detail.payload = "unreadable"
+        case .erased: break
         }
-        return family
+        detail.proof = try await LogReader(backend).inclusion(of: path.familyID, number)
+        return detail
     }
 
-    private func refuse(_ caller: Caller, _ member: Member, _ denial: Denial) async throws -> AuditPage {
-        try await backend.ledger.write(caller, in: member.familyID) { queries in
-            let member = try await backend.access.member(caller, of: member.familyID, queries)
-            let act = Act(
-                kind: "audit.read.denied", basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
-                details: ["reason": denial.rawValue], stampedRows: 0)
-            return .refuse(act, APIError(.authorizationDenied, denial.message))
-        }
+    private static let missing = APIError(.notFound, "There is no such entry.")
+}
+
+extension AuditQuery {
+    /// What was asked for, for the trail: which conditions, and the ids among their values; no free text.
+    fileprivate var details: [String: String] {
+        var details: [String: String] = ["limit": String(limit)]
+        details["actor"] = actorID?.description
+        details["subject"] = subjectID?.description
+        details["resource"] = resourceID?.description
+        details["trace"] = traceID?.description
+        details["kind"] = kind == nil ? nil : "given"
+        details["q"] = q == nil ? nil : "given"
+        details["from"] = from?.rfc3339
+        details["to"] = to?.rfc3339
+        details["cursor"] = cursor == nil ? nil : "given"
+        return details
     }
 }
 
-/// A place in one family's trail, opaque to clients: the family, and the number the next page lies below.
+/// What the free search of a query comes to.
+enum AuditSearch: Equatable {
+    /// Nothing is searched for.
+    case everything
+    /// Nothing can be found.
+    case nothing
+    /// The id of a person, a person's stand-in, a thing or a trace.
+    case id(ResourceID)
+    case kinds([String])
+
+    /// Kinds are few and indexed: which of them hold the text is found out first.
+    init(_ query: AuditQuery, _ queries: any Queries) async throws {
+        guard let text = query.q?.split(whereSeparator: \.isWhitespace).joined(separator: " "), !text.isEmpty else {
+            self = .everything
+            return
+        }
+        if let id = ResourceID(text) {
+            self = .id(id)
+            return
+        }
+        let kinds: [String] = try await queries.query(AuditStatements.kinds).map { row throws(PostgresError) in
+            try row["kind"]
+        }
+        let found = kinds.filter { $0.contains(text.lowercased()) }
+        self = found.isEmpty ? .nothing : .kinds(found)
+    }
+}
+
+/// A place in a list of the trail, opaque to clients: the family, the number the next page lies below, and for the list of
+/// all families the time.
 struct AuditCursor {
     let family: FamilyID
     let before: Int64
+    var at = Timestamp.epoch
+    var isOfAll = false
 
     /// Nil when there is no cursor.
-    /// - Throws: 422 for text that is no cursor of this family.
-    static func place(_ text: String?, in family: FamilyID) throws(APIError) -> Int64? {
+    /// - Throws: 422 for text that is no cursor of this list.
+    static func place(_ text: String?, in family: FamilyID?) throws(APIError) -> AuditCursor? {
         guard let text else { return nil }
-        guard let bytes = bytes(base64URL: text[...]), bytes.count == 24, bytes.starts(with: family.bytes) else {
-            throw APIError(.validationFailed, "cursor is not one of this family's trail.", field: "cursor")
-        }
-        return Int64(bitPattern: bytes.dropFirst(16).reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+        guard let bytes = bytes(base64URL: text[...]), bytes.count == (family == nil ? 32 : 24) else { throw refusal }
+        func word(_ index: Int) -> UInt64 { bytes[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
+        let place = AuditCursor(
+            family: FamilyID(high: word(0), low: word(1)), before: Int64(bitPattern: word(2)),
+            at: family == nil ? Timestamp(microseconds: Int64(bitPattern: word(3))) : .epoch, isOfAll: family == nil)
+        guard family == nil || place.family == family,
+            (Timestamp.epoch...Timestamp(seconds: 253_402_300_799)).contains(place.at)
+        else { throw refusal }
+        return place
     }
 
+    private static let refusal = APIError(
+        .validationFailed, "cursor is not one of this family's trail.", field: "cursor")
+
     var text: String {
-        base64URL(family.bytes + (0..<8).map { UInt8(truncatingIfNeeded: before >> Int64(56 - 8 * $0)) })
+        let words = [before] + (isOfAll ? [at.microseconds] : [])
+        return base64URL(
+            family.bytes
+                + words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> Int64(56 - 8 * $0)) } })
     }
 }
 
 extension Contract.AuditEntry {
-    fileprivate init(_ row: Row) throws {
-        let body: [UInt8]? = try row["body"]
+    /// Reads a row of `AuditStatements`.
+    init(_ row: Row, _ sealing: Sealing) throws {
+        let body = try sealing.body(row).bytes
         self.init(
             familyID: try row["family_id"], n: try row["n"], at: try row["at"], kind: try row["kind"],
             actor: try row["actor"], subject: try row["subject"], actorID: try row["actor_id"],
             subjectID: try row["subject_id"], resourceID: try row["resource"], traceID: try row["trace"],
-            requestID: try row["request"], commit: try Self.digest(try row["commit"]),
-            previous: try Self.digest(try row["prev"]), hash: try Self.digest(try row["hash"]),
+            requestID: try row["request"], commit: try HexDigest(column: try row["commit"]),
+            previous: try HexDigest(column: try row["prev"]), hash: try HexDigest(column: try row["hash"]),
             details: body.flatMap { AuditBody(canonical: $0)?.details })
     }
+}
 
-    private static func digest(_ bytes: [UInt8]) throws(PostgresError) -> HexDigest {
+extension HexDigest {
+    /// - Throws: `unexpectedShape` unless there are 32 bytes.
+    init(column bytes: [UInt8]) throws(PostgresError) {
         guard let digest = HexDigest(bytes: bytes) else { throw .unexpectedShape("a hash of \(bytes.count) bytes") }
-        return digest
+        self = digest
     }
 }

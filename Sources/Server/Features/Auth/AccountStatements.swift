@@ -5,7 +5,10 @@ import SQL
 enum AccountStatements {
     /// What `Person` reads, of an account `u` and its active membership `m`.
     static let person: SQL =
-        "u.id, u.pseudonym, u.email, u.display_name, u.status, u.created_at, m.family_id, m.role"
+        """
+        u.id, u.pseudonym, u.email, u.display_name, u.status, u.created_at, m.family_id, m.role,
+        EXISTS (SELECT 1 FROM admins a WHERE a.user_id = u.id AND a.revoked_at IS NULL) AS is_admin
+        """
     static let membership: SQL = "LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'"
 
     /// A `person` with their `password_hash`.
@@ -35,6 +38,15 @@ enum AccountStatements {
         """
         UPDATE users SET status = 'active' FROM tick
         WHERE users.id = \(user) AND users.status = 'pending_guardian_consent'
+        """
+    }
+
+    /// A row of an act: nothing of the person is left but the account's id.
+    static func erase(_ user: UserID, at now: Timestamp) -> SQL {
+        """
+        UPDATE users SET status = 'deleted', pseudonym = NULL, email = NULL, display_name = NULL, password_hash = NULL,
+            date_of_birth = NULL, deleted_at = coalesce(deleted_at, \(now))
+        FROM tick WHERE users.id = \(user)
         """
     }
 

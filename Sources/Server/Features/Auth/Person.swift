@@ -11,6 +11,8 @@ struct Person {
     let status: String
     let createdAt: Timestamp
     let membership: FamilyMembership?
+    /// Whether the command line made them an administrator: their sessions are short.
+    let isAdmin: Bool
 
     /// Somebody who signs up just now.
     init(
@@ -24,6 +26,7 @@ struct Person {
         self.status = status.rawValue
         self.createdAt = createdAt
         membership = nil
+        isAdmin = false
     }
 
     /// Reads the columns of `AccountStatements.person`.
@@ -34,6 +37,7 @@ struct Person {
         displayName = try row["display_name"]
         status = try row["status"]
         createdAt = try row["created_at"]
+        isAdmin = try row["is_admin"]
         if let family: FamilyID = try row["family_id"], let role: FamilyRole = try row["role"] {
             membership = FamilyMembership(familyID: family, role: role)
         } else {

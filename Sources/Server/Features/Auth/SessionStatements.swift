@@ -50,10 +50,12 @@ enum SessionStatements {
 
     // MARK: Rows of an act
 
-    static func open(_ session: SessionID, of user: UserID, isChild: Bool, at now: Timestamp) -> SQL {
+    static func open(
+        _ session: SessionID, of user: UserID, isChild: Bool, at now: Timestamp, for lifetime: Timestamp.Span
+    ) -> SQL {
         """
         INSERT INTO sessions (id, user_id, created_at, expires_at, is_child)
-        SELECT \(session), \(user), \(now), \(now + Tokens.refreshLifetime), \(isChild) FROM tick
+        SELECT \(session), \(user), \(now), \(now + lifetime), \(isChild) FROM tick
         """
     }
 
@@ -68,9 +70,19 @@ enum SessionStatements {
         "UPDATE refresh_tokens SET replaced_at = \(now) FROM tick WHERE token_hash = \(hash) AND replaced_at IS NULL"
     }
 
-    /// A session that is used goes on.
-    static func prolong(_ session: SessionID, at now: Timestamp) -> SQL {
-        "UPDATE sessions SET expires_at = \(now + Tokens.refreshLifetime) FROM tick WHERE id = \(session)"
+    /// A session that is used goes on, so long after its beginning at most.
+    static func prolong(
+        _ session: SessionID, at now: Timestamp, for lifetime: Timestamp.Span, longest: Timestamp.Span
+    ) -> SQL {
+        """
+        UPDATE sessions SET expires_at = least(\(now + lifetime), created_at + \(longest.microseconds) * interval '1 microsecond')
+        FROM tick WHERE id = \(session)
+        """
+    }
+
+    /// Ends all of a person's sessions.
+    static func revokeAll(of user: UserID, at now: Timestamp) -> SQL {
+        "UPDATE sessions SET revoked_at = \(now) FROM tick WHERE user_id = \(user) AND revoked_at IS NULL"
     }
 
     static func revoke(_ session: SessionID, at now: Timestamp) -> SQL {

@@ -39,7 +39,8 @@ extension Sessions {
             act.rows = [
                 SessionStatements.replace(refreshHash: hash, at: now),
                 SessionStatements.keep(refreshHash: Tokens.refreshHash(next), of: session, at: now),
-                SessionStatements.prolong(session, at: now),
+                SessionStatements.prolong(
+                    session, at: now, for: Self.lifetime(of: person).unused, longest: Self.lifetime(of: person).longest),
             ]
             return .perform(act, answer(for: person, session, refreshToken: next, issuedAt: now))
         }

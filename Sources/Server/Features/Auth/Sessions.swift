@@ -11,6 +11,11 @@ final class Sessions {
 
     init(_ backend: Backend) { self.backend = backend }
 
+    /// How long a session lasts without being used, and at all.
+    static func lifetime(of person: Person) -> (unused: Timestamp.Span, longest: Timestamp.Span) {
+        person.isAdmin ? (.minutes(30), .hours(12)) : (Tokens.refreshLifetime, .days(36_500))
+    }
+
     /// A session that is about to begin: the rows that make it, and its answer.
     struct Opening {
         let id: SessionID
@@ -24,7 +29,8 @@ final class Sessions {
         return Opening(
             id: session,
             rows: [
-                SessionStatements.open(session, of: person.id, isChild: isChild, at: now),
+                SessionStatements.open(
+                    session, of: person.id, isChild: isChild, at: now, for: Self.lifetime(of: person).unused),
                 SessionStatements.keep(refreshHash: Tokens.refreshHash(token), of: session, at: now),
             ],
             answer: answer(for: person, session, refreshToken: token, issuedAt: now))

@@ -3,10 +3,15 @@ import HTTP
 
 /// The group `metrics` and its sibling for Prometheus: how the server is doing.
 enum MetricsRoutes {
-    static func register(in routes: RouteTable, _ telemetry: Telemetry) {
+    static func register(in routes: RouteTable, _ telemetry: Telemetry, _ backend: Backend) {
         routes.open(API.getMetrics) { _ in Dashboard.figures(telemetry) }
         let path = API.getPrometheusMetrics.operation.path
+        let clock = backend.clock
+        let head = backend.trailHead
         routes.add(
-            Route(.get, path) { _ in Response(.ok, .metrics, octets: Array(PrometheusText(telemetry).text.utf8)) })
+            Route(.get, path) { _ in
+                let text = PrometheusText(telemetry, head, at: clock.now()).text
+                return Response(.ok, .metrics, octets: Array(text.utf8))
+            })
     }
 }

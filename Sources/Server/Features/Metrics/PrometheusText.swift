@@ -1,10 +1,11 @@
+import Audit
 import Domain
 
 /// The server's figures in the text format of Prometheus: base units, counters end in `_total`, routes by template.
 struct PrometheusText {
     private(set) var text = ""
 
-    init(_ telemetry: Telemetry) {
+    init(_ telemetry: Telemetry, _ head: TrailHead, at now: Timestamp) {
         text.reserveCapacity(16_384)
         let series = telemetry.requests.series
         begin("nagz_http_requests_total", "counter", "Requests answered.")
@@ -35,6 +36,7 @@ struct PrometheusText {
             line("nagz_loop_lag_seconds", #"loop="\#(number)""#, "\(Double(loop.lagNanoseconds.value) / 1e9)")
         }
 
+        trail(head, now)
         begin("process_cpu_seconds_total", "counter", "Processor time used.")
         line("process_cpu_seconds_total", "", "\(ProcessFigures.processorSeconds())")
         single("process_resident_memory_bytes", "gauge", "Memory in use.", ProcessFigures.residentOctets())
@@ -42,6 +44,24 @@ struct PrometheusText {
         single("process_max_fds", "gauge", "Descriptors it may open.", ProcessFigures.descriptorLimit())
         begin("nagz_uptime_seconds", "gauge", "Since the server was built.")
         line("nagz_uptime_seconds", "", "\(telemetry.uptime / .seconds(1))")
+    }
+
+    /// The audit log: `nagz_audit_alarm` is 1 when somebody should look.
+    private mutating func trail(_ head: TrailHead, _ now: Timestamp) {
+        guard head.isOn else { return }
+        let standing = head.now
+        single(
+            "nagz_audit_alarm", "gauge", "Whether the audit log is late or broken.",
+            head.alarm(at: now) == .none ? 0 : 1)
+        single(
+            "nagz_audit_log_entries", "gauge", "Entries in the audit log.",
+            standing.checkpoint.map { Int($0.size) } ?? 0)
+        begin("nagz_audit_exposure_seconds", "gauge", "How long the oldest entry waits for a checkpoint.")
+        let exposure = standing.exposedSince.map { max(0, (now - $0).microseconds) } ?? 0
+        line("nagz_audit_exposure_seconds", "", "\(Double(exposure) / 1e6)")
+        guard let checkpoint = standing.checkpoint else { return }
+        begin("nagz_audit_checkpoint_age_seconds", "gauge", "Since the newest checkpoint was signed.")
+        line("nagz_audit_checkpoint_age_seconds", "", "\(Double(max(0, (now - checkpoint.time).microseconds)) / 1e6)")
     }
 
     private static func labels(_ series: RequestCounters.Series) -> String {

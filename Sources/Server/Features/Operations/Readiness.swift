@@ -20,7 +20,7 @@ final class Readiness {
     }
 
     /// - Throws: 503 with what is wrong.
-    func check(_ call: Call<NoParameters, NoBody>) async throws -> StatusAnswer {
+    func check(_ call: Call<NoParameters, NoBody>) async throws -> ReadinessAnswer {
         guard !telemetry.isDraining else {
             throw APIError(.unavailable, "The server is stopping.", retryAfter: 5)
         }
@@ -32,7 +32,8 @@ final class Readiness {
             let seconds = skew.microseconds / 1_000_000
             throw APIError(.unavailable, "The database's clock differs by \(seconds) seconds.", retryAfter: 30)
         }
-        return StatusAnswer(status: "ok")
+        // Taking the server out of service would not bring the log up to date: it is told, and it is no reason.
+        return ReadinessAnswer(status: "ok", auditLog: backend.trailHead.alarm(at: backend.clock.now()).rawValue)
     }
 
     /// What time the database has; nil when it does not say so within our patience.

@@ -29,8 +29,11 @@ struct FeedPage {
     let isGranted: Bool
     let json: [UInt8]
 
+    /// - Parameter checkpoint: the audit log's newest, for clients to keep.
     /// - Throws: 401, 403 as the gate says; `unexpectedShape` when the rows are not those of the statement.
-    init(_ rows: Rows, _ family: FamilyID, _ request: FeedRequest, at now: Timestamp) throws {
+    init(
+        _ rows: Rows, _ family: FamilyID, _ request: FeedRequest, at now: Timestamp, checkpoint: String? = nil
+    ) throws {
         guard let gate = rows.first else { throw Access.sessionEnded }
         guard gate.integer(Column.entity) == 0 else { throw PostgresError.unexpectedShape("the feed's gate") }
         try Access.requireActive(status: gate.text(Column.firstText) ?? "")
@@ -66,7 +69,7 @@ struct FeedPage {
         json = Self.write(
             rows, entities, family, serverTime, hasMore: cut != nil, mustRefetch, facts,
             Cursor(family: family, epoch: gate.integer(Column.firstNumber), place: place, sight: sight, handedOut: now)
-                .text)
+                .text, checkpoint)
     }
 
     /// Which rows belong to which entity: nags, nag events, mediation events, gamification events.
@@ -89,7 +92,7 @@ struct FeedPage {
 
     private static func write(
         _ rows: Rows, _ entities: [Range<Int>], _ family: FamilyID, _ serverTime: Timestamp, hasMore: Bool,
-        _ mustRefetch: Bool, _ facts: FamilyFacts?, _ cursor: String
+        _ mustRefetch: Bool, _ facts: FamilyFacts?, _ cursor: String, _ checkpoint: String?
     ) -> [UInt8] {
         var json = JSONWriter(reserving: 512 + 280 * rows.count)
         json.object { json in
@@ -110,6 +113,7 @@ struct FeedPage {
             json.array { _ in }
             json.field("must_refetch", mustRefetch)
             json.field("facts", facts)
+            json.field("checkpoint", checkpoint)
         }
         return json.finish()
     }

@@ -1,0 +1,93 @@
+import CSodium
+
+/// Who signs notes, as everybody may know them: a name and an Ed25519 public key.
+public struct VerifierKey: Hashable, Sendable {
+    public let name: String
+    public let publicKey: [UInt8]
+
+    private static let ed25519: UInt8 = 0x01
+
+    /// - Precondition: the name is not empty and holds neither blanks nor `+`; the key has 32 octets.
+    init(name: String, publicKey: [UInt8]) {
+        precondition(Self.isName(name) && publicKey.count == 32)
+        self.name = name
+        self.publicKey = publicKey
+    }
+
+    /// Reads `<name>+<hash>+<key>`, the hash in eight hexadecimal digits; nil when the hash is not that key's.
+    public init?(_ text: String) {
+        let parts = text.split(separator: "+", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, Self.isName(String(parts[0])), let key = Base64.decode(String(parts[2])),
+            key.count == 33, key[0] == Self.ed25519
+        else { return nil }
+        name = String(parts[0])
+        publicKey = Array(key.dropFirst())
+        guard hexadecimal(hash) == parts[1] else { return nil }
+    }
+
+    /// Whether notes can carry that name.
+    public static func isName(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "+") }
+    }
+
+    /// Four octets that tell keys of one name apart.
+    public var hash: [UInt8] { Array(sha256(Array("\(name)\n".utf8) + [Self.ed25519] + publicKey).prefix(4)) }
+
+    /// `<name>+<hash>+<key>`: what people pin.
+    public var text: String { "\(name)+\(hexadecimal(hash))+\(Base64.encode([Self.ed25519] + publicKey))" }
+
+    /// Whether that is the key's signature of the message.
+    func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
+        guard signature.count == 64 else { return false }
+        return unsafe crypto_sign_verify_detached(signature, message, UInt64(message.count), publicKey) == 0
+    }
+}
+
+/// A key that signs notes. It is made from a seed that lives outside the database.
+public struct SigningKey: Sendable {
+    public let verifier: VerifierKey
+    private let secret: [UInt8]
+
+    /// - Parameter seed: 32 octets; nil for any other number, and for a name that notes cannot carry.
+    public init?(name: String, seed: [UInt8]) {
+        guard seed.count == 32, VerifierKey.isName(name) else { return nil }
+        var (publicKey, secret) = ([UInt8](repeating: 0, count: 32), [UInt8](repeating: 0, count: 64))
+        guard unsafe crypto_sign_seed_keypair(&publicKey, &secret, seed) == 0 else { return nil }
+        verifier = VerifierKey(name: name, publicKey: publicKey)
+        self.secret = secret
+    }
+
+    /// 64 octets (RFC 8032).
+    func sign(_ message: [UInt8]) -> [UInt8] {
+        var signature = [UInt8](repeating: 0, count: 64)
+        unsafe crypto_sign_detached(&signature, nil, message, UInt64(message.count), secret)
+        return signature
+    }
+}
+
+/// Base64 of RFC 4648, section 4, with padding.
+public enum Base64 {
+    public static func encode(_ bytes: [UInt8]) -> String {
+        var text = [CChar](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
+        unsafe sodium_bin2base64(&text, text.count, bytes, bytes.count, sodium_base64_VARIANT_ORIGINAL)
+        return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// The bytes again; nil unless the text is exactly what `encode` prints for them.
+    public static func decode(_ text: String) -> [UInt8]? {
+        let encoded = text.utf8.map { CChar(bitPattern: $0) }
+        var bytes = [UInt8](repeating: 0, count: encoded.count)
+        var count = 0
+        let refused = unsafe sodium_base642bin(
+            &bytes, bytes.count, encoded, encoded.count, nil, &count, nil, sodium_base64_VARIANT_ORIGINAL)
+        return refused == 0 ? Array(bytes.prefix(count)) : nil
+    }
+}
+
+/// Lower-case hexadecimal digits.
+public func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+    let digits = Array("0123456789abcdef".utf8)
+    var text: [UInt8] = []
+    for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
+    return String(decoding: text, as: UTF8.self)
+}

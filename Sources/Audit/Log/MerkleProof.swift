@@ -1,0 +1,98 @@
+/// Proofs of RFC 6962, sections 2.1.1 and 2.1.2: which subtrees they need, and whether they hold.
+///
+/// A proof is made by asking for the roots of `inclusionRanges` or `consistencyRanges` in order; whoever keeps the tree
+/// has them. Checking (RFC 9162, sections 2.1.3.2 and 2.1.4.2) needs nothing but the proof.
+public enum MerkleProof {
+    /// The stretches of leaves whose roots prove that leaf `index` is in the tree of `size` leaves.
+    /// - Precondition: `0 <= index < size`.
+    public static func inclusionRanges(_ index: Int64, size: Int64) -> [Range<Int64>] {
+        precondition(index >= 0 && index < size)
+        return path(index, 0..<size)
+    }
+
+    private static func path(_ index: Int64, _ range: Range<Int64>) -> [Range<Int64>] {
+        guard range.count > 1 else { return [] }
+        let middle = range.lowerBound + largestPower(below: Int64(range.count))
+        return index < middle
+            ? path(index, range.lowerBound..<middle) + [middle..<range.upperBound]
+            : path(index, middle..<range.upperBound) + [range.lowerBound..<middle]
+    }
+
+    /// The stretches of leaves whose roots prove that the first `old` leaves of a tree of `new` are the tree of size `old`.
+    /// - Precondition: `0 < old <= new`.
+    public static func consistencyRanges(from old: Int64, to new: Int64) -> [Range<Int64>] {
+        precondition(old > 0 && old <= new)
+        return subproof(old, 0..<new, isWhole: true)
+    }
+
+    private static func subproof(_ old: Int64, _ range: Range<Int64>, isWhole: Bool) -> [Range<Int64>] {
+        if old == range.upperBound { return isWhole ? [] : [range] }
+        let middle = range.lowerBound + largestPower(below: Int64(range.count))
+        return old <= middle
+            ? subproof(old, range.lowerBound..<middle, isWhole: isWhole) + [middle..<range.upperBound]
+            : subproof(old, middle..<range.upperBound, isWhole: false) + [range.lowerBound..<middle]
+    }
+
+    private static func largestPower(below count: Int64) -> Int64 { 1 << (63 - (count - 1).leadingZeroBitCount) }
+
+    // MARK: Checking
+
+    /// The root of the tree of `size` leaves in which a leaf lies at `index`, if the path is its own; nil when the path
+    /// cannot be one.
+    public static func root(
+        including leafHash: [UInt8], at index: Int64, size: Int64, path: [[UInt8]]
+    ) -> [UInt8]? {
+        guard index >= 0, index < size else { return nil }
+        var (node, last, hash) = (index, size - 1, leafHash)
+        for sibling in path {
+            guard last > 0, sibling.count == 32 else { return nil }
+            if node & 1 == 1 || node == last {
+                hash = MerkleHash.node(sibling, hash)
+                while node & 1 == 0, node != 0 {
+                    node >>= 1
+                    last >>= 1
+                }
+            } else {
+                hash = MerkleHash.node(hash, sibling)
+            }
+            node >>= 1
+            last >>= 1
+        }
+        return last == 0 ? hash : nil
+    }
+
+    /// Whether the tree of `new` leaves with that root begins with the tree of `old` leaves with its root.
+    public static func isConsistent(
+        old: Int64, oldRoot: [UInt8], new: Int64, newRoot: [UInt8], path: [[UInt8]]
+    ) -> Bool {
+        guard old >= 0, old <= new, path.allSatisfy({ $0.count == 32 }) else { return false }
+        if old == new { return path.isEmpty && oldRoot == newRoot }
+        if old == 0 { return path.isEmpty && oldRoot == MerkleHash.empty }
+        // A tree that is perfect is its own first node.
+        var path = (old.nonzeroBitCount == 1 ? [oldRoot] : []) + path
+        guard !path.isEmpty else { return false }
+        var (node, last) = (old - 1, new - 1)
+        while node & 1 == 1 {
+            node >>= 1
+            last >>= 1
+        }
+        let first = path.removeFirst()
+        var (oldHash, newHash) = (first, first)
+        for sibling in path {
+            guard last > 0 else { return false }
+            if node & 1 == 1 || node == last {
+                oldHash = MerkleHash.node(sibling, oldHash)
+                newHash = MerkleHash.node(sibling, newHash)
+                while node & 1 == 0, node != 0 {
+                    node >>= 1
+                    last >>= 1
+                }
+            } else {
+                newHash = MerkleHash.node(newHash, sibling)
+            }
+            node >>= 1
+            last >>= 1
+        }
+        return last == 0 && oldHash == oldRoot && newHash == newRoot
+    }
+}

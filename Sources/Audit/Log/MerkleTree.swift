@@ -1,0 +1,81 @@
+/// The hashes of RFC 6962, section 2.1: a leaf and an inner node never have the same input, so that neither can be passed
+/// off as the other.
+public enum MerkleHash {
+    /// The root of a tree without leaves.
+    public static let empty = sha256([])
+
+    public static func leaf(_ content: [UInt8]) -> [UInt8] { sha256([0x00] + content) }
+
+    public static func node(_ left: [UInt8], _ right: [UInt8]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(65)
+        bytes.append(0x01)
+        bytes += left
+        bytes += right
+        return sha256(bytes)
+    }
+
+    /// The root over a list of subtrees of the same height, or of leaves.
+    public static func root(_ hashes: [[UInt8]]) -> [UInt8] {
+        var frontier = MerkleFrontier()
+        for hash in hashes { frontier.append(hash) }
+        return frontier.root
+    }
+}
+
+/// A tree that grows at its right edge, of which only the roots of the perfect subtrees are kept: at most 64 hashes.
+public struct MerkleFrontier: Hashable, Sendable {
+    /// How many leaves there are.
+    public private(set) var size: Int64
+    /// The roots of the perfect subtrees the leaves fall into, largest first: one for each bit set in `size`.
+    public private(set) var roots: [[UInt8]]
+
+    public init() {
+        size = 0
+        roots = []
+    }
+
+    /// Goes on from a tree whose perfect subtrees are known.
+    /// - Precondition: there are as many roots as bits set in `size`.
+    public init(size: Int64, roots: [[UInt8]]) {
+        precondition(size >= 0 && roots.count == size.nonzeroBitCount)
+        self.size = size
+        self.roots = roots
+    }
+
+    /// Adds a leaf's hash.
+    public mutating func append(_ leafHash: [UInt8]) {
+        var hash = leafHash
+        var rest = size
+        while rest & 1 == 1 {
+            hash = MerkleHash.node(roots.removeLast(), hash)
+            rest >>= 1
+        }
+        roots.append(hash)
+        size += 1
+    }
+
+    /// MTH of RFC 6962 over all leaves.
+    public var root: [UInt8] {
+        guard var hash = roots.last else { return MerkleHash.empty }
+        for left in roots.dropLast().reversed() { hash = MerkleHash.node(left, hash) }
+        return hash
+    }
+}
+
+/// Which perfect subtrees a stretch of leaves falls into.
+public enum MerkleRange {
+    /// The perfect subtrees of a stretch whose lower end is a multiple of the power of two at or above its length, largest
+    /// first: such as every range that a proof names.
+    public static func perfect(_ range: Range<Int64>) -> [Range<Int64>] {
+        var parts: [Range<Int64>] = []
+        var start = range.lowerBound
+        while start < range.upperBound {
+            let left = range.upperBound - start
+            let width = Int64(1) << (63 - left.leadingZeroBitCount)
+            parts.append(start..<start + width)
+            start += width
+        }
+        return parts
+    }
+}

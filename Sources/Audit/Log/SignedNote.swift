@@ -1,0 +1,61 @@
+/// Text with signatures under it, as C2SP signed-note has it.
+///
+/// The text ends with a line feed; after an empty line come the signatures, one a line: `— <name> <base64>`.
+public struct SignedNote: Hashable, Sendable {
+    /// One line under the text.
+    public struct Signature: Hashable, Sendable {
+        public let name: String
+        /// The first four octets name the key.
+        public let keyHash: [UInt8]
+        public let octets: [UInt8]
+    }
+
+    public let text: String
+    public let signatures: [Signature]
+
+    /// Signs a text.
+    /// - Precondition: the text is not empty, ends with a line feed and holds no other control character.
+    public init(_ text: String, signedBy keys: [SigningKey]) {
+        precondition(Self.isText(text))
+        self.text = text
+        signatures = keys.map { key in
+            Signature(name: key.verifier.name, keyHash: key.verifier.hash, octets: key.sign(Array(text.utf8)))
+        }
+    }
+
+    /// Reads a note; nil for what is none. Signatures of kinds nobody here knows are kept and never hold.
+    public init?(_ note: String) {
+        guard note.utf8.count <= 1 << 20, let gap = note.ranges(of: "\n\n").last else { return nil }
+        let text = String(note[..<gap.lowerBound]) + "\n"
+        guard Self.isText(text), note.hasSuffix("\n") else { return nil }
+        var signatures: [Signature] = []
+        for line in note[gap.upperBound...].dropLast().split(separator: "\n", omittingEmptySubsequences: false) {
+            let parts = line.split(separator: " ", omittingEmptySubsequences: false)
+            guard parts.count == 3, parts[0] == "—", !parts[1].isEmpty, !parts[1].contains("+"),
+                let octets = Base64.decode(String(parts[2])), octets.count > 4
+            else { return nil }
+            signatures.append(
+                Signature(
+                    name: String(parts[1]), keyHash: Array(octets.prefix(4)), octets: Array(octets.dropFirst(4))))
+        }
+        guard !signatures.isEmpty, signatures.count <= 64 else { return nil }
+        self.text = text
+        self.signatures = signatures
+    }
+
+    /// The note as it travels.
+    public var note: String {
+        text + "\n" + signatures.map { "— \($0.name) \(Base64.encode($0.keyHash + $0.octets))\n" }.joined()
+    }
+
+    /// Whether the key has signed the text.
+    public func isSigned(by key: VerifierKey) -> Bool {
+        signatures.contains {
+            $0.name == key.name && $0.keyHash == key.hash && key.verifies($0.octets, of: Array(text.utf8))
+        }
+    }
+
+    private static func isText(_ text: String) -> Bool {
+        text.hasSuffix("\n") && text.utf8.count > 1 && !text.utf8.contains { $0 < 0x20 && $0 != 0x0a }
+    }
+}

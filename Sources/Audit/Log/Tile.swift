@@ -1,0 +1,144 @@
+/// The layout of C2SP tlog-tiles: what is kept of the tree are the roots of its perfect subtrees of 1, 256, 65,536, …
+/// leaves; 256 of them beside each other are a tile.
+public struct Tile: Hashable, Sendable {
+    /// Leaves, or roots of subtrees, in a full tile.
+    public static let width: Int64 = 256
+    /// Levels a tree of 2^63 leaves has.
+    public static let levels = 8
+
+    /// 0 for tiles of leaf hashes, 1 for those of 256 leaves each, …
+    public var level: Int
+    public var index: Int64
+    /// How many hashes it holds: 1…256.
+    public var count: Int64
+
+    public init(level: Int, index: Int64, count: Int64 = width) {
+        self.level = level
+        self.index = index
+        self.count = count
+    }
+
+    /// Reads `<level>` and `<index>[.p/<count>]`, the index in groups of three digits: `x001/x234/067.p/8`.
+    public init?(level: String, path: [String]) {
+        guard let level = Self.number(level, digits: 1...2), level < Self.levels, var last = path.last else {
+            return nil
+        }
+        var groups = path
+        var count = Self.width
+        if groups.count >= 2, groups[groups.count - 2].hasSuffix(".p") {
+            guard let given = Self.number(last, digits: 1...3), (1..<Self.width).contains(given) else { return nil }
+            count = given
+            groups.removeLast()
+            last = String(groups.removeLast().dropLast(2))
+            groups.append(last)
+        }
+        guard (1...6).contains(groups.count) else { return nil }
+        var index: Int64 = 0
+        for (place, group) in groups.enumerated() {
+            let isLast = place == groups.count - 1
+            guard isLast || group.hasPrefix("x"),
+                let part = Self.number(isLast ? group : String(group.dropFirst()), digits: 3...3)
+            else { return nil }
+            // The first group of several is never zero: each tile has one name.
+            guard isLast || place > 0 || part > 0 else { return nil }
+            index = index * 1_000 + part
+        }
+        self.init(level: Int(level), index: index, count: count)
+    }
+
+    private static func number(_ text: String, digits: ClosedRange<Int>) -> Int64? {
+        guard digits.contains(text.utf8.count), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
+            text.utf8.count == 1 || digits.lowerBound == 3 || text.utf8.first != 0x30
+        else { return nil }
+        return Int64(text)
+    }
+
+    /// `<level>/<index>[.p/<count>]`.
+    public var path: String {
+        var groups = [Self.threeDigits(index % 1_000)]
+        var rest = index / 1_000
+        while rest > 0 {
+            groups.insert("x" + Self.threeDigits(rest % 1_000), at: 0)
+            rest /= 1_000
+        }
+        return "\(level)/" + groups.joined(separator: "/") + (count < Self.width ? ".p/\(count)" : "")
+    }
+
+    private static func threeDigits(_ number: Int64) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: 3 - text.count) + text
+    }
+
+    /// Which of the level's hashes it holds.
+    public var positions: Range<Int64> { index * Self.width..<index * Self.width + count }
+
+    /// How many hashes of that level a tree of `size` leaves has.
+    public static func nodes(level: Int, size: Int64) -> Int64 { size >> Int64(8 * level) }
+}
+
+/// Hashes beside each other on one level of the layout.
+public struct NodeRun: Hashable, Sendable {
+    public var level: Int
+    public var positions: Range<Int64>
+
+    public init(level: Int, positions: Range<Int64>) {
+        self.level = level
+        self.positions = positions
+    }
+
+    /// The hashes from which the root of a perfect subtree follows: at most 128.
+    public init(perfect range: Range<Int64>) {
+        let height = (range.upperBound - range.lowerBound).trailingZeroBitCount
+        level = height / 8
+        positions = range.lowerBound >> Int64(8 * level)..<range.upperBound >> Int64(8 * level)
+    }
+
+    /// All hashes from which the root over a proof's range follows.
+    public static func runs(of range: Range<Int64>) -> [NodeRun] {
+        MerkleRange.perfect(range).map(NodeRun.init(perfect:))
+    }
+}
+
+/// Hashes of the layout by level and position, as read from where they are kept.
+public struct NodeStore: Sendable {
+    private struct Place: Hashable {
+        let level: Int
+        let position: Int64
+    }
+
+    private var hashes: [Place: [UInt8]] = [:]
+
+    public init() {}
+
+    public subscript(level: Int, position: Int64) -> [UInt8]? {
+        get { hashes[Place(level: level, position: position)] }
+        set { hashes[Place(level: level, position: position)] = newValue }
+    }
+
+    /// The root over a proof's range; nil where a hash is missing.
+    public func root(of range: Range<Int64>) -> [UInt8]? {
+        var roots: [[UInt8]] = []
+        for part in MerkleRange.perfect(range) {
+            let run = NodeRun(perfect: part)
+            var nodes: [[UInt8]] = []
+            for position in run.positions {
+                guard let hash = self[run.level, position] else { return nil }
+                nodes.append(hash)
+            }
+            roots.append(MerkleHash.root(nodes))
+        }
+        guard var hash = roots.last else { return MerkleHash.empty }
+        for left in roots.dropLast().reversed() { hash = MerkleHash.node(left, hash) }
+        return hash
+    }
+
+    /// The proof of those ranges; nil where a hash is missing.
+    public func proof(_ ranges: [Range<Int64>]) -> [[UInt8]]? {
+        var path: [[UInt8]] = []
+        for range in ranges {
+            guard let hash = root(of: range) else { return nil }
+            path.append(hash)
+        }
+        return path
+    }
+}

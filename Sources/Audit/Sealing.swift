@@ -1,0 +1,84 @@
+import CSodium
+import Domain
+
+/// XChaCha20-Poly1305 (libsodium): what is sealed can be read and was not changed, or it cannot be read at all.
+enum SealedBox {
+    static let nonceLength = 24
+
+    /// Nonce, ciphertext and tag.
+    static func seal(_ message: [UInt8], bound: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8] {
+        precondition(key.count == 32 && nonce.count == nonceLength)
+        var box = [UInt8](repeating: 0, count: message.count + 16)
+        unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
+            &box, nil, message, UInt64(message.count), bound, UInt64(bound.count), nil, nonce, key)
+        return nonce + box
+    }
+
+    /// Nil for what was not sealed by that key, bound to those octets.
+    static func open(_ box: [UInt8], bound: [UInt8], key: [UInt8]) -> [UInt8]? {
+        guard key.count == 32, box.count >= nonceLength + 16 else { return nil }
+        let (nonce, rest) = (Array(box.prefix(nonceLength)), Array(box.dropFirst(nonceLength)))
+        var message = [UInt8](repeating: 0, count: rest.count - 16)
+        let refused = unsafe crypto_aead_xchacha20poly1305_ietf_decrypt(
+            &message, nil, nil, rest, UInt64(rest.count), bound, UInt64(bound.count), nonce, key)
+        return refused == 0 ? message : nil
+    }
+}
+
+/// The key that seals what the trail tells of one person. Destroying it makes all of that unreadable.
+public struct SubjectKey: Hashable, Sendable {
+    /// The person's pseudonym.
+    public let id: Pseudonym
+    private let secret: [UInt8]
+
+    /// - Parameter secret: 32 random octets.
+    public init(id: Pseudonym, secret: [UInt8]) {
+        precondition(secret.count == 32)
+        self.id = id
+        self.secret = secret
+    }
+
+    /// - Parameters:
+    ///   - commitment: of the entry, to which the box is bound.
+    ///   - nonce: 24 random octets.
+    public func seal(_ body: [UInt8], commitment: [UInt8], nonce: [UInt8]) -> [UInt8] {
+        SealedBox.seal(body, bound: commitment, key: secret, nonce: nonce)
+    }
+
+    /// Nil for what is not this person's or not that entry's.
+    public func open(_ box: [UInt8], commitment: [UInt8]) -> [UInt8]? {
+        SealedBox.open(box, bound: commitment, key: secret)
+    }
+
+    /// What is kept of it.
+    fileprivate func wrapped(by master: [UInt8], nonce: [UInt8]) -> [UInt8] {
+        SealedBox.seal(secret, bound: id.bytes, key: master, nonce: nonce)
+    }
+
+    fileprivate init?(id: Pseudonym, wrapped: [UInt8], by master: [UInt8]) {
+        guard let secret = SealedBox.open(wrapped, bound: id.bytes, key: master), secret.count == 32 else { return nil }
+        self.init(id: id, secret: secret)
+    }
+}
+
+/// The key that wraps the keys of people; it lives outside the database, and without it none of them can be used.
+public struct MasterKey: Hashable, Sendable {
+    private let secret: [UInt8]
+
+    /// Nil unless there are 32 octets.
+    public init?(_ secret: [UInt8]) {
+        guard secret.count == 32 else { return nil }
+        self.secret = secret
+    }
+
+    /// Four octets that tell master keys apart and nothing else of them.
+    public var id: [UInt8] { Array(sha256(Array("nagz master key".utf8) + secret).prefix(4)) }
+
+    /// - Parameter nonce: 24 random octets.
+    public func wrap(_ key: SubjectKey, nonce: [UInt8]) -> [UInt8] { key.wrapped(by: secret, nonce: nonce) }
+
+    /// Nil for what this key did not wrap for that person.
+    public func unwrap(_ wrapped: [UInt8], id: Pseudonym) -> SubjectKey? {
+        SubjectKey(id: id, wrapped: wrapped, by: secret)
+    }
+}

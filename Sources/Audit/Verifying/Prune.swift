@@ -1,0 +1,56 @@
+import Domain
+
+/// What retention has taken of one family: its entries up to a number. Signed, so that nobody else can take any.
+public struct Prune: Hashable, Sendable {
+    public let origin: String
+    public let family: FamilyID
+    /// The last number that is gone.
+    public let cut: Int64
+    /// The hash of that entry, from which the chain goes on.
+    public let hash: [UInt8]
+    /// When that entry was written.
+    public let lastTime: Timestamp
+    /// When it was taken.
+    public let time: Timestamp
+
+    /// How old an entry must be before it may be taken: 36 months of 30.5 days, rounded down.
+    public static let retention = Timestamp.Span.days(1_098)
+
+    public init(
+        origin: String, family: FamilyID, cut: Int64, hash: [UInt8], lastTime: Timestamp, time: Timestamp
+    ) {
+        self.origin = origin
+        self.family = family
+        self.cut = cut
+        self.hash = hash
+        self.lastTime = lastTime.flooredToSecond
+        self.time = time.flooredToSecond
+    }
+
+    /// Reads the text of a prune record; nil for what is none.
+    public init?(text: String) {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        guard lines.count == 8, lines[0] == "nagz audit prune", lines[7].isEmpty, VerifierKey.isName(lines[1]),
+            let family = FamilyID(lines[2]), let cut = Int64(lines[3]), cut > 0,
+            let hash = Base64.decode(lines[4]), hash.count == 32, let last = Int64(lines[5]),
+            let seconds = Int64(lines[6]), (0..<1 << 40).contains(last), (0..<1 << 40).contains(seconds)
+        else { return nil }
+        self.init(
+            origin: lines[1], family: family, cut: cut, hash: hash, lastTime: Timestamp(seconds: last),
+            time: Timestamp(seconds: seconds))
+        guard self.text == text else { return nil }
+    }
+
+    public var text: String {
+        """
+        nagz audit prune
+        \(origin)
+        \(family)
+        \(cut)
+        \(Base64.encode(hash))
+        \(lastTime.seconds)
+        \(time.seconds)
+
+        """
+    }
+}

@@ -1,0 +1,328 @@
+import Domain
+
+/// Checks an export of the trail record by record and stops at the first that does not belong.
+///
+/// It holds a hash and a number for each family and one hash for each level of the tree, whatever the length of the
+/// export. It trusts the keys it was given and those they have handed over to, and nothing that the export says of itself.
+public struct TrailVerifier {
+    /// What came out of it.
+    public enum Verdict: Sendable {
+        case sound
+        case tampered(TrailFinding)
+        /// Nothing wrong was found, but it cannot be said that nothing is: why.
+        case incomplete(String)
+    }
+
+    /// What is taken for allowed.
+    public struct Policy: Sendable {
+        /// How long an entry may be without a place in the log.
+        public var exposureWindow = Timestamp.Span.seconds(5)
+        /// How far a family's clock may run ahead.
+        public var largestLead = Timestamp.Span.minutes(11)
+        public var retention = Prune.retention
+        /// How old the newest checkpoint may be when the export is made.
+        public var longestSilence = Timestamp.Span.minutes(11)
+
+        public init() {}
+    }
+
+    public private(set) var entries: Int64 = 0
+    /// Bodies that were erased as their records say.
+    public private(set) var erased: Int64 = 0
+    public private(set) var newest: Checkpoint?
+
+    private let policy: Policy
+    private var trusted: TrustedKeys
+    private let witnesses: [SignedNote]
+    private var header: ExportRecord.Header?
+    private var chains: [FamilyID: Chain] = [:]
+    private var tree = MerkleFrontier()
+    /// The hashes that the tree completed, and the log has not said yet.
+    private var expectedNodes: [Int: [Int64: [UInt8]]] = [:]
+    private var levels: [MerkleFrontier] = Array(repeating: MerkleFrontier(), count: Tile.levels)
+    private var newestTime = Timestamp(microseconds: .min)
+    private var consistent: Set<Int64> = []
+    private var isAtEnd = false
+    /// Whether the latest checkpoint is signed by nobody who is trusted.
+    private var isUntrusted = false
+    /// Witnessed checkpoints by size; filled with the header, when the keys are known.
+    private var witnessed: [Int64: Checkpoint] = [:]
+
+    private struct Chain {
+        var verifier: ChainVerifier
+        /// Up to where retention has taken it.
+        var cut: Int64 = 0
+        var cutHash: [UInt8] = []
+        /// The newest entry that has a place in the log, and its hash.
+        var lastPlaced: Int64 = 0
+        var lastPlacedHash: [UInt8] = []
+        var isPending = false
+        /// The first number of each person's entries without a body, until a record says why.
+        var gone: [Pseudonym: Int64] = [:]
+        var unreadable: [Pseudonym: Int64] = [:]
+        var erasures: Set<Pseudonym> = []
+    }
+
+    /// - Parameters:
+    ///   - pinned: known from elsewhere than the export.
+    ///   - witnesses: checkpoints that somebody kept.
+    public init(pinned: [VerifierKey], witnesses: [SignedNote] = [], policy: Policy = Policy()) {
+        trusted = TrustedKeys(pinned: pinned)
+        self.witnesses = witnesses
+        self.policy = policy
+    }
+
+    /// Checks the next record.
+    public mutating func check(_ record: ExportRecord) throws(TrailFinding) {
+        switch record {
+        case .header(let header): try begin(header)
+        case .prune(let note): try check(prune: note)
+        case .entry(let entry, let payload, let position): try check(entry, payload, position)
+        case .leaf(let place): try check(place)
+        case .node(let level, let position, let hash):
+            guard expectedNodes[level]?.removeValue(forKey: position) == hash else {
+                throw TrailFinding(.nodeDiffers(level: level), position: position << Int64(min(8 * level, 62)))
+            }
+        case .checkpoint(let note): try check(checkpoint: note)
+        case .inclusion(let place, let size, let path): try check(place, size, path)
+        case .consistency(let old, let new, let path): try check(old, new, path)
+        case .end(let count):
+            isAtEnd = count <= entries
+        }
+    }
+
+    // MARK: Header and prunes
+
+    private mutating func begin(_ header: ExportRecord.Header) throws(TrailFinding) {
+        trusted.accept(header.handovers)
+        self.header = header
+        for note in witnesses {
+            guard let checkpoint = trusted.checkpoint(note) else { throw TrailFinding(.untrustedCheckpoint) }
+            guard checkpoint.origin == header.origin else { throw TrailFinding(.wrongOrigin) }
+            // Two witnesses who saw two histories of one length.
+            if let other = witnessed[checkpoint.size], other.root != checkpoint.root {
+                throw TrailFinding(.witnessDiffers(size: checkpoint.size))
+            }
+            witnessed[checkpoint.size] = checkpoint
+        }
+        if let empty = witnessed[0], empty.root != MerkleHash.empty { throw TrailFinding(.witnessDiffers(size: 0)) }
+    }
+
+    private mutating func check(prune note: SignedNote) throws(TrailFinding) {
+        guard let prune = Prune(text: note.text) else { throw TrailFinding(.badPrune) }
+        let place = TrailFinding(.badPrune, family: prune.family, number: prune.cut)
+        guard trusted.haveSigned(note), prune.origin == header?.origin, entries == 0
+        else {
+            throw place
+        }
+        guard prune.time - prune.lastTime >= policy.retention else {
+            throw TrailFinding(.tooEarlyPruned, family: prune.family, number: prune.cut)
+        }
+        if let known = chains[prune.family], known.cut >= prune.cut { return }
+        var chain = Chain(verifier: ChainVerifier(family: prune.family, after: prune.cut, head: prune.hash))
+        (chain.cut, chain.cutHash) = (prune.cut, prune.hash)
+        if header?.family != nil { (chain.lastPlaced, chain.lastPlacedHash) = (prune.cut, prune.hash) }
+        chains[prune.family] = chain
+    }
+
+    // MARK: Entries
+
+    private mutating func check(
+        _ entry: AuditEntry, _ payload: ExportRecord.Payload, _ position: Int64?
+    ) throws(TrailFinding) {
+        let place = (family: entry.family, number: entry.number)
+        if let family = header?.family, family != entry.family {
+            throw TrailFinding(.chain(.foreignFamily(number: entry.number)), family: family, number: entry.number)
+        }
+        var chain = chains[entry.family] ?? Chain(verifier: ChainVerifier(family: entry.family))
+        let body: (salt: [UInt8], body: [UInt8])? =
+            if case .whole(let salt, let body) = payload { (salt, body) } else { nil }
+        do throws(ChainVerifier.Fault) {
+            try chain.verifier.check(entry, payload: body)
+        } catch {
+            var finding = TrailFinding(.chain(error), family: place.family, number: place.number, position: position)
+            // What should be here is what is wrong.
+            if case .outOfOrder(let expected, _) = error { finding.number = expected }
+            throw finding
+        }
+        let owner = entry.act.subject ?? entry.act.actor
+        switch payload {
+        case .whole: break
+        case .erased: chain.gone[owner] = chain.gone[owner] ?? entry.number
+        case .unreadable: chain.unreadable[owner] = chain.unreadable[owner] ?? entry.number
+        }
+        if body == nil { erased += 1 }
+        if entry.act.kind == AuditEntry.erasureKind, let person = entry.act.subject { chain.erasures.insert(person) }
+        if let position {
+            let leaf = LogLeaf(family: entry.family, number: entry.number, entryHash: entry.hash)
+            guard !chain.isPending else {
+                throw TrailFinding(.neverSequenced, family: place.family, number: chain.lastPlaced + 1)
+            }
+            if header?.family == nil { try grow(leaf.hash, at: position, place) }
+            (chain.lastPlaced, chain.lastPlacedHash) = (entry.number, entry.hash)
+        } else {
+            chain.isPending = true
+            if let made = header?.madeAt, made - entry.at > policy.exposureWindow {
+                throw TrailFinding(.neverSequenced, family: place.family, number: place.number)
+            }
+        }
+        if let newest, position.map({ $0 < newest.size }) ?? false, entry.at > newest.time + policy.largestLead {
+            throw TrailFinding(.futureEntry, family: place.family, number: place.number)
+        }
+        chains[entry.family] = chain
+        entries += 1
+    }
+
+    private mutating func check(_ place: LogLeafPlace) throws(TrailFinding) {
+        guard let chain = chains[place.family], place.number <= chain.cut else {
+            throw TrailFinding(.missingEntry, family: place.family, number: place.number, position: place.position)
+        }
+        if place.number == chain.cut {
+            let leaf = LogLeaf(family: place.family, number: chain.cut, entryHash: chain.cutHash)
+            guard leaf.hash == place.hash else {
+                throw TrailFinding(.badPrune, family: place.family, number: place.number, position: place.position)
+            }
+        }
+        try grow(place.hash, at: place.position, (place.family, place.number))
+    }
+
+    private mutating func grow(
+        _ hash: [UInt8], at position: Int64, _ place: (family: FamilyID, number: Int64)
+    ) throws(TrailFinding) {
+        guard position == tree.size else {
+            throw TrailFinding(
+                .outOfPlace(expected: tree.size), family: place.family, number: place.number, position: position)
+        }
+        tree.append(hash)
+        var (level, node) = (0, hash)
+        while level < Tile.levels - 1 {
+            levels[level].append(node)
+            guard levels[level].size % Tile.width == 0 else { break }
+            node = levels[level].root
+            levels[level] = MerkleFrontier()
+            level += 1
+            expectedNodes[level, default: [:]][(position + 1) / Self.leaves(level) - 1] = node
+        }
+        if let witness = witnessed[tree.size] {
+            guard witness.root == tree.root else {
+                throw TrailFinding(.witnessDiffers(size: tree.size), position: position)
+            }
+            consistent.insert(tree.size)
+        }
+    }
+
+    /// Leaves below a node.
+    private static func leaves(_ level: Int) -> Int64 { 1 << Int64(min(8 * level, 62)) }
+
+    // MARK: Checkpoints and proofs
+
+    private mutating func check(checkpoint note: SignedNote) throws(TrailFinding) {
+        guard let checkpoint = trusted.checkpoint(note) else {
+            // Keys come and go; what counts is that a later checkpoint of a trusted one covers it.
+            isUntrusted = true
+            return
+        }
+        isUntrusted = false
+        guard checkpoint.origin == header?.origin else { throw TrailFinding(.wrongOrigin) }
+        guard checkpoint.time >= newestTime, checkpoint.size >= newest?.size ?? 0 else {
+            throw TrailFinding(.clockWentBack, position: checkpoint.size)
+        }
+        if header?.family == nil {
+            guard checkpoint.size == tree.size, checkpoint.root == tree.root else {
+                throw TrailFinding(.rootDiffers(size: checkpoint.size), position: checkpoint.size)
+            }
+        }
+        if let witness = witnessed[checkpoint.size] {
+            guard witness.root == checkpoint.root else {
+                throw TrailFinding(.witnessDiffers(size: checkpoint.size))
+            }
+            consistent.insert(checkpoint.size)
+        }
+        (newest, newestTime) = (checkpoint, checkpoint.time)
+    }
+
+    private mutating func check(_ place: LogLeafPlace, _ size: Int64, _ path: [[UInt8]]) throws(TrailFinding) {
+        let finding = TrailFinding(
+            .badInclusion, family: place.family, number: place.number, position: place.position)
+        guard let newest, newest.size == size,
+            MerkleProof.root(including: place.hash, at: place.position, size: size, path: path) == newest.root
+        else { throw finding }
+        // The log may have an entry that the trail has no more, never the other way round.
+        guard let chain = chains[place.family], chain.lastPlaced == place.number else {
+            if place.number > chains[place.family]?.lastPlaced ?? 0 {
+                throw TrailFinding(
+                    .missingEntry, family: place.family, number: (chains[place.family]?.lastPlaced ?? 0) + 1)
+            }
+            throw finding
+        }
+        let head = chain.lastPlacedHash
+        guard LogLeaf(family: place.family, number: place.number, entryHash: head).hash == place.hash else {
+            throw TrailFinding(.leafDiffers, family: place.family, number: place.number, position: place.position)
+        }
+        provenFamilies.insert(place.family)
+    }
+
+    private var provenFamilies: Set<FamilyID> = []
+
+    private mutating func check(_ old: Int64, _ new: Int64, _ path: [[UInt8]]) throws(TrailFinding) {
+        guard let witness = witnessed[old], let newest, newest.size == new else { return }
+        guard
+            MerkleProof.isConsistent(
+                old: old, oldRoot: witness.root, new: new, newRoot: newest.root, path: path)
+        else { throw TrailFinding(.badConsistency(old: old)) }
+        consistent.insert(old)
+    }
+
+    // MARK: The end
+
+    /// What came out, after the last record.
+    public func verdict() -> Verdict {
+        guard let header else { return .incomplete("there is no header: this is no export, or not its beginning") }
+        if let finding = goneWithoutRecord() { return .tampered(finding) }
+        guard isAtEnd else { return .incomplete("the export is cut off: its last line is missing") }
+        if isUntrusted { return .tampered(TrailFinding(.untrustedCheckpoint)) }
+        guard let newest else { return .incomplete("there is no checkpoint: nothing is proven against a key") }
+        if header.family == nil, tree.size != newest.size {
+            return .tampered(TrailFinding(.unsignedTail(size: newest.size), position: newest.size))
+        }
+        if expectedNodes.values.contains(where: { !$0.isEmpty }) {
+            return .incomplete("hashes that the log must keep are missing")
+        }
+        if let highest = witnessed.values.max(by: { $0.size < $1.size }), highest.size > newest.size {
+            return highest.time <= newest.time
+                ? .tampered(TrailFinding(.shrunk(witnessed: highest.size, found: newest.size)))
+                : .incomplete(
+                    "a witness saw the log at \(highest.size) entries, later than this export's \(newest.size)")
+        }
+        if let open = witnessed.keys.filter({ $0 > 0 && !consistent.contains($0) }).min() {
+            return .incomplete(
+                "nothing shows that the log a witness saw at \(open) entries is the beginning of this one")
+        }
+        if let family = header.family, let chain = chains[family], chain.lastPlaced > 0,
+            !provenFamilies.contains(family)
+        {
+            return .incomplete("the family's newest entry is not proven to be in the log")
+        }
+        if header.madeAt - newest.time > policy.longestSilence {
+            return .incomplete("the newest checkpoint is older than the export by more than it may be")
+        }
+        return .sound
+    }
+
+    private func goneWithoutRecord() -> TrailFinding? {
+        for (family, chain) in chains.sorted(by: { $0.key < $1.key }) {
+            let gone = chain.gone.filter { !chain.erasures.contains($0.key) }.values.min()
+            let unreadable = chain.unreadable.filter { !chain.erasures.contains($0.key) }.values.min()
+            if let number = unreadable, number <= gone ?? .max {
+                return TrailFinding(.unreadableBody, family: family, number: number)
+            }
+            if let number = gone { return TrailFinding(.erasedWithoutRecord, family: family, number: number) }
+        }
+        return nil
+    }
+}
+
+extension AuditEntry {
+    /// The kind of the entry that says a person's bodies were erased; its subject is the person.
+    public static let erasureKind = "person.erased"
+}

@@ -1,0 +1,276 @@
+import Domain
+import JSON
+
+/// One line of an export of the trail: an object with one member, which says what the line is.
+public enum AuditExportLine: Sendable, Hashable {
+    case header(Header)
+    case prune(note: String)
+    case entry(Entry)
+    case leaf(Place)
+    case node(level: Int, position: Int, hash: HexDigest)
+    case checkpoint(note: String)
+    case inclusion(Place, size: Int, path: [HexDigest])
+    case consistency(ConsistencyProof)
+    case end(entries: Int)
+    /// A line that a later version may have and this one need not know.
+    case other
+
+    /// What the export is of.
+    public struct Header: Sendable, Hashable {
+        /// Of this format.
+        public static let version = 1
+        public var origin: String
+        /// Null for all families.
+        public var familyID: FamilyID?
+        public var madeAt: Timestamp
+        public var keys: [AuditKey]
+
+        public init(origin: String, familyID: FamilyID?, madeAt: Timestamp, keys: [AuditKey]) {
+            self.origin = origin
+            self.familyID = familyID
+            self.madeAt = madeAt
+            self.keys = keys
+        }
+    }
+
+    /// An entry with its body and its place in the log.
+    public struct Entry: Sendable, Hashable {
+        public var familyID: FamilyID
+        public var n: Int
+        /// Microseconds since 1970-01-01T00:00:00Z.
+        public var atMicroseconds: Int
+        public var kind: String
+        public var actor: Pseudonym
+        public var subject: Pseudonym?
+        public var resourceID: ResourceID?
+        public var traceID: TraceID
+        public var requestID: RequestID
+        public var commit: HexDigest
+        public var previous: HexDigest
+        public var hash: HexDigest
+        /// Null while it has none.
+        public var position: Int?
+        /// `whole`, `erased` or `unreadable`.
+        public var payload: String
+        public var salt: HexDigest?
+        /// Hexadecimal.
+        public var body: String?
+
+        public init(
+            familyID: FamilyID, n: Int, atMicroseconds: Int, kind: String, actor: Pseudonym, subject: Pseudonym?,
+            resourceID: ResourceID?, traceID: TraceID, requestID: RequestID, commit: HexDigest, previous: HexDigest,
+            hash: HexDigest, position: Int?, payload: String, salt: HexDigest?, body: String?
+        ) {
+            self.familyID = familyID
+            self.n = n
+            self.atMicroseconds = atMicroseconds
+            self.kind = kind
+            self.actor = actor
+            self.subject = subject
+            self.resourceID = resourceID
+            self.traceID = traceID
+            self.requestID = requestID
+            self.commit = commit
+            self.previous = previous
+            self.hash = hash
+            self.position = position
+            self.payload = payload
+            self.salt = salt
+            self.body = body
+        }
+    }
+
+    /// A place in the log and the entry it is for.
+    public struct Place: Sendable, Hashable, WireInput {
+        public var position: Int
+        public var familyID: FamilyID
+        public var n: Int
+        public var hash: HexDigest
+
+        public init(position: Int, familyID: FamilyID, n: Int, hash: HexDigest) {
+            self.position = position
+            self.familyID = familyID
+            self.n = n
+            self.hash = hash
+        }
+
+        public init(_ fields: FieldReader) throws(InvalidInput) {
+            position = try fields.required("position")
+            familyID = try fields.required("family_id")
+            n = try fields.required("n")
+            hash = try fields.required("hash")
+        }
+
+        fileprivate func writeFields(to json: inout JSONWriter) {
+            json.field("position", position)
+            json.field("family_id", familyID)
+            json.field("n", n)
+            json.field("hash", hash)
+        }
+    }
+}
+
+// MARK: Reading
+
+extension AuditExportLine: WireInput {
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        if let entry: Entry = try fields.optional("entry") {
+            self = .entry(entry)
+        } else if let header: Header = try fields.optional("header") {
+            self = .header(header)
+        } else if let node: Node = try fields.optional("node") {
+            self = .node(level: node.level, position: node.position, hash: node.hash)
+        } else if let place: Place = try fields.optional("leaf") {
+            self = .leaf(place)
+        } else if let text: Text = try fields.optional("checkpoint") {
+            self = .checkpoint(note: text.note)
+        } else if let text: Text = try fields.optional("prune") {
+            self = .prune(note: text.note)
+        } else if let proof: Inclusion = try fields.optional("inclusion") {
+            self = .inclusion(proof.place, size: proof.size, path: proof.path)
+        } else if let proof: ConsistencyProof = try fields.optional("consistency") {
+            self = .consistency(proof)
+        } else if let end: End = try fields.optional("end") {
+            self = .end(entries: end.entries)
+        } else {
+            self = .other
+        }
+    }
+
+    private struct Text: WireInput {
+        let note: String
+        init(_ fields: FieldReader) throws(InvalidInput) { note = try fields.required("note") }
+    }
+
+    private struct Node: WireInput {
+        let level: Int
+        let position: Int
+        let hash: HexDigest
+        init(_ fields: FieldReader) throws(InvalidInput) {
+            level = try fields.required("level")
+            position = try fields.required("position")
+            hash = try fields.required("hash")
+        }
+    }
+
+    private struct Inclusion: WireInput {
+        let place: Place
+        let size: Int
+        let path: [HexDigest]
+        init(_ fields: FieldReader) throws(InvalidInput) {
+            place = try Place(fields)
+            size = try fields.required("size")
+            path = try fields.required("path")
+        }
+    }
+
+    private struct End: WireInput {
+        let entries: Int
+        init(_ fields: FieldReader) throws(InvalidInput) { entries = try fields.required("entries") }
+    }
+}
+
+extension AuditExportLine.Header: WireInput {
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        guard let format: Int = try fields.optional("format"), format == Self.version else {
+            throw InvalidInput("must be \(Self.version)", field: "format")
+        }
+        origin = try fields.required("origin")
+        familyID = try fields.optional("family_id")
+        madeAt = try fields.required("made_at")
+        keys = try fields.required("keys")
+    }
+}
+
+extension AuditExportLine.Entry: WireInput {
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        familyID = try fields.required("family_id")
+        n = try fields.required("n")
+        atMicroseconds = try fields.required("at_us")
+        kind = try fields.required("kind")
+        actor = try fields.required("actor")
+        subject = try fields.optional("subject")
+        resourceID = try fields.optional("resource_id")
+        traceID = try fields.required("trace_id")
+        requestID = try fields.required("request_id")
+        commit = try fields.required("commit")
+        previous = try fields.required("prev")
+        hash = try fields.required("hash")
+        position = try fields.optional("position")
+        payload = try fields.required("payload")
+        salt = try fields.optional("salt")
+        body = try fields.optional("body")
+    }
+}
+
+// MARK: Writing
+
+extension AuditExportLine: WireOutput {
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            switch self {
+            case .header(let header):
+                json.key("header")
+                json.object { json in
+                    json.field("format", Header.version)
+                    json.field("origin", header.origin)
+                    json.field("family_id", header.familyID)
+                    json.field("made_at", header.madeAt)
+                    json.field("keys", header.keys)
+                }
+            case .entry(let entry): json.field("entry", entry)
+            case .leaf(let place):
+                json.key("leaf")
+                json.object { place.writeFields(to: &$0) }
+            case .node(let level, let position, let hash):
+                json.key("node")
+                json.object { json in
+                    json.field("level", level)
+                    json.field("position", position)
+                    json.field("hash", hash)
+                }
+            case .prune(let note):
+                json.key("prune")
+                json.object { $0.field("note", note) }
+            case .checkpoint(let note):
+                json.key("checkpoint")
+                json.object { $0.field("note", note) }
+            case .inclusion(let place, let size, let path):
+                json.key("inclusion")
+                json.object { json in
+                    place.writeFields(to: &json)
+                    json.field("size", size)
+                    json.field("path", path)
+                }
+            case .consistency(let proof): json.field("consistency", proof)
+            case .end(let entries):
+                json.key("end")
+                json.object { $0.field("entries", entries) }
+            case .other: break
+            }
+        }
+    }
+}
+
+extension AuditExportLine.Entry: WireOutput {
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("family_id", familyID)
+            json.field("n", n)
+            json.field("at_us", atMicroseconds)
+            json.field("kind", kind)
+            json.field("actor", actor)
+            json.field("subject", subject)
+            json.field("resource_id", resourceID)
+            json.field("trace_id", traceID)
+            json.field("request_id", requestID)
+            json.field("commit", commit)
+            json.field("prev", previous)
+            json.field("hash", hash)
+            json.field("position", position)
+            json.field("payload", payload)
+            json.field("salt", salt)
+            json.field("body", body)
+        }
+    }
+}

@@ -1,0 +1,265 @@
+import Domain
+import JSON
+
+/// How the Merkle log stands, and whether somebody should look.
+public struct AuditStatus: Hashable, WireObject {
+    /// `admin` or `guardian`: who is asking.
+    public var reader: String
+    /// The guardian's own family.
+    public var familyID: FamilyID?
+    /// `current`, `late`, `broken` or `off`.
+    public var state: String
+    /// Why it is broken.
+    public var fault: String?
+    public var origin: String?
+    public var size: Int?
+    public var root: HexDigest?
+    /// When the newest checkpoint was signed.
+    public var checkpointAt: Timestamp?
+    /// C2SP signed note.
+    public var checkpoint: String?
+    /// How long the oldest entry without a checkpoint has been waiting, in milliseconds.
+    public var exposureMilliseconds: Int
+    public var keys: [AuditKey]
+
+    public init(
+        reader: String, familyID: FamilyID?, state: String, fault: String?, origin: String?, size: Int?,
+        root: HexDigest?, checkpointAt: Timestamp?, checkpoint: String?, exposureMilliseconds: Int, keys: [AuditKey]
+    ) {
+        self.reader = reader
+        self.familyID = familyID
+        self.state = state
+        self.fault = fault
+        self.origin = origin
+        self.size = size
+        self.root = root
+        self.checkpointAt = checkpointAt
+        self.checkpoint = checkpoint
+        self.exposureMilliseconds = exposureMilliseconds
+        self.keys = keys
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        reader = try fields.required("reader")
+        familyID = try fields.optional("family_id")
+        state = try fields.required("state")
+        fault = try fields.optional("fault")
+        origin = try fields.optional("origin")
+        size = try fields.optional("size")
+        root = try fields.optional("root")
+        checkpointAt = try fields.optional("checkpoint_at")
+        checkpoint = try fields.optional("checkpoint")
+        exposureMilliseconds = try fields.required("exposure_ms")
+        keys = try fields.required("keys")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("reader", reader)
+            json.field("family_id", familyID)
+            json.field("state", state)
+            json.field("fault", fault)
+            json.field("origin", origin)
+            json.field("size", size)
+            json.field("root", root)
+            json.field("checkpoint_at", checkpointAt)
+            json.field("checkpoint", checkpoint)
+            json.field("exposure_ms", exposureMilliseconds)
+            json.field("keys", keys)
+        }
+    }
+}
+
+/// A public key the log is or was signed with.
+public struct AuditKey: Hashable, WireObject {
+    /// `<name>+<hash>+<base64>`, as C2SP signed-note writes it.
+    public var verifier: String
+    /// The note in which the key before it hands over to it.
+    public var handover: String?
+
+    public init(verifier: String, handover: String?) {
+        self.verifier = verifier
+        self.handover = handover
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        verifier = try fields.required("verifier")
+        handover = try fields.optional("handover")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("verifier", verifier)
+            json.field("handover", handover)
+        }
+    }
+}
+
+/// One entry with all that is needed to check it, and the proof that it is in the log.
+public struct AuditEntryDetail: Hashable, WireObject {
+    public var entry: AuditEntry
+    /// `entry.at` in microseconds since 1970, as the hash has it.
+    public var atMicroseconds: Int
+    /// `whole`, `erased` or `unreadable`.
+    public var payload: String
+    /// Hexadecimal.
+    public var salt: HexDigest?
+    /// The canonical octets that `entry.commit` covers, in hexadecimal.
+    public var body: String?
+    /// The hash of the entry before; that of nothing for the first.
+    public var proof: InclusionProof?
+
+    public init(
+        entry: AuditEntry, atMicroseconds: Int, payload: String, salt: HexDigest?, body: String?,
+        proof: InclusionProof?
+    ) {
+        self.entry = entry
+        self.atMicroseconds = atMicroseconds
+        self.payload = payload
+        self.salt = salt
+        self.body = body
+        self.proof = proof
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        entry = try fields.required("entry")
+        atMicroseconds = try fields.required("at_us")
+        payload = try fields.required("payload")
+        salt = try fields.optional("salt")
+        body = try fields.optional("body")
+        proof = try fields.optional("proof")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("entry", entry)
+            json.field("at_us", atMicroseconds)
+            json.field("payload", payload)
+            json.field("salt", salt)
+            json.field("body", body)
+            json.field("proof", proof)
+        }
+    }
+}
+
+/// That an entry is in the log of a signed checkpoint.
+public struct InclusionProof: Hashable, WireObject {
+    /// The leaf's place in the log, from 0.
+    public var position: Int
+    public var leaf: HexDigest
+    public var size: Int
+    public var path: [HexDigest]
+    /// C2SP signed note over that size.
+    public var checkpoint: String
+
+    public init(position: Int, leaf: HexDigest, size: Int, path: [HexDigest], checkpoint: String) {
+        self.position = position
+        self.leaf = leaf
+        self.size = size
+        self.path = path
+        self.checkpoint = checkpoint
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        position = try fields.required("position")
+        leaf = try fields.required("leaf")
+        size = try fields.required("size")
+        path = try fields.required("path")
+        checkpoint = try fields.required("checkpoint")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("position", position)
+            json.field("leaf", leaf)
+            json.field("size", size)
+            json.field("path", path)
+            json.field("checkpoint", checkpoint)
+        }
+    }
+}
+
+/// That a log is the continuation of a smaller one.
+public struct ConsistencyProof: Hashable, WireObject {
+    public var old: Int
+    public var new: Int
+    public var path: [HexDigest]
+
+    public init(old: Int, new: Int, path: [HexDigest]) {
+        self.old = old
+        self.new = new
+        self.path = path
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        old = try fields.required("old")
+        new = try fields.required("new")
+        path = try fields.required("path")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("old", old)
+            json.field("new", new)
+            json.field("path", path)
+        }
+    }
+}
+
+/// What the server finds when it checks a trail itself.
+public struct AuditVerification: Hashable, WireObject {
+    /// `sound`, `tampered` or `incomplete`.
+    public var verdict: String
+    public var entries: Int
+    /// The log's size at the newest checkpoint.
+    public var size: Int?
+    /// One word, when it was tampered with.
+    public var code: String?
+    /// For a person to read.
+    public var message: String?
+    public var familyID: FamilyID?
+    public var n: Int?
+    public var position: Int?
+    public var milliseconds: Int
+
+    public init(
+        verdict: String, entries: Int, size: Int?, code: String? = nil, message: String? = nil,
+        familyID: FamilyID? = nil, n: Int? = nil, position: Int? = nil, milliseconds: Int
+    ) {
+        self.verdict = verdict
+        self.entries = entries
+        self.size = size
+        self.code = code
+        self.message = message
+        self.familyID = familyID
+        self.n = n
+        self.position = position
+        self.milliseconds = milliseconds
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        verdict = try fields.required("verdict")
+        entries = try fields.required("entries")
+        size = try fields.optional("size")
+        code = try fields.optional("code")
+        message = try fields.optional("message")
+        familyID = try fields.optional("family_id")
+        n = try fields.optional("n")
+        position = try fields.optional("position")
+        milliseconds = try fields.required("ms")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("verdict", verdict)
+            json.field("entries", entries)
+            json.field("size", size)
+            json.field("code", code)
+            json.field("message", message)
+            json.field("family_id", familyID)
+            json.field("n", n)
+            json.field("position", position)
+            json.field("ms", milliseconds)
+        }
+    }
+}

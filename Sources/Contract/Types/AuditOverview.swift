@@ -1,0 +1,132 @@
+import Domain
+import JSON
+
+/// The families whose trails somebody may read.
+public struct AuditFamilies: Hashable, WireObject {
+    public var items: [AuditFamily]
+    public var nextCursor: String?
+
+    public init(items: [AuditFamily], nextCursor: String?) {
+        self.items = items
+        self.nextCursor = nextCursor
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        items = try fields.required("items")
+        nextCursor = try fields.optional("next_cursor")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("items", items)
+            json.field("next_cursor", nextCursor)
+        }
+    }
+}
+
+/// A family's trail in one line. Acts outside families have the nil id and no name.
+public struct AuditFamily: Hashable, WireObject {
+    public var familyID: FamilyID
+    public var name: String?
+    /// The number of the newest entry.
+    public var entries: Int
+    public var lastAt: Timestamp?
+
+    public init(familyID: FamilyID, name: String?, entries: Int, lastAt: Timestamp?) {
+        self.familyID = familyID
+        self.name = name
+        self.entries = entries
+        self.lastAt = lastAt
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        familyID = try fields.required("family_id")
+        name = try fields.optional("name")
+        entries = try fields.required("entries")
+        lastAt = try fields.optional("last_at")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("family_id", familyID)
+            json.field("name", name)
+            json.field("entries", entries)
+            json.field("last_at", lastAt)
+        }
+    }
+}
+
+/// How much of what happened when: for a plot.
+public struct AuditActivity: Hashable, WireObject {
+    public var from: Timestamp
+    public var to: Timestamp
+    /// The width of a bucket in seconds.
+    public var bucketSeconds: Int
+    public var series: [AuditSeries]
+    /// Whether there was more in the time than was counted: the newest entries were.
+    public var isPartial: Bool
+
+    public init(from: Timestamp, to: Timestamp, bucketSeconds: Int, series: [AuditSeries], isPartial: Bool) {
+        self.from = from
+        self.to = to
+        self.bucketSeconds = bucketSeconds
+        self.series = series
+        self.isPartial = isPartial
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        from = try fields.required("from")
+        to = try fields.required("to")
+        bucketSeconds = try fields.required("bucket_seconds")
+        series = try fields.required("series")
+        isPartial = try fields.required("is_partial")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("from", from)
+            json.field("to", to)
+            json.field("bucket_seconds", bucketSeconds)
+            json.field("series", series)
+            json.field("is_partial", isPartial)
+        }
+    }
+}
+
+/// The entries of one kind, bucket by bucket.
+public struct AuditSeries: Hashable, WireObject {
+    public var kind: String
+    public var counts: [Int]
+
+    public init(kind: String, counts: [Int]) {
+        self.kind = kind
+        self.counts = counts
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        kind = try fields.required("kind")
+        counts = try fields.required("counts")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("kind", kind)
+            json.field("counts", counts)
+        }
+    }
+}
+
+/// Octets as they are.
+public struct Octets: WireContent, Hashable {
+    public var bytes: [UInt8]
+
+    public init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    public init(content: Span<UInt8>) {
+        bytes = []
+        bytes.reserveCapacity(content.count)
+        for index in content.indices { bytes.append(content[index]) }
+    }
+
+    public var content: [UInt8] { bytes }
+}

@@ -1,0 +1,138 @@
+import Contract
+import Domain
+import Postgres
+import Reactor
+import SQL
+
+/// Administrators: people who read every trail and nothing else. Only the command line makes them.
+///
+/// An administrator is an account without a family. Their sessions end after half an hour without use and after twelve
+/// hours at all, and each of their looks at a trail is an entry itself.
+public enum Admins {
+    /// One of them, as the command line lists them.
+    public struct Admin: Sendable {
+        public let id: UserID
+        public let email: String
+        public let createdAt: Timestamp
+        public let revokedAt: Timestamp?
+    }
+
+    /// Why somebody was not made an administrator.
+    public enum Fault: Error, CustomStringConvertible {
+        case taken
+        case unknown
+        case weakPassword(String)
+        case notAnEmail
+
+        public var description: String {
+            switch self {
+            case .taken: "this address has an account already; administrators have one of their own"
+            case .unknown: "there is no such administrator"
+            case .weakPassword(let why): "the password \(why)"
+            case .notAnEmail: "this is no email address"
+            }
+        }
+    }
+
+    /// Why a password is not good enough for an administrator; nil when it is: 16 characters at least, of which ten
+    /// different ones, and nothing of the address.
+    public static func weakness(of password: String, email: String) -> String? {
+        if password.unicodeScalars.count < 16 { return "must have 16 characters at least" }
+        if password.unicodeScalars.count > 128 { return "must have 128 characters at most" }
+        if Set(password.unicodeScalars).count < 10 { return "must have ten different characters at least" }
+        let name = email.prefix { $0 != "@" }.lowercased()
+        if name.count >= 4, password.lowercased().contains(name) { return "must not hold the name in the address" }
+        return nil
+    }
+
+    /// Makes an administrator.
+    public static func create(
+        databaseURL: String, keys: TrailKeys, email: String, password: String,
+        cost: PasswordHashing.Cost = .interactive, clock: any WallClock = SystemClock()
+    ) async throws -> Admin {
+        guard let address = try? EmailAddress(wireText: email).wireText else { throw Fault.notAnEmail }
+        if let weakness = weakness(of: password, email: address) { throw Fault.weakPassword(weakness) }
+        let pool = try BlockingPool(name: "nagz-hash", threads: 1, queueLimit: 1)
+        defer { pool.stop() }
+        let hash = try await PasswordHashing(pool, cost: cost).hash(password)
+        return try await Schema.onDatabase(databaseURL) { database in
+            let tool = TrailTool(database, keys, clock: clock)
+            let now = clock.now()
+            let person = Person(
+                id: tool.random.identifier(at: now), pseudonym: tool.random.identifier(at: now), email: address,
+                displayName: "Administrator", status: .active, createdAt: now)
+            let act = Act(
+                kind: "admin.created", basis: .nothing, actor: SystemActor.operating, subject: person.pseudonym,
+                stampedRows: 0,
+                rows: [
+                    AccountStatements.insert(person, passwordHash: hash, dateOfBirth: nil),
+                    AdminStatements.insert(person.id, at: now),
+                ])
+            do {
+                try await database.transaction { transaction in
+                    try await tool.perform(act, in: .outside, tool.context(now), transaction)
+                }
+            } catch let error as PostgresError where error.constraint == "users_email_key" {
+                throw Fault.taken
+            }
+            return Admin(id: person.id, email: address, createdAt: now, revokedAt: nil)
+        }
+    }
+
+    /// Takes an administrator's rights and ends their sessions.
+    public static func revoke(
+        databaseURL: String, keys: TrailKeys, email: String, clock: any WallClock = SystemClock()
+    ) async throws {
+        try await Schema.onDatabase(databaseURL) { database in
+            let tool = TrailTool(database, keys, clock: clock)
+            let now = clock.now()
+            guard let row = try await database.query(AdminStatements.active(email: email.lowercased())).first else {
+                throw Fault.unknown
+            }
+            let (user, person): (UserID, Pseudonym) = (try row["id"], try row["pseudonym"])
+            let act = Act(
+                kind: "admin.revoked", basis: .nothing, actor: SystemActor.operating, subject: person,
+                changesRights: true, stampedRows: 0,
+                rows: [AdminStatements.revoke(user, at: now), SessionStatements.revokeAll(of: user, at: now)])
+            try await database.transaction { transaction in
+                try await tool.perform(act, in: .outside, tool.context(now), transaction)
+            }
+        }
+    }
+
+    /// All there ever were, oldest first.
+    public static func list(databaseURL: String) async throws -> [Admin] {
+        try await Schema.onDatabase(databaseURL) { database in
+            try await database.query(AdminStatements.all).map { row throws(PostgresError) in
+                Admin(
+                    id: try row["id"], email: try row["email"] ?? "(erased)", createdAt: try row["created_at"],
+                    revokedAt: try row["revoked_at"])
+            }
+        }
+    }
+}
+
+/// Every statement on administrators.
+enum AdminStatements {
+    static let all: SQL = """
+        SELECT a.user_id AS id, u.email, a.created_at, a.revoked_at FROM admins a JOIN users u ON u.id = a.user_id
+        ORDER BY a.created_at, a.user_id
+        """
+
+    static func active(email: String) -> SQL {
+        """
+        SELECT u.id, u.pseudonym FROM admins a JOIN users u ON u.id = a.user_id
+        WHERE u.email = \(email) AND a.revoked_at IS NULL
+        """
+    }
+
+    /// A row of an act. The account is made by the same act.
+    static func insert(_ user: UserID, at now: Timestamp) -> SQL {
+        "INSERT INTO admins (user_id, created_at) SELECT \(user), \(now) FROM tick"
+    }
+
+    /// A row of an act.
+    static func revoke(_ user: UserID, at now: Timestamp) -> SQL {
+        "UPDATE admins SET revoked_at = \(now) FROM tick WHERE user_id = \(user) AND revoked_at IS NULL"
+    }
+}

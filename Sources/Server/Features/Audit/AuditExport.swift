@@ -1,0 +1,87 @@
+import Audit
+import Contract
+import Domain
+import HTTP
+import JSON
+import Postgres
+import Reactor
+
+/// A trail as a file, and the server's own check of it.
+final class AuditExport {
+    private let backend: Backend
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    /// Sends the lines as they are read: the answer has no length, and is cut off when something goes wrong on the way.
+    func stream(_ caller: Caller, _ call: Call<AuditExportQuery, NoBody>) async throws -> Response {
+        let after = call.parameters.after.map(Int64.init)
+        guard after ?? 0 >= 0 else {
+            throw APIError(.validationFailed, "after must not be negative.", field: "after")
+        }
+        let reader = try await backend.auditReader(
+            caller, of: call.parameters.familyID, reading: API.exportAuditTrail.operation,
+            details: after.map { ["after": String($0)] } ?? [:])
+        let (source, origin, now) = (Confined(value: source), origin, call.now)
+        return Response(
+            .ok, .jsonLines,
+            body: .stream { body in
+                try await source.value.run(of: reader.family, after: after, origin: origin, at: now) { lines in
+                    var octets: [UInt8] = []
+                    octets.reserveCapacity(1_024 * lines.count)
+                    for line in lines {
+                        octets += line.jsonBytes
+                        octets.append(UInt8(ascii: "\n"))
+                    }
+                    try await body.write(octets)
+                }
+            })
+    }
+
+    /// Checks what an export of it would hold.
+    func verify(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditVerification {
+        let reader = try await backend.auditReader(
+            caller, of: call.parameters.familyID, reading: API.verifyAuditTrail.operation)
+        let started = MonotonicTime.now()
+        let pinned = backend.trailKeys.map { $0.signing.map(\.verifier) } ?? []
+        // The newest checkpoint that this process has seen is a witness of its own.
+        let witness = backend.trailHead.now.note.flatMap { SignedNote($0) }
+        var policy = TrailVerifier.Policy()
+        policy.exposureWindow = .seconds(30)
+        var verifier = TrailVerifier(
+            pinned: pinned, witnesses: reader.family == nil ? witness.map { [$0] } ?? [] : [], policy: policy)
+        var finding: TrailFinding?
+        do {
+            try await source.run(of: reader.family, after: nil, origin: origin, at: call.now) { lines in
+                for line in lines {
+                    guard let record = ExportRecord(line) else { continue }
+                    try verifier.check(record)
+                }
+            }
+        } catch let error as TrailFinding {
+            finding = error
+        }
+        let verdict = finding.map { TrailVerifier.Verdict.tampered($0) } ?? verifier.verdict()
+        return AuditVerification(
+            verdict, verifier, milliseconds: Int(MonotonicTime.now().elapsed(since: started) / .milliseconds(1)))
+    }
+
+    private var source: TrailExport { TrailExport(backend.database, backend.sealing) }
+    private var origin: String { backend.trailKeys?.origin ?? "nagz" }
+}
+
+extension AuditVerification {
+    init(_ verdict: TrailVerifier.Verdict, _ verifier: TrailVerifier, milliseconds: Int) {
+        self.init(
+            verdict: "sound", entries: Int(verifier.entries), size: verifier.newest.map { Int($0.size) },
+            milliseconds: milliseconds)
+        switch verdict {
+        case .sound: break
+        case .incomplete(let why): (self.verdict, message) = ("incomplete", why)
+        case .tampered(let finding):
+            (self.verdict, code, message) = ("tampered", finding.code, finding.description)
+            familyID = finding.family
+            n = finding.number.map { Int($0) }
+            position = finding.position.map { Int($0) }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Audit
+import Contract
+import Domain
+import HTTP
+import Postgres
+
+/// The Merkle log over HTTP: how it stands, its newest checkpoint, its tiles, and the proof that it only grows.
+///
+/// Tiles hold hashes of hashes and tell nothing of anybody: whoever wants to witness the log needs no account.
+final class AuditLog {
+    private let backend: Backend
+    private let reader: LogReader
+
+    init(_ backend: Backend) {
+        self.backend = backend
+        reader = LogReader(backend)
+    }
+
+    /// - Throws: 403 for who may read no trail.
+    func status(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> AuditStatus {
+        let who = try await backend.auditReader(caller, of: nil, reading: API.getAuditStatus.operation)
+        let head = backend.trailHead
+        let standing = head.now
+        let newest = try await reader.newestCheckpoint()
+        let keys = try await backend.database.query(LogStatements.keys).map { row throws(PostgresError) in
+            AuditKey(verifier: try row["verifier"], handover: try row["handover"])
+        }
+        let exposure = standing.exposedSince.map { max(0, (call.now - $0).microseconds / 1_000) } ?? 0
+        return AuditStatus(
+            reader: who.isAdmin ? "admin" : "guardian", familyID: who.family,
+            state: head.alarm(at: call.now).rawValue, fault: standing.fault, origin: newest?.checkpoint.origin,
+            size: newest.map { Int($0.checkpoint.size) }, root: newest.flatMap { HexDigest(bytes: $0.checkpoint.root) },
+            checkpointAt: newest?.checkpoint.time, checkpoint: newest?.note, exposureMilliseconds: Int(exposure),
+            keys: keys)
+    }
+
+    /// - Throws: 404 before the first.
+    func checkpoint(_ call: Call<NoParameters, NoBody>) async throws -> Response {
+        guard let newest = try await reader.newestCheckpoint() else {
+            throw APIError(.notFound, "There is no checkpoint yet.")
+        }
+        return .text(.ok, newest.note)
+    }
+
+    /// - Throws: 404 for what is no tile, and for a tile that is not there yet.
+    func tile(_ name: some TileName) async throws -> Response {
+        guard let tile = Tile(level: name.level, path: name.parts), let octets = try await reader.octets(of: tile)
+        else {
+            throw APIError(.notFound, "There is no such tile.")
+        }
+        return Response(.ok, .octets, octets: octets)
+    }
+
+    /// - Throws: 422 unless 0 < old ≤ new ≤ the newest checkpoint's size.
+    func consistency(_ call: Call<ConsistencyQuery, NoBody>) async throws -> ConsistencyProof {
+        let (old, new) = (Int64(call.parameters.old), Int64(call.parameters.new))
+        guard old > 0, old <= new else {
+            throw APIError(.validationFailed, "old must be 1 to the value of new.", field: "old")
+        }
+        guard let newest = try await reader.newestCheckpoint(), new <= newest.checkpoint.size,
+            let path = try await reader.consistency(from: old, to: new)
+        else { throw APIError(.validationFailed, "new must not be more than the log's size.", field: "new") }
+        return ConsistencyProof(old: Int(old), new: Int(new), path: path.compactMap { HexDigest(bytes: $0) })
+    }
+}

@@ -1,0 +1,78 @@
+import Contract
+import Domain
+import Postgres
+
+/// Which trails there are, and how much happened when.
+final class AuditOverview {
+    private static let pageSize = 50
+    /// Entries that a plot counts at most.
+    private static let most = 200_000
+
+    private let backend: Backend
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    /// The guardian's own family, or a page of all for an administrator.
+    /// - Throws: 422 for a cursor that is none.
+    func families(_ caller: Caller, _ call: Call<AuditFamiliesQuery, NoBody>) async throws -> AuditFamilies {
+        let reader = try await backend.auditReader(caller, of: nil, reading: API.listAuditFamilies.operation)
+        let query = call.parameters
+        guard let offset = Int64(query.cursor ?? "0"), (0...1_000_000).contains(offset) else {
+            throw APIError(.validationFailed, "cursor is not one of this list.", field: "cursor")
+        }
+        let text = query.q.flatMap { $0.isEmpty ? nil : $0 }
+        let id = reader.family ?? text.flatMap { FamilyID($0) }
+        let name = id == nil ? text.map { "%" + $0.replacing(/[\\%_]/) { "\\" + $0.output } + "%" } : nil
+        let rows = try await backend.database.query(
+            AuditStatements.families(name: name, id: id, offset: offset, limit: Self.pageSize))
+        let items = try rows.map { row throws(PostgresError) in
+            let entries: Int = try row["seq"]
+            return AuditFamily(
+                familyID: try row["family_id"], name: try row["name"], entries: entries,
+                lastAt: entries > 0 ? try row["ts"] : nil)
+        }
+        let hasMore = items.count > Self.pageSize
+        return AuditFamilies(
+            items: Array(items.prefix(Self.pageSize)),
+            nextCursor: hasMore ? String(offset + Int64(Self.pageSize)) : nil)
+    }
+
+    /// Counts by kind in at most 120 buckets.
+    /// - Throws: 422 for a time that ends before it begins or is longer than eleven years.
+    func activity(_ caller: Caller, _ call: Call<AuditActivityQuery, NoBody>) async throws -> AuditActivity {
+        let query = call.parameters
+        let to = query.to ?? call.now
+        let from = query.from ?? to - .days(30)
+        let seconds = (to - from).microseconds / 1_000_000
+        guard (1...350_000_000).contains(seconds), from >= .epoch else {
+            throw APIError(.validationFailed, "from must lie before to, by eleven years at most.", field: "from")
+        }
+        let reader = try await backend.auditReader(
+            caller, of: query.familyID, reading: API.getAuditActivity.operation,
+            details: ["from": from.rfc3339, "to": to.rfc3339])
+        let bucket = Self.widths.first { seconds <= $0 * 120 } ?? seconds / 120 + 1
+        let count = Int((seconds + bucket - 1) / bucket)
+        let rows = try await backend.database.query(
+            AuditStatements.activity(reader.family, from: from, to: to, bucket: bucket, most: Self.most))
+        var series: [AuditSeries] = []
+        var counted = 0
+        for index in 0..<rows.count {
+            let row = rows[index]
+            let (kind, place, entries): (String, Int, Int) = (try row["kind"], try row["bucket"], try row["entries"])
+            if series.last?.kind != kind {
+                series.append(AuditSeries(kind: kind, counts: [Int](repeating: 0, count: count)))
+            }
+            counted += entries
+            if series[series.count - 1].counts.indices.contains(place) {
+                series[series.count - 1].counts[place] = entries
+            }
+        }
+        return AuditActivity(
+            from: from, to: to, bucketSeconds: Int(bucket), series: series, isPartial: counted >= Self.most)
+    }
+
+    /// Widths of buckets in seconds that people like to read.
+    private static let widths: [Int64] = [
+        1, 5, 15, 60, 300, 900, 3_600, 10_800, 21_600, 86_400, 604_800, 2_592_000,
+    ]
+}

@@ -1,0 +1,52 @@
+import Contract
+import Domain
+import Postgres
+
+/// Somebody who may read trails: a guardian their family's, an administrator all.
+///
+/// What an administrator reads is on the trail itself, in the chain of acts outside families, before they see it. A
+/// guardian's reading is not: the trail would grow by being looked at.
+struct AuditReader {
+    /// The trail that is read; nil for all.
+    let family: FamilyID?
+    let isAdmin: Bool
+}
+
+extension Backend {
+    /// Who is asking, and for which trail.
+    /// - Parameters:
+    ///   - family: the trail asked for; nil for the guardian's own, or all of an administrator's.
+    ///   - what: names what is read, for the trail.
+    ///   - details: ids, counts and codes of what is asked for.
+    /// - Throws: 403 for everybody else; a member's attempt is on their family's trail.
+    func auditReader(
+        _ caller: Caller, of family: FamilyID?, reading what: Contract.Operation, details: [String: String] = [:]
+    ) async throws -> AuditReader {
+        let account = try await access.account(caller, database)
+        if account.isAdmin {
+            try await record(caller, account, what, family, details)
+            return AuditReader(family: family, isAdmin: true)
+        }
+        guard let family = family ?? account.family else {
+            throw APIError(.authorizationDenied, Denial.guardianOnly.message)
+        }
+        let member = try await access.member(caller, of: family, database)
+        if let denial = member.denial(of: .readAuditTrail) {
+            try await refuse(caller, member, "audit.read.denied", denial)
+        }
+        return AuditReader(family: family, isAdmin: false)
+    }
+
+    private func record(
+        _ caller: Caller, _ account: Account, _ what: Contract.Operation, _ family: FamilyID?,
+        _ details: [String: String]
+    ) async throws {
+        var details = details
+        details["operation"] = what.id
+        details["family"] = family?.description
+        let act = Act(
+            kind: "admin.read", basis: .nothing, actor: account.pseudonym, resource: family?.retyped(),
+            details: details, stampedRows: 0)
+        let _: NoAnswer = try await ledger.write(caller, in: .outside) { _ in .perform(act, NoAnswer()) }
+    }
+}

@@ -1,0 +1,119 @@
+import Audit
+import Domain
+import Postgres
+import SQL
+
+/// Takes a person out of the trail: what it tells of them, the key that sealed it, and the way from the trail's name for
+/// them to the person. The entries stay, and each of their chains gets one that says so; all of it is one transaction.
+public struct Erasure: Sendable {
+    /// What it comes to, or came to.
+    public struct Extent: Sendable, Hashable {
+        /// Chains that tell of the person, with how many bodies.
+        public let chains: [(family: FamilyID, bodies: Int)]
+        public var bodies: Int { chains.reduce(0) { $0 + $1.bodies } }
+
+        public static func == (left: Self, right: Self) -> Bool {
+            left.chains.elementsEqual(right.chains) { $0 == $1 }
+        }
+        public func hash(into hasher: inout Hasher) { hasher.combine(bodies) }
+    }
+
+    /// Why nobody was erased.
+    public enum Fault: Error, CustomStringConvertible {
+        case unknownPerson
+        case member(of: FamilyID)
+
+        public var description: String {
+            switch self {
+            case .unknownPerson: "there is no such person, or they were erased before"
+            case .member(let family): "the person is a member of family \(family): remove them there first"
+            }
+        }
+    }
+
+    private let user: UserID
+
+    public init(of user: UserID) { self.user = user }
+
+    /// - Parameter isDryRun: only looks.
+    public func run(
+        databaseURL: String, keys: TrailKeys, isDryRun: Bool, clock: any WallClock = SystemClock()
+    ) async throws -> Extent {
+        let (user, clock) = (user, clock)
+        return try await Schema.onDatabase(databaseURL) { database in
+            let tool = TrailTool(database, keys, clock: clock)
+            return try await database.transaction { transaction in
+                let person = try await Self.pseudonym(of: user, transaction)
+                let extent = try await Self.extent(of: person, transaction)
+                if !isDryRun { try await erase(user, person, extent, tool, transaction) }
+                return extent
+            }
+        }
+    }
+
+    private static func pseudonym(of user: UserID, _ transaction: Transaction) async throws -> Pseudonym {
+        guard let row = try await transaction.query(ErasureStatements.person(user)).first,
+            let person: Pseudonym = try row["pseudonym"]
+        else { throw Fault.unknownPerson }
+        if let family: FamilyID = try row["family_id"] { throw Fault.member(of: family) }
+        return person
+    }
+
+    private static func extent(of person: Pseudonym, _ transaction: Transaction) async throws -> Extent {
+        let rows = try await transaction.query(ErasureStatements.chains(of: person))
+        return Extent(
+            chains: try rows.map { row throws(PostgresError) in (try row["family_id"], try row["bodies"]) })
+    }
+
+    private func erase(
+        _ user: UserID, _ person: Pseudonym, _ extent: Extent, _ tool: TrailTool, _ transaction: Transaction
+    ) async throws {
+        let now = tool.clock.now()
+        // In the order of the ids, as all who take several chains do. The chain outside families is the first.
+        var chains = extent.chains
+        if !chains.contains(where: { $0.family == .outside }) { chains.insert((.outside, 0), at: 0) }
+        for chain in chains.sorted(by: { $0.family < $1.family }) {
+            var act = Act(
+                kind: AuditEntry.erasureKind, basis: .nothing, actor: SystemActor.operating, subject: person,
+                sealedFor: SystemActor.operating, details: ["bodies": String(chain.bodies)], changesRights: true,
+                stampedRows: 0, rows: [ErasureStatements.erase(person)])
+            if chain.family == .outside {
+                act.rows += [
+                    AccountStatements.erase(user, at: now), SessionStatements.revokeAll(of: user, at: now),
+                    ErasureStatements.destroyKey(of: person),
+                ]
+            }
+            try await tool.perform(act, in: chain.family, tool.context(now), transaction)
+        }
+    }
+}
+
+/// Every statement by which a person leaves the trail.
+enum ErasureStatements {
+    static func person(_ user: UserID) -> SQL {
+        """
+        SELECT u.pseudonym, m.family_id FROM users u
+        LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active' WHERE u.id = \(user)
+        """
+    }
+
+    /// Chains that name the person, and how many bodies are theirs.
+    static func chains(of person: Pseudonym) -> SQL {
+        """
+        SELECT c.family_id, (SELECT count(*) FROM audit_payload p WHERE p.family_id = c.family_id AND p.key_id = \(person))
+                   AS bodies
+        FROM (SELECT DISTINCT family_id FROM audit_entry WHERE actor = \(person) OR subject = \(person)) c
+        ORDER BY c.family_id
+        """
+    }
+
+    /// A row of an act: the bodies that were sealed for the person, and their salts.
+    static func erase(_ person: Pseudonym) -> SQL {
+        "DELETE FROM audit_payload p USING tick WHERE p.family_id = tick.family_id AND p.key_id = \(person)"
+    }
+
+    /// A row of an act.
+    static func destroyKey(of person: Pseudonym) -> SQL {
+        "DELETE FROM audit_subject_key k USING tick WHERE k.id = \(person)"
+    }
+}

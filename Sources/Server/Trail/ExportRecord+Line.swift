@@ -1,0 +1,75 @@
+import Audit
+import Contract
+import Domain
+
+extension ExportRecord {
+    /// What a line of an export says; nil for lines that nobody here knows, and for those that say nothing readable.
+    public init?(_ line: AuditExportLine) {
+        switch line {
+        case .header(let header):
+            self = .header(
+                Header(
+                    origin: header.origin, family: header.familyID, madeAt: header.madeAt,
+                    handovers: header.keys.compactMap { $0.handover.flatMap { SignedNote($0) } }))
+        case .prune(let note):
+            guard let note = SignedNote(note) else { return nil }
+            self = .prune(note)
+        case .entry(let entry): self.init(entry)
+        case .leaf(let place): self = .leaf(LogLeafPlace(place))
+        case .node(let level, let position, let hash):
+            self = .node(level: level, position: Int64(position), hash: hash.bytes)
+        case .checkpoint(let note):
+            guard let note = SignedNote(note) else { return nil }
+            self = .checkpoint(note)
+        case .inclusion(let place, let size, let path):
+            self = .inclusion(LogLeafPlace(place), size: Int64(size), path: path.map(\.bytes))
+        case .consistency(let proof):
+            self = .consistency(old: Int64(proof.old), new: Int64(proof.new), path: proof.path.map(\.bytes))
+        case .end(let entries): self = .end(entries: Int64(entries))
+        case .other: return nil
+        }
+    }
+
+    private init?(_ entry: AuditExportLine.Entry) {
+        let act = Audit.AuditEntry.Act(
+            kind: entry.kind, actor: entry.actor, subject: entry.subject, resource: entry.resourceID,
+            trace: entry.traceID, request: entry.requestID, commitment: entry.commit.bytes)
+        let found = Audit.AuditEntry(
+            family: entry.familyID, number: Int64(entry.n), at: Timestamp(microseconds: Int64(entry.atMicroseconds)),
+            act: act, previous: entry.previous.bytes, hash: entry.hash.bytes)
+        let payload: Payload
+        switch entry.payload {
+        case "whole":
+            guard let salt = entry.salt, let body = entry.body.flatMap({ bytes(hexadecimal: $0) }) else { return nil }
+            payload = .whole(salt: salt.bytes, body: body)
+        case "erased": payload = .erased
+        case "unreadable": payload = .unreadable
+        default: return nil
+        }
+        self = .entry(found, payload, position: entry.position.map { Int64($0) })
+    }
+}
+
+extension LogLeafPlace {
+    init(_ place: AuditExportLine.Place) {
+        self.init(
+            position: Int64(place.position), family: place.familyID, number: Int64(place.n), hash: place.hash.bytes)
+    }
+}
+
+/// The bytes of hexadecimal digits; nil for anything else.
+private func bytes(hexadecimal text: String) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count / 2)
+    var high: UInt8?
+    for digit in text.utf8 {
+        guard let value = hexadecimalValue(digit) else { return nil }
+        if let first = high {
+            bytes.append(first << 4 | value)
+            high = nil
+        } else {
+            high = value
+        }
+    }
+    return high == nil ? bytes : nil
+}

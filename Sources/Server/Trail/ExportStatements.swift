@@ -1,0 +1,79 @@
+import Domain
+import SQL
+
+/// What an export reads of the trail: entries with their bodies and places, the log's hashes, checkpoints, prune records.
+enum ExportStatements {
+    static let pageSize = 500
+
+    /// The columns of an entry `e` with its body `p` and that body's key `k`.
+    private static let columns: SQL = """
+        e.family_id, e.n, e.at, e.kind, e.actor, e.subject, e.resource, e.trace, e.request, e.commit, e.prev, e.hash,
+        p.salt, p.body, p.key_id, k.master, k.wrapped
+        """
+    private static let bodies: SQL = """
+        LEFT JOIN audit_payload p ON p.family_id = e.family_id AND p.n = e.n
+        LEFT JOIN audit_subject_key k ON k.id = p.key_id
+        """
+
+    /// A family's entries behind a number, by number, with their `position` where that is below the log's size.
+    static func entries(of family: FamilyID, after number: Int64, upTo last: Int64, size: Int64) -> SQL {
+        """
+        SELECT \(columns), l.position FROM audit_entry e \(bodies)
+        LEFT JOIN audit_leaf l ON l.family_id = e.family_id AND l.n = e.n AND l.position < \(size)
+        WHERE e.family_id = \(family) AND e.n > \(number) AND e.n <= \(last)
+        ORDER BY e.n LIMIT \(pageSize)
+        """
+    }
+
+    static func newestNumber(of family: FamilyID) -> SQL {
+        "SELECT coalesce((SELECT n FROM audit_entry WHERE family_id = \(family) ORDER BY n DESC LIMIT 1), 0) AS n"
+    }
+
+    /// The newest place of a family in the log of that size.
+    static func newestPlace(of family: FamilyID, size: Int64) -> SQL {
+        """
+        SELECT position, n, hash FROM audit_leaf WHERE family_id = \(family) AND position < \(size)
+        ORDER BY n DESC LIMIT 1
+        """
+    }
+
+    /// Places of the log behind a position, with their entries where they are there.
+    static func places(after position: Int64, size: Int64) -> SQL {
+        """
+        SELECT l.position, l.family_id AS leaf_family, l.n AS leaf_n, l.hash AS leaf_hash, \(columns)
+        FROM (SELECT * FROM audit_leaf WHERE position > \(position) AND position < \(size)
+              ORDER BY position LIMIT \(pageSize)) l
+        LEFT JOIN audit_entry e ON e.family_id = l.family_id AND e.n = l.n \(bodies)
+        ORDER BY l.position
+        """
+    }
+
+    /// Entries of all families that are not in the log of that size.
+    static func unplaced(size: Int64) -> SQL {
+        """
+        SELECT \(columns), NULL::bigint AS position FROM family_clock c
+        CROSS JOIN LATERAL (
+            SELECT coalesce((SELECT l.n FROM audit_leaf l WHERE l.family_id = c.family_id AND l.position < \(size)
+                             ORDER BY l.n DESC LIMIT 1), 0) AS last
+        ) l
+        CROSS JOIN LATERAL (
+            SELECT * FROM audit_entry e WHERE e.family_id = c.family_id AND e.n > l.last ORDER BY e.n LIMIT 512
+        ) e \(bodies)
+        ORDER BY e.family_id, e.n LIMIT 8192
+        """
+    }
+
+    /// The newest checkpoint of each size in a stretch.
+    static func checkpoints(above low: Int64, upTo high: Int64) -> SQL {
+        """
+        SELECT DISTINCT ON (size) size, note FROM audit_checkpoint WHERE size > \(low) AND size <= \(high)
+        ORDER BY size, at DESC
+        """
+    }
+
+    /// - Parameter family: nil for all.
+    static func prunes(of family: FamilyID?) -> SQL {
+        let condition: SQL = family.map { "WHERE family_id = \($0)" } ?? ""
+        return "SELECT DISTINCT ON (family_id) note FROM audit_prune \(condition) ORDER BY family_id, cut DESC"
+    }
+}

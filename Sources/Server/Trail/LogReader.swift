@@ -1,0 +1,64 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// Proofs and tiles of the log, as the database holds it.
+struct LogReader {
+    private let queries: any Queries
+
+    init(_ backend: Backend) { queries = backend.database }
+    init(_ queries: any Queries) { self.queries = queries }
+
+    /// The newest signed checkpoint; nil before the first.
+    func newestCheckpoint() async throws -> (note: String, checkpoint: Checkpoint)? {
+        guard let row = try await queries.query(LogStatements.newestCheckpoint).first else { return nil }
+        let text: String = try row["note"]
+        guard let note = SignedNote(text), let checkpoint = Checkpoint(text: note.text) else { return nil }
+        return (text, checkpoint)
+    }
+
+    /// The proof that an entry is in the log of the newest checkpoint; nil while it is not, or where a hash is missing.
+    func inclusion(of family: FamilyID, _ number: Int64) async throws -> InclusionProof? {
+        guard let row = try await queries.query(LogStatements.position(family, number)).first,
+            let newest = try await newestCheckpoint()
+        else { return nil }
+        let (position, size): (Int64, Int64) = (try row["position"], newest.checkpoint.size)
+        guard position < size else { return nil }
+        guard let path = try await proof(MerkleProof.inclusionRanges(position, size: size)) else { return nil }
+        return InclusionProof(
+            position: Int(position), leaf: try HexDigest(column: try row["hash"]), size: Int(size),
+            path: path.compactMap { HexDigest(bytes: $0) }, checkpoint: newest.note)
+    }
+
+    /// The path from an entry to the root of the log of that size; nil while it is not in it, or where a hash is missing.
+    func inclusion(of family: FamilyID, _ number: Int64, size: Int64) async throws -> [[UInt8]]? {
+        guard let row = try await queries.query(LogStatements.position(family, number)).first else { return nil }
+        let position: Int64 = try row["position"]
+        return position < size ? try await proof(MerkleProof.inclusionRanges(position, size: size)) : nil
+    }
+
+    /// The proof that the log of the old size is the beginning of that of the new one; nil where a hash is missing.
+    func consistency(from old: Int64, to new: Int64) async throws -> [[UInt8]]? {
+        try await proof(MerkleProof.consistencyRanges(from: old, to: new))
+    }
+
+    private func proof(_ ranges: [Range<Int64>]) async throws -> [[UInt8]]? {
+        let rows = try await queries.query(LogStatements.nodes(ranges.flatMap(NodeRun.runs)))
+        return try NodeStore(rows).proof(ranges)
+    }
+
+    /// The hashes of a tile, one after another; nil when the log does not reach so far.
+    func octets(of tile: Tile) async throws -> [UInt8]? {
+        let rows = try await queries.query(
+            LogStatements.nodes([NodeRun(level: tile.level, positions: tile.positions)]))
+        let store = try NodeStore(rows)
+        var octets: [UInt8] = []
+        for position in tile.positions {
+            guard let hash = store[tile.level, position] else { return nil }
+            octets += hash
+        }
+        return octets
+    }
+}

@@ -1,0 +1,95 @@
+import Audit
+import Domain
+import SQL
+
+/// Every statement on the Merkle log: leaves, nodes, checkpoints and keys.
+enum LogStatements {
+    /// Entries that share a transaction of the sequencer at most.
+    static let batchLimit = 4_096
+    /// Of one family.
+    private static let familyLimit = 512
+
+    /// Entries that are in the chains and not in the log, of families that have written since then.
+    static func pending(since: Timestamp) -> SQL {
+        """
+        SELECT e.family_id, e.n, e.at, e.hash FROM family_clock c
+        CROSS JOIN LATERAL (
+            SELECT coalesce((SELECT l.n FROM audit_leaf l WHERE l.family_id = c.family_id ORDER BY l.n DESC LIMIT 1), 0)
+                AS last
+        ) l
+        CROSS JOIN LATERAL (
+            SELECT e.family_id, e.n, e.at, e.hash FROM audit_entry e WHERE e.family_id = c.family_id AND e.n > l.last
+            ORDER BY e.n LIMIT \(familyLimit)
+        ) e
+        WHERE c.ts > \(since) AND c.seq > l.last
+        ORDER BY e.at, e.family_id LIMIT \(batchLimit)
+        """
+    }
+
+    static let size: SQL =
+        "SELECT coalesce((SELECT position + 1 FROM audit_leaf ORDER BY position DESC LIMIT 1), 0) AS size"
+
+    /// Held by whoever adds to the log, to the end of their transaction.
+    static let takeTurn: SQL = "SELECT pg_try_advisory_xact_lock(7239410024) AS is_ours"
+
+    /// The hashes of those stretches: `level`, `position` and `hash`.
+    static func nodes(_ runs: [NodeRun]) -> SQL {
+        let parts = runs.filter { !$0.positions.isEmpty }.map { run -> SQL in
+            let (low, high) = (run.positions.lowerBound, run.positions.upperBound)
+            return run.level == 0
+                ? """
+                SELECT 0::bigint AS level, position, hash FROM audit_leaf
+                WHERE position >= \(low) AND position < \(high)
+                """
+                : """
+                SELECT level::bigint, position, hash FROM audit_node
+                WHERE level = \(run.level)::integer AND position >= \(low) AND position < \(high)
+                """
+        }
+        return parts.isEmpty
+            ? "SELECT 0::bigint AS level, 0::bigint AS position, ''::bytea AS hash WHERE false"
+            : .joined(parts, separator: " UNION ALL ")
+    }
+
+    static func insertLeaves(_ leaves: [(leaf: LogLeaf, hash: [UInt8])], from position: Int64) -> SQL {
+        """
+        INSERT INTO audit_leaf (position, family_id, n, hash)
+        SELECT \(position) + place - 1, family, number::bigint, decode(hash, 'hex')
+        FROM unnest(\(SQLList(leaves.map(\.leaf.family))), \(SQLList(leaves.map { String($0.leaf.number) })),
+                    \(SQLList(leaves.map { hexadecimal($0.hash) }))) WITH ORDINALITY AS l (family, number, hash, place)
+        """
+    }
+
+    static func insertNodes(_ nodes: [TreeGrowth.Node]) -> SQL {
+        """
+        INSERT INTO audit_node (level, position, hash)
+        SELECT level::integer, position::bigint, decode(hash, 'hex')
+        FROM unnest(\(SQLList(nodes.map { String($0.level) })), \(SQLList(nodes.map { String($0.position) })),
+                    \(SQLList(nodes.map { hexadecimal($0.hash) }))) AS n (level, position, hash)
+        """
+    }
+
+    static let newestCheckpoint: SQL = "SELECT note FROM audit_checkpoint ORDER BY size DESC, at DESC LIMIT 1"
+
+    static func insertCheckpoint(_ checkpoint: Checkpoint, _ note: SignedNote) -> SQL {
+        """
+        INSERT INTO audit_checkpoint (size, at, note) VALUES (\(checkpoint.size), \(checkpoint.time), \(note.note))
+        ON CONFLICT DO NOTHING
+        """
+    }
+
+    static func insertKey(_ key: VerifierKey, _ handover: SignedNote?, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO audit_key (verifier, handover, first_used) VALUES (\(key.text), \(handover?.note ?? ""), \(now))
+        ON CONFLICT DO NOTHING
+        """
+    }
+
+    static let keys: SQL =
+        "SELECT verifier, nullif(handover, '') AS handover FROM audit_key ORDER BY first_used, verifier"
+
+    /// Where an entry is in the log, if it is.
+    static func position(_ family: FamilyID, _ number: Int64) -> SQL {
+        "SELECT position, hash FROM audit_leaf WHERE family_id = \(family) AND n = \(number)"
+    }
+}

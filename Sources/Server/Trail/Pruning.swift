@@ -1,0 +1,111 @@
+import Audit
+import Domain
+import Postgres
+import SQL
+
+/// Takes entries out of the trail that are older than the retention, family by family, each in one transaction with a
+/// signed record of what was taken and an entry that says so. Their places in the log stay, so that all proofs hold.
+public struct Pruning: Sendable {
+    /// What is taken of one family.
+    public struct Cut: Sendable, Hashable {
+        public let family: FamilyID
+        /// The last number that goes.
+        public let number: Int64
+        public let entries: Int
+    }
+
+    private let cutoff: Timestamp
+
+    /// - Parameter cutoff: entries from before it go.
+    public init(before cutoff: Timestamp) { self.cutoff = cutoff }
+
+    /// - Parameters:
+    ///   - isDryRun: only looks.
+    ///   - progress: told of each family before its transaction begins.
+    /// - Returns: what was taken, or would be.
+    public func run(
+        databaseURL: String, keys: TrailKeys, isDryRun: Bool, clock: any WallClock = SystemClock(),
+        progress: @escaping @Sendable (Cut) -> Void = { _ in }
+    ) async throws -> [Cut] {
+        let cutoff = cutoff
+        return try await Schema.onDatabase(databaseURL) { database in
+            let tool = TrailTool(database, keys, clock: clock)
+            let families: [FamilyID] = try await database.query(PruneStatements.families(before: cutoff)).map {
+                row throws(PostgresError) in try row["family_id"]
+            }
+            var cuts: [Cut] = []
+            for family in families {
+                guard let cut = try await Self.prune(family, before: cutoff, isDryRun: isDryRun, tool, progress) else {
+                    continue
+                }
+                cuts.append(cut)
+            }
+            return cuts
+        }
+    }
+
+    private static func prune(
+        _ family: FamilyID, before cutoff: Timestamp, isDryRun: Bool, _ tool: TrailTool, _ progress: (Cut) -> Void
+    ) async throws -> Cut? {
+        try await tool.database.transaction { transaction in
+            guard let row = try await transaction.query(PruneStatements.cut(family, before: cutoff)).first else {
+                return nil
+            }
+            let cut = Cut(family: family, number: try row["n"], entries: try row["entries"])
+            progress(cut)
+            guard !isDryRun else { return cut }
+            let now = tool.clock.now()
+            let record = Prune(
+                origin: tool.keys.origin, family: family, cut: cut.number, hash: try row["hash"],
+                lastTime: try row["at"], time: now)
+            let note = SignedNote(record.text, signedBy: tool.keys.signing)
+            _ = try await transaction.query(PruneStatements.insert(record, note))
+            let act = Act(
+                kind: "trail.pruned", basis: .nothing, actor: SystemActor.operating,
+                details: ["cut": String(cut.number), "entries": String(cut.entries)], stampedRows: 0,
+                rows: PruneStatements.delete(family, upTo: cut.number))
+            try await tool.perform(act, in: family, tool.context(now), transaction)
+            return cut
+        }
+    }
+}
+
+/// Every statement by which entries leave the trail.
+enum PruneStatements {
+    static func families(before cutoff: Timestamp) -> SQL {
+        """
+        SELECT c.family_id FROM family_clock c WHERE c.seq > 0 AND (
+            SELECT e.at < \(cutoff) FROM audit_entry e WHERE e.family_id = c.family_id ORDER BY e.n LIMIT 1)
+        ORDER BY c.family_id
+        """
+    }
+
+    /// The last entry of a family that goes, if it is in the log already, and how many go.
+    static func cut(_ family: FamilyID, before cutoff: Timestamp) -> SQL {
+        """
+        SELECT e.n, e.at, e.hash,
+               (SELECT count(*) FROM audit_entry o WHERE o.family_id = \(family) AND o.n <= e.n) AS entries
+        FROM audit_entry e
+        WHERE e.family_id = \(family) AND e.n = least((SELECT audit_number_at(\(family), \(cutoff))) - 1, (
+            SELECT l.n FROM audit_leaf l WHERE l.family_id = \(family) ORDER BY l.n DESC LIMIT 1))
+        """
+    }
+
+    static func insert(_ prune: Prune, _ note: SignedNote) -> SQL {
+        """
+        INSERT INTO audit_prune (family_id, cut, at, note) VALUES (\(prune.family), \(prune.cut), \(prune.time), \(note.note))
+        """
+    }
+
+    /// Rows of an act.
+    static func delete(_ family: FamilyID, upTo number: Int64) -> [SQL] {
+        [
+            """
+            DELETE FROM audit_payload p USING tick WHERE p.family_id = \(family) AND p.n <= \(number)
+            """,
+            """
+            DELETE FROM audit_entry e USING tick WHERE e.family_id = \(family) AND e.n <= \(number)
+            """,
+        ]
+    }
+}

@@ -1,0 +1,100 @@
+import Audit
+import Domain
+import Postgres
+import SQL
+
+/// Seals the bodies of a loop's entries, each with the key of the person it tells of.
+///
+/// A person's key is made when the first act tells of them. It is kept in the database, wrapped by the master key, before
+/// anything is sealed with it: if the process dies in between, a key without use is left.
+final class Sealing {
+    /// A person's key was wrapped by a master key that is not in the file.
+    struct UnknownMasterKey: Error {}
+
+    private static let limit = 8_192
+
+    private let keys: TrailKeys?
+    private let random: any Randomness
+    private var known: [Pseudonym: SubjectKey] = [:]
+
+    /// - Parameter keys: nil leaves bodies as they are: for tools that make throw-away data.
+    init(_ keys: TrailKeys?, random: any Randomness) {
+        self.keys = keys
+        self.random = random
+    }
+
+    /// The person's key, made if there is none yet; nil where nothing is sealed.
+    func key(of person: Pseudonym, _ queries: any Queries) async throws -> SubjectKey? {
+        guard let master = keys?.masters.first else { return nil }
+        if let key = known[person] { return key }
+        var rows = try await queries.query(SubjectKeyStatements.find(person))
+        var isDurable = true
+        if rows.isEmpty {
+            let fresh = SubjectKey(id: person, secret: random.bytes(32))
+            let wrapped = master.wrap(fresh, nonce: random.bytes(24))
+            _ = try await queries.query(SubjectKeyStatements.insert(person, master: master.id, wrapped))
+            // Somebody else's may have come first.
+            rows = try await queries.query(SubjectKeyStatements.find(person))
+            isDurable = !(queries is Transaction)
+        }
+        let row = try rows.one()
+        guard let key = unwrap(try row["wrapped"], of: person, master: try row["master"]) else {
+            throw UnknownMasterKey()
+        }
+        if isDurable {
+            if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
+            known[person] = key
+        }
+        return key
+    }
+
+    /// A person's key as it is kept; nil without the master key that wrapped it.
+    func unwrap(_ wrapped: [UInt8], of person: Pseudonym, master: [UInt8]) -> SubjectKey? {
+        keys?.masters.first { $0.id == master }?.unwrap(wrapped, id: person)
+    }
+
+    /// 24 octets.
+    func nonce() -> [UInt8] { random.bytes(24) }
+}
+
+/// Every statement on the keys of people.
+enum SubjectKeyStatements {
+    static func find(_ person: Pseudonym) -> SQL {
+        "SELECT master, wrapped FROM audit_subject_key WHERE id = \(person)"
+    }
+
+    static func insert(_ person: Pseudonym, master: [UInt8], _ wrapped: [UInt8]) -> SQL {
+        """
+        INSERT INTO audit_subject_key (id, master, wrapped) VALUES (\(person), \(master), \(wrapped))
+        ON CONFLICT DO NOTHING
+        """
+    }
+}
+
+/// What an entry tells, as it is found in the database.
+enum StoredBody {
+    case whole(salt: [UInt8], body: [UInt8])
+    /// Body and salt are gone.
+    case erased
+    /// There is a body that cannot be opened: its key is gone or is not here, or it was changed.
+    case unreadable
+
+    var bytes: [UInt8]? {
+        if case .whole(_, let body) = self { body } else { nil }
+    }
+}
+
+extension Sealing {
+    /// Reads a row with `commit`, `salt`, `body`, `key_id`, and `master` and `wrapped` of its key.
+    func body(_ row: Row) throws(PostgresError) -> StoredBody {
+        guard let salt: [UInt8] = try row["salt"], let body: [UInt8] = try row["body"] else { return .erased }
+        guard let person: Pseudonym = try row["key_id"] else { return .whole(salt: salt, body: body) }
+        guard let master: [UInt8] = try row["master"], let wrapped: [UInt8] = try row["wrapped"],
+            let key = known(person) ?? unwrap(wrapped, of: person, master: master),
+            let open = key.open(body, commitment: try row["commit"])
+        else { return .unreadable }
+        return .whole(salt: salt, body: open)
+    }
+
+    private func known(_ person: Pseudonym) -> SubjectKey? { known[person] }
+}

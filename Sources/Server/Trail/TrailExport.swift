@@ -1,0 +1,182 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// A trail line by line: of one family by number, of all in the order of the log.
+///
+/// What it gives is as of one checkpoint, read first; entries that came later have no place yet. Lines behind a number or a
+/// position are the same whenever they are asked for, so that an interrupted export goes on where it stopped.
+struct TrailExport {
+    /// Checkpoints on the way are given once in so many entries.
+    private static let checkpointDistance: Int64 = 256
+
+    private let queries: any Queries
+    private let sealing: Sealing
+    private let reader: LogReader
+
+    init(_ queries: any Queries, _ sealing: Sealing) {
+        self.queries = queries
+        self.sealing = sealing
+        reader = LogReader(queries)
+    }
+
+    /// Gives all lines, a page at a time.
+    /// - Parameters:
+    ///   - family: nil for all.
+    ///   - after: a number of the family, or a position of the log; nil from the beginning.
+    func run(
+        of family: FamilyID?, after: Int64?, origin: String, at now: Timestamp,
+        _ give: ([AuditExportLine]) async throws -> Void
+    ) async throws {
+        let newest = try await reader.newestCheckpoint()
+        let size = newest?.checkpoint.size ?? 0
+        if after == nil { try await give(try await beginning(of: family, origin, now)) }
+        let count: Int
+        if let family {
+            count = try await chain(of: family, after: after ?? 0, size: size, newest?.note, give)
+        } else {
+            count = try await log(after: after ?? -1, size: size, give)
+            if let newest { try await give([.checkpoint(note: newest.note)]) }
+        }
+        try await give([.end(entries: count)])
+    }
+
+    private func beginning(of family: FamilyID?, _ origin: String, _ now: Timestamp) async throws -> [AuditExportLine] {
+        let keys = try await queries.query(LogStatements.keys).map { row throws(PostgresError) in
+            AuditKey(verifier: try row["verifier"], handover: try row["handover"])
+        }
+        let header = AuditExportLine.Header(origin: origin, familyID: family, madeAt: now, keys: keys)
+        let prunes = try await queries.query(ExportStatements.prunes(of: family)).map { row throws(PostgresError) in
+            AuditExportLine.prune(note: try row["note"])
+        }
+        return [.header(header)] + prunes
+    }
+
+    // MARK: One family
+
+    private func chain(
+        of family: FamilyID, after: Int64, size: Int64, _ note: String?,
+        _ give: ([AuditExportLine]) async throws -> Void
+    ) async throws -> Int {
+        let last: Int64 = try await queries.query(ExportStatements.newestNumber(of: family)).one()["n"]
+        var (number, count) = (after, 0)
+        while number < last {
+            let rows = try await queries.query(
+                ExportStatements.entries(of: family, after: number, upTo: last, size: size))
+            guard rows.count > 0 else { break }
+            try await give(try rows.map { try line($0, position: try $0["position"]) })
+            number = try rows[rows.count - 1]["n"]
+            count += rows.count
+        }
+        guard let note else { return count }
+        var lines = [AuditExportLine.checkpoint(note: note)]
+        if let row = try await queries.query(ExportStatements.newestPlace(of: family, size: size)).first {
+            let position: Int64 = try row["position"]
+            let number: Int64 = try row["n"]
+            // Where a hash is missing the path does not lead to the root, which is what the reader is to see.
+            let path = try await reader.inclusion(of: family, number, size: size) ?? []
+            let place = AuditExportLine.Place(
+                position: Int(position), familyID: family, n: Int(number), hash: try HexDigest(column: try row["hash"]))
+            lines.append(.inclusion(place, size: Int(size), path: path.compactMap { HexDigest(bytes: $0) }))
+        }
+        try await give(lines)
+        return count
+    }
+
+    // MARK: All families
+
+    private func log(
+        after: Int64, size: Int64, _ give: ([AuditExportLine]) async throws -> Void
+    ) async throws -> Int {
+        var (position, count, lastNoted) = (after, 0, max(after + 1, 0))
+        while position < size - 1 {
+            let rows = try await queries.query(ExportStatements.places(after: position, size: size))
+            guard rows.count > 0 else { break }
+            let first: Int64 = position + 1
+            let end: Int64 = try rows[rows.count - 1]["position"] + 1
+            let nodes = try await nodes(first..<end)
+            let notes = try await queries.query(ExportStatements.checkpoints(above: first, upTo: end))
+            var nextNote = 0
+            var lines: [AuditExportLine] = []
+            for index in 0..<rows.count {
+                let place: Int64 = try rows[index]["position"]
+                lines.append(try line(rows[index], at: place))
+                if case .entry(let entry) = lines[lines.count - 1] {
+                    count += 1
+                    lines += try differing(entry, rows[index], at: place)
+                }
+                lines += nodes[place] ?? []
+                while nextNote < notes.count, case let noted:Int64 = try notes[nextNote]["size"], noted <= place + 1 {
+                    if noted == place + 1, noted - lastNoted >= Self.checkpointDistance, noted < size {
+                        lines.append(.checkpoint(note: try notes[nextNote]["note"]))
+                        lastNoted = noted
+                    }
+                    nextNote += 1
+                }
+            }
+            try await give(lines)
+            position = end - 1
+        }
+        let rest = try await queries.query(ExportStatements.unplaced(size: size))
+        if rest.count > 0 { try await give(try rest.map { try line($0, position: nil) }) }
+        return count + rest.count
+    }
+
+    /// The subtrees that are complete with one of those leaves, by that leaf.
+    private func nodes(_ leaves: Range<Int64>) async throws -> [Int64: [AuditExportLine]] {
+        let runs = (1..<Tile.levels).map { level in
+            NodeRun(
+                level: level,
+                positions: Tile.nodes(
+                    level: level, size: leaves.lowerBound)..<Tile.nodes(level: level, size: leaves.upperBound))
+        }.filter { !$0.positions.isEmpty }
+        guard !runs.isEmpty else { return [:] }
+        let store = try NodeStore(await queries.query(LogStatements.nodes(runs)))
+        var lines: [Int64: [AuditExportLine]] = [:]
+        for run in runs {
+            for position in run.positions {
+                guard let hash = store[run.level, position].flatMap({ HexDigest(bytes: $0) }) else { continue }
+                let leaf = (position + 1) << Int64(8 * run.level) - 1
+                lines[leaf, default: []].append(.node(level: run.level, position: Int(position), hash: hash))
+            }
+        }
+        return lines
+    }
+
+    /// A leaf that the log keeps and that is not its entry's, for whoever checks to stumble over.
+    private func differing(
+        _ entry: AuditExportLine.Entry, _ row: Row, at position: Int64
+    ) throws -> [AuditExportLine] {
+        let leaf = LogLeaf(family: entry.familyID, number: Int64(entry.n), entryHash: entry.hash.bytes)
+        let kept = try HexDigest(column: try row["leaf_hash"])
+        return kept.bytes == leaf.hash ? [] : [.node(level: 0, position: Int(position), hash: kept)]
+    }
+
+    private func line(_ row: Row, at position: Int64) throws -> AuditExportLine {
+        if (try row["n"] as Int64?) != nil { return try line(row, position: position) }
+        return .leaf(
+            AuditExportLine.Place(
+                position: Int(position), familyID: try row["leaf_family"], n: try row["leaf_n"],
+                hash: try HexDigest(column: try row["leaf_hash"])))
+    }
+
+    private func line(_ row: Row, position: Int64?) throws -> AuditExportLine {
+        let at: Timestamp = try row["at"]
+        var entry = AuditExportLine.Entry(
+            familyID: try row["family_id"], n: try row["n"], atMicroseconds: Int(at.microseconds),
+            kind: try row["kind"], actor: try row["actor"], subject: try row["subject"],
+            resourceID: try row["resource"], traceID: try row["trace"], requestID: try row["request"],
+            commit: try HexDigest(column: try row["commit"]), previous: try HexDigest(column: try row["prev"]),
+            hash: try HexDigest(column: try row["hash"]), position: position.map { Int($0) }, payload: "erased",
+            salt: nil, body: nil)
+        switch try sealing.body(row) {
+        case .whole(let salt, let body):
+            (entry.payload, entry.salt, entry.body) = ("whole", HexDigest(bytes: salt), hexadecimal(body))
+        case .unreadable: entry.payload = "unreadable"
+        case .erased: break
+        }
+        return .entry(entry)
+    }
+}

@@ -1,0 +1,56 @@
+import Audit
+import Domain
+import Reactor
+
+/// What this process knows of the log's newest checkpoint: written by the sequencer, read by all loops.
+public final class TrailHead: Sendable {
+    /// How the log stands.
+    struct Standing: Sendable {
+        /// The signed note, and what it says.
+        var note: String?
+        var checkpoint: Checkpoint?
+        /// When the oldest entry was written that is in no checkpoint yet; nil when all are.
+        var exposedSince: Timestamp?
+        /// Why the log does not go on, when that is more than a passing trouble.
+        var fault: String?
+        /// When a round last came to its end.
+        var seen: Timestamp?
+    }
+
+    /// Whether somebody should look.
+    enum Alarm: String, Sendable {
+        case none = "current"
+        /// Entries wait longer than the exposure window, or checkpoints are overdue.
+        case late
+        /// The log in the database is not what was signed.
+        case broken
+        /// This server keeps no log.
+        case off
+    }
+
+    /// How long an entry may wait for its checkpoint.
+    static let exposureWindow = Timestamp.Span.seconds(5)
+    /// A checkpoint is signed this often, even when nothing happens.
+    static let heartbeat = Timestamp.Span.minutes(5)
+    /// No checkpoint for so long is an alarm.
+    static let longestSilence = Timestamp.Span.minutes(11)
+
+    private let standing = Locked(Standing())
+    let isOn: Bool
+
+    /// - Parameter isOn: whether this server has the keys to keep a log.
+    init(isOn: Bool) { self.isOn = isOn }
+
+    var now: Standing { standing.withLock { $0 } }
+
+    func update(_ change: (inout Standing) -> Void) { standing.withLock { change(&$0) } }
+
+    func alarm(at now: Timestamp) -> Alarm {
+        guard isOn else { return .off }
+        let standing = self.now
+        if standing.fault != nil { return .broken }
+        guard let checkpoint = standing.checkpoint, now - checkpoint.time < Self.longestSilence else { return .late }
+        if let since = standing.exposedSince, now - since > Self.exposureWindow { return .late }
+        return .none
+    }
+}

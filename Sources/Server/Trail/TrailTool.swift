@@ -1,0 +1,48 @@
+import Contract
+import Domain
+import Postgres
+import Reactor
+import SQL
+
+/// What the command line does to the trail: as the schema's owner, with the keys at hand, one act at a time.
+struct TrailTool {
+    let database: Database
+    let keys: TrailKeys
+    let clock: any WallClock
+    let random: any Randomness
+    let sealing: Sealing
+    let ledger: Ledger
+
+    init(
+        _ database: Database, _ keys: TrailKeys, clock: any WallClock = SystemClock(),
+        random: any Randomness = SystemRandomness()
+    ) {
+        self.database = database
+        self.keys = keys
+        self.clock = clock
+        self.random = random
+        sealing = Sealing(keys, random: random)
+        ledger = Ledger(database: database, random: random, sealing: sealing)
+    }
+
+    /// What an act of the command line carries.
+    func context(_ now: Timestamp) -> CallContext {
+        CallContext(
+            now: now, trace: random.identifier(at: now), request: random.identifier(at: now),
+            remoteHost: "command line", idempotency: nil, ifMatch: nil)
+    }
+
+    /// Writes an act on a transaction.
+    /// - Throws: `NoChain` when the family has no clock, or one that runs too far ahead.
+    func perform(_ act: Act, in family: FamilyID, _ context: CallContext, _ transaction: Transaction) async throws {
+        let key = try await ledger.key(of: act, transaction)
+        let rows = try await transaction.query(ledger.statement(act, in: family, context, key: key))
+        guard !rows.isEmpty else { throw NoChain(family: family) }
+    }
+
+    /// A family's chain takes no entry now.
+    struct NoChain: Error, CustomStringConvertible {
+        let family: FamilyID
+        var description: String { "the chain of \(family) takes no entry now" }
+    }
+}

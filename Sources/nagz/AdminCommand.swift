@@ -1,0 +1,91 @@
+import Domain
+import Foundation
+import Postgres
+import Server
+
+/// `nagz admin`: administrators are made here and nowhere else.
+enum AdminCommand {
+    static let usage = """
+        nagz admin — who may read every trail
+
+        usage: nagz admin create --email ADDRESS [--generate]
+               nagz admin list
+               nagz admin revoke --email ADDRESS
+
+        create   reads the password from standard input: 16 characters at least, ten of them different, nothing of the
+                 address; --generate makes one and prints it. The account is for the console alone.
+        revoke   takes the rights and ends the sessions.
+        """
+
+    static func run(_ arguments: Arguments) async throws {
+        var arguments = arguments
+        do {
+            switch arguments.next() {
+            case "create": try await create(&arguments)
+            case "list": try await list(&arguments)
+            case "revoke": try await revoke(&arguments)
+            case "--help", "-h": print(usage)
+            case nil: throw Stop(.usage, "nagz admin --help tells what it can do")
+            case let verb?: throw Stop(.usage, "there is no “admin \(verb)”; nagz admin --help tells what there is")
+            }
+        } catch let fault as Admins.Fault {
+            throw Stop(.configuration, fault.description)
+        } catch let fault as PostgresError {
+            throw Stop(.unavailable, fault.description)
+        }
+    }
+
+    private static func create(_ arguments: inout Arguments) async throws {
+        let email = try email(&arguments)
+        let isGenerated = arguments.flag("--generate")
+        let url = try arguments.databaseURL()
+        try arguments.finish()
+        let password = isGenerated ? SystemRandomness().code(24) : try readPassword()
+        let admin = try await Admins.create(
+            databaseURL: url, keys: try AuditKeyFile.read(), email: email, password: password)
+        print("\(admin.email) may read every trail")
+        if isGenerated { print("password \(password)") }
+    }
+
+    private static func list(_ arguments: inout Arguments) async throws {
+        let url = try arguments.databaseURL()
+        try arguments.finish()
+        for admin in try await Admins.list(databaseURL: url) {
+            let state = admin.revokedAt.map { "revoked \($0.rfc3339)" } ?? "active"
+            print("\(admin.id)  since \(admin.createdAt.rfc3339)  \(state)  \(admin.email)")
+        }
+    }
+
+    private static func revoke(_ arguments: inout Arguments) async throws {
+        let email = try email(&arguments)
+        let url = try arguments.databaseURL()
+        try arguments.finish()
+        try await Admins.revoke(databaseURL: url, keys: try AuditKeyFile.read(), email: email)
+        print("\(email) may read no trail any more")
+    }
+
+    private static func email(_ arguments: inout Arguments) throws -> String {
+        guard let email = try arguments.value("--email") else { throw Stop(.usage, "--email ADDRESS is needed") }
+        return email
+    }
+
+    /// One line, not shown while it is typed.
+    private static func readPassword() throws -> String {
+        var settings = termios()
+        let isTerminal = isatty(0) == 1 && tcgetattr(0, &settings) == 0
+        if isTerminal {
+            FileHandle.standardError.write(Data("password: ".utf8))
+            var quiet = settings
+            quiet.c_lflag &= ~tcflag_t(ECHO)
+            tcsetattr(0, TCSAFLUSH, &quiet)
+        }
+        defer {
+            if isTerminal {
+                tcsetattr(0, TCSAFLUSH, &settings)
+                FileHandle.standardError.write(Data("\n".utf8))
+            }
+        }
+        guard let line = readLine(), !line.isEmpty else { throw Stop(.usage, "a password is needed on standard input") }
+        return line
+    }
+}

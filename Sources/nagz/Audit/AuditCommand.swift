@@ -1,0 +1,72 @@
+import Foundation
+import Postgres
+import Server
+
+/// `nagz audit`: the trail from outside the server.
+enum AuditCommand {
+    static let usage = """
+        nagz audit — check, export and keep the audit trail
+
+        usage: nagz audit verify  FILE | --url URL    --key KEY … [--witness FILE …] [--family ID] [--max-age MINUTES]
+               nagz audit export  [--output FILE] [--family ID] [--url URL] [--witness FILE …]
+               nagz audit witness --url URL --key KEY … --file FILE [--push URL]
+               nagz audit keys    [list] | new FILE --origin NAME | rotate | rotate-master
+               nagz audit prune   [--older-than DAYS] [--yes]
+               nagz audit erase   --user ID [--yes]
+
+        verify   checks an export, or a server's trail as it is. Keys are pinned with --key TEXT or --key-file FILE; those
+                 a pinned key has handed over to are trusted too. --witness takes what “witness” keeps.
+                 It exits 0 when the trail is sound, 1 when it was tampered with, and names the first bad entry, and 2 when
+                 something is missing, so that neither can be said.
+        export   writes the trail as one JSON object a line; run again with the same --output it goes on where it stopped.
+                 It reads the database (--database-url, NAGZ_AUDIT_KEY_FILE), or a server with --url.
+        witness  keeps the newest checkpoint in a file, after checking that the log has only grown, and pushes it to another
+                 place. Run it now and then on another machine: it is what shows that a trail was cut or made anew.
+        keys     prints the public keys to pin, makes a file of keys, or puts a new key at its top. “rotate” is for the key
+                 that signs, “rotate-master” for the one that wraps people's keys. Restart the servers afterwards.
+        prune    takes entries older than the retention (36 months) and leaves a signed record. Shows what it would take;
+                 does so with --yes.
+        erase    takes what the trail tells of a person, and their key. Shows what it would take; does so with --yes.
+
+        --url reads the access token of a guardian or an administrator from NAGZ_TOKEN.
+        """
+
+    static func run(_ arguments: Arguments) async throws {
+        var arguments = arguments
+        do {
+            switch arguments.next() {
+            case "verify": try await AuditVerify.run(&arguments)
+            case "export": try await AuditExportCommand.run(&arguments)
+            case "witness": try await AuditWitness.run(&arguments)
+            case "keys": try await AuditKeysCommand.run(&arguments)
+            case "prune": try await AuditRemoval.prune(&arguments)
+            case "erase": try await AuditRemoval.erase(&arguments)
+            case "--help", "-h": print(usage)
+            case nil: throw Stop(.usage, "nagz audit --help tells what it can do")
+            case let verb?: throw Stop(.usage, "there is no “audit \(verb)”; nagz audit --help tells what there is")
+            }
+        } catch let fault as PostgresError {
+            throw Stop(.unavailable, fault.description)
+        }
+    }
+}
+
+/// Tells how far something is on standard error, a few times a second at most, when somebody is looking.
+struct ProgressLine {
+    private let isShown = isatty(2) == 1
+    private var next = ContinuousClock.now
+    private var isDirty = false
+
+    mutating func show(_ text: @autoclosure () -> String) {
+        guard isShown, ContinuousClock.now >= next else { return }
+        next = .now + .milliseconds(200)
+        isDirty = true
+        FileHandle.standardError.write(Data("\r\u{1b}[K\(text())".utf8))
+    }
+
+    mutating func clear() {
+        guard isDirty else { return }
+        isDirty = false
+        FileHandle.standardError.write(Data("\r\u{1b}[K".utf8))
+    }
+}

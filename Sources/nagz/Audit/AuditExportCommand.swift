@@ -1,0 +1,143 @@
+import Audit
+import Contract
+import Domain
+import Foundation
+import Reactor
+import Server
+
+/// `nagz audit export`: the trail as a file, one JSON object a line, going on where an earlier run was interrupted.
+enum AuditExportCommand {
+    static func run(_ arguments: inout Arguments) async throws {
+        let family = try arguments.family()
+        let path = try arguments.value("--output")
+        let server = try arguments.value("--url").map(AuditServer.init)
+        let witnesses = try arguments.values("--witness").flatMap(WitnessFile.read)
+        let url = server == nil ? try arguments.databaseURL() : ""
+        try arguments.finish()
+        let (output, resumption) = try ExportOutput.open(path, family)
+        if resumption.isComplete {
+            print("the export was complete already")
+            return
+        }
+        let sink = ExportSink(output)
+        if let server {
+            try await server.export(AuditExportQuery(familyID: family, after: resumption.after)) { try sink.add($0) }
+            try await sink.prove(witnesses, by: server)
+        } else {
+            try await TrailFile.export(
+                databaseURL: url, keys: try AuditKeyFile.read(), family: family, after: resumption.after.map(Int64.init)
+            ) { lines in
+                try sink.add(Data(lines.flatMap { $0.jsonBytes + [UInt8(ascii: "\n")] }))
+            }
+        }
+        try sink.finish(path)
+    }
+}
+
+/// Where an export is written.
+enum ExportOutput {
+    /// How far an earlier run came.
+    struct Resumption {
+        /// The last number or position that is in the file; nil at the beginning.
+        var after: Int?
+        var isComplete = false
+    }
+
+    /// Opens the file behind its last whole line, or standard output.
+    static func open(_ path: String?, _ family: FamilyID?) throws -> (FileHandle, Resumption) {
+        guard let path else { return (.standardOutput, Resumption()) }
+        if !FileManager.default.fileExists(atPath: path) {
+            _ = FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o600])
+        }
+        guard let file = FileHandle(forUpdatingAtPath: path) else {
+            throw Stop(.configuration, "“\(path)” cannot be written")
+        }
+        var (resumption, kept) = (Resumption(), UInt64(0))
+        var splitter = LineSplitter()
+        var isForeign = false
+        while let data = try file.read(upToCount: 1 << 20), !data.isEmpty {
+            splitter.add(data) { line in
+                guard let read = AuditExportLine(line) else {
+                    isForeign = true
+                    return
+                }
+                // What comes after the entries is written anew.
+                switch read {
+                case .header(let header): isForeign = isForeign || header.familyID != family
+                case .entry(let entry):
+                    guard family != nil || entry.position != nil else { return }
+                    resumption.after = family == nil ? entry.position : entry.n
+                case .leaf(let place): resumption.after = place.position
+                case .end: resumption.isComplete = true
+                case .checkpoint, .inclusion, .consistency, .other: if family != nil { return }
+                case .prune, .node: break
+                }
+                kept += UInt64(line.count) + 1
+            }
+        }
+        guard !isForeign else { throw Stop(.configuration, "“\(path)” holds something else: name another file") }
+        if !resumption.isComplete {
+            try file.truncate(atOffset: kept)
+            try file.seekToEnd()
+        }
+        return (file, resumption)
+    }
+}
+
+/// Writes an export and counts what it writes.
+final class ExportSink: Sendable {
+    private struct State {
+        var lines = LineSplitter()
+        var entries = 0
+        var size = 0
+        var isComplete = false
+        var progress = ProgressLine()
+    }
+
+    private let state = Locked(State())
+    private let output: FileHandle
+
+    init(_ output: FileHandle) { self.output = output }
+
+    func add(_ data: Data) throws {
+        try output.write(contentsOf: data)
+        state.withLock { state in
+            var (lines, found) = (state.lines, state)
+            lines.add(data) { line in
+                if line.starts(with: Array(#"{"entry""#.utf8)) { found.entries += 1 }
+                if line.starts(with: Array(#"{"end""#.utf8)) { found.isComplete = true }
+                if line.starts(with: Array(#"{"checkpoint""#.utf8)),
+                    case .checkpoint(let note)? = AuditExportLine(line),
+                    let size = SignedNote(note).flatMap({ Checkpoint(text: $0.text) })?.size
+                {
+                    found.size = Int(size)
+                }
+            }
+            found.lines = lines
+            state = found
+            state.progress.show("\(state.entries) entries written")
+        }
+    }
+
+    /// Adds the proofs that what witnesses saw is the log's beginning, so that they are there offline.
+    func prove(_ witnesses: [String], by server: AuditServer) async throws {
+        let size = state.withLock { $0.size }
+        let olds = Set(witnesses.compactMap { SignedNote($0).flatMap { Checkpoint(text: $0.text) }?.size })
+        for old in olds.sorted() where old > 0 && old < size {
+            let proof = try await server.call(API.proveAuditConsistency, ConsistencyQuery(old: Int(old), new: size))
+            try output.write(contentsOf: Data(AuditExportLine.consistency(proof).jsonBytes + [UInt8(ascii: "\n")]))
+        }
+    }
+
+    /// - Throws: exit code 2 when the export was cut off.
+    func finish(_ path: String?) throws {
+        try state.withLock { state in
+            state.progress.clear()
+            guard state.isComplete else {
+                throw Stop(.incomplete, "the export was cut off after \(state.entries) entries; run it again to go on")
+            }
+            guard let path else { return }
+            print("\(state.entries) entries written to \(path)")
+        }
+    }
+}

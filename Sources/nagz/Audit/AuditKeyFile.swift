@@ -1,0 +1,61 @@
+import Audit
+import Foundation
+import Server
+
+/// The keys of the audit trail, from the file named by NAGZ_AUDIT_KEY_FILE.
+enum AuditKeyFile {
+    static func path() throws -> String {
+        guard let path = ProcessInfo.processInfo.environment["NAGZ_AUDIT_KEY_FILE"] else {
+            throw Stop(
+                .configuration, "no audit keys: set NAGZ_AUDIT_KEY_FILE to a file that “nagz audit keys new” made")
+        }
+        return path
+    }
+
+    static func read() throws -> TrailKeys {
+        let path = try path()
+        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+            throw Stop(.configuration, "the audit key file “\(path)” cannot be read")
+        }
+        do {
+            return try TrailKeys(text: text)
+        } catch {
+            throw Stop(.configuration, "the audit key file “\(path)” is wrong: \(error)")
+        }
+    }
+
+    /// The keys that a verifier is told to trust: `--key TEXT` and `--key-file FILE`, one a line.
+    static func pinned(_ arguments: inout Arguments) throws -> [VerifierKey] {
+        var texts = try arguments.values("--key")
+        for path in try arguments.values("--key-file") {
+            guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
+                throw Stop(.configuration, "“\(path)” cannot be read")
+            }
+            texts += text.split(whereSeparator: \.isNewline).filter { !$0.hasPrefix("#") }.map(String.init)
+        }
+        let keys = texts.map { text in (text, VerifierKey(text)) }
+        if let wrong = keys.first(where: { $0.1 == nil }) {
+            throw Stop(.usage, "“\(wrong.0)” is no public key: “nagz audit keys” prints them")
+        }
+        guard !keys.isEmpty else {
+            throw Stop(
+                .usage, "a key that you trust is needed: --key TEXT or --key-file FILE (“nagz audit keys” prints it)")
+        }
+        return keys.compactMap(\.1)
+    }
+
+    /// Makes a file of keys that only its owner can read, in one step.
+    static func write(_ text: String, to path: String, replacing: Bool) throws {
+        let target = replacing ? path + ".new" : path
+        let descriptor = open(target, O_WRONLY | O_CREAT | (replacing ? O_TRUNC : O_EXCL), 0o600)
+        guard descriptor >= 0 else {
+            throw Stop(.configuration, "“\(target)” cannot be made: \(String(cString: strerror(errno)))")
+        }
+        let bytes = Array(text.utf8)
+        let isWritten = Foundation.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+        close(descriptor)
+        guard isWritten, !replacing || rename(target, path) == 0 else {
+            throw Stop(.configuration, "“\(path)” cannot be written: \(String(cString: strerror(errno)))")
+        }
+    }
+}

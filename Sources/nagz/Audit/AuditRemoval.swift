@@ -1,0 +1,53 @@
+import Audit
+import Domain
+import Foundation
+import Server
+
+/// `nagz audit prune` and `nagz audit erase`: what leaves the trail, and how it is told.
+enum AuditRemoval {
+    static func prune(_ arguments: inout Arguments) async throws {
+        let retention = Int(Prune.retention.microseconds / 86_400_000_000)
+        let days = try arguments.number("--older-than", in: retention...100_000) ?? retention
+        let isDryRun = !arguments.flag("--yes")
+        let url = try arguments.databaseURL()
+        try arguments.finish()
+        let cutoff = SystemClock().now() - .days(Int64(days))
+        let cuts = try await Pruning(before: cutoff).run(
+            databaseURL: url, keys: try AuditKeyFile.read(), isDryRun: isDryRun
+        ) { cut in
+            print("family \(cut.family): \(cut.entries) entries, up to number \(cut.number)")
+        }
+        let total = cuts.reduce(0) { $0 + $1.entries }
+        print(
+            "\(total) entries of \(cuts.count) families from before \(cutoff.rfc3339) "
+                + (isDryRun ? "would be taken; --yes takes them" : "were taken, with a signed record for each family"))
+    }
+
+    static func erase(_ arguments: inout Arguments) async throws {
+        guard let text = try arguments.value("--user"), let user = UserID(text) else {
+            throw Stop(.usage, "--user ID is needed: the person's id")
+        }
+        let isDryRun = !arguments.flag("--yes")
+        let url = try arguments.databaseURL()
+        try arguments.finish()
+        let extent: Erasure.Extent
+        do {
+            extent = try await Erasure(of: user).run(
+                databaseURL: url, keys: try AuditKeyFile.read(), isDryRun: isDryRun)
+        } catch let fault as Erasure.Fault {
+            throw Stop(.configuration, fault.description)
+        }
+        for chain in extent.chains {
+            let name = chain.family == FamilyID(high: 0, low: 0) ? "outside families" : "family \(chain.family)"
+            print("\(name): \(chain.bodies) bodies")
+        }
+        guard !isDryRun else {
+            print(
+                "\(extent.bodies) bodies, the key that sealed them and the person's account would go; --yes erases them"
+            )
+            return
+        }
+        print("\(extent.bodies) bodies, the key that sealed them and the person's account are gone")
+        print("backups from before can still be read until the master key is rotated: nagz audit keys rotate-master")
+    }
+}

@@ -1,0 +1,138 @@
+import Audit
+import Contract
+import Domain
+import Foundation
+import Reactor
+import Server
+
+/// `nagz audit verify`: whether a trail is what it was, from an export or from a server, with nothing but a pinned key.
+enum AuditVerify {
+    static func run(_ arguments: inout Arguments) async throws {
+        let pinned = try AuditKeyFile.pinned(&arguments)
+        let witnesses = try arguments.values("--witness").flatMap(WitnessFile.read).map { text in
+            guard let note = SignedNote(text) else {
+                throw Stop(.configuration, "a witness's checkpoint is no signed note")
+            }
+            return note
+        }
+        let family = try arguments.family()
+        let age = try arguments.number("--max-age", in: 1...1_000_000)
+        let server = try arguments.value("--url").map(AuditServer.init)
+        let path = server == nil ? arguments.next() : nil
+        try arguments.finish()
+        let check = TrailCheck(pinned: pinned, witnesses: witnesses)
+        if let server {
+            try await server.export(AuditExportQuery(familyID: family)) { try check.add($0) }
+            try await check.compare(witnesses, with: server)
+        } else if let path {
+            try read(path, check)
+        } else {
+            throw Stop(.usage, "nagz audit verify takes a file, or a server with --url")
+        }
+        try check.finish(maxAge: age.map { .minutes(Int64($0)) })
+    }
+
+    private static func read(_ path: String, _ check: TrailCheck) throws {
+        guard let file = FileHandle(forReadingAtPath: path) else {
+            throw Stop(.configuration, "“\(path)” cannot be read")
+        }
+        defer { try? file.close() }
+        while let data = try file.read(upToCount: 1 << 20), !data.isEmpty { try check.add(data) }
+    }
+}
+
+extension Arguments {
+    mutating func family() throws -> FamilyID? {
+        guard let text = try value("--family") else { return nil }
+        guard let family = FamilyID(text) else { throw Stop(.usage, "--family takes a family's id") }
+        return family
+    }
+}
+
+/// The checking of one trail, fed with octets from wherever they come.
+final class TrailCheck: Sendable {
+    private struct State {
+        var lines = LineSplitter()
+        var verifier: TrailVerifier
+        var count = 0
+        var header: AuditExportLine.Header?
+        var progress = ProgressLine()
+    }
+
+    private let state: Locked<State>
+    private let started = ContinuousClock.now
+
+    init(pinned: [VerifierKey], witnesses: [SignedNote]) {
+        state = Locked(State(verifier: TrailVerifier(pinned: pinned, witnesses: witnesses)))
+    }
+
+    /// - Throws: `Stop` with exit code 1 and the first bad entry, or 2 for a line that is none.
+    func add(_ data: Data) throws {
+        try state.withLock { state in
+            var lines = state.lines
+            defer { state.lines = lines }
+            try lines.add(data) { line in
+                if let record = EntryLine.record(line) {
+                    state.count += 1
+                    return try Self.check(record, &state.verifier)
+                }
+                guard let read = AuditExportLine(line) else {
+                    throw Stop(.incomplete, "line \(state.count + 1) is no line of an export")
+                }
+                state.count += 1
+                if case .header(let header) = read { state.header = header }
+                try Self.check(read, line: state.count, &state.verifier)
+            }
+            state.progress.show("\(state.verifier.entries) entries checked")
+        }
+    }
+
+    private static func check(_ line: AuditExportLine, line number: Int, _ verifier: inout TrailVerifier) throws {
+        if case .other = line { return }
+        guard let record = ExportRecord(line) else { throw Stop(.incomplete, "line \(number) is no line of an export") }
+        try check(record, &verifier)
+    }
+
+    private static func check(_ record: ExportRecord, _ verifier: inout TrailVerifier) throws {
+        do throws(TrailFinding) {
+            try verifier.check(record)
+        } catch {
+            throw Stop(.tampered, "TAMPERED: \(error)")
+        }
+    }
+
+    /// Asks a server to prove that what the witnesses saw is the beginning of its log.
+    func compare(_ witnesses: [SignedNote], with server: AuditServer) async throws {
+        guard let size = state.withLock({ $0.verifier.newest?.size }) else { return }
+        for old in Set(witnesses.compactMap { Checkpoint(text: $0.text)?.size }) where old > 0 && old < size {
+            let proof = try await server.call(
+                API.proveAuditConsistency, ConsistencyQuery(old: Int(old), new: Int(size)))
+            try state.withLock { try Self.check(.consistency(proof), line: 0, &$0.verifier) }
+        }
+    }
+
+    /// Prints what came out; ends with exit code 1 or 2 unless the trail is sound.
+    func finish(maxAge: Timestamp.Span?) throws {
+        try state.withLock { state in
+            state.progress.clear()
+            let verifier = state.verifier
+            let took = (ContinuousClock.now - started) / .seconds(1)
+            switch verifier.verdict() {
+            case .tampered(let finding): throw Stop(.tampered, "TAMPERED: \(finding)")
+            case .incomplete(let why): throw Stop(.incomplete, "INCOMPLETE: \(why)")
+            case .sound: break
+            }
+            guard let newest = verifier.newest else { throw Stop(.incomplete, "INCOMPLETE: there is no checkpoint") }
+            if let maxAge, SystemClock().now() - newest.time > maxAge {
+                throw Stop(
+                    .incomplete, "INCOMPLETE: the newest checkpoint is of \(newest.time.rfc3339), older than allowed")
+            }
+            let scope = state.header?.familyID.map { "family \($0)" } ?? "all families"
+            print("SOUND: \(verifier.entries) entries of \(scope), up to \(newest.time.rfc3339)")
+            print("  log      \(newest.origin), \(newest.size) entries, root \(hexadecimal(newest.root))")
+            if verifier.erased > 0 { print("  erased   \(verifier.erased) bodies, each with its record") }
+            let rate = took > 0 ? Double(verifier.entries) / took : 0
+            print("  took     \(Int(took * 1_000)) ms, \(Int(rate)) entries/s")
+        }
+    }
+}

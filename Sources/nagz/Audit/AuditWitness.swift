@@ -1,0 +1,78 @@
+import Audit
+import Contract
+import Domain
+import Foundation
+import JSON
+import Server
+
+/// `nagz audit witness`: keeps a log's checkpoints in another place, and sees that it only grows.
+enum AuditWitness {
+    static func run(_ arguments: inout Arguments) async throws {
+        let pinned = try AuditKeyFile.pinned(&arguments)
+        guard let address = try arguments.value("--url") else {
+            throw Stop(.usage, "--url is needed: the server to witness")
+        }
+        guard let path = try arguments.value("--file") else { throw Stop(.usage, "--file is needed: what is kept") }
+        let push = try arguments.value("--push")
+        try arguments.finish()
+        let server = try AuditServer(address)
+        var trusted = TrustedKeys(pinned: pinned)
+        let text = try await server.call(API.getAuditCheckpoint, NoParameters()).text
+        guard let note = SignedNote(text) else { throw Stop(.tampered, "TAMPERED: the checkpoint is no signed note") }
+        if trusted.checkpoint(note) == nil, ProcessInfo.processInfo.environment["NAGZ_TOKEN"] != nil {
+            // The log may have handed over to a newer key.
+            let keys = try await server.call(API.getAuditStatus, NoParameters()).keys
+            trusted.accept(keys.compactMap { $0.handover.flatMap { SignedNote($0) } })
+        }
+        guard let newest = trusted.checkpoint(note) else {
+            throw Stop(.tampered, "TAMPERED: the checkpoint is not signed by a key you trust")
+        }
+        let kept = FileManager.default.fileExists(atPath: path) ? try WitnessFile.read(path) : []
+        if let last = kept.last { try await compare(newest, with: last, trusted, server) }
+        if kept.last != text { try keep(text, in: path) }
+        if let push { try await AuditServer.push(text, to: push) }
+        print("\(newest.origin): \(newest.size) entries at \(newest.time.rfc3339)")
+    }
+
+    private static func compare(
+        _ newest: Checkpoint, with text: String, _ trusted: TrustedKeys, _ server: AuditServer
+    ) async throws {
+        guard let last = SignedNote(text).flatMap({ Checkpoint(text: $0.text) }) else {
+            throw Stop(.configuration, "the last checkpoint that was kept is none")
+        }
+        guard newest.origin == last.origin else {
+            throw Stop(.tampered, "TAMPERED: this is the log \(newest.origin), what was kept is of \(last.origin)")
+        }
+        guard newest.size >= last.size else {
+            throw Stop(.tampered, "TAMPERED: the log had \(last.size) entries, now it has \(newest.size)")
+        }
+        guard newest.size > last.size, last.size > 0 else {
+            guard newest.size > last.size || newest.root == last.root else {
+                throw Stop(.tampered, "TAMPERED: another log of \(last.size) entries was seen before")
+            }
+            return
+        }
+        let proof = try await server.call(
+            API.proveAuditConsistency, ConsistencyQuery(old: Int(last.size), new: Int(newest.size)))
+        guard
+            MerkleProof.isConsistent(
+                old: last.size, oldRoot: last.root, new: newest.size, newRoot: newest.root,
+                path: proof.path.map(\.bytes))
+        else { throw Stop(.tampered, "TAMPERED: the log of \(last.size) entries is not the beginning of this one") }
+    }
+
+    private static func keep(_ note: String, in path: String) throws {
+        var json = JSONWriter()
+        json.object { json in
+            json.field("note", note)
+            json.field("seen_at", SystemClock().now())
+        }
+        let line = json.finish() + [UInt8(ascii: "\n")]
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        guard descriptor >= 0 else { throw Stop(.configuration, "“\(path)” cannot be written") }
+        defer { close(descriptor) }
+        guard write(descriptor, line, line.count) == line.count, fsync(descriptor) == 0 else {
+            throw Stop(.configuration, "“\(path)” cannot be written")
+        }
+    }
+}

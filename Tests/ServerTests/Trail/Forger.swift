@@ -1,0 +1,146 @@
+import Audit
+import Domain
+import Postgres
+import SQL
+import Testing
+
+@testable import Server
+
+/// Somebody who may do everything with the database, and knows how the trail is made.
+struct Forger {
+    /// How far they go.
+    enum Effort: String, CaseIterable, Sendable {
+        /// Only the rows.
+        case plain
+        /// And the hashes of the chains, so that they fit again.
+        case rechained
+        /// And the log, signed with the stolen key.
+        case resigned
+    }
+
+    /// One entry as it lies in the database.
+    struct Line: Sendable {
+        var entry: AuditEntry
+        var salt: [UInt8]?
+        /// Sealed.
+        var body: [UInt8]?
+        var key: Pseudonym?
+        /// What it says, unsealed.
+        var plain: [UInt8]?
+        /// Its place in the log.
+        var position: Int64?
+    }
+
+    let server: TestServer
+
+    /// Takes the guard-rails down.
+    func disarm() async throws {
+        for table in ["audit_entry", "audit_payload", "audit_leaf", "audit_node", "audit_checkpoint", "audit_prune"] {
+            try await server.sql(SQL(unsafeSQL: "ALTER TABLE \(table) DISABLE TRIGGER ALL"))
+        }
+    }
+
+    /// All entries, in the order of the log; those without a place come last.
+    func lines() async throws -> [Line] {
+        try await server.database.rows(
+            """
+            SELECT e.*, p.salt, p.body, p.key_id, k.wrapped, l.position
+            FROM audit_entry e LEFT JOIN audit_payload p USING (family_id, n)
+            LEFT JOIN audit_subject_key k ON k.id = p.key_id
+            LEFT JOIN audit_leaf l USING (family_id, n) ORDER BY l.position, e.family_id, e.n
+            """
+        ) { row in
+            let act = AuditEntry.Act(
+                kind: try row["kind"], actor: try row["actor"], subject: try row["subject"],
+                resource: try row["resource"], trace: try row["trace"], request: try row["request"],
+                commitment: try row["commit"])
+            return Line(
+                entry: AuditEntry(
+                    family: try row["family_id"], number: try row["n"], at: try row["at"], act: act,
+                    previous: try row["prev"], hash: try row["hash"]),
+                salt: try row["salt"], body: try row["body"], key: try row["key_id"], plain: try row.unsealedBody(),
+                position: try row["position"])
+        }
+    }
+
+    /// Changes the trail, and as much of what holds it as the effort says.
+    func forge(_ effort: Effort, _ change: (inout [Line]) -> Void) async throws {
+        try await disarm()
+        var lines = try await lines()
+        change(&lines)
+        if effort != .plain { lines = try await rechained(lines) }
+        try await server.sql("DELETE FROM audit_entry")
+        try await server.sql("DELETE FROM audit_payload")
+        for line in lines { try await insert(line) }
+        if effort == .resigned { try await resign(lines) }
+    }
+
+    /// The hashes of every chain computed anew, numbers and times made to fit, bodies committed to again.
+    private func rechained(_ lines: [Line]) async throws -> [Line] {
+        var heads: [FamilyID: AuditEntry] = [:]
+        var rechained: [Line] = []
+        for var line in lines {
+            let last = heads[line.entry.family]
+            line.entry.number = (last?.number ?? 0) + 1
+            line.entry.previous = last?.hash ?? AuditEntry.genesis
+            if let last, line.entry.at <= last.at { line.entry.at = last.at + Timestamp.Span(microseconds: 1) }
+            if let salt = line.salt, let plain = line.plain {
+                line.entry.act.commitment = AuditBody.commitment(salt: salt, body: plain)
+                // The master key was stolen as well.
+                if line.key == nil { line.body = plain }
+                if let key = line.key, let opened = try await key.subjectKey(server) {
+                    line.body = opened.seal(
+                        plain, commitment: line.entry.act.commitment, nonce: server.random.bytes(24))
+                }
+            }
+            line.entry.hash = line.entry.expectedHash
+            heads[line.entry.family] = line.entry
+            rechained.append(line)
+        }
+        return rechained
+    }
+
+    private func insert(_ line: Line) async throws {
+        let (entry, act) = (line.entry, line.entry.act)
+        try await server.sql(
+            """
+            INSERT INTO audit_entry (family_id, n, at, kind, actor, subject, resource, trace, request, commit, prev, hash)
+            VALUES (\(entry.family), \(entry.number), \(entry.at), \(act.kind), \(act.actor), \(act.subject),
+                    \(act.resource), \(act.trace), \(act.request), \(act.commitment), \(entry.previous), \(entry.hash))
+            """)
+        guard let salt = line.salt, let body = line.body else { return }
+        try await server.sql(
+            """
+            INSERT INTO audit_payload (family_id, n, key_id, salt, body)
+            VALUES (\(entry.family), \(entry.number), \(line.key), \(salt), \(body))
+            """)
+    }
+
+    /// Makes the log anew over those entries and signs it with the stolen key.
+    func resign(_ lines: [Line]) async throws {
+        for table in ["audit_leaf", "audit_node", "audit_checkpoint"] {
+            try await server.sql(SQL(unsafeSQL: "DELETE FROM \(table)"))
+        }
+        guard var growth = TreeGrowth(size: 0, NodeStore()) else { return }
+        for line in lines where line.position != nil {
+            let leaf = LogLeaf(family: line.entry.family, number: line.entry.number, entryHash: line.entry.hash)
+            try await server.sql(LogStatements.insertLeaves([(leaf, leaf.hash)], from: growth.size))
+            let nodes = growth.append(leaf.hash).filter { $0.level > 0 }
+            if !nodes.isEmpty { try await server.sql(LogStatements.insertNodes(nodes)) }
+        }
+        let keys = try #require(TestServer.trailKeys)
+        let checkpoint = Checkpoint(
+            origin: keys.origin, size: growth.size, root: growth.root, time: server.clock.now())
+        try await server.sql(LogStatements.insertCheckpoint(checkpoint, checkpoint.signed(by: keys.signing)))
+    }
+}
+
+extension Pseudonym {
+    /// The person's key, unwrapped with the master key.
+    fileprivate func subjectKey(_ server: TestServer) async throws -> SubjectKey? {
+        let id = self
+        return try await server.database.rows("SELECT wrapped FROM audit_subject_key WHERE id = \(id)") { row in
+            TestServer.trailKeys?.masters[0].unwrap(try row["wrapped"], id: id)
+        }.first ?? nil
+    }
+}

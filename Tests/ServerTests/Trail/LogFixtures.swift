@@ -1,0 +1,80 @@
+import Audit
+import Contract
+import Domain
+import JSON
+import Postgres
+import Reactor
+import SQL
+import Testing
+
+@testable import Server
+
+extension TestServer {
+    /// Waits until every entry there is lies under a checkpoint.
+    func sequenced(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while ContinuousClock.now < deadline {
+            let isDone: [Bool] = try await database.rows(
+                """
+                SELECT (SELECT count(*) FROM audit_entry) = (SELECT coalesce(max(size), -1) FROM audit_checkpoint) AS done
+                """
+            ) { try $0["done"] }
+            if isDone == [true] { return }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        Issue.record("the sequencer did not come to an end", sourceLocation: sourceLocation)
+    }
+
+    /// The lines of an export, as the server sends them.
+    func export(
+        _ family: FamilyID?, after: Int? = nil, as person: Person, sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> [AuditExportLine] {
+        let text = try await call(
+            API.exportAuditTrail, AuditExportQuery(familyID: family, after: after), as: person,
+            sourceLocation: sourceLocation
+        ).text
+        return try text.split(separator: "\n").map { line in
+            try AuditExportLine(json: try JSONValue(parsing: Array(line.utf8).span))
+        }
+    }
+
+    /// An administrator with a standing session.
+    func admin(_ name: String = "Ada") async throws -> Person {
+        let person = try await account(name)
+        try await sql("INSERT INTO admins (user_id, created_at) VALUES (\(person.id), \(clock.now()))")
+        return person
+    }
+
+    /// Runs one round of a sequencer of its own, as another process would.
+    func round(
+        _ keys: TrailKeys? = TestServer.trailKeys, reach: @escaping @Sendable (Sequencer.Step) throws -> Void = { _ in }
+    ) async throws {
+        let clock = clock
+        let keys = try #require(keys)
+        try await database.run { database in
+            let sequencer = Sequencer(
+                database: database, keys: keys, clock: clock, head: TrailHead(isOn: true), log: Log(.off), reach: reach)
+            _ = try await sequencer.round()
+        }
+    }
+}
+
+/// What a verifier says of lines, with the test's key pinned.
+func verdict(
+    _ lines: [AuditExportLine], pinned: [VerifierKey]? = nil, witnesses: [String] = [],
+    policy: TrailVerifier.Policy = TrailVerifier.Policy()
+) -> TrailVerifier.Verdict {
+    let keys = pinned ?? TestServer.trailKeys.map { $0.signing.map(\.verifier) } ?? []
+    var verifier = TrailVerifier(pinned: keys, witnesses: witnesses.compactMap { SignedNote($0) }, policy: policy)
+    for line in lines {
+        guard let record = ExportRecord(line) else { continue }
+        do throws(TrailFinding) { try verifier.check(record) } catch { return .tampered(error) }
+    }
+    return verifier.verdict()
+}
+
+extension TrailVerifier.Verdict {
+    var isSound: Bool { if case .sound = self { true } else { false } }
+    var finding: TrailFinding? { if case .tampered(let finding) = self { finding } else { nil } }
+    var code: String? { finding?.code }
+}

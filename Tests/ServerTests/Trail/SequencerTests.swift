@@ -1,0 +1,195 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+import Synchronization
+import Testing
+
+@testable import Server
+
+@Suite("The sequencer")
+struct SequencerTests {
+    private struct Killed: Error {}
+
+    /// No sequencer runs but those that a test starts.
+    private static func quietly(_ body: @Sendable (TestServer) async throws -> Void) async throws {
+        try await TestServer.run(configure: { $0.sequencesTrail = false }, body)
+    }
+
+    private static func places(_ server: TestServer) async throws -> [String] {
+        try await server.database.rows(
+            "SELECT position || ' ' || family_id || ' ' || n AS place FROM audit_leaf ORDER BY position"
+        ) { try $0["place"] }
+    }
+
+    private static func size(_ server: TestServer) async throws -> [Int64] {
+        try await server.database.rows("SELECT max(size) AS size FROM audit_checkpoint") { try $0["size"] }
+    }
+
+    @Test("brings all chains into one log, each in its order, and signs it")
+    func sequences() async throws {
+        try await Self.quietly { server in
+            let family = try await server.family()
+            for _ in 0..<3 {
+                try await server.write(["a", "b"], by: family.guardian, in: family.id)
+                try await server.write(["c"], by: family.stranger, in: family.otherFamilyID)
+            }
+            try await server.round()
+            #expect(try await Self.places(server).count == 9)
+            let disorder: [Int64] = try await server.database.rows(
+                """
+                SELECT count(*) AS wrong FROM (
+                    SELECT n - lag(n, 1, 0) OVER (PARTITION BY family_id ORDER BY position) AS step FROM audit_leaf
+                ) s WHERE step <> 1
+                """
+            ) { try $0["wrong"] }
+            #expect(disorder == [0])
+            let admin = try await server.admin()
+            let lines = try await server.export(nil, as: admin)
+            // The reading itself came later and has no place yet.
+            #expect(verdict(lines).isSound)
+            let before = try await Self.places(server)
+            try await server.round()
+            #expect(try await Self.places(server).prefix(9) == before[...])
+        }
+    }
+
+    @Test("dies at any step and goes on as if nothing had been", arguments: Sequencer.Step.allCases)
+    func dies(step: Sequencer.Step) async throws {
+        try await Self.quietly { server in
+            let family = try await server.family()
+            try await server.write(["a"], by: family.guardian, in: family.id)
+            try await server.round()
+            let before = try await Self.places(server)
+            try await server.write(["b", "c"], by: family.guardian, in: family.id)
+            await #expect(throws: Killed.self) {
+                try await server.round(reach: { if $0 == step { throw Killed() } })
+            }
+            let left = try await Self.places(server)
+            #expect(step == .committed ? left.count == 3 : left == before)
+            #expect(try await Self.size(server) == [Int64(left.count)])
+            try await server.round()
+            #expect(try await Self.places(server).count == 3)
+            #expect(verdict(try await server.export(family.id, as: family.guardian)).isSound)
+        }
+    }
+
+    @Test("several at once sequence each entry once")
+    func several() async throws {
+        try await Self.quietly { server in
+            let family = try await server.family()
+            for round in 0..<5 {
+                for _ in 0..<20 { try await server.write(["a"], by: family.guardian, in: family.id) }
+                let others = try await TestDatabase(url: server.database.url, sessions: 4)
+                let (clock, keys) = (server.clock, try #require(TestServer.trailKeys))
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<4 {
+                        group.addTask {
+                            try await others.run { database in
+                                let sequencer = Sequencer(
+                                    database: database, keys: keys, clock: clock, head: TrailHead(isOn: true),
+                                    log: Log(.off))
+                                _ = try await sequencer.round()
+                            }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+                await others.close()
+                #expect(try await Self.places(server).count == (round + 1) * 20)
+            }
+            #expect(verdict(try await server.export(family.id, as: family.guardian)).isSound)
+        }
+    }
+
+    @Test("completes subtrees of 256 as it goes")
+    func subtrees() async throws {
+        try await Self.quietly { server in
+            let family = try await server.family()
+            let random = server.random
+            for count in [200, 56, 300] {
+                let (clock, id) = (server.clock, family.id)
+                try await server.database.run { database in
+                    let ledger = Ledger(database: database, random: random)
+                    for _ in 0..<count {
+                        let act = Act(kind: "bulk", basis: .nothing, actor: SystemActor.mediator, stampedRows: 0)
+                        _ = try await database.query(ledger.statement(act, in: id, .ofTest(at: clock.now(), random)))
+                    }
+                }
+                // More than one round takes of one family.
+                try await server.round()
+                try await server.round()
+            }
+            let nodes: [String] = try await server.database.rows(
+                "SELECT level || '/' || position AS node FROM audit_node ORDER BY 1"
+            ) { try $0["node"] }
+            #expect(nodes == ["1/0", "1/1"])
+            let lines = try await server.export(nil, as: try await server.admin())
+            #expect(verdict(lines).isSound)
+            #expect(lines.filter { if case .node = $0 { true } else { false } }.count == 2)
+        }
+    }
+
+    @Test("signs nothing over a log that was changed", arguments: ["leaf", "first leaf", "tail", "checkpoint"])
+    func refuses(what: String) async throws {
+        try await Self.quietly { server in
+            let family = try await server.family()
+            for _ in 0..<4 { try await server.write(["a"], by: family.guardian, in: family.id) }
+            try await server.round()
+            try await server.sql("SET session_replication_role = replica")
+            try await server.sql("ALTER TABLE audit_leaf DISABLE TRIGGER ALL")
+            try await server.sql("ALTER TABLE audit_checkpoint DISABLE TRIGGER ALL")
+            switch what {
+            case "leaf": try await server.sql("UPDATE audit_leaf SET hash = sha256('x') WHERE position = 1")
+            case "tail": try await server.sql("DELETE FROM audit_leaf WHERE position = 3")
+            case "checkpoint":
+                try await server.sql("UPDATE audit_checkpoint SET note = replace(note, E'\\n4\\n', E'\\n3\\n')")
+            default: try await server.sql("DELETE FROM audit_leaf WHERE position = 0")
+            }
+            try await server.write(["b"], by: family.guardian, in: family.id)
+            await #expect(throws: Sequencer.Fault.self) { try await server.round() }
+        }
+    }
+
+    @Test("a server keeps its own log within a second, and says so")
+    func runs() async throws {
+        try await TestServer.run { server in
+            server.clock.set(to: SystemClock().now())
+            let family = try await server.family()
+            try await server.write(["a"], by: family.guardian, in: family.id)
+            try await server.sequenced()
+            let status = try await server.call(API.getAuditStatus, as: family.guardian)
+            #expect(status.reader == "guardian" && status.familyID == family.id && status.state == "current")
+            #expect(status.size == 1 && status.keys.count == 1 && status.origin == "nagz.test/log")
+            let note = try await server.call(API.getAuditCheckpoint).text
+            #expect(note == status.checkpoint)
+            let ready = try await server.call(API.checkReadiness)
+            #expect(ready.auditLog == "current")
+            let metrics = try await server.call("GET", "/metrics").text
+            #expect(metrics.contains("nagz_audit_alarm 0") && metrics.contains("nagz_audit_log_entries 1"))
+            let synced = try await server.call(API.syncEvents, SyncQuery(familyID: family.id), as: family.guardian)
+            #expect(synced.checkpoint == note)
+        }
+    }
+
+    @Test("the alarm goes off when checkpoints fail to come, entries wait, or the log is broken")
+    func alarm() throws {
+        let head = TrailHead(isOn: true)
+        let now = ManualClock.start
+        func checkpoint(_ time: Timestamp) -> Checkpoint {
+            Checkpoint(origin: "o", size: 1, root: MerkleHash.empty, time: time)
+        }
+        #expect(TrailHead(isOn: false).alarm(at: now) == .off)
+        #expect(head.alarm(at: now) == .late)
+        head.update { $0.checkpoint = checkpoint(now) }
+        #expect(head.alarm(at: now) == .none)
+        #expect(head.alarm(at: now + TrailHead.longestSilence) == .late)
+        head.update { $0.exposedSince = now - .seconds(6) }
+        #expect(head.alarm(at: now) == .late)
+        head.update { $0.exposedSince = now - .seconds(4) }
+        #expect(head.alarm(at: now) == .none)
+        head.update { $0.fault = "broken" }
+        #expect(head.alarm(at: now) == .broken)
+    }
+}
