@@ -60,7 +60,7 @@ enum DeviceSync {
 
     private static func showProgress(_ summary: SyncSummary, _ desk: DeviceDesk) {
         guard !desk.asJSON, isatty(STDERR_FILENO) != 0 else { return }
-        FileHandle.standardError.write(Data("\r\(summary.pages) pages, \(summary.rows) rows ".utf8))
+        FileHandle.standardError.write(Data("\r\(summary.rows) rows ".utf8))
     }
 
     private static func report(_ summary: SyncSummary, _ cache: EventCache, _ desk: DeviceDesk) throws {
@@ -69,7 +69,7 @@ enum DeviceSync {
         } else {
             if isatty(STDERR_FILENO) != 0 { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
             let counts = try cache.counts()
-            print("synced: \(summary.rows) rows in \(summary.pages) pages; \(counts.feedRows) rows held")
+            print("synced: \(summary.rows) rows came, \(counts.feedRows) are held")
             if summary.uploaded > 0 { print("handed in: \(summary.uploaded)") }
         }
         try DeviceStatus.requireAllApplied(summary.unapplied, desk)
