@@ -153,7 +153,8 @@ public struct CacheFacts: FactSource {
     ) throws -> [Timestamp] {
         try cache.database.rows(
             """
-            SELECT at FROM nag_events WHERE family = \(standing.key) AND type = 'nag_missed' AND recipient_id = \(user)
+            SELECT at FROM nag_events WHERE family = \(standing.key) AND type = 1
+                AND recipient = (SELECT key FROM words WHERE value = \(user))
                 AND at > \(window.start(now)) AND at <= \(now)
             """
         ) { row throws(SQLiteError) in try row["at"] }
@@ -162,8 +163,8 @@ public struct CacheFacts: FactSource {
     private func timeConflicts(of user: UserID, _ standing: FamilyStanding, _ now: Timestamp) throws -> Int {
         try cache.database.first(
             """
-            SELECT count(*) FROM nag_events WHERE family = \(standing.key) AND type = 'excuse_submitted'
-                AND actor_id = \(user) AND at > \(FactWindow.recent.start(now)) AND at <= \(now)
+            SELECT count(*) FROM nag_events WHERE family = \(standing.key) AND type = 2
+                AND actor = (SELECT key FROM words WHERE value = \(user)) AND at > \(FactWindow.recent.start(now)) AND at <= \(now)
                 AND payload ->> 'category' = 'time_conflict'
             """
         ) { row throws(SQLiteError) in Int(row.integer(0)) } ?? 0
@@ -207,9 +208,9 @@ public struct CacheFacts: FactSource {
     private func pushBacks(_ nag: NagSnapshot, _ standing: FamilyStanding) throws -> [Timestamp] {
         try cache.database.rows(
             """
-            SELECT at FROM mediations WHERE family = \(standing.key) AND nag_id = \(nag.id) AND prompt_type = 'push_back'
+            SELECT at FROM mediations WHERE family = \(standing.key) AND nag_id = \(nag.id) AND prompt_type = 4
                 AND at >= coalesce((SELECT max(at) FROM nag_events WHERE family = \(standing.key)
-                    AND nag_id = \(nag.id) AND type = 'nag_updated' AND payload ->> 'due_at' IS NOT NULL), 0)
+                    AND nag_id = \(nag.id) AND type = 3 AND payload ->> 'due_at' IS NOT NULL), 0)
             """
         ) { row throws(SQLiteError) in try row["at"] }
     }

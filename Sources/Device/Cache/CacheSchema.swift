@@ -44,41 +44,49 @@ enum CacheSchema {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX nags_by_due ON nags (family, due_at);
 
+        -- What events are full of (people, types) is kept once and named by a small number. The types that the rules ask for
+        -- have fixed ones.
+        CREATE TABLE words (
+            key   INTEGER PRIMARY KEY,
+            value ANY NOT NULL UNIQUE
+        ) STRICT;
+        INSERT INTO words VALUES (1, 'nag_missed'), (2, 'excuse_submitted'), (3, 'nag_updated'), (4, 'push_back');
+
         CREATE TABLE nag_events (
-            family       INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
-            id           BLOB NOT NULL,
-            nag_id       BLOB NOT NULL,
-            type         TEXT NOT NULL,
-            actor_id     BLOB NOT NULL,
+            family     INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
+            id         BLOB NOT NULL,
+            nag_id     BLOB NOT NULL,
+            type       INTEGER NOT NULL REFERENCES words,
+            actor      INTEGER NOT NULL REFERENCES words,
             -- Whose nag it is, where the feed says so.
-            recipient_id BLOB,
-            at           INTEGER NOT NULL,
-            payload      TEXT NOT NULL,
-            generation   INTEGER NOT NULL,
+            recipient  INTEGER REFERENCES words,
+            at         INTEGER NOT NULL,
+            payload    TEXT NOT NULL,
+            generation INTEGER NOT NULL,
             PRIMARY KEY (family, id)
         ) STRICT, WITHOUT ROWID;
-        CREATE INDEX misses ON nag_events (family, recipient_id, at) WHERE type = 'nag_missed';
-        CREATE INDEX excuses ON nag_events (family, actor_id, at) WHERE type = 'excuse_submitted';
-        CREATE INDEX edits ON nag_events (family, nag_id, at) WHERE type = 'nag_updated';
+        CREATE INDEX misses ON nag_events (family, recipient, at) WHERE type = 1;
+        CREATE INDEX excuses ON nag_events (family, actor, at) WHERE type = 2;
+        CREATE INDEX edits ON nag_events (family, nag_id, at) WHERE type = 3;
 
         CREATE TABLE mediations (
             family      INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
             id          BLOB NOT NULL,
             nag_id      BLOB NOT NULL,
-            prompt_type TEXT NOT NULL,
-            tone        TEXT NOT NULL,
+            prompt_type INTEGER NOT NULL REFERENCES words,
+            tone        INTEGER NOT NULL REFERENCES words,
             summary     TEXT NOT NULL,
             at          INTEGER NOT NULL,
             generation  INTEGER NOT NULL,
             PRIMARY KEY (family, id)
         ) STRICT, WITHOUT ROWID;
-        CREATE INDEX push_backs ON mediations (family, nag_id, at) WHERE prompt_type = 'push_back';
+        CREATE INDEX push_backs ON mediations (family, nag_id, at) WHERE prompt_type = 4;
 
         CREATE TABLE gamification (
             family       INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
             id           BLOB NOT NULL,
-            user_id      BLOB NOT NULL,
-            type         TEXT NOT NULL,
+            user         INTEGER NOT NULL REFERENCES words,
+            type         INTEGER NOT NULL REFERENCES words,
             delta_points INTEGER NOT NULL,
             streak_delta INTEGER NOT NULL,
             at           INTEGER NOT NULL,

@@ -29,7 +29,7 @@ extension EventCache {
             guard standing.isAt(place) else { return false }
             let begins = page.mustRefetch || place == .cursor(nil)
             let generation = standing.generation + (begins ? 1 : 0)
-            let writer = RowWriter(database: database, family: standing.key, generation: generation, now: now)
+            var writer = RowWriter(database: database, family: standing.key, generation: generation, now: now)
             try writer.write(page)
             let isRefetching = begins || standing.isRefetching
             if let facts = page.facts { try writer.write(facts) }
@@ -65,17 +65,50 @@ private struct RowWriter {
     let family: Int64
     let generation: Int
     let now: Timestamp
+    /// The numbers of words met in this page.
+    private var texts: [String: Int64] = [:]
+    private var people: [UserID: Int64] = [:]
+
+    init(database: SQLiteDatabase, family: Int64, generation: Int, now: Timestamp) {
+        self.database = database
+        self.family = family
+        self.generation = generation
+        self.now = now
+    }
 
     private static let closingEvents: Set = ["nag_completed", "nag_missed", "nag_withdrawn", "nag_cancelled"]
 
-    func write(_ page: SyncResponse) throws(SQLiteError) {
+    private mutating func number(_ text: String) throws(SQLiteError) -> Int64 {
+        if let known = texts[text] { return known }
+        try database.run("INSERT INTO words (value) VALUES (\(text)) ON CONFLICT DO NOTHING")
+        let number = try database.first("SELECT key FROM words WHERE value = \(text)") { row throws(SQLiteError) in
+            row.integer(0)
+        }
+        guard let number else { throw .unexpectedShape("a word") }
+        texts[text] = number
+        return number
+    }
+
+    private mutating func number(_ user: UserID) throws(SQLiteError) -> Int64 {
+        if let known = people[user] { return known }
+        try database.run("INSERT INTO words (value) VALUES (\(user)) ON CONFLICT DO NOTHING")
+        let number = try database.first("SELECT key FROM words WHERE value = \(user)") { row throws(SQLiteError) in
+            row.integer(0)
+        }
+        guard let number else { throw .unexpectedShape("a word") }
+        people[user] = number
+        return number
+    }
+
+    mutating func write(_ page: SyncResponse) throws(SQLiteError) {
         for nag in page.nags { try write(nag) }
         for event in page.nagEvents { try write(event) }
         for event in page.aiMediationEvents {
             try database.run(
                 """
                 INSERT INTO mediations (family, id, nag_id, prompt_type, tone, summary, at, generation)
-                VALUES (\(family), \(event.id), \(event.nagID), \(event.promptType), \(event.tone), \(event.summary),
+                VALUES (\(family), \(event.id), \(event.nagID), \(try number(event.promptType)), \(try number(event.tone)),
+                        \(event.summary),
                         \(event.at), \(generation))
                 ON CONFLICT DO UPDATE SET generation = excluded.generation
                 """)
@@ -83,8 +116,8 @@ private struct RowWriter {
         for event in page.gamificationEvents {
             try database.run(
                 """
-                INSERT INTO gamification (family, id, user_id, type, delta_points, streak_delta, at, generation)
-                VALUES (\(family), \(event.id), \(event.userID), \(event.eventType), \(event.deltaPoints),
+                INSERT INTO gamification (family, id, user, type, delta_points, streak_delta, at, generation)
+                VALUES (\(family), \(event.id), \(try number(event.userID)), \(try number(event.eventType)), \(event.deltaPoints),
                         \(event.streakDelta), \(event.at), \(generation))
                 ON CONFLICT DO UPDATE SET generation = excluded.generation
                 """)
@@ -109,12 +142,13 @@ private struct RowWriter {
             """)
     }
 
-    private func write(_ event: SyncedNagEvent) throws(SQLiteError) {
-        let recipient = event.payload["recipient_id"].flatMap { UserID($0) }
+    private mutating func write(_ event: SyncedNagEvent) throws(SQLiteError) {
+        var recipient: Int64?
+        if let user = event.payload["recipient_id"].flatMap({ UserID($0) }) { recipient = try number(user) }
         try database.run(
             """
-            INSERT INTO nag_events (family, id, nag_id, type, actor_id, recipient_id, at, payload, generation)
-            VALUES (\(family), \(event.id), \(event.nagID), \(event.eventType), \(event.actorID), \(recipient),
+            INSERT INTO nag_events (family, id, nag_id, type, actor, recipient, at, payload, generation)
+            VALUES (\(family), \(event.id), \(event.nagID), \(try number(event.eventType)), \(try number(event.actorID)), \(recipient),
                     \(event.at), \(String(decoding: event.payload.jsonBytes, as: UTF8.self)), \(generation))
             ON CONFLICT DO UPDATE SET generation = excluded.generation
             """)
