@@ -50,9 +50,10 @@ let package = Package(
             name: "Postgres", dependencies: ["SQL", "Domain", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
 
         // MARK: Product
+        .target(name: "Console", resources: [.embedInCode("Assets")], swiftSettings: common),
         .target(
             name: "Server",
-            dependencies: ["HTTP", "Postgres", "Audit", "Contract", "NagzAI", "Domain", "JSON", "CSodium"],
+            dependencies: ["HTTP", "Postgres", "Audit", "Console", "Contract", "NagzAI", "Domain", "JSON", "CSodium"],
             exclude: ["THREATS.md"], swiftSettings: common),
         .executableTarget(
             name: "nagz", dependencies: ["Server", "Audit", "Contract", "JSON", "Postgres", "Reactor", "Domain"],

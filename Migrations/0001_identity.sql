@@ -40,6 +40,7 @@ CREATE TABLE sessions (
     is_child   boolean NOT NULL DEFAULT false
 );
 CREATE INDEX sessions_of_user ON sessions (user_id) WHERE revoked_at IS NULL;
+CREATE INDEX sessions_by_end ON sessions (expires_at);
 
 -- Refresh tokens, hashed. A token's successor can be computed from it with the server's key, so the grace in which the
 -- same token gives the same new pair needs no secret at rest.
@@ -59,12 +60,14 @@ CREATE TABLE sign_in_attempts (
     window_started timestamptz NOT NULL,
     attempts       integer NOT NULL CHECK (attempts >= 0)
 );
+CREATE INDEX sign_in_attempts_by_age ON sign_in_attempts (window_started);
 
 -- The first answer to a write that came with an Idempotency-Key.
 CREATE TABLE idempotency_keys (
     user_id     uuid NOT NULL,
-    key         text NOT NULL CHECK (length(key) BETWEEN 1 AND 255),
-    -- SHA-256 of method, path and body: the same key with another request is refused.
+    -- SHA-256 of the client's key, and of the key with method, path and body: the same key with another request is
+    -- refused, and who reads this table cannot guess what a request held (a PIN) without knowing its key.
+    key         bytea NOT NULL CHECK (length(key) = 32),
     fingerprint bytea NOT NULL CHECK (length(fingerprint) = 32),
     status      integer NOT NULL,
     body        bytea NOT NULL,

@@ -162,7 +162,7 @@ build_release() {
     local log=$STATE/log/build.log
     if [ -x "$ROOT/.build/release/nagz" ]; then need_space 300 "$ROOT"; else need_space 1500 "$ROOT"; fi
     attempt 'building nagz (release)' "$log" \
-        swift build --package-path "$ROOT" -c release --product nagz ||
+        swift build --package-path "$ROOT" -c release --product nagz --static-swift-stdlib ||
         give_up "$EX_SOFTWARE" "$log" "the build failed: $(grep -am 1 'error:' "$log" || last_line "$log") (all of it: $log)"
     NAGZ_PROGRAM=$ROOT/.build/release/nagz
 }
@@ -275,7 +275,7 @@ make_scratch() {
 scratch_server() {
     local port
     build_release
-    use_cluster scratch "$SCRATCH/postgres"
+    use_cluster "${SCRATCH_KIND:-scratch}" "$SCRATCH/postgres"
     make_database nagz
     make_secret "$SCRATCH/token.key" 32
     make_audit_keys "$SCRATCH/audit.key"

@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
@@ -53,7 +54,8 @@ int CLinuxAccept(int listener, uint8_t address[16], uint16_t *port) {
     return descriptor;
 }
 
-int CLinuxListen(const char *address, uint16_t port, int backlog) {
+/* A stream socket bound to a numeric address, or -errno. */
+static int boundSocket(const char *address, uint16_t port, int isShared) {
     struct sockaddr_storage local;
     memset(&local, 0, sizeof local);
     struct sockaddr_in *v4 = (struct sockaddr_in *)&local;
@@ -74,14 +76,31 @@ int CLinuxListen(const char *address, uint16_t port, int backlog) {
     if (descriptor < 0) return -errno;
     int one = 1;
     if (setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one) != 0
-        || setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &one, sizeof one) != 0
-        || bind(descriptor, (struct sockaddr *)&local, length) != 0 || listen(descriptor, backlog) != 0) {
+        || (isShared && setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &one, sizeof one) != 0)
+        || bind(descriptor, (struct sockaddr *)&local, length) != 0) {
         int error = errno;
         close(descriptor);
         return -error;
     }
     return descriptor;
 }
+
+int CLinuxListen(const char *address, uint16_t port, int backlog) {
+    int descriptor = boundSocket(address, port, 1);
+    if (descriptor < 0 || listen(descriptor, backlog) == 0) return descriptor;
+    int error = errno;
+    close(descriptor);
+    return -error;
+}
+
+int CLinuxProbePort(const char *address, uint16_t port) {
+    int descriptor = boundSocket(address, port, 0);
+    if (descriptor < 0) return descriptor;
+    close(descriptor);
+    return 0;
+}
+
+void CLinuxReturnLargeBlocks(void) { mallopt(M_MMAP_THRESHOLD, 128 * 1024); }
 
 int CLinuxLocalPort(int descriptor) {
     struct sockaddr_storage local;

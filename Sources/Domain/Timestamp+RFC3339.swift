@@ -17,48 +17,41 @@ extension Timestamp {
 
     /// `2026-02-03T04:05:06.789Z`: UTC, exactly three fraction digits, floored.
     public var rfc3339: String {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(24)
-        appendRFC3339(to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
+        String(unsafeUninitializedCapacity: 24) { buffer in
+            let octets = rfc3339Octets
+            for place in 0..<24 { buffer[place] = octets[place] }
+            return 24
+        }
     }
 
-    /// Appends what `rfc3339` returns, without building a string.
-    public func appendRFC3339(to bytes: inout [UInt8]) {
-        bytes.append(addingCapacity: 24) { appendRFC3339(to: &$0) }
-    }
-
-    /// The same 24 bytes into space that is there already.
-    public func appendRFC3339(to output: inout OutputSpan<UInt8>) {
+    /// The 24 octets of `rfc3339`, without building a string.
+    public var rfc3339Octets: InlineArray<24, UInt8> {
         let milliseconds = floorDivide(microseconds, 1_000)
         let seconds = floorDivide(milliseconds, 1_000)
         let days = floorDivide(seconds, 86_400)
         let date = CivilDate(daysSinceEpoch: days)
         let inDay = Int(seconds - days * 86_400)
         let fraction = Int(milliseconds - seconds * 1_000)
-        output.append(twoDigits: date.year / 100)
-        output.append(twoDigits: date.year % 100)
-        output.append(UInt8(ascii: "-"))
-        output.append(twoDigits: date.month)
-        output.append(UInt8(ascii: "-"))
-        output.append(twoDigits: date.day)
-        output.append(UInt8(ascii: "T"))
-        output.append(twoDigits: inDay / 3_600)
-        output.append(UInt8(ascii: ":"))
-        output.append(twoDigits: inDay / 60 % 60)
-        output.append(UInt8(ascii: ":"))
-        output.append(twoDigits: inDay % 60)
-        output.append(UInt8(ascii: "."))
-        output.append(twoDigits: fraction / 10)
-        output.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: fraction % 10))
-        output.append(UInt8(ascii: "Z"))
-    }
-}
-
-extension OutputSpan where Element == UInt8 {
-    fileprivate mutating func append(twoDigits number: Int) {
-        append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10 % 10))
-        append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
+        var octets = InlineArray<24, UInt8>(repeating: UInt8(ascii: "-"))
+        octets[10] = UInt8(ascii: "T")
+        octets[13] = UInt8(ascii: ":")
+        octets[16] = UInt8(ascii: ":")
+        octets[19] = UInt8(ascii: ".")
+        octets[23] = UInt8(ascii: "Z")
+        func put(_ number: Int, at place: Int) {
+            octets[place] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number / 10 % 10)
+            octets[place + 1] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: number % 10)
+        }
+        put(date.year / 100, at: 0)
+        put(date.year % 100, at: 2)
+        put(date.month, at: 5)
+        put(date.day, at: 8)
+        put(inDay / 3_600, at: 11)
+        put(inDay / 60 % 60, at: 14)
+        put(inDay % 60, at: 17)
+        put(fraction / 10, at: 20)
+        octets[22] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: fraction % 10)
+        return octets
     }
 }
 

@@ -98,7 +98,7 @@ import SQL
             statementCount += 1
             if let shape { preparedNames[shape] = name }
             exchange.steps.append(.prepare)
-            let types = parameters.types
+            let types = statement.values.map(\.type.oid)
             guard unsafe PQsendPrepare(handle, name, statement.text, Int32(types.count), types) == 1
             else { return false }
         }

@@ -4,28 +4,31 @@ import SQL
 
 /// The parameters of one statement in PostgreSQL's binary format: one buffer, and where each value lies in it.
 struct Parameters {
-    private(set) var types: [Oid] = []
     private var buffer: [UInt8] = []
-    /// Nil where the value is null.
-    private var ranges: [Range<Int>?] = []
+    /// Where each value begins; nil where it is null.
+    private var places: [Int?] = []
+    private var lengths: [Int32] = []
 
     init(_ values: [SQLValue]) {
-        types.reserveCapacity(values.count)
-        ranges.reserveCapacity(values.count)
-        buffer.reserveCapacity(values.count * 16 + 64)
+        buffer.reserveCapacity(values.count * 17 + 256)
+        places.reserveCapacity(values.count)
+        lengths.reserveCapacity(values.count)
         for value in values {
-            types.append(value.type.oid)
             if case .null = value {
-                ranges.append(nil)
+                places.append(nil)
+                lengths.append(0)
                 continue
             }
             let start = buffer.count
             Self.append(value, to: &buffer)
-            ranges.append(start..<buffer.count)
+            places.append(start)
+            lengths.append(Int32(clamping: buffer.count - start))
             // libpq wants a pointer even for an empty value; keep every value's start inside the buffer.
             buffer.append(0)
         }
     }
+
+    var count: Int { places.count }
 
     /// Lends the arrays that PQsendQueryPrepared takes.
     func withArrays<Result>(
@@ -34,21 +37,17 @@ struct Parameters {
             _ formats: UnsafePointer<Int32>
         ) -> Result
     ) -> Result? {
-        let lengths = ranges.map { Int32(clamping: $0?.count ?? 0) } + [0]
-        let formats = [Int32](repeating: 1, count: ranges.count + 1)
+        let formats = [Int32](repeating: 1, count: count + 1)
         return unsafe buffer.withUnsafeBytes { bytes in
             let base = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-            var pointers = unsafe ranges.map { range in
-                unsafe range.flatMap { unsafe base?.advanced(by: $0.lowerBound) }
-            }
+            var pointers = unsafe places.map { place in unsafe place.flatMap { unsafe base?.advanced(by: $0) } }
             unsafe pointers.append(nil)
             return unsafe pointers.withUnsafeBufferPointer { values in
                 unsafe lengths.withUnsafeBufferPointer { lengths in
                     unsafe formats.withUnsafeBufferPointer { formats in
-                        guard let values = values.baseAddress, let lengths = lengths.baseAddress,
-                            let formats = formats.baseAddress
-                        else { return nil }
-                        return unsafe body(Int32(ranges.count), values, lengths, formats)
+                        guard let values = values.baseAddress, let formats = formats.baseAddress else { return nil }
+                        // Without values there are no lengths, and libpq looks at none of the arrays.
+                        return unsafe body(Int32(count), values, lengths.baseAddress ?? formats, formats)
                     }
                 }
             }
@@ -92,9 +91,7 @@ struct Parameters {
     }
 
     private static func append(_ value: some FixedWidthInteger, to buffer: inout [UInt8]) {
-        for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
-            buffer.append(UInt8(truncatingIfNeeded: value >> shift))
-        }
+        unsafe withUnsafeBytes(of: value.bigEndian) { unsafe buffer.append(contentsOf: $0) }
     }
 }
 

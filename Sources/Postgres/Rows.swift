@@ -62,8 +62,8 @@ import Domain
     func withCell<Value>(_ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer?) -> Value) -> Value {
         precondition(row < count && column < columnCount)
         let (row, column) = (Int32(truncatingIfNeeded: row), Int32(truncatingIfNeeded: column))
-        if unsafe PQgetisnull(result, row, column) != 0 { return body(nil) }
         let length = Int(unsafe PQgetlength(result, row, column))
+        if length == 0, unsafe PQgetisnull(result, row, column) != 0 { return body(nil) }
         return unsafe body(UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: length))
     }
 
@@ -118,22 +118,26 @@ public struct Row {
         Timestamp(microseconds: integer(column) &+ postgresEpoch)
     }
 
+    /// Nil when null.
+    public func optionalTimestamp(_ column: Int) -> Timestamp? {
+        unsafe rows.withCell(index, column) { bytes in
+            unsafe bytes.flatMap { unsafe bigEndianInteger($0) }.map { Timestamp(microseconds: $0 &+ postgresEpoch) }
+        }
+    }
+
     /// Nil when null or not UTF-8.
     public func text(_ column: Int) -> String? {
-        if isNull(column) { return nil }
-        return withBytes(column) { bytes in
-            guard let text = try? UTF8Span(validating: bytes) else { return nil }
+        withBytes(column) { bytes in
+            guard let bytes, let text = try? UTF8Span(validating: bytes) else { return nil }
             return String(copying: text)
         }
     }
 
-    /// Lends a text, bytea or jsonb cell's bytes (a jsonb's without its version byte); empty when null.
-    public func withBytes<Value>(_ column: Int, _ body: (Swift.Span<UInt8>) -> Value) -> Value {
-        let isJSON = rows.type(of: column) == jsonbType
-        return unsafe rows.withCell(index, column) { bytes in
-            let bytes = unsafe UnsafeRawBufferPointer(
-                rebasing: (bytes ?? UnsafeRawBufferPointer(start: nil, count: 0))
-                    .dropFirst(isJSON ? 1 : 0))
+    /// Lends the bytes of a text or bytea cell; nil when it is null.
+    @inline(__always)
+    public func withBytes<Value>(_ column: Int, _ body: (Swift.Span<UInt8>?) -> Value) -> Value {
+        unsafe rows.withCell(index, column) { bytes in
+            guard let bytes = unsafe bytes else { return body(nil) }
             return unsafe body(Swift.Span(_unsafeBytes: bytes))
         }
     }

@@ -7,49 +7,71 @@ import Domain
 ///
 ///     let sql: SQL = "SELECT status FROM nags WHERE family_id = \(family) AND id = \(nag)"
 public struct SQL: Sendable, ExpressibleByStringInterpolation {
-    enum Piece: Sendable {
-        case text(StaticString)
-        case runtimeText(String)
-        case value(SQLValue)
+    /// The text, a piece at a time. Plain values without references: statements are put together from parts for every
+    /// request, and copying these costs next to nothing.
+    private var pieces: [Piece]
+    /// The values, in the order of their places.
+    public private(set) var values: [SQLValue] = []
+    private var runtimeTexts: [String] = []
+
+    fileprivate enum Piece {
+        case literal(StaticString)
+        /// The next of `runtimeTexts`.
+        case runtimeText
+        case value(SQLType)
     }
 
-    var pieces: [Piece]
+    public init(stringLiteral text: StaticString) { pieces = [.literal(text)] }
 
-    public init(stringLiteral text: StaticString) { pieces = [.text(text)] }
-
-    public init(stringInterpolation: StringInterpolation) { pieces = stringInterpolation.pieces }
+    public init(stringInterpolation: StringInterpolation) { self = stringInterpolation.sql }
 
     /// Text that is not a literal: migrations, and names that cannot be parameters. Never with input in it.
-    public init(unsafeSQL text: String) { pieces = [.runtimeText(text)] }
+    public init(unsafeSQL text: String) {
+        pieces = [.runtimeText]
+        runtimeTexts = [text]
+    }
 
     public struct StringInterpolation: StringInterpolationProtocol {
-        var pieces: [Piece] = []
+        fileprivate var sql = SQL(pieces: [])
 
         public init(literalCapacity _: Int, interpolationCount: Int) {
-            pieces.reserveCapacity(2 * interpolationCount + 1)
+            sql.pieces.reserveCapacity(2 * interpolationCount + 1)
         }
 
         public mutating func appendLiteral(_ text: StaticString) {
-            if text.utf8CodeUnitCount > 0 { pieces.append(.text(text)) }
+            if text.utf8CodeUnitCount > 0 { sql.pieces.append(.literal(text)) }
         }
 
         /// A value, bound as a parameter.
-        public mutating func appendInterpolation(_ value: some SQLBindable) { pieces.append(.value(value.sqlValue)) }
+        public mutating func appendInterpolation(_ value: some SQLBindable) { append(value.sqlValue) }
 
         public mutating func appendInterpolation<Value: SQLBindable>(_ value: Value?) {
-            pieces.append(.value(value?.sqlValue ?? .null(Value.sqlType)))
+            append(value?.sqlValue ?? .null(Value.sqlType))
         }
 
         /// Another part of the statement, its values renumbered.
-        public mutating func appendInterpolation(_ part: SQL) { pieces.append(contentsOf: part.pieces) }
+        public mutating func appendInterpolation(_ part: SQL) { sql.append(part) }
+
+        private mutating func append(_ value: SQLValue) {
+            sql.pieces.append(.value(value.type))
+            sql.values.append(value)
+        }
+    }
+
+    private init(pieces: [Piece]) { self.pieces = pieces }
+
+    private mutating func append(_ part: SQL) {
+        pieces.append(contentsOf: part.pieces)
+        if !part.values.isEmpty { values.append(contentsOf: part.values) }
+        if !part.runtimeTexts.isEmpty { runtimeTexts.append(contentsOf: part.runtimeTexts) }
     }
 
     /// Parts one after another, with `separator` between them.
     public static func joined(_ parts: [SQL], separator: StaticString) -> SQL {
-        var joined = SQL(stringLiteral: "")
+        var joined = SQL(pieces: [])
         for (index, part) in parts.enumerated() {
-            if index > 0 { joined.pieces.append(.text(separator)) }
-            joined.pieces.append(contentsOf: part.pieces)
+            if index > 0, separator.utf8CodeUnitCount > 0 { joined.pieces.append(.literal(separator)) }
+            joined.append(part)
         }
         return joined
     }
@@ -59,10 +81,11 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         var text = ""
         text.reserveCapacity(512)
         var count = 0
+        var runtimeTexts = runtimeTexts.makeIterator()
         for piece in pieces {
             switch piece {
-            case .text(let literal): text += literal.description
-            case .runtimeText(let runtime): text += runtime
+            case .literal(let literal): text += literal.description
+            case .runtimeText: text += runtimeTexts.next() ?? ""
             case .value:
                 count += 1
                 text += "$\(count)"
@@ -71,34 +94,32 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         return text
     }
 
-    public var values: [SQLValue] {
-        var values: [SQLValue] = []
-        values.reserveCapacity(pieces.count / 2 + 1)
-        for case .value(let value) in pieces { values.append(value) }
-        return values
-    }
-
     /// Names the text without building it: where its literals lie in the program, and where values stand between them.
     /// Nil for a statement with runtime text. Statements of the same shape have the same text and value types.
-    public var shape: Shape? {
-        var marks: [UInt] = []
-        marks.reserveCapacity(pieces.count)
-        for piece in pieces {
-            switch piece {
-            case .text(let literal): marks.append(UInt(bitPattern: literal.utf8Start))
-            case .runtimeText: return nil
-            case .value(let value): marks.append(value.type.mark)
-            }
-        }
-        return Shape(marks: marks)
-    }
+    public var shape: Shape? { runtimeTexts.isEmpty ? Shape(pieces: pieces) : nil }
 
     /// What `shape` answers: quick to compare and to hash.
     public struct Shape: Hashable, Sendable {
-        fileprivate let marks: [UInt]
+        fileprivate let pieces: [Piece]
+
+        public static func == (left: Shape, right: Shape) -> Bool {
+            left.pieces.count == right.pieces.count && zip(left.pieces, right.pieces).allSatisfy { $0.mark == $1.mark }
+        }
 
         public func hash(into hasher: inout Hasher) {
-            marks.withUnsafeBytes { hasher.combine(bytes: $0) }
+            // Addresses of our own literals: nobody outside chooses them, so a plain fold will do.
+            hasher.combine(pieces.reduce(0) { ($0 << 7 | $0 >> 57) ^ $1.mark })
+        }
+    }
+}
+
+extension SQL.Piece {
+    /// The address of a literal, or a small number for what stands between them.
+    fileprivate var mark: UInt {
+        switch self {
+        case .literal(let text): UInt(bitPattern: text.utf8Start)
+        case .runtimeText: 0
+        case .value(let type): type.mark
         }
     }
 }

@@ -15,6 +15,7 @@ enum Serve {
         try watcher.start()
         try await termination.watch(on: watcher) { continuation.yield($0) }
 
+        ProcessMemory.returnLargeBlocks()
         try await checkSchema(folder, configuration.databaseURL)
         let server = try await NagzServer(configuration)
         let port: UInt16

@@ -10,12 +10,15 @@ struct LayerTests {
         "NagzAI": ["Domain"],
         "Contract": ["NagzAI", "Domain", "JSON"],
         "Audit": ["CSodium", "Domain"],
+        "Console": [],
         "Reactor": ["CLinux"],
         "HTTP": ["Reactor", "CLinux", "CZlib"],
         "SQL": ["Domain"],
         "Postgres": ["SQL", "Domain", "Reactor", "CPostgres"],
         "SQLite": ["SQL", "Domain", "CSQLite"],
-        "Server": ["HTTP", "Postgres", "SQL", "Reactor", "Audit", "Contract", "NagzAI", "Domain", "JSON", "CSodium"],
+        "Server": [
+            "HTTP", "Postgres", "SQL", "Reactor", "Audit", "Console", "Contract", "NagzAI", "Domain", "JSON", "CSodium",
+        ],
         "Device": ["SQLite", "SQL", "Contract", "NagzAI", "Domain", "JSON"],
         "nagz": ["Server", "Device", "Contract", "Postgres", "SQL", "Reactor", "Audit", "NagzAI", "Domain", "JSON"],
     ]

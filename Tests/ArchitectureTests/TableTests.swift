@@ -14,7 +14,8 @@ struct TableTests {
             writers: ["Auth"],
             // Everybody shows or names people: by id, display name or pseudonym.
             readers: [
-                "Access", "Admins", "AI", "Audit", "Consents", "Families", "Nags", "Preferences", "Safety", "Sync",
+                "Access", "Admins", "AI", "Audit", "Consents", "Families", "Ledger", "Nags", "Preferences", "Safety",
+                "Sync",
                 "Trail",
             ]),
         "sessions": Ownership(writers: ["Auth"], readers: ["Access"]),

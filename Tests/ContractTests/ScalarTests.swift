@@ -52,7 +52,7 @@ struct ScalarTests {
     func moments(microseconds: Int64, text: String) {
         var json = JSONWriter()
         json.timestamp(microseconds: microseconds)
-        #expect(String(decoding: json.bytes, as: UTF8.self) == "\"\(text)\"")
+        #expect(String(decoding: json.finish(), as: UTF8.self) == "\"\(text)\"")
         #expect(Timestamp(microseconds: microseconds).wireText == text)
     }
 

@@ -55,6 +55,17 @@ private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
 @Suite("The server on a socket", .timeLimit(.minutes(1)))
 struct ServerTests {
+    @Test("a port where another server listens is taken, though both would share it")
+    func takenPort() async throws {
+        try await withServer(try Application(router: Router([])), loops: 2) { _, port in
+            let loop = try EventLoop(name: "second")
+            try loop.start()
+            defer { loop.stop() }
+            let second = HTTPServer(try Application(router: Router([])), on: [loop])
+            await #expect(throws: SystemError.self) { try await second.listen(on: "127.0.0.1", port: port) }
+        }
+    }
+
     @Test("answers a pipeline in order though the handlers differ in speed")
     func pipeline() async throws {
         let gate = Gate()

@@ -59,6 +59,20 @@ struct WriterTests {
         #expect(written { $0.string(utf8: Array("\"x".utf8).span) } == #""\"x""#)
     }
 
+    @Test("escapes what must be escaped wherever it stands, and nothing else", arguments: 0..<24)
+    func escapes(place: Int) {
+        for octet in UInt8(0)..<0x80 {
+            var text = [UInt8](repeating: UInt8(ascii: "x"), count: 24)
+            text[place] = octet
+            let json = written { $0.string(utf8: text.span) }
+            #expect((json.utf8.count == 26) == (octet >= 0x20 && octet != 0x22 && octet != 0x5C), "\(octet)")
+            let read = try? JSONValue(parsing: Array(json.utf8).span)
+            #expect(read == .string(String(decoding: text, as: UTF8.self)))
+        }
+        let wide = String(repeating: "é", count: place) + "😀\""
+        #expect(written { $0.string(wide) } == "\"\(wide.dropLast())\\\"\"")
+    }
+
     @Test("writes UUIDs in lower case")
     func uuid() {
         let text = written { $0.uuid(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210) }
@@ -71,7 +85,7 @@ struct WriterTests {
         let text = written { json in
             json.array { json in
                 json.integer(1)
-                json.unescaped { $0.append(contentsOf: "{\"x\":2}".utf8) }
+                json.unescaped(utf8: Array("{\"x\":2}".utf8).span)
                 json.integer(3)
             }
         }

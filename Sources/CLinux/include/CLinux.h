@@ -28,6 +28,13 @@ int CLinuxAccept(int listener, uint8_t address[16], uint16_t *port);
 /// port 0 lets the kernel choose. Returns the descriptor or -errno.
 int CLinuxListen(const char *address, uint16_t port, int backlog);
 
+/// Whether CLinuxListen would have the port to itself: 0, or -EADDRINUSE where somebody listens already, even with
+/// SO_REUSEPORT; another -errno where the address cannot be used.
+int CLinuxProbePort(const char *address, uint16_t port);
+
+/// Memory of 128 KB or more goes back to the system when it is freed, instead of by what malloc has seen so far.
+void CLinuxReturnLargeBlocks(void);
+
 /// The local port of a socket, or -errno.
 int CLinuxLocalPort(int descriptor);
 

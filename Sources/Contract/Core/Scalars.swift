@@ -106,11 +106,7 @@ extension JSONWriter {
     /// A moment outside the years 1…9999 is written as the nearest one inside.
     public mutating func timestamp(microseconds: Int64) {
         let moment = min(max(Timestamp(microseconds: microseconds), .firstWritable), .lastWritable)
-        unescaped(upTo: 26) { output in
-            output.append(UInt8(ascii: "\""))
-            moment.appendRFC3339(to: &output)
-            output.append(UInt8(ascii: "\""))
-        }
+        string(unescaped: moment.rfc3339Octets.span)
     }
 }
 

@@ -40,6 +40,7 @@ public struct Query: Sendable, Sequence {
 
         private func text(_ start: Int, _ stop: Int) -> String {
             let part = octets.span.extracting(start..<stop)
+            guard part.needsDecoding else { return String(lossy: part) }
             var decoded: [UInt8] = []
             guard part.appendPercentDecoded(to: &decoded, plusIsSpace: true) else { return "" }
             return String(lossy: decoded.span)

@@ -18,6 +18,12 @@ extension Span where Element == UInt8 {
         return true
     }
 
+    /// Whether decoding, with `+` for a blank, would change anything.
+    var needsDecoding: Bool {
+        for index in indices where self[index] == UInt8(ascii: "%") || self[index] == UInt8(ascii: "+") { return true }
+        return false
+    }
+
     var isUTF8WithoutNUL: Bool {
         for index in indices where self[index] == 0 { return false }
         return (try? UTF8Span(validating: self)) != nil

@@ -80,12 +80,14 @@ public final class HTTPServer: Sendable {
         seat.take(worker, on: loop)
     }
 
-    /// One listening descriptor a loop, all on the same port.
+    /// One listening descriptor a loop, all on the same port, which nobody else may share.
     private static func bind(
         _ count: Int, _ address: String, _ port: UInt16, _ backlog: Int32
     ) throws(SystemError) -> ([Int32], UInt16) {
         var descriptors: [Int32] = []
         var port = port
+        let obstacle = port == 0 ? 0 : unsafe CLinuxProbePort(address, port)
+        guard obstacle == 0 else { throw SystemError(call: "listen on \(address):\(port)", number: -obstacle) }
         while descriptors.count < count {
             let descriptor = unsafe CLinuxListen(address, port, backlog)
             guard descriptor >= 0 else {

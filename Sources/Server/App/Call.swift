@@ -23,10 +23,11 @@ struct CallContext: Sendable {
     var ifMatch: String?
 }
 
-/// A client's name for one write, and a digest of what it asked for under it.
+/// A client's name for one write, and what it asked for under it: digests both, because bodies hold PINs.
 struct IdempotencyKey: Sendable {
-    let key: String
-    /// SHA-256 of method, path and body.
+    /// SHA-256 of the name.
+    let key: [UInt8]
+    /// SHA-256 of name, method, path and body.
     let fingerprint: [UInt8]
     /// The status that a success has.
     let status: Int

@@ -9,8 +9,9 @@ public struct Configuration: Sendable {
     public var databaseRole: String? = "nagz_server"
     /// Event loops, each a thread.
     public var loops: Int
-    /// Database sessions of all loops together.
-    public var databaseConnections = 16
+    /// Database sessions of all loops together: four a loop, at most 16, unless told otherwise. Requests share sessions by
+    /// pipelining, and more sessions cost the database more than they bring.
+    public var databaseConnections: Int
     /// 32 bytes or more each, the newest first.
     public var tokenKeys: [[UInt8]]
     /// Seal the trail's bodies and sign its log; nil does neither: for throw-away data.
@@ -31,6 +32,7 @@ public struct Configuration: Sendable {
         self.databaseURL = databaseURL
         self.tokenKeys = tokenKeys
         self.loops = loops
+        databaseConnections = min(4 * loops, 16)
     }
 
     /// What a session with the database is held to.

@@ -10,8 +10,7 @@ import Reactor
 public final class NagzServer: Sendable {
     private let loops: [EventLoop]
     private let http: HTTPServer
-    private let databases: [Confined<Database>]
-    private let pulses: [Confined<LoopPulse>]
+    private let residents: [Confined<Residents>]
     private let sequencing: Confined<(Sequencer, Database)>?
     private let telemetry: Telemetry
     private let hashingPool: BlockingPool
@@ -40,13 +39,12 @@ public final class NagzServer: Sendable {
 
         loops = try (0..<configuration.loops).map { try EventLoop(name: "nagz-loop-\($0)") }
         var applications: [Application] = []
-        var databases: [Confined<Database>] = []
-        var pulses: [Confined<LoopPulse>] = []
+        var residents: [Confined<Residents>] = []
         let telemetry = Telemetry(loops: configuration.loops)
         let trailHead = TrailHead(isOn: configuration.sequencesTrail && configuration.trailKeys != nil)
         for (number, loop) in loops.enumerated() {
             try loop.start()
-            let (application, database, pulse) = try await Self.compose(on: loop) { poller in
+            let (application, resident) = try await Self.compose(on: loop) { poller in
                 let database = Database(options, limits: limits, poller: poller)
                 database.open()
                 let backend = Backend(
@@ -61,11 +59,15 @@ public final class NagzServer: Sendable {
                     })
                 let pulse = LoopPulse(backend, telemetry.loops[number], sampling: number == 0 ? telemetry : nil)
                 pulse.start()
-                return (application, Confined(value: database), Confined(value: pulse))
+                let housekeeping = number == 0 ? Housekeeping(backend, log) : nil
+                housekeeping?.start()
+                return (
+                    application,
+                    Confined(value: Residents(database: database, pulse: pulse, housekeeping: housekeeping))
+                )
             }
             applications.append(application)
-            databases.append(database)
-            pulses.append(pulse)
+            residents.append(resident)
         }
         if configuration.sequencesTrail, let keys = configuration.trailKeys, let loop = loops.first {
             sequencing = try await Self.compose(on: loop) { poller in
@@ -78,13 +80,20 @@ public final class NagzServer: Sendable {
         } else {
             sequencing = nil
         }
-        self.databases = databases
-        self.pulses = pulses
+        self.residents = residents
         self.telemetry = telemetry
         self.hashingPool = hashingPool
         self.log = log
         routes = applications.first?.router.routes.map { "\($0.method) \($0.template)" } ?? []
         http = HTTPServer(applications, on: loops, observer: RequestWatch(telemetry: telemetry, log: log))
+    }
+
+    /// What lives on one loop besides its requests.
+    private struct Residents {
+        let database: Database
+        let pulse: LoopPulse
+        /// On the first loop only.
+        let housekeeping: Housekeeping?
     }
 
     private static func compose<Value: Sendable>(
@@ -104,7 +113,7 @@ public final class NagzServer: Sendable {
         telemetry.beginDraining()
         await http.drain(within: time)
         if let sequencing, let loop = loops.first { await Self.stop(sequencing, on: loop) }
-        for (loop, database) in zip(loops, databases) { await Self.close(database, on: loop) }
+        for (loop, resident) in zip(loops, residents) { await Self.close(resident, on: loop) }
         for loop in loops { loop.stop() }
         hashingPool.stop()
         log.stop()
@@ -115,7 +124,9 @@ public final class NagzServer: Sendable {
         sequencing.value.1.close()
     }
 
-    private static func close(_ database: Confined<Database>, on loop: isolated EventLoop) { database.value.close() }
+    private static func close(_ resident: Confined<Residents>, on loop: isolated EventLoop) {
+        resident.value.database.close()
+    }
 }
 
 extension Database.Limits {

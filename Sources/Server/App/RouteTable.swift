@@ -213,9 +213,9 @@ extension IdempotencyKey {
                 .validationFailed, "An Idempotency-Key has 1 to 255 visible ASCII characters.", field: "Idempotency-Key"
             )
         }
+        let head = "\(key) \(operation.method.rawValue) \(request.head.rawTarget)\n"
         self.init(
-            key: key,
-            fingerprint: digest(Array("\(operation.method.rawValue) \(request.head.rawTarget)\n".utf8) + request.body),
+            key: digest(Array(key.utf8)), fingerprint: digest(Array(head.utf8) + request.body),
             status: operation.successStatus)
     }
 }

@@ -51,28 +51,26 @@ final class Ledger {
     func write<Answer: WireContent>(
         _ caller: Caller, in family: FamilyID, _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        try await write(caller.context, user: caller.userID, in: family, decide)
+        try await onlyOnce(caller) { try await write(caller.context, once: $0, in: family, decide) }
     }
 
     /// The same for a request nobody is signed in for; such requests take no idempotency key.
     func write<Answer: WireContent>(
-        _ context: CallContext, user: UserID? = nil, in family: FamilyID,
+        _ context: CallContext, once: Once? = nil, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        try await once(user, context) { once in
-            for _ in 0..<Self.optimisticAttempts {
-                let decision = try await decide(database)
-                guard let (act, outcome) = Self.act(of: decision) else { return try Self.answer(of: decision) }
-                let key = try await key(of: act, database)
-                let statement = statement(act, in: family, context, once: once, outcome: outcome, key: key)
-                if try await !commits.run(statement, key: (family.high, family.low)).isEmpty {
-                    tally.writes += 1
-                    return try Self.answer(of: decision)
-                }
-                tally.lostRaces += 1
+        for _ in 0..<Self.optimisticAttempts {
+            let decision = try await decide(database)
+            guard let (act, outcome) = Self.act(of: decision) else { return try Self.answer(of: decision) }
+            let key = try await key(of: act, database)
+            let statement = statement(act, in: family, context, once: once, outcome: outcome, key: key)
+            if try await !commits.run(statement, key: (family.high, family.low)).isEmpty {
+                tally.writes += 1
+                return try Self.answer(of: decision)
             }
-            return try await writeHoldingTheRow(context, once, in: family, decide)
+            tally.lostRaces += 1
         }
+        return try await writeHoldingTheRow(context, once, in: family, decide)
     }
 
     /// Begins the ledger of a new family: `foundation` makes the family and its row of the ledger, which the act's own
@@ -81,7 +79,7 @@ final class Ledger {
         _ caller: Caller, _ family: FamilyID,
         _ decide: (any Queries) async throws -> (foundation: [SQL], act: Act, answer: Answer)
     ) async throws -> Answer {
-        try await once(caller.userID, caller.context) { once in
+        try await onlyOnce(caller) { once in
             let (foundation, act, answer) = try await decide(database)
             let key = try await key(of: act, database)
             let first = statement(act, in: family, caller.context, once: once, outcome: answer.content, key: key)
@@ -93,25 +91,24 @@ final class Ledger {
 
     /// The answer this write gave before, for features that do something about it before they write.
     func earlierAnswer<Answer: WireContent>(_ caller: Caller) async throws -> Answer? {
-        guard let key = caller.context.idempotency else { return nil }
-        return try await Once(user: caller.userID, key: key).earlierAnswer(database)
+        try await Once(caller)?.earlierAnswer(database)
     }
 
     /// Gives the first answer again where the client has named its write and it was done before.
-    private func once<Answer: WireContent>(
-        _ user: UserID?, _ context: CallContext, _ body: (Once?) async throws -> Answer
+    private func onlyOnce<Answer: WireContent>(
+        _ caller: Caller, _ body: (Once?) async throws -> Answer
     ) async throws -> Answer {
-        let once = user.flatMap { user in context.idempotency.map { Once(user: user, key: $0) } }
-        if let once, let earlier: Answer = try await once.earlierAnswer(database) { return earlier }
+        guard let once = Once(caller) else { return try await body(nil) }
+        if let earlier: Answer = try await once.earlierAnswer(database) { return earlier }
         do {
             return try await body(once)
         } catch let error as PostgresError where error.constraint == "idempotency_keys_pkey" {
             // The same key was used at the same time: the other one's answer is the first answer.
-            if let once, let earlier: Answer = try await once.earlierAnswer(database) { return earlier }
+            if let earlier: Answer = try await once.earlierAnswer(database) { return earlier }
             throw error
         } catch let refusal as APIError {
             // What is refused may be so because the other one has done it already.
-            if let once, let earlier: Answer = try await once.earlierAnswer(database) { return earlier }
+            if let earlier: Answer = try await once.earlierAnswer(database) { return earlier }
             throw refusal
         }
     }

@@ -6,16 +6,28 @@ import SQL
 /// A write that its client has named, so that doing it again gives the first answer again.
 ///
 /// The answer is recorded in the act's own transaction: there is no moment at which the act is done and its answer is
-/// not known.
+/// not known. Answers are kept for a day.
 struct Once {
-    let user: UserID
-    let key: IdempotencyKey
+    private static let retention = Timestamp.Span.days(1)
 
-    /// The first answer, or nil when there is none yet.
+    private let caller: Caller
+    private let key: IdempotencyKey
+
+    /// Nil when the client has not named its write.
+    init?(_ caller: Caller) {
+        guard let key = caller.context.idempotency else { return nil }
+        self.caller = caller
+        self.key = key
+    }
+
+    /// The first answer, or nil when there is none yet, and when the session has ended.
     /// - Throws: 422 when the key was used for another request.
     func earlierAnswer<Answer: WireContent>(_ queries: any Queries) async throws -> Answer? {
         let rows = try await queries.query(
-            "SELECT fingerprint, body FROM idempotency_keys WHERE user_id = \(user) AND key = \(key.key)")
+            """
+            SELECT k.fingerprint, k.body FROM idempotency_keys k JOIN users u ON u.id = k.user_id
+            WHERE u.id = \(caller.userID) AND k.key = \(key.key) AND \(Access().standing(caller))
+            """)
         guard let row = rows.first else { return nil }
         guard try row["fingerprint"] == key.fingerprint else {
             throw APIError(
@@ -30,8 +42,17 @@ struct Once {
         """
         , once AS (
             INSERT INTO idempotency_keys (user_id, key, fingerprint, status, body, created_at)
-            SELECT \(user), \(key.key), \(key.fingerprint), \(key.status), \(answer), \(now) FROM tick
+            SELECT \(caller.userID), \(key.key), \(key.fingerprint), \(key.status), \(answer), \(now) FROM tick
         )
+        """
+    }
+
+    /// Deletes at most `count` answers that nobody may ask for again.
+    static func forget(_ count: Int, at now: Timestamp) -> SQL {
+        """
+        DELETE FROM idempotency_keys WHERE (user_id, key) IN (
+            SELECT user_id, key FROM idempotency_keys WHERE created_at < \(now - retention)
+            ORDER BY created_at LIMIT \(count) FOR UPDATE SKIP LOCKED)
         """
     }
 }

@@ -22,8 +22,8 @@ enum AuditVerify {
         try arguments.finish()
         let check = TrailCheck(pinned: pinned, witnesses: witnesses)
         if let server {
-            try await server.export(AuditExportQuery(familyID: family)) { try check.add($0) }
-            try await check.compare(witnesses, with: server)
+            try server.export(AuditExportQuery(familyID: family)) { try check.add($0) }
+            try check.compare(witnesses, with: server)
         } else if let path {
             try read(path, check)
         } else {
@@ -102,10 +102,10 @@ final class TrailCheck: Sendable {
     }
 
     /// Asks a server to prove that what the witnesses saw is the beginning of its log.
-    func compare(_ witnesses: [SignedNote], with server: AuditServer) async throws {
+    func compare(_ witnesses: [SignedNote], with server: AuditServer) throws {
         guard let size = state.withLock({ $0.verifier.newest?.size }) else { return }
         for old in Set(witnesses.compactMap { Checkpoint(text: $0.text)?.size }) where old > 0 && old < size {
-            let proof = try await server.call(
+            let proof = try server.call(
                 API.proveAuditConsistency, ConsistencyQuery(old: Int(old), new: Int(size)))
             try state.withLock { try Self.check(.consistency(proof), line: 0, &$0.verifier) }
         }

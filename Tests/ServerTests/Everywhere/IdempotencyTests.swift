@@ -70,6 +70,24 @@ struct IdempotencyTests {
         }
     }
 
+    @Test("a session that has ended is told so, not the first answer; nothing of key and body is kept in the clear")
+    func afterTheSession() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            func create() async throws -> Reply {
+                try await server.call(
+                    "POST", "/api/v1/nags", as: family.guardian, body: body(family),
+                    headers: ["Idempotency-Key": "gone"])
+            }
+            #expect(try await create().status == 201)
+            let kept = try await server.rows("SELECT encode(key, 'escape') AS key FROM idempotency_keys")
+            #expect(kept.count == 1 && kept.first?["key"] != "gone")
+            try await server.sql("UPDATE sessions SET revoked_at = now() WHERE id = \(family.guardian.session)")
+            let replay = try await server.expectOnly { try await create() }
+            #expect(replay.status == 401)
+        }
+    }
+
     @Test("a refusal is not an answer to keep: the same key may succeed later")
     func afterRefusal() async throws {
         try await TestServer.run { server in

@@ -71,6 +71,15 @@ enum AttemptStatements {
             """
     }
 
+    /// Deletes at most `count` counts whose window is over.
+    static func forget(_ count: Int, at now: Timestamp) -> SQL {
+        """
+        DELETE FROM sign_in_attempts WHERE subject IN (
+            SELECT subject FROM sign_in_attempts WHERE window_started < \(now - Attempts.window)
+            ORDER BY window_started LIMIT \(count) FOR UPDATE SKIP LOCKED)
+        """
+    }
+
     /// A row of an act: the right secret starts the count anew.
     static func forget(_ limits: [Attempts.Limit]) -> SQL {
         """

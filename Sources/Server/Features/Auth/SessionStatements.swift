@@ -34,6 +34,20 @@ enum SessionStatements {
         """
     }
 
+    // MARK: Housekeeping
+
+    /// Deletes at most `count` sessions, with their refresh tokens and places in feeds, that ended long ago.
+    static func forget(_ count: Int, at now: Timestamp) -> SQL {
+        """
+        DELETE FROM sessions WHERE id IN (
+            SELECT id FROM sessions WHERE expires_at < \(now - retention)
+            ORDER BY expires_at LIMIT \(count) FOR UPDATE SKIP LOCKED)
+        """
+    }
+
+    /// How long a session is kept after its end.
+    private static let retention = Timestamp.Span.days(30)
+
     // MARK: Rows of an act
 
     static func open(

@@ -84,7 +84,6 @@ extension NagResponse {
     /// Reads the columns of `NagStatements`; nil where the row holds no nag.
     init?(_ row: Row) throws(PostgresError) {
         if row.isNull(0) { return nil }
-        func moment(_ column: Int) -> Timestamp? { row.isNull(column) ? nil : row.timestamp(column) }
         func word<Value: RawRepresentable>(_ column: Int) throws(PostgresError) -> Value
         where Value.RawValue == String {
             guard let value = row.text(column).flatMap(Value.init) else { throw .unexpectedShape("nag \(column)") }
@@ -96,7 +95,8 @@ extension NagResponse {
             dueAt: row.timestamp(6), category: try word(7), doneDefinition: try word(8), description: row.text(9),
             strategyTemplate: try word(10), recurrence: row.isNull(11) ? nil : try word(11),
             parentNagID: row.isNull(12) ? nil : row.identifier(12), status: try word(13), createdAt: row.timestamp(14),
-            completedAt: moment(15), committedAt: moment(16), recipientDismissedAt: moment(17))
+            completedAt: row.optionalTimestamp(15), committedAt: row.optionalTimestamp(16),
+            recipientDismissedAt: row.optionalTimestamp(17))
     }
 }
 

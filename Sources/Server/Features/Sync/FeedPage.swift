@@ -60,7 +60,7 @@ struct FeedPage {
         let sight = FeedSight(rawValue: gate.text(Column.thirdText).flatMap { Int($0) } ?? 0)
         let grant = GrantedPlace(second: serverTime.seconds, sight: sight)
         self.grant = grant
-        isGranted = gate.text(Column.secondText)?.split(separator: ",").contains { Int64($0) == grant.number } ?? false
+        isGranted = gate.withBytes(Column.secondText) { $0?.listsNumber(grant.number) ?? false }
         let mustRefetch = request.isForeign || (!request.isLegacy && !isKnown)
         json = Self.write(
             rows, entities, family, serverTime, hasMore: cut != nil, mustRefetch,
@@ -131,7 +131,7 @@ struct FeedPage {
             json.moment("at", row, Column.firstMoment)
             json.key("payload")
             // PostgreSQL's own text of a jsonb is JSON already.
-            row.withBytes(Column.secondText) { json.unescaped(utf8: $0) }
+            row.withBytes(Column.secondText) { if let text = $0 { json.unescaped(utf8: text) } else { json.null() } }
         }
     }
 
@@ -171,12 +171,27 @@ extension JSONWriter {
 
     fileprivate mutating func moment(_ name: StaticString, _ row: Row, _ column: Int) {
         key(name)
-        if row.isNull(column) { null() } else { timestamp(microseconds: row.timestamp(column).microseconds) }
+        if let moment = row.optionalTimestamp(column) { timestamp(microseconds: moment.microseconds) } else { null() }
     }
 
     fileprivate mutating func text(_ name: StaticString, _ row: Row, _ column: Int) {
         key(name)
-        if row.isNull(column) { return null() }
-        row.withBytes(column) { string(utf8: $0) }
+        row.withBytes(column) { if let text = $0 { string(utf8: text) } else { null() } }
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether a number is among those that stand here as decimal digits with commas between them.
+    fileprivate func listsNumber(_ wanted: Int64) -> Bool {
+        var number: Int64 = 0
+        for index in indices {
+            if self[index] == UInt8(ascii: ",") {
+                if number == wanted { return true }
+                number = 0
+            } else {
+                number = number &* 10 &+ Int64(self[index] &- UInt8(ascii: "0"))
+            }
+        }
+        return number == wanted
     }
 }

@@ -16,67 +16,76 @@ enum SyncStatements {
     /// by position: `Column`.
     /// - Parameter start: where the client says it is; nil for the beginning.
     static func page(_ family: FamilyID, for caller: Caller, standing: SQL, from start: FeedStart) -> SQL {
-        """
-        WITH reader AS MATERIALIZED (
-            SELECT u.id AS user_id, u.status, m.family_id, m.role = 'guardian' AS sees_all, c.ts, c.epoch,
-                   \(ConsentStatements.inForce(.aiMediation, user: "u.id", family: "m.family_id")) AS sees_mediation,
-                   \(ConsentStatements.inForce(.gamificationParticipation, user: "u.id", family: "m.family_id"))
-                       AS sees_points,
-                   g.places AS granted
-            FROM users u
-            LEFT JOIN memberships m ON m.user_id = u.id AND m.family_id = \(family) AND m.status = 'active'
-            LEFT JOIN family_clock c ON c.family_id = m.family_id
-            LEFT JOIN sync_grants g ON g.session_id = \(caller.sessionID) AND g.family_id = m.family_id
-            WHERE u.id = \(caller.userID) AND \(standing)
-        ), sighted AS MATERIALIZED (
-            SELECT *, sees_all::integer + 2 * sees_mediation::integer + 4 * sees_points::integer AS sight FROM reader
-        ), gate AS MATERIALIZED (
-            SELECT *, \(start.condition(at: caller.now)) AS is_known,
-                   CASE WHEN \(start.condition(at: caller.now)) THEN \(start.place) ELSE '-infinity'::timestamptz END AS start
-            FROM sighted
-        )
-        SELECT 0 AS entity, family_id AS id, ts AS sync_ts, NULL::uuid, NULL::uuid, NULL::timestamptz, status,
-               array_to_string(granted, ','), sight::text, NULL::text, NULL::timestamptz, NULL::timestamptz, epoch,
-               coalesce(is_known, false)::integer
-        FROM gate
-        UNION ALL (
-            SELECT 1, id, sync_ts, creator_id, recipient_id, due_at, category, done_definition, description, n.status,
-                   created_at, committed_at, NULL::bigint, NULL::integer
-            FROM nags n
-            WHERE n.family_id = (SELECT family_id FROM gate) AND sync_ts >= (SELECT start FROM gate)
-                AND (n.status = 'open' OR closed_at >= \(caller.now - closedNagRetention))
-                AND ((SELECT sees_all FROM gate) OR n.creator_id = \(caller.userID) OR n.recipient_id = \(caller.userID))
-            ORDER BY n.family_id, sync_ts, id LIMIT 500
-        ) UNION ALL (
-            SELECT 2, id, sync_ts, nag_id, actor_id, at, event_type, payload::text, NULL, NULL, NULL, NULL, NULL, NULL
-            FROM nag_events e
-            WHERE e.family_id = (SELECT family_id FROM gate) AND sync_ts >= (SELECT greatest(start, \(oldest(caller))) FROM gate)
-                AND ((SELECT sees_all FROM gate) OR \(isOwnNag(of: "e", caller)))
-            ORDER BY e.family_id, sync_ts, id LIMIT 500
-        ) UNION ALL (
-            SELECT 3, id, sync_ts, nag_id, NULL, at, prompt_type, tone, summary, NULL, NULL, NULL, NULL, NULL
-            FROM ai_mediation_events a
-            WHERE a.family_id = (SELECT family_id FROM gate WHERE sees_mediation)
-                AND sync_ts >= (SELECT greatest(start, \(oldest(caller))) FROM gate)
-                AND ((SELECT sees_all FROM gate) OR a.actor_id = \(caller.userID) OR \(isOwnNag(of: "a", caller)))
-            ORDER BY a.family_id, sync_ts, id LIMIT 500
-        ) UNION ALL (
-            SELECT 4, id, sync_ts, user_id, NULL, at, event_type, NULL, NULL, NULL, NULL, NULL, delta_points, streak_delta
-            FROM gamification_events p
-            WHERE p.family_id = (SELECT family_id FROM gate WHERE sees_points)
-                AND sync_ts >= (SELECT greatest(start, \(oldest(caller))) FROM gate)
-            ORDER BY p.family_id, sync_ts, id LIMIT 500
-        )
-        """
+        let condition = start.condition(at: caller.now)
+        return """
+            WITH reader AS MATERIALIZED (
+                SELECT u.id AS user_id, u.status, m.family_id, m.role = 'guardian' AS sees_all, c.ts, c.epoch,
+                       \(ConsentStatements.inForce(.aiMediation, user: "u.id", family: "m.family_id")) AS sees_mediation,
+                       \(ConsentStatements.inForce(.gamificationParticipation, user: "u.id", family: "m.family_id"))
+                           AS sees_points,
+                       g.places AS granted
+                FROM users u
+                LEFT JOIN memberships m ON m.user_id = u.id AND m.family_id = \(family) AND m.status = 'active'
+                LEFT JOIN family_clock c ON c.family_id = m.family_id
+                LEFT JOIN sync_grants g ON g.session_id = \(caller.sessionID) AND g.family_id = m.family_id
+                WHERE u.id = \(caller.userID) AND \(standing)
+            ), sighted AS MATERIALIZED (
+                SELECT *, sees_all::integer + 2 * sees_mediation::integer + 4 * sees_points::integer AS sight FROM reader
+            ), placed AS MATERIALIZED (
+                SELECT *, CASE WHEN \(condition) THEN \(start.place) ELSE '-infinity'::timestamptz END AS start,
+                       \(condition) AS is_known
+                FROM sighted
+            ), gate AS MATERIALIZED (
+                SELECT *, greatest(start, \(caller.now - eventRetention)) AS event_start FROM placed
+            )
+            SELECT 0 AS entity, family_id AS id, ts AS sync_ts, NULL::uuid, NULL::uuid, NULL::timestamptz, status,
+                   array_to_string(granted, ','), sight::text, NULL::text, NULL::timestamptz, NULL::timestamptz, epoch,
+                   coalesce(is_known, false)::integer
+            FROM gate
+            UNION ALL
+            SELECT x.* FROM gate, LATERAL (
+                SELECT 1, id, sync_ts, creator_id, recipient_id, due_at, category, done_definition, description, n.status,
+                       created_at, committed_at, NULL::bigint, NULL::integer
+                FROM nags n
+                WHERE n.family_id = gate.family_id AND sync_ts >= gate.start
+                    AND (n.status = 'open' OR closed_at >= \(caller.now - closedNagRetention))
+                    AND (gate.sees_all OR n.creator_id = gate.user_id OR n.recipient_id = gate.user_id)
+                ORDER BY n.family_id, sync_ts, id LIMIT 500
+            ) x
+            UNION ALL
+            SELECT x.* FROM gate, LATERAL (
+                SELECT 2, id, sync_ts, nag_id, actor_id, at, event_type, payload::text, NULL, NULL, NULL::timestamptz,
+                       NULL::timestamptz, NULL::bigint, NULL::integer
+                FROM nag_events e
+                WHERE e.family_id = gate.family_id AND sync_ts >= gate.event_start
+                    AND (gate.sees_all OR \(isOwnNag(of: "e")))
+                ORDER BY e.family_id, sync_ts, id LIMIT 500
+            ) x
+            UNION ALL
+            SELECT x.* FROM gate, LATERAL (
+                SELECT 3, id, sync_ts, nag_id, NULL::uuid, at, prompt_type, tone, summary, NULL, NULL::timestamptz,
+                       NULL::timestamptz, NULL::bigint, NULL::integer
+                FROM ai_mediation_events a
+                WHERE a.family_id = gate.family_id AND gate.sees_mediation AND sync_ts >= gate.event_start
+                    AND (gate.sees_all OR a.actor_id = gate.user_id OR \(isOwnNag(of: "a")))
+                ORDER BY a.family_id, sync_ts, id LIMIT 500
+            ) x
+            UNION ALL
+            SELECT x.* FROM gate, LATERAL (
+                SELECT 4, id, sync_ts, user_id, NULL::uuid, at, event_type, NULL, NULL, NULL, NULL::timestamptz,
+                       NULL::timestamptz, delta_points::bigint, streak_delta
+                FROM gamification_events p
+                WHERE p.family_id = gate.family_id AND gate.sees_points AND sync_ts >= gate.event_start
+                ORDER BY p.family_id, sync_ts, id LIMIT 500
+            ) x
+            """
     }
 
-    private static func oldest(_ caller: Caller) -> SQL { "\(caller.now - eventRetention)" }
-
     /// Who is no guardian sees what concerns nags they sent or received.
-    private static func isOwnNag(of row: SQL, _ caller: Caller) -> SQL {
+    private static func isOwnNag(of row: SQL) -> SQL {
         """
         EXISTS (SELECT 1 FROM nags o WHERE o.family_id = \(row).family_id AND o.id = \(row).nag_id
-            AND (o.creator_id = \(caller.userID) OR o.recipient_id = \(caller.userID)))
+            AND (o.creator_id = gate.user_id OR o.recipient_id = gate.user_id))
         """
     }
 

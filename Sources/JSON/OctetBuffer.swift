@@ -1,0 +1,66 @@
+/// Octets in memory of their own that only grow: the one place of this module that writes through a pointer.
+///
+/// What `[UInt8]` does at every append (is the storage shared? large enough?) is done here once for each value.
+@safe @usableFromInline
+struct OctetBuffer: ~Copyable {
+    @usableFromInline var start: UnsafeMutablePointer<UInt8>
+    @usableFromInline var count = 0
+    @usableFromInline var capacity: Int
+
+    @usableFromInline
+    init(reserving capacity: Int) {
+        self.capacity = max(capacity, 64)
+        unsafe start = .allocate(capacity: self.capacity)
+    }
+
+    @inlinable deinit { unsafe start.deallocate() }
+
+    /// A copy of all octets.
+    @usableFromInline var array: [UInt8] {
+        unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+    }
+
+    @inlinable
+    mutating func append(_ octet: UInt8) {
+        if count == capacity { grow(by: 1) }
+        unsafe start[count] = octet
+        count += 1
+    }
+
+    @inlinable
+    mutating func append(_ octets: Span<UInt8>) {
+        if capacity - count < octets.count { grow(by: octets.count) }
+        unsafe octets.withUnsafeBufferPointer { source in
+            guard let first = source.baseAddress else { return }
+            unsafe (start + count).update(from: first, count: source.count)
+        }
+        count += octets.count
+    }
+
+    @inlinable
+    mutating func append(_ text: StaticString) {
+        let length = text.utf8CodeUnitCount
+        if capacity - count < length { grow(by: length) }
+        unsafe (start + count).update(from: text.utf8Start, count: length)
+        count += length
+    }
+
+    /// Lends room for `most` octets and keeps as many as the closure says it has written. It MUST stay within `most`.
+    @inlinable
+    mutating func append(upTo most: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
+        if capacity - count < most { grow(by: most) }
+        let written = unsafe write(start + count)
+        precondition(written >= 0 && written <= most)
+        count += written
+    }
+
+    @usableFromInline @inline(never)
+    mutating func grow(by room: Int) {
+        let larger = max(capacity * 2, count + room)
+        let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+        unsafe moved.moveInitialize(from: start, count: count)
+        unsafe start.deallocate()
+        unsafe start = unsafe moved
+        capacity = larger
+    }
+}
