@@ -67,6 +67,7 @@ function showSignIn(message) {
 async function start() {
     state.status = await get("/audit/status");
     pin(state.status.origin, state.status.keys);
+    names.clear();
     state.families = (await get("/audit/families")).items;
     for (const family of state.families) if (family.name) familyNames.set(family.family_id, family.name);
     if (state.status.family_id) {
@@ -114,7 +115,12 @@ function showShell() {
             h("div", {class: "tools"}, pill, zoneButton,
                 h("button", {class: "ghost", type: "button", title: "Light or dark", "aria-label": "Light or dark", onclick: toggleTheme}, icon("theme")),
                 h("button", {class: "ghost", type: "button", title: "Keyboard", "aria-label": "Keyboard help", onclick: showHelp}, icon("help")),
-                h("button", {class: "ghost who", type: "button", title: "Sign out", onclick: async () => { await signOut(); showSignIn(); }},
+                h("button", {class: "ghost who", type: "button", title: "Sign out", onclick: async () => {
+                    await signOut();
+                    state.status = null;
+                    history.replaceState(null, "", "/console");
+                    showSignIn();
+                }},
                     h("span", {}, state.status.reader === "admin" ? "Administrator" : me()?.display_name || "Guardian"), icon("out")))),
         h("main", {id: "main", tabindex: "-1"}));
     app.removeAttribute("aria-busy");

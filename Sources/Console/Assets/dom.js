@@ -135,7 +135,7 @@ export function copyable(text) {
     return h("button", {class: "copy", type: "button", title: "Copy", "aria-label": `Copy ${text}`, onclick: async () => {
         await navigator.clipboard.writeText(text);
         toast("Copied");
-    }}, h("code", {}, text), icon("copy"));
+    }}, h("code", {title: text}, text.length > 40 ? `${text.slice(0, 22)}…${text.slice(-10)}` : text), icon("copy"));
 }
 
 export const skeleton = (rows) => Array.from({length: rows}, () => h("div", {class: "skeleton", "aria-hidden": "true"}));

@@ -87,7 +87,7 @@ async function showActivity(card, state, span) {
         card.replaceChildren(head, activity.series.length
             ? timeline(activity, group, (start, end) => { location.hash = `#/trail?from=${encodeURIComponent(start)}&to=${encodeURIComponent(end)}`; })
             : h("div", {class: "empty"}, h("p", {}, "Nothing happened in this time.")),
-            activity.is_partial && h("p", {class: "fine"}, "Only the newest 200,000 entries of this time are drawn."));
+            ...(activity.is_partial ? [h("p", {class: "fine"}, "Only the newest 200,000 entries of this time are drawn.")] : []));
     } catch (error) {
         card.replaceChildren(head, failure(error, () => showActivity(card, state, span)));
     }
