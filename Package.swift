@@ -26,11 +26,13 @@ let package = Package(
         // MARK: C libraries
         .target(name: "CLinux"),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // MARK: Pure rules and shapes
         .target(name: "Domain", swiftSettings: common),
+        .target(name: "TimeZones", dependencies: ["Domain"], swiftSettings: common),
         .target(
             name: "NagzAI", dependencies: ["Domain"], exclude: ["README.md"], resources: [.embedInCode("Pools")],
             swiftSettings: common),
@@ -46,6 +48,7 @@ let package = Package(
             name: "HTTP", dependencies: ["Reactor", "CLinux", "CZlib"], exclude: ["README.md"],
             swiftSettings: checkedMemory),
         .target(name: "SQL", dependencies: ["Domain"], swiftSettings: common),
+        .target(name: "SQLite", dependencies: ["SQL", "Domain", "CSQLite"], swiftSettings: checkedMemory),
         .target(
             name: "Postgres", dependencies: ["SQL", "Domain", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
 
@@ -53,15 +56,26 @@ let package = Package(
         .target(name: "Console", resources: [.embedInCode("Assets")], swiftSettings: common),
         .target(
             name: "Server",
-            dependencies: ["HTTP", "Postgres", "Audit", "Console", "Contract", "NagzAI", "Domain", "JSON", "CSodium"],
+            dependencies: [
+                "HTTP", "Postgres", "Audit", "Console", "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "CSodium",
+            ],
             exclude: ["THREATS.md"], swiftSettings: common),
+        .target(
+            name: "Device", dependencies: ["SQLite", "SQL", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
+            exclude: ["README.md"], swiftSettings: common),
         .executableTarget(
-            name: "nagz", dependencies: ["Server", "Audit", "Contract", "JSON", "Postgres", "Reactor", "Domain"],
+            name: "nagz",
+            dependencies: [
+                "Server", "Device", "Audit", "Contract", "Postgres", "SQLite", "Reactor", "NagzAI", "Domain", "JSON",
+            ],
             swiftSettings: common),
 
         // MARK: Tests
         .target(
             name: "OpenAPICheck", dependencies: ["JSON"], path: "Tests/Support/OpenAPICheck", swiftSettings: common),
+        .target(
+            name: "FamilyHistories", dependencies: ["Contract", "NagzAI", "TimeZones", "Domain"],
+            path: "Tests/Support/FamilyHistories", swiftSettings: common),
         .testTarget(name: "DomainTests", dependencies: ["Domain"], swiftSettings: common),
         .testTarget(name: "NagzAITests", dependencies: ["NagzAI"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
@@ -73,12 +87,18 @@ let package = Package(
         .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: common),
         .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "SQL", "Domain", "Reactor"], swiftSettings: common),
+        .testTarget(
+            name: "DeviceTests",
+            dependencies: [
+                "Device", "SQLite", "SQL", "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "FamilyHistories",
+            ],
+            swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Server", "HTTP", "Postgres", "SQL", "Reactor", "Audit", "Contract", "NagzAI", "Domain", "JSON",
-                "OpenAPICheck",
+                "Server", "Device", "HTTP", "Postgres", "SQL", "SQLite", "Reactor", "Audit", "Contract", "NagzAI",
+                "TimeZones", "Domain", "JSON", "OpenAPICheck", "FamilyHistories",
             ],
             swiftSettings: common),
     ]

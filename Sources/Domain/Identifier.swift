@@ -39,6 +39,8 @@ public enum Kind {
     public enum Nag {}
     public enum Event {}
     public enum Excuse {}
+    /// Something a person did or said, by whatever way it reached the server.
+    public enum Input {}
     public enum Consent {}
     public enum Block {}
     public enum Relationship {}
@@ -59,6 +61,7 @@ public typealias FamilyID = Identifier<Kind.Family>
 public typealias NagID = Identifier<Kind.Nag>
 public typealias EventID = Identifier<Kind.Event>
 public typealias ExcuseID = Identifier<Kind.Excuse>
+public typealias InputID = Identifier<Kind.Input>
 public typealias ConsentID = Identifier<Kind.Consent>
 public typealias BlockID = Identifier<Kind.Block>
 public typealias RelationshipID = Identifier<Kind.Relationship>

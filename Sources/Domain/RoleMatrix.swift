@@ -28,6 +28,7 @@ public enum NagAct: String, Sendable, CaseIterable {
     case snooze, dismiss, commit
     case submitExcuse = "submit_excuse"
     case readExcuses = "read_excuses"
+    case addNote = "add_note"
 }
 
 /// How one person stands in a family: role, membership, and the relationship made with the membership.
@@ -99,7 +100,7 @@ public enum RoleMatrix {
     public static func denial(of act: NagAct, by part: NagPart) -> Denial? {
         if part.isEmpty { return .notVisible }
         switch act {
-        case .read: return nil
+        case .read, .addNote: return nil
         case .edit, .readExcuses:
             return part.isDisjoint(with: [.creator, .guardian]) ? .creatorOrGuardianOnly : nil
         case .withdraw: return part.contains(.creator) ? nil : .creatorOnly

@@ -251,6 +251,7 @@ extension Recurrence: SQLBindable {}
 extension ConsentType: SQLBindable {}
 extension ExcuseCategory: SQLBindable {}
 extension AITone: SQLBindable {}
+extension PushBackMode: SQLBindable {}
 extension BadgeType: SQLBindable {}
 
 /// A list bound as one array parameter: `= ANY(\(SQLList(ids)))`.

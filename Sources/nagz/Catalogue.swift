@@ -13,5 +13,6 @@ enum Catalogue {
 }
 
 extension String {
-    fileprivate func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+    /// With spaces behind it, for columns.
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

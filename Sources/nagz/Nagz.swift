@@ -13,6 +13,7 @@ struct Nagz {
                nagz migrate  [--dry-run] [--migrations FOLDER]
                nagz seed demo [--if-empty]
                nagz seed bench [--families N] [--out FOLDER]
+               nagz device COMMAND [OPTION…]    a phone's half: nagz device --help
                nagz audit    verify|export|witness|keys|prune|erase …   (nagz audit --help)
                nagz admin    create|list|revoke …                       (nagz admin --help)
                nagz routes
@@ -34,6 +35,7 @@ struct Nagz {
                 let signals = try TerminationSignals()
                 finish { [arguments] in try await Serve.run(arguments, signals) }
             case "migrate": finish { [arguments] in try await Migrate.run(arguments) }
+            case "device": finish { [arguments] in try await DeviceCommand.run(arguments) }
             case "seed": finish { [arguments] in try await Seed.run(arguments) }
             case "audit": finish { [arguments] in try await AuditCommand.run(arguments) }
             case "admin": finish { [arguments] in try await AdminCommand.run(arguments) }
@@ -76,8 +78,14 @@ struct Stop: Error {
         /// `nagz audit verify`: it cannot be said that it was not.
         case incomplete = 2
         case usage = 64
+        case notApplied = 65
+        case unknownThing = 66
         case unavailable = 69
         case portTaken = 73
+        case inputOutput = 74
+        case tryLater = 75
+        case protocolFault = 76
+        case noPermission = 77
         case configuration = 78
     }
 

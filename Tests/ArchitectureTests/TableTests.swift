@@ -14,9 +14,8 @@ struct TableTests {
             writers: ["Auth"],
             // Everybody shows or names people: by id, display name or pseudonym.
             readers: [
-                "Access", "Admins", "AI", "Audit", "Consents", "Families", "Ledger", "Nags", "Preferences", "Safety",
-                "Sync",
-                "Trail",
+                "Access", "Admins", "AI", "Audit", "Consents", "Families", "Ingestion", "Ledger", "Nags", "Preferences",
+                "Safety", "Sync", "Trail",
             ]),
         "sessions": Ownership(writers: ["Auth"], readers: ["Access"]),
         "refresh_tokens": Ownership(writers: ["Auth"]),
@@ -25,7 +24,8 @@ struct TableTests {
         "families": Ownership(writers: ["Families"], readers: ["Access", "AI", "Audit", "Nags"]),
         // The row is born with its family; nobody but the ledger moves it.
         "family_clock": Ownership(
-            writers: ["Ledger", "Families"], readers: ["Access", "AI", "Audit", "Auth", "Nags", "Sync", "Trail"]),
+            writers: ["Ledger", "Families"],
+            readers: ["Access", "AI", "Audit", "Auth", "Ingestion", "Nags", "Sync", "Trail"]),
         "memberships": Ownership(
             writers: ["Families"],
             readers: ["Access", "AI", "Auth", "Consents", "Gamification", "Nags", "Preferences", "Sync", "Trail"]),
@@ -41,6 +41,8 @@ struct TableTests {
         "nags": Ownership(writers: ["Nags"], readers: ["AI", "Gamification", "Reports", "Sync"]),
         "nag_events": Ownership(writers: ["Nags"], readers: ["AI", "Sync"]),
         "excuses": Ownership(writers: ["Nags"], readers: ["AI", "Reports"]),
+        "inputs": Ownership(writers: ["Ingestion"]),
+        "enrichments": Ownership(writers: ["Ingestion"]),
         "ai_mediation_events": Ownership(writers: ["AI"], readers: ["Sync"]),
         "gamification_events": Ownership(writers: ["Gamification"], readers: ["Sync"]),
         "member_totals": Ownership(writers: ["Gamification"], readers: ["AI"]),

@@ -96,7 +96,10 @@ struct EndpointTests {
 
     @Test("tiers are those of the limits")
     func tiers() {
-        #expect(API.all.filter { $0.tier == .frequentWrite }.map(\.id) == ["updateNagStatus", "submitExcuse"])
+        #expect(
+            API.all.filter { $0.tier == .frequentWrite }.map(\.id) == [
+                "updateNagStatus", "submitExcuse", "uploadEvents",
+            ])
         #expect(API.all.filter { $0.tier == .auth }.map(\.id) == ["signUp", "logIn", "childLogIn"])
         #expect(API.refreshSession.operation.tier == .write)
         #expect(API.all.filter { $0.tier == .exempt }.allSatisfy { $0.tag == .operations })

@@ -170,7 +170,33 @@ struct RequestTests {
             fine($0, #"{"nag_id":"\#(someID)"}"#) + wrong($0, "nag_id", "{}", #"{"nag_id":5}"#, #"{"nag_id":null}"#)
         }
 
-    @Test("are taken or refused by the field at fault", arguments: auth + family + nags + rest)
+    private static func batch(_ items: String...) -> String {
+        #"{"family_id":"\#(someID)","items":[\#(items.joined(separator: ","))]}"#
+    }
+
+    private static func item(_ rest: String, id: String = someID) -> String {
+        #"{"client_id":"\#(id)","nag_id":"\#(someID)","made_at":"2030-01-01T00:00:00Z",\#(rest)}"#
+    }
+
+    static let outbox: [BodyCase] =
+        fine(
+            "OutboxUpload", batch(item(#""kind":"status","status":"completed""#)),
+            batch(item(#""kind":"status","status":"completed","note":null,"source":"dictation""#)),
+            batch(item(#""kind":"excuse","text":"x","category":"forgot""#)),
+            batch(item(#""kind":"note","text":"x""#)))
+        + wrong("OutboxUpload", "items", #"{"family_id":"\#(someID)"}"#)
+        + wrongBeyondSchema(
+            "OutboxUpload", "items", batch(),
+            batch(item(#""kind":"note","text":"x""#), item(#""kind":"note","text":"y""#)))
+        + wrong("OutboxUpload", "items[0].kind", batch(item(#""text":"x""#)), batch(item(#""kind":"gift","text":"x""#)))
+        + wrong("OutboxUpload", "items[0].status", batch(item(#""kind":"status""#)))
+        + wrong(
+            "OutboxUpload", "items[0].text", batch(item(#""kind":"excuse""#)), batch(item(#""kind":"note","text":"""#)))
+        + wrong("OutboxUpload", "items[0].category", batch(item(#""kind":"excuse","text":"x","category":"lazy""#)))
+        + wrong("OutboxUpload", "items[0].client_id", batch(item(#""kind":"note","text":"x""#, id: "1")))
+        + wrong("OutboxUpload", "items[0].source", batch(item(#""kind":"note","text":"x","source":"system""#)))
+
+    @Test("are taken or refused by the field at fault", arguments: auth + family + nags + rest + outbox)
     func bodies(example: BodyCase) throws {
         let body = Array(example.body.utf8)
         let read = try #require(requestReaders[example.schema])
@@ -192,7 +218,7 @@ struct RequestTests {
     func coverage() {
         let described = Set(document.operations.compactMap(\.bodySchema))
         #expect(described == Set(requestReaders.keys))
-        #expect(described == Set((Self.auth + Self.family + Self.nags + Self.rest).map(\.schema)))
+        #expect(described == Set((Self.auth + Self.family + Self.nags + Self.rest + Self.outbox).map(\.schema)))
     }
 }
 
@@ -226,5 +252,6 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     add(ToneSelectRequest.self)
     add(CoachingRequest.self)
     add(PushBackRequest.self)
+    add(OutboxUpload.self)
     return readers
 }()

@@ -253,7 +253,7 @@ extension Sample {
 
     private static let feed = [
         Sample(
-            API.syncEvents, SyncQuery(familyID: id(2), since: moment, cursor: "e.1"), NoBody(),
+            API.syncEvents, SyncQuery(familyID: id(2), since: moment, cursor: "e.1", facts: true), NoBody(),
             SyncResponse(
                 nags: [
                     SyncedNag(
@@ -281,7 +281,32 @@ extension Sample {
                         caregiver: false, createdAt: moment, respondedAt: nil)
                 ],
                 serverTime: moment, cursor: "e.2", hasMore: false,
-                deleted: [DeletedEntity(entity: "nags", id: id(18))], mustRefetch: false, checkpoint: "c")),
+                deleted: [DeletedEntity(entity: "nags", id: id(18))], mustRefetch: false,
+                facts: FamilyFacts(
+                    timeZone: "Europe/Paris", maxPushBack: 2, cooldownMinutes: 60, allowsMediation: true,
+                    members: [
+                        MemberFacts(
+                            userID: id(1), displayName: nil, role: .child, status: .active, timeZone: "Europe/Paris",
+                            quietHours: .standard, pushBackMode: .bounded, allowsOnDevice: true, streak: 3,
+                            resolved: [ResolvedNags(category: .meds, total: 2, completed: 1)])
+                    ]), checkpoint: "c")),
+        Sample(
+            API.uploadEvents, NoParameters(),
+            OutboxUpload(
+                familyID: id(2),
+                items: [
+                    OutboxItem(clientID: id(22), nagID: id(3), act: .status(.completed, note: "n"), madeAt: moment),
+                    OutboxItem(
+                        clientID: id(23), nagID: id(3), act: .excuse(text: "t", category: .forgot), madeAt: moment,
+                        source: .dictation),
+                    OutboxItem(clientID: id(24), nagID: id(3), act: .note(text: "t"), madeAt: moment),
+                ]),
+            OutboxAnswer(results: [
+                InputResult(clientID: id(22), outcome: .applied, eventID: id(14), error: nil),
+                InputResult(
+                    clientID: id(23), outcome: .conflict, eventID: nil,
+                    error: InputRefusal(code: .conflict, message: "m")),
+            ])),
         Sample(
             API.listAuditEvents,
             AuditQuery(

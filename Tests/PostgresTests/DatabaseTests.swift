@@ -74,7 +74,9 @@ import Testing
     }
 
     @Test func sessionsComeBackAfterTheDatabaseEndsThem() async throws {
-        try await withDatabase { database in
+        var limits = Database.Limits()
+        limits.connections = 1
+        try await withDatabase(limits) { database in
             let mine: Int = try await database.query("SELECT pg_backend_pid() AS pid").one()["pid"]
             _ = try? await database.query(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()")

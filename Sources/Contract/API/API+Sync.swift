@@ -5,8 +5,12 @@ extension API {
     public static let syncEvents = Endpoint<SyncQuery, NoBody, SyncResponse>(
         Operation("syncEvents", .get, "/api/v1/sync/events", tag: .sync))
 
+    /// Hand in what was done offline.
+    public static let uploadEvents = Endpoint<NoParameters, OutboxUpload, OutboxAnswer>(
+        Operation("uploadEvents", .post, "/api/v1/sync/events", tag: .sync, tier: .frequentWrite))
+
     static let syncOperations: [Operation] = [
-        syncEvents.operation
+        syncEvents.operation, uploadEvents.operation,
     ]
 }
 
@@ -17,22 +21,27 @@ public struct SyncQuery: WireParameters, Hashable {
     public var familyID: FamilyID
     public var since: Timestamp?
     public var cursor: String?
+    /// Whether the answer is to hold what a device needs to answer for the mediator.
+    public var facts: Bool
 
-    public init(familyID: FamilyID, since: Timestamp? = nil, cursor: String? = nil) {
+    public init(familyID: FamilyID, since: Timestamp? = nil, cursor: String? = nil, facts: Bool = false) {
         self.familyID = familyID
         self.since = since
         self.cursor = cursor
+        self.facts = facts
     }
 
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         familyID = try parameters.query("family_id")
         since = try parameters.optionalQuery("since")
         cursor = try parameters.optionalQuery("cursor")
+        facts = try parameters.optionalQuery("facts") ?? false
     }
 
     public func write(to parameters: inout ParameterWriter) {
         parameters.query("family_id", familyID)
         parameters.query("since", since)
         parameters.query("cursor", cursor)
+        if facts { parameters.query("facts", facts) }
     }
 }

@@ -26,5 +26,6 @@ extension Recurrence: WireEnumeration {}
 extension ConsentType: WireEnumeration {}
 extension ExcuseCategory: WireEnumeration {}
 extension AITone: WireEnumeration {}
+extension PushBackMode: WireEnumeration {}
 extension BadgeType: WireEnumeration {}
 extension Weekday: WireEnumeration {}

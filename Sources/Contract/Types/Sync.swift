@@ -14,13 +14,16 @@ public struct SyncResponse: Hashable, WireObject {
     public var hasMore: Bool
     public var deleted: [DeletedEntity]
     public var mustRefetch: Bool
+    /// Only where they were asked for and the family has changed since the place named; with the last page.
+    public var facts: FamilyFacts?
     /// The audit log's newest checkpoint, a signed note: keep the highest and refuse a shrink.
     public var checkpoint: String?
 
     public init(
         nags: [SyncedNag], nagEvents: [SyncedNagEvent], aiMediationEvents: [SyncedAIMediationEvent],
         gamificationEvents: [SyncedGamificationEvent], connections: [SyncedConnection] = [], serverTime: Timestamp,
-        cursor: String, hasMore: Bool, deleted: [DeletedEntity], mustRefetch: Bool, checkpoint: String? = nil
+        cursor: String, hasMore: Bool, deleted: [DeletedEntity], mustRefetch: Bool, facts: FamilyFacts? = nil,
+        checkpoint: String? = nil
     ) {
         self.nags = nags
         self.nagEvents = nagEvents
@@ -32,6 +35,7 @@ public struct SyncResponse: Hashable, WireObject {
         self.hasMore = hasMore
         self.deleted = deleted
         self.mustRefetch = mustRefetch
+        self.facts = facts
         self.checkpoint = checkpoint
     }
 
@@ -46,6 +50,7 @@ public struct SyncResponse: Hashable, WireObject {
         hasMore = try fields.required("has_more")
         deleted = try fields.required("deleted")
         mustRefetch = try fields.required("must_refetch")
+        facts = try fields.optional("facts")
         checkpoint = try fields.optional("checkpoint")
     }
 
@@ -61,6 +66,7 @@ public struct SyncResponse: Hashable, WireObject {
             json.field("has_more", hasMore)
             json.field("deleted", deleted)
             json.field("must_refetch", mustRefetch)
+            json.field("facts", facts)
             json.field("checkpoint", checkpoint)
         }
     }

@@ -1,5 +1,6 @@
 import NagzAI
 import Postgres
+import TimeZones
 
 /// What the features of one loop work with. Lives on that loop.
 final class Backend {

@@ -18,7 +18,7 @@ struct CallContext: Sendable {
     let request: RequestID
     let remoteHost: String
     /// Present when the client wants a repeated write to give the first answer again.
-    let idempotency: IdempotencyKey?
+    var idempotency: IdempotencyKey?
     /// The `If-Match` field: the tags of what the client has seen and wants to change, as it sent them.
     var ifMatch: String?
 }
@@ -46,6 +46,13 @@ struct Caller: Sendable {
     }
 
     var now: Timestamp { context.now }
+
+    /// The same person with the same request, whose writes are named otherwise.
+    var withoutIdempotencyKey: Caller {
+        var context = context
+        context.idempotency = nil
+        return Caller(userID: userID, sessionID: sessionID, context: context)
+    }
 }
 
 extension VerifiedTokens {

@@ -69,6 +69,7 @@ public final class NagzServer: Sendable {
             applications.append(application)
             residents.append(resident)
         }
+        self.residents = residents
         if configuration.sequencesTrail, let keys = configuration.trailKeys, let loop = loops.first {
             sequencing = try await Self.compose(on: loop) { poller in
                 let database = Database(options, limits: .ofSequencer, poller: poller)
@@ -80,7 +81,6 @@ public final class NagzServer: Sendable {
         } else {
             sequencing = nil
         }
-        self.residents = residents
         self.telemetry = telemetry
         self.hashingPool = hashingPool
         self.log = log

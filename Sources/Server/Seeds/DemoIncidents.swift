@@ -141,7 +141,7 @@ enum DemoIncidents {
                     stage.caller(people.nora, at: now), Call(NagPath(nagID: id), change, stage.context(now)))
             }
             stage.at(due + .hours(2)) { now in
-                _ = try await stage.nags.updateStatus(
+                _ = try await stage.ingestion.reportStatus(
                     stage.caller(people.daniel, at: now),
                     Call(NagPath(nagID: id), NagStatusUpdate(status: .completed), stage.context(now)))
             }

@@ -3,6 +3,7 @@ import Domain
 import JSON
 import NagzAI
 import Reactor
+import TimeZones
 
 /// Where the demo family's story is played: the server's own features, and an agenda of what happens when.
 ///
@@ -17,6 +18,7 @@ final class DemoStage {
     let consents: Consents
     let preferences: MemberPreferences
     let nags: Nags
+    let ingestion: Ingestion
     let mediator: Mediator
     let safety: Safety
     let reports: Reports
@@ -46,6 +48,7 @@ final class DemoStage {
         consents = Consents(backend)
         preferences = MemberPreferences(backend)
         nags = Nags(backend, gamification)
+        ingestion = Ingestion(backend, nags)
         mediator = Mediator(backend)
         safety = Safety(backend)
         reports = Reports(backend)

@@ -4,6 +4,7 @@ import JSON
 import NagzAI
 import SQL
 import Testing
+import TimeZones
 
 @testable import Server
 

@@ -155,7 +155,13 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
         MatrixRow(API.listBadges) { (childQuery($0), NoBody()) },
         MatrixRow(API.getWeeklyReport) { (inFamily($0), NoBody()) },
         MatrixRow(API.getFamilyMetrics) { (FamilyMetricsQuery(familyID: $0.family.id), NoBody()) },
-        MatrixRow(API.syncEvents) { (SyncQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.syncEvents) { (SyncQuery(familyID: $0.family.id, facts: true), NoBody()) },
+        MatrixRow(API.uploadEvents, by: { $0.child }) { scene in
+            let item = OutboxItem(
+                clientID: InputID(high: 7, low: 7), nagID: scene.nag, act: .status(.completed, note: nil),
+                madeAt: ManualClock.start)
+            return (NoParameters(), OutboxUpload(familyID: scene.family.id, items: [item]))
+        },
         MatrixRow(API.listAuditEvents) { (AuditQuery(familyID: $0.family.id), NoBody()) },
         MatrixRow(API.getAuditEvent) { (AuditEntryPath(familyID: $0.family.id, n: 1), NoBody()) },
         MatrixRow(API.exportAuditTrail) { (AuditExportQuery(familyID: $0.family.id), NoBody()) },

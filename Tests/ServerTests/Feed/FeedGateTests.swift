@@ -166,17 +166,19 @@ struct FeedGateTests {
             let unchanged = try await poll(answer.cursor)
             #expect(unchanged.count == 0 && !unchanged.mustRefetch && unchanged.cursor == answer.cursor)
             func changed(
-                family: FamilyID? = nil, epoch: Int64? = nil, place: Timestamp? = nil, sight: FeedSight? = nil
+                family: FamilyID? = nil, epoch: Int64? = nil, place: Timestamp? = nil, sight: FeedSight? = nil,
+                handedOut: Timestamp? = nil
             ) -> String {
                 Cursor(
                     family: family ?? good.family, epoch: epoch ?? good.epoch, place: place ?? good.place,
-                    sight: sight ?? good.sight
+                    sight: sight ?? good.sight, handedOut: handedOut ?? server.clock.now()
                 ).text
             }
             let foreign = [
                 changed(family: home.otherFamilyID), changed(epoch: 2), changed(place: good.place + .seconds(1)),
                 changed(place: Timestamp(microseconds: .max)), changed(place: Timestamp(microseconds: .min)),
-                changed(place: since - .days(40)), changed(sight: []), changed(sight: FeedSight(rawValue: 255)), "",
+                changed(place: good.place - .seconds(1), handedOut: since - .days(40)), changed(sight: []),
+                changed(sight: FeedSight(rawValue: 255)), "",
                 "?",
                 "AAAA", String(answer.cursor.dropLast()), answer.cursor + "A", String(repeating: "A", count: 4_000),
             ]
@@ -185,6 +187,8 @@ struct FeedGateTests {
                 #expect(answer.mustRefetch && answer.nags.count == 2, "\(cursor)")
             }
             #expect(try await poll(changed(place: good.place - .seconds(1))).nags.count == 1, "a place passed by")
+            let past = try await poll(changed(place: since - .days(40)))
+            #expect(!past.mustRefetch && past.nags.count == 2, "a page of a long past, asked for today")
             try await server.sql("UPDATE family_clock SET epoch = epoch + 1 WHERE family_id = \(home.id)")
             let restored = try await poll(answer.cursor)
             #expect(restored.mustRefetch && restored.nags.count == 2)

@@ -73,6 +73,22 @@ struct FeedPagingTests {
         }
     }
 
+    @Test("a long past is paged through by cursor, too: its places are old, the cursor is not")
+    func longPast() async throws {
+        try await TestServer.run { server in
+            let home = try await server.family()
+            let nag = NagID(high: 5, low: 5)
+            for days in [80, 79, 60, 45, 20] as [Int64] {
+                let moment = server.clock.now() - .days(days)
+                let events = FeedRows.events(300, of: nag, for: home.child, by: home.guardian, at: moment)
+                try await server.commit([events], in: home.id, stampedRows: 300, at: moment)
+            }
+            var syncer = CursorSyncer(home.guardian, home.id)
+            try await syncer.catchUp(server)
+            #expect(syncer.held.events.count == 1_500 && syncer.held.repeats == 0 && syncer.refetches == 1)
+        }
+    }
+
     @Test("a page is one moment: what changes while a client pages comes later, and not twice")
     func changesWhilePaging() async throws {
         try await TestServer.run { server in

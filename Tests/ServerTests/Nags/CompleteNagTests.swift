@@ -4,6 +4,7 @@ import JSON
 import Postgres
 import SQL
 import Testing
+import TimeZones
 
 @testable import Server
 

@@ -2,6 +2,7 @@ import Contract
 import Domain
 import NagzAI
 import Postgres
+import TimeZones
 
 /// The operations by their names in the feed and in the trail.
 enum AIOperation: String {

@@ -3,6 +3,7 @@ import Domain
 import NagzAI
 import Postgres
 import Reactor
+import TimeZones
 
 /// The seven operations on the server: the caller's right to ask, facts from PostgreSQL, the rules of `NagzAI`, and a
 /// record of every answer in the feed and in the trail, in one transaction with what the answer rests on.

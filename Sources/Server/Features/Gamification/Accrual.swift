@@ -1,6 +1,7 @@
 import Domain
 import Postgres
 import SQL
+import TimeZones
 
 /// What the end of a nag brings its recipient, as rows of the act that ends it.
 struct Accrual {

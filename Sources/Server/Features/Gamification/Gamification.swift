@@ -1,6 +1,7 @@
 import Contract
 import Domain
 import Postgres
+import TimeZones
 
 /// Points, streaks and badges of a family's members. Nothing is read or gathered without the consent
 /// `gamification_participation` of the person concerned.

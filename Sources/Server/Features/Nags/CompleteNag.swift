@@ -2,11 +2,14 @@ import Contract
 import Domain
 import Postgres
 import SQL
+import TimeZones
 
 extension Nags {
     /// Done, says the recipient. Of any number of reports, at whatever time, one wins and has the consequences: the
     /// event, the points, and the next instance of the series, all in one act; the others answer the same.
-    func updateStatus(_ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>) async throws -> NagResponse {
+    func updateStatus(
+        _ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>, as input: Provenance
+    ) async throws -> NagResponse {
         guard call.body.status == .completed else {
             throw APIError(.validationFailed, "A nag can only be reported as completed.", field: "status")
         }
@@ -21,12 +24,12 @@ extension Nags {
             guard note != nil || view.nag.doneDefinition != .binaryWithNote else {
                 throw APIError(.validationFailed, "This nag is done only with a note.", field: "note")
             }
-            return try await complete(view, note: note, at: call.now, queries)
+            return try await complete(view, note: note, at: call.now, as: input, queries)
         }
     }
 
     private func complete(
-        _ view: NagView, note: String?, at now: Timestamp, _ queries: any Queries
+        _ view: NagView, note: String?, at now: Timestamp, as input: Provenance, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         var nag = view.nag
         nag.status = .completed
@@ -34,7 +37,8 @@ extension Nags {
         let punctuality = Punctuality(completedAt: now, dueAt: nag.dueAt)
         var rows = [
             NagStatements.complete(nag.id, note: note, at: now),
-            event(.completed, view, at: now, ["punctuality": punctuality.rawValue]),
+            event(.completed, view, at: now, ["punctuality": punctuality.rawValue], from: input),
+            input.root(.status, by: view.userID, on: nag.id, at: now),
         ]
         var details = ["punctuality": punctuality.rawValue]
         if let note { details["note_length"] = "\(note.unicodeScalars.count)" }

@@ -1,6 +1,7 @@
 import Contract
 import Domain
 import Postgres
+import TimeZones
 
 extension Nags {
     /// Guardians and participants ask anyone of the family, within the day's cap; refusals are audited.

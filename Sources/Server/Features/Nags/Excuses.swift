@@ -7,7 +7,9 @@ import SQL
 extension Nags {
     /// Why a nag is not done, in its recipient's words or as their device summed them up. Changes nothing of the nag;
     /// the words go into no event, trail or log.
-    func submitExcuse(_ caller: Caller, _ call: Call<NagPath, ExcuseCreate>) async throws -> ExcuseResponse {
+    func submitExcuse(
+        _ caller: Caller, _ call: Call<NagPath, ExcuseCreate>, as input: Provenance
+    ) async throws -> ExcuseResponse {
         let category = try call.body.category.map { name throws(APIError) in
             guard let category = ExcuseCategory(rawValue: name) else {
                 throw APIError(.validationFailed, "There is no such category of excuses.", field: "category")
@@ -35,8 +37,12 @@ extension Nags {
                 view.act(
                     "excuse.submitted", details: ["category": excuse.category.rawValue, "text_length": "\(length)"],
                     rows: [
-                        NagStatements.insert(excuse, by: caller.userID, at: call.now),
-                        event(.excuseSubmitted, view, at: call.now, ["category": excuse.category.rawValue]),
+                        NagStatements.insert(excuse, by: caller.userID, source: input.source, at: call.now),
+                        event(
+                            .excuseSubmitted, view, at: call.now, ["category": excuse.category.rawValue], from: input),
+                        input.root(.excuse, by: caller.userID, on: view.nag.id, at: call.now),
+                        IngestionStatements.insert(
+                            excuse.classification(from: input), of: input.event, at: call.now),
                     ]),
                 ExcuseResponse(id: excuse.id, nagID: view.nag.id, summary: excuse.summary, at: call.now))
         }
@@ -82,6 +88,11 @@ struct Excuse {
             (self.text, summary, self.category, confidence) = (text, answer.summary, answer.category, answer.confidence)
         }
     }
+
+    /// What was found out about the words: by the rules here, or, where they stayed on the device, by their author's.
+    func classification(from input: Provenance) -> Enrichment {
+        .classification(category, confidence: confidence, source: text == nil ? input.source : .system)
+    }
 }
 
 extension NagStatements {
@@ -95,11 +106,11 @@ extension NagStatements {
         """
     }
 
-    static func insert(_ excuse: Excuse, by author: UserID, at now: Timestamp) -> SQL {
+    static func insert(_ excuse: Excuse, by author: UserID, source: StoredSource, at now: Timestamp) -> SQL {
         """
-        INSERT INTO excuses (family_id, id, nag_id, author_id, text, summary, category, confidence, at)
+        INSERT INTO excuses (family_id, id, nag_id, author_id, text, summary, category, confidence, source, at)
         SELECT family_id, \(excuse.id), \(excuse.nag), \(author), \(excuse.text), \(excuse.summary),
-               \(excuse.category), \(excuse.confidence), \(now)
+               \(excuse.category), \(excuse.confidence), \(source), \(now)
         FROM tick
         """
     }

@@ -85,9 +85,9 @@ enum NagStatements {
     /// Something that happens to a nag, and the words and values of it that belong to the feed.
     static func append(
         _ type: NagEventType, _ event: EventID, to nag: NagID, for recipient: UserID, by actor: UserID,
-        at now: Timestamp, _ payload: [String: String] = [:]
+        at now: Timestamp, _ payload: [String: String] = [:], source: StoredSource? = nil
     ) -> SQL {
-        let source = actor == SystemActor.scheduler ? "system" : "text"
+        let source = source ?? (actor == SystemActor.scheduler ? .system : .text)
         return """
             INSERT INTO nag_events
                 (family_id, id, nag_id, event_type, actor_id, recipient_id, at, payload, source, sync_seq, sync_ts)
@@ -148,4 +148,5 @@ enum NagEventType: String {
     case dismissed = "nag_dismissed"
     case undismissed = "nag_undismissed"
     case excuseSubmitted = "excuse_submitted"
+    case noteAdded = "note_added"
 }

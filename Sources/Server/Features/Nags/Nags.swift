@@ -77,9 +77,13 @@ final class Nags {
     }
 
     /// The row of an act that appends an event of this member to the nag.
-    func event(_ type: NagEventType, _ view: NagView, at now: Timestamp, _ payload: [String: String] = [:]) -> SQL {
+    /// - Parameter input: what the event is the root of; nil for one that is nobody's words.
+    func event(
+        _ type: NagEventType, _ view: NagView, at now: Timestamp, _ payload: [String: String] = [:],
+        from input: Provenance? = nil
+    ) -> SQL {
         NagStatements.append(
-            type, backend.random.identifier(at: now), to: view.nag.id, for: view.nag.recipientID, by: view.userID,
-            at: now, payload)
+            type, input?.event ?? backend.random.identifier(at: now), to: view.nag.id, for: view.nag.recipientID,
+            by: view.userID, at: now, payload, source: input?.source)
     }
 }

@@ -1,6 +1,7 @@
 import Contract
 import Domain
 import Postgres
+import TimeZones
 
 extension Nags {
     /// Creator and guardians edit; the recipient snoozes with `due_at` alone or promises a time with `committed_at`

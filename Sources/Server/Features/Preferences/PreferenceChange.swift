@@ -1,6 +1,7 @@
 import Contract
 import Domain
 import JSON
+import TimeZones
 
 /// A change to a preferences document, checked as far as the server understands it.
 ///

@@ -2,6 +2,7 @@ import Contract
 import Domain
 import JSON
 import Postgres
+import TimeZones
 
 /// A family's nags in figures, for its guardians.
 ///

@@ -1,7 +1,7 @@
 import Domain
 
-/// A place in one family's feed, opaque to clients: family, epoch, the last stamp that was read, and what its reader could
-/// see.
+/// A place in one family's feed, opaque to clients: family, epoch, the last stamp that was read, what its reader could see,
+/// and the day on which it was handed out.
 struct Cursor {
     /// The times a family clock can have.
     private static let times = Timestamp.epoch...Timestamp(seconds: 253_402_300_799)
@@ -10,22 +10,26 @@ struct Cursor {
     let epoch: Int64
     let place: Timestamp
     let sight: FeedSight
+    /// Days since 1970. Not the place's own: a full resync begins with places that are long past.
+    let day: Int64
 
-    init(family: FamilyID, epoch: Int64, place: Timestamp, sight: FeedSight) {
+    init(family: FamilyID, epoch: Int64, place: Timestamp, sight: FeedSight, handedOut now: Timestamp) {
         self.family = family
         self.epoch = epoch
         self.place = place
         self.sight = sight
+        day = min(max(floorDivide(now.seconds, 86_400), 0), 65_535)
     }
 
     /// Nil for text that no cursor prints.
     init?(_ text: String) {
-        guard let bytes = bytes(base64URL: text[...]), bytes.count == 33 else { return nil }
+        guard let bytes = bytes(base64URL: text[...]), bytes.count == 35 else { return nil }
         func word(_ index: Int) -> UInt64 { bytes[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
         family = FamilyID(high: word(0), low: word(1))
         epoch = Int64(bitPattern: word(2))
         place = Timestamp(microseconds: Int64(bitPattern: word(3)))
         sight = FeedSight(rawValue: Int(bytes[32]))
+        day = Int64(bytes[33]) << 8 | Int64(bytes[34])
         guard Self.times.contains(place), FeedSight.everything.isSuperset(of: sight) else { return nil }
     }
 
@@ -36,6 +40,12 @@ struct Cursor {
                 bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
             }
         }
-        return base64URL(bytes + [UInt8(sight.rawValue)])
+        return base64URL(
+            bytes + [UInt8(sight.rawValue), UInt8(truncatingIfNeeded: day >> 8), UInt8(truncatingIfNeeded: day)])
+    }
+
+    /// Whether no nag can have left the feed, unheard of by the cursor's holder, since it was handed out.
+    func isRecent(at now: Timestamp) -> Bool {
+        Timestamp(seconds: day * 86_400) >= now - SyncStatements.closedNagRetention
     }
 }

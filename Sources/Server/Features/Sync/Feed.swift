@@ -17,8 +17,10 @@ final class Feed {
         let family = call.parameters.familyID
         let request = FeedRequest(call.parameters)
         let rows = try await backend.database.query(
-            SyncStatements.page(family, for: caller, standing: backend.access.standing(caller), from: request.start))
-        let page = try FeedPage(rows, family, request, checkpoint: backend.trailHead.now.note)
+            SyncStatements.page(
+                family, for: caller, standing: backend.access.standing(caller), from: request.start,
+                withFacts: call.parameters.facts))
+        let page = try FeedPage(rows, family, request, at: call.now, checkpoint: backend.trailHead.now.note)
         // What a legacy client gets it brings back; development tokens have no session to note it for.
         if request.isLegacy, !page.isGranted, caller.sessionID != SessionID(high: 0, low: 0) {
             _ = try await backend.database.query(

@@ -31,7 +31,9 @@ struct FeedPage {
 
     /// - Parameter checkpoint: the audit log's newest, for clients to keep.
     /// - Throws: 401, 403 as the gate says; `unexpectedShape` when the rows are not those of the statement.
-    init(_ rows: Rows, _ family: FamilyID, _ request: FeedRequest, checkpoint: String? = nil) throws {
+    init(
+        _ rows: Rows, _ family: FamilyID, _ request: FeedRequest, at now: Timestamp, checkpoint: String? = nil
+    ) throws {
         guard let gate = rows.first else { throw Access.sessionEnded }
         guard gate.integer(Column.entity) == 0 else { throw PostgresError.unexpectedShape("the feed's gate") }
         try Access.requireActive(status: gate.text(Column.firstText) ?? "")
@@ -62,15 +64,17 @@ struct FeedPage {
         self.grant = grant
         isGranted = gate.withBytes(Column.secondText) { $0?.listsNumber(grant.number) ?? false }
         let mustRefetch = request.isForeign || (!request.isLegacy && !isKnown)
+        // Facts are of the newest moment, so they come with the page that reaches it.
+        let facts = cut == nil ? try DeviceFacts.facts(rows, Self.rowsAfterEntities(rows)) : nil
         json = Self.write(
-            rows, entities, family, serverTime, hasMore: cut != nil, mustRefetch,
-            Cursor(family: family, epoch: gate.integer(Column.firstNumber), place: place, sight: sight).text,
-            checkpoint)
+            rows, entities, family, serverTime, hasMore: cut != nil, mustRefetch, facts,
+            Cursor(family: family, epoch: gate.integer(Column.firstNumber), place: place, sight: sight, handedOut: now)
+                .text, checkpoint)
     }
 
     /// Which rows belong to which entity: nags, nag events, mediation events, gamification events.
     private static func entities(_ rows: Rows) -> [Range<Int>] {
-        var starts = [Int](repeating: rows.count, count: 6)
+        var starts = [Int](repeating: rowsAfterEntities(rows).lowerBound, count: 6)
         for index in stride(from: rows.count - 1, through: 0, by: -1) {
             let entity = Int(rows[index].integer(Column.entity))
             if (0...4).contains(entity) { starts[entity] = index }
@@ -79,9 +83,16 @@ struct FeedPage {
         return (1...4).map { starts[$0]..<starts[$0 + 1] }
     }
 
+    /// The rows of facts, which come last.
+    private static func rowsAfterEntities(_ rows: Rows) -> Range<Int> {
+        var start = rows.count
+        while start > 0, rows[start - 1].integer(Column.entity) == 5 { start -= 1 }
+        return start..<rows.count
+    }
+
     private static func write(
         _ rows: Rows, _ entities: [Range<Int>], _ family: FamilyID, _ serverTime: Timestamp, hasMore: Bool,
-        _ mustRefetch: Bool, _ cursor: String, _ checkpoint: String?
+        _ mustRefetch: Bool, _ facts: FamilyFacts?, _ cursor: String, _ checkpoint: String?
     ) -> [UInt8] {
         var json = JSONWriter(reserving: 512 + 280 * rows.count)
         json.object { json in
@@ -101,6 +112,7 @@ struct FeedPage {
             json.key("deleted")
             json.array { _ in }
             json.field("must_refetch", mustRefetch)
+            json.field("facts", facts)
             json.field("checkpoint", checkpoint)
         }
         return json.finish()

@@ -14,8 +14,12 @@ enum SyncStatements {
     /// The first row (`entity` 0) is the gate; no row at all: the session has ended. The other rows come by entity (1 nags,
     /// 2 nag events, 3 mediation events, 4 gamification events), each in feed order from the place the gate allows. Columns
     /// by position: `Column`.
-    /// - Parameter start: where the client says it is; nil for the beginning.
-    static func page(_ family: FamilyID, for caller: Caller, standing: SQL, from start: FeedStart) -> SQL {
+    /// - Parameters:
+    ///   - start: where the client says it is; nil for the beginning.
+    ///   - withFacts: whether the rows of `DeviceFacts` come last, as entity 5.
+    static func page(
+        _ family: FamilyID, for caller: Caller, standing: SQL, from start: FeedStart, withFacts: Bool = false
+    ) -> SQL {
         let condition = start.condition(at: caller.now)
         return """
             WITH reader AS MATERIALIZED (
@@ -54,8 +58,11 @@ enum SyncStatements {
             ) x
             UNION ALL
             SELECT x.* FROM gate, LATERAL (
-                SELECT 2, id, sync_ts, nag_id, actor_id, at, event_type, payload::text, NULL, NULL, NULL::timestamptz,
-                       NULL::timestamptz, NULL::bigint, NULL::integer
+                SELECT 2, id, sync_ts, nag_id, actor_id, at, event_type,
+                       -- A device counts misses by whose they are, also of nags that left the feed before.
+                       CASE event_type WHEN 'nag_missed' THEN (payload || jsonb_build_object('recipient_id', recipient_id))::text
+                           ELSE payload::text END,
+                       NULL, NULL, NULL::timestamptz, NULL::timestamptz, NULL::bigint, NULL::integer
                 FROM nag_events e
                 WHERE e.family_id = gate.family_id AND sync_ts >= gate.event_start
                     AND (gate.sees_all OR \(isOwnNag(of: "e")))
@@ -77,7 +84,7 @@ enum SyncStatements {
                 FROM gamification_events p
                 WHERE p.family_id = gate.family_id AND gate.sees_points AND sync_ts >= gate.event_start
                 ORDER BY p.family_id, sync_ts, id LIMIT 500
-            ) x
+            ) x\(withFacts ? DeviceFacts.rows(for: caller) : "")
             """
     }
 
@@ -143,7 +150,7 @@ enum FeedStart {
         case .after(let cursor):
             """
             (epoch = \(cursor.epoch) AND ts >= \(cursor.place) AND sight & \(cursor.sight.rawValue) = sight
-             AND (ts = \(cursor.place) OR \(cursor.place >= now - SyncStatements.closedNagRetention)))
+             AND (ts = \(cursor.place) OR \(cursor.isRecent(at: now))))
             """
         }
     }

@@ -16,12 +16,14 @@ public struct SystemZone: ZoneRules {
     }
 }
 
-/// The zones a loop has met, read once each.
-final class ZoneTable {
+/// The zones that were met so far, read once each. Not for use from several threads.
+public final class ZoneTable {
     private var zones: [String: any ZoneRules] = [:]
 
+    public init() {}
+
     /// The zone of that name; UTC for a name nobody knows any more.
-    func zone(_ name: String) -> any ZoneRules {
+    public func zone(_ name: String) -> any ZoneRules {
         if let known = zones[name] { return known }
         let zone: any ZoneRules = SystemZone(named: name) ?? UniversalTime()
         if zones.count < 1_024 { zones[name] = zone }

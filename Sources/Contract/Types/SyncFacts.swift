@@ -1,0 +1,137 @@
+import Domain
+import JSON
+
+/// What a device needs beside the feed's rows to answer for the mediator by itself, as of the same moment as they are:
+/// who is who, what they prefer, and sums over a past longer than the feed.
+///
+/// A guardian is told of every member, anybody else of themself.
+public struct FamilyFacts: Hashable, WireObject {
+    /// The family's.
+    public var timeZone: String
+    public var maxPushBack: Int
+    public var cooldownMinutes: Int
+    /// Whether the consent `ai_mediation` is in force for the caller.
+    public var allowsMediation: Bool
+    public var members: [MemberFacts]
+
+    public init(
+        timeZone: String, maxPushBack: Int, cooldownMinutes: Int, allowsMediation: Bool, members: [MemberFacts]
+    ) {
+        self.timeZone = timeZone
+        self.maxPushBack = maxPushBack
+        self.cooldownMinutes = cooldownMinutes
+        self.allowsMediation = allowsMediation
+        self.members = members
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        timeZone = try fields.required("time_zone")
+        maxPushBack = try fields.required("max_pushback")
+        cooldownMinutes = try fields.required("cooldown_minutes")
+        allowsMediation = try fields.required("ai_mediation")
+        members = try fields.required("members")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("time_zone", timeZone)
+            json.field("max_pushback", maxPushBack)
+            json.field("cooldown_minutes", cooldownMinutes)
+            json.field("ai_mediation", allowsMediation)
+            json.field("members", members)
+        }
+    }
+}
+
+/// One member, removed ones included, and the sums of their past.
+public struct MemberFacts: Hashable, WireObject {
+    public var userID: UserID
+    public var displayName: String?
+    public var role: FamilyRole
+    public var status: MembershipStatus
+    /// In force for the person: their own or the family's.
+    public var timeZone: String
+    /// In force for the person; nil while switched off.
+    public var quietHours: QuietHours?
+    public var pushBackMode: PushBackMode
+    /// Whether the person lets their device answer.
+    public var allowsOnDevice: Bool
+    public var streak: Int
+    /// Nags of theirs that were completed or missed, ever; categories without any are left out.
+    public var resolved: [ResolvedNags]
+
+    public init(
+        userID: UserID, displayName: String?, role: FamilyRole, status: MembershipStatus, timeZone: String,
+        quietHours: QuietHours?, pushBackMode: PushBackMode, allowsOnDevice: Bool, streak: Int,
+        resolved: [ResolvedNags]
+    ) {
+        self.userID = userID
+        self.displayName = displayName
+        self.role = role
+        self.status = status
+        self.timeZone = timeZone
+        self.quietHours = quietHours
+        self.pushBackMode = pushBackMode
+        self.allowsOnDevice = allowsOnDevice
+        self.streak = streak
+        self.resolved = resolved
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        userID = try fields.required("user_id")
+        displayName = try fields.optional("display_name")
+        role = try fields.required("role")
+        status = try fields.required("status")
+        timeZone = try fields.required("time_zone")
+        let start: TimeOfDay? = try fields.optional("quiet_hours_start")
+        let end: TimeOfDay? = try fields.optional("quiet_hours_end")
+        quietHours = start.flatMap { start in end.map { QuietHours(start: start, end: $0) } }
+        pushBackMode = try fields.required("pushback_mode")
+        allowsOnDevice = try fields.required("ai_on_device_enabled")
+        streak = try fields.required("streak")
+        resolved = try fields.required("resolved")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("user_id", userID)
+            json.field("display_name", displayName)
+            json.field("role", role)
+            json.field("status", status)
+            json.field("time_zone", timeZone)
+            json.field("quiet_hours_start", quietHours?.start)
+            json.field("quiet_hours_end", quietHours?.end)
+            json.field("pushback_mode", pushBackMode)
+            json.field("ai_on_device_enabled", allowsOnDevice)
+            json.field("streak", streak)
+            json.field("resolved", resolved)
+        }
+    }
+}
+
+/// How many nags of one category were resolved, and how many of them by doing.
+public struct ResolvedNags: Hashable, WireObject {
+    public var category: NagCategory
+    public var total: Int
+    public var completed: Int
+
+    public init(category: NagCategory, total: Int, completed: Int) {
+        self.category = category
+        self.total = total
+        self.completed = completed
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        category = try fields.required("category")
+        total = try fields.required("total")
+        completed = try fields.required("completed")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("category", category)
+            json.field("total", total)
+            json.field("completed", completed)
+        }
+    }
+}

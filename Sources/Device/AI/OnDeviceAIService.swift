@@ -1,0 +1,215 @@
+import Domain
+import NagzAI
+import SQL
+import SQLite
+
+/// Local first: answers from the cache where it may and can, and asks the server where the rules say so.
+///
+/// The server is asked when the cache is stale or does not know enough, for the digest and for push-backs. Asking it
+/// tells it nothing it does not know: its own records are what the cache is a copy of. Where it cannot be reached the
+/// device answers after all, if it holds the facts, and the record of the answer says so. The words of an excuse are
+/// summed up here, whatever the state of the cache.
+public struct OnDeviceAIService<Server: AIService>: AIService {
+    private let local: LocalAIService
+    private let server: Server
+    private let user: UserID
+    private let isOffline: (any Error) -> Bool
+    private let record: (AnswerRecord) -> Void
+    private let stopwatch: () -> Int64
+
+    /// - Parameters:
+    ///   - user: whose device it is.
+    ///   - isOffline: whether an error of the server's service means that nobody was reached.
+    ///   - stopwatch: microseconds from anywhere.
+    ///   - record: is told where each answer came from, and why.
+    public init(
+        local: LocalAIService, server: Server, user: UserID, isOffline: @escaping (any Error) -> Bool,
+        stopwatch: @escaping () -> Int64, record: @escaping (AnswerRecord) -> Void = { _ in }
+    ) {
+        self.local = local
+        self.server = server
+        self.user = user
+        self.isOffline = isOffline
+        self.stopwatch = stopwatch
+        self.record = record
+    }
+
+    public func summarizeExcuse(_ text: String, nagID: NagID) async throws -> ExcuseSummaryResponse {
+        try await answer(.summarizeExcuse, needsFacts: false) {
+            try await local.summarizeExcuse(text, nagID: nagID)
+        } remotely: {
+            try await server.summarizeExcuse(text, nagID: nagID)
+        }
+    }
+
+    public func selectTone(nagID: NagID) async throws -> ToneSelectResponse {
+        try await answer(.selectTone) {
+            try await local.selectTone(nagID: nagID)
+        } remotely: {
+            try await server.selectTone(nagID: nagID)
+        }
+    }
+
+    public func coaching(nagID: NagID) async throws -> CoachingResponse {
+        try await answer(.coaching) {
+            try await local.coaching(nagID: nagID)
+        } remotely: {
+            try await server.coaching(nagID: nagID)
+        }
+    }
+
+    public func patterns(userID: UserID, familyID: FamilyID) async throws -> PatternsResponse {
+        try await answer(.patterns) {
+            try await local.patterns(userID: userID, familyID: familyID)
+        } remotely: {
+            try await server.patterns(userID: userID, familyID: familyID)
+        }
+    }
+
+    public func digest(familyID: FamilyID) async throws -> DigestResponse {
+        try await answer(.digest, remoteFirst: .wholeFamily) {
+            try await local.digest(familyID: familyID)
+        } remotely: {
+            try await server.digest(familyID: familyID)
+        }
+    }
+
+    public func predictCompletion(nagID: NagID) async throws -> PredictCompletionResponse {
+        try await answer(.predictCompletion) {
+            try await local.predictCompletion(nagID: nagID)
+        } remotely: {
+            try await server.predictCompletion(nagID: nagID)
+        }
+    }
+
+    public func pushBack(nagID: NagID) async throws -> PushBackResponse {
+        try await answer(.pushBack, remoteFirst: .mustBeRecorded) {
+            try await local.pushBack(nagID: nagID)
+        } remotely: {
+            try await server.pushBack(nagID: nagID)
+        }
+    }
+
+    // MARK: Where to
+
+    private func answer<Response>(
+        _ operation: AIOperation, needsFacts: Bool = true, remoteFirst: AnswerReason? = nil,
+        locally: () async throws -> Response, remotely: () async throws -> Response
+    ) async throws -> Response {
+        let started = stopwatch()
+        func told(_ response: Response, _ place: AnswerPlace, _ reason: AnswerReason) -> Response {
+            record(
+                AnswerRecord(
+                    operation: operation, place: place, reason: reason, at: local.now,
+                    microseconds: stopwatch() - started))
+            return response
+        }
+        let reason: AnswerReason
+        if let remoteFirst {
+            reason = remoteFirst
+        } else if try !local.allowsOnDevice(user) {
+            reason = .switchedOff
+        } else if needsFacts, let standing = try local.standing, standing.syncedAt != nil,
+            !standing.isFresh(at: local.now)
+        {
+            reason = .stale
+        } else {
+            do {
+                return told(try await locally(), .device, .fresh)
+            } catch let miss as CacheMiss {
+                reason = AnswerReason(miss)
+            }
+        }
+        do {
+            return told(try await remotely(), .server, reason)
+        } catch  where isOffline(error) {
+            // The narrower way, and disclosed: nothing leaves the device that would not have otherwise.
+            guard reason != .switchedOff, let response = try? await locally() else { throw error }
+            return told(response, .device, .serverUnreachable)
+        }
+    }
+}
+
+/// Where an answer came from.
+public enum AnswerPlace: String, Sendable, CaseIterable { case device, server }
+
+/// Why it came from there.
+public enum AnswerReason: String, Sendable, CaseIterable {
+    /// The cache is fresh and holds the facts.
+    case fresh
+    /// The cache is older than a day.
+    case stale
+    case neverSynced = "never_synced"
+    case nagUnknown = "nag_unknown"
+    /// The facts are another person's.
+    case notHeld = "not_held"
+    /// The operation is about the whole family.
+    case wholeFamily = "whole_family"
+    /// The answer has to be recorded before the next.
+    case mustBeRecorded = "must_be_recorded"
+    /// The person lets only the server answer.
+    case switchedOff = "switched_off"
+    /// The server was to be asked, but could not be reached.
+    case serverUnreachable = "server_unreachable"
+    /// Nobody but the device is to answer.
+    case local
+
+    init(_ miss: CacheMiss) {
+        self =
+            switch miss {
+            case .neverSynced: .neverSynced
+            case .nagUnknown: .nagUnknown
+            case .notHeld: .notHeld
+            }
+    }
+}
+
+/// Where one answer came from and how long it took.
+public struct AnswerRecord: Hashable, Sendable {
+    public let operation: AIOperation
+    public let place: AnswerPlace
+    public let reason: AnswerReason
+    public let at: Timestamp
+    public let microseconds: Int64
+
+    public init(
+        operation: AIOperation, place: AnswerPlace, reason: AnswerReason, at: Timestamp, microseconds: Int64
+    ) {
+        self.operation = operation
+        self.place = place
+        self.reason = reason
+        self.at = at
+        self.microseconds = microseconds
+    }
+}
+
+extension EventCache {
+    /// Keeps the record of an operation's latest answer.
+    public func note(_ answer: AnswerRecord) throws(SQLiteError) {
+        try database.run(
+            """
+            INSERT INTO answers (operation, place, reason, at, microseconds)
+            VALUES (\(answer.operation.rawValue), \(answer.place.rawValue), \(answer.reason.rawValue), \(answer.at),
+                    \(answer.microseconds))
+            ON CONFLICT DO UPDATE SET place = excluded.place, reason = excluded.reason, at = excluded.at,
+                microseconds = excluded.microseconds
+            """)
+    }
+
+    /// The latest answer of each operation, newest first.
+    public func latestAnswers() throws(SQLiteError) -> [AnswerRecord] {
+        try database.rows("SELECT operation, place, reason, at, microseconds FROM answers ORDER BY at DESC, operation")
+        {
+            row throws(SQLiteError) -> AnswerRecord? in
+            let (operation, place, reason): (String, String, String) = (
+                try row["operation"], try row["place"], try row["reason"]
+            )
+            guard let operation = AIOperation(rawValue: operation), let place = AnswerPlace(rawValue: place),
+                let reason = AnswerReason(rawValue: reason)
+            else { return nil }
+            return AnswerRecord(
+                operation: operation, place: place, reason: reason, at: try row["at"],
+                microseconds: try row["microseconds"])
+        }.compactMap { $0 }
+    }
+}

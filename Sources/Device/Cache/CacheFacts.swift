@@ -1,0 +1,222 @@
+import Domain
+import NagzAI
+import SQL
+import SQLite
+import TimeZones
+
+/// Why the cache cannot tell a fact.
+public enum CacheMiss: Error, Hashable, Sendable {
+    /// Nothing of the family was synced to its end yet.
+    case neverSynced
+    /// The cache does not have the nag.
+    case nagUnknown
+    /// The person whose past counts is not this device's to know: only guardians hold everybody's.
+    case notHeld
+}
+
+/// The facts of one family as the event cache has them: the device's half of `FactSource`.
+///
+/// Completions that wait in the outbox count as done: what a person did is so on their device at once.
+public struct CacheFacts: FactSource {
+    let cache: EventCache
+    let family: FamilyID
+    /// The nags that are reported as done and not handed in yet.
+    let reported: Set<NagID>
+    let now: @Sendable () -> Timestamp
+    private let zones: ZoneTable
+
+    public init(
+        _ cache: EventCache, family: FamilyID, reported: Set<NagID> = [], zones: ZoneTable = ZoneTable(),
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.cache = cache
+        self.family = family
+        self.reported = reported
+        self.zones = zones
+        self.now = now
+    }
+
+    // MARK: FactSource
+
+    /// - Throws: `CacheMiss`, `SQLiteError`.
+    public func nagFacts(_ nagID: NagID) async throws -> Snapshot<NagFacts> {
+        let (standing, now) = (try standing(), now())
+        var nag = try nag(nagID, standing)
+        guard let member = try member(nag.recipientID, standing) else { throw CacheMiss.notHeld }
+        var facts = NagFacts(nag: nag)
+        facts.missCount7d = try misses(of: nag.recipientID, standing, window: .recent, now).count
+        facts.streak = member.streak
+        facts.timeConflictCount7d = try timeConflicts(of: nag.recipientID, standing, now)
+        (facts.category, facts.overall) = try records(beside: nag, standing)
+        if reported.contains(nagID), nag.status == .open { nag.status = .completed }
+        facts.nag = nag
+        facts.pushBacks = try pushBacks(nag, standing)
+        facts.preferences = member.preferences
+        facts.policy = standing.policy
+        return Snapshot(facts, now: now, zone: zones.zone(member.preferences.timeZone))
+    }
+
+    /// - Throws: `CacheMiss`, `SQLiteError`.
+    public func patternFacts(userID: UserID, familyID: FamilyID) async throws -> Snapshot<PatternFacts> {
+        guard familyID == family else { throw CacheMiss.neverSynced }
+        let (standing, now) = (try standing(), now())
+        guard try member(userID, standing) != nil else { throw CacheMiss.notHeld }
+        let misses = try misses(of: userID, standing, window: .patterns, now)
+        return Snapshot(
+            PatternFacts(userID: userID, familyID: familyID, misses: misses), now: now, zone: zone(standing))
+    }
+
+    /// - Throws: `CacheMiss`, `SQLiteError`.
+    public func digestFacts(familyID: FamilyID) async throws -> Snapshot<DigestFacts> {
+        guard familyID == family else { throw CacheMiss.neverSynced }
+        let (standing, now) = (try standing(), now())
+        let members = try cache.database.rows(
+            "SELECT user_id, display_name, role, status FROM members WHERE family = \(standing.key)"
+        ) { row throws(SQLiteError) in
+            (
+                DigestFacts.Member(
+                    userID: try row["user_id"], displayName: try row["display_name"], status: try row["status"]),
+                try row["role"] as FamilyRole
+            )
+        }
+        // Who is told of themself alone does not know the family.
+        guard members.contains(where: { $0.1 == .guardian }) else { throw CacheMiss.notHeld }
+        let nags = try cache.database.rows(
+            """
+            SELECT id, recipient_id, status, due_at FROM nags
+            WHERE family = \(standing.key) AND due_at >= \(FactWindow.digest.start(now)) AND due_at < \(now)
+            """
+        ) { row throws(SQLiteError) in
+            let id: NagID = try row["id"]
+            let status: NagStatus = try row["status"]
+            return DigestFacts.Nag(
+                recipientID: try row["recipient_id"],
+                status: status == .open && reported.contains(id) ? .completed : status, dueAt: try row["due_at"])
+        }
+        return Snapshot(
+            DigestFacts(familyID: familyID, members: members.map(\.0), nags: nags), now: now, zone: zone(standing))
+    }
+
+    // MARK: Rows
+
+    private func standing() throws -> FamilyStanding {
+        guard let standing = try cache.standing(of: family), standing.syncedAt != nil, standing.timeZone != nil else {
+            throw CacheMiss.neverSynced
+        }
+        return standing
+    }
+
+    private func zone(_ standing: FamilyStanding) -> any ZoneRules { zones.zone(standing.timeZone ?? "UTC") }
+
+    private func nag(_ id: NagID, _ standing: FamilyStanding) throws -> NagSnapshot {
+        let nag = try cache.database.first(
+            """
+            SELECT recipient_id, category, status, due_at, created_at FROM nags
+            WHERE family = \(standing.key) AND id = \(id)
+            """
+        ) { row throws(SQLiteError) in
+            NagSnapshot(
+                id: id, familyID: family, recipientID: try row["recipient_id"], category: try row["category"],
+                status: try row["status"], dueAt: try row["due_at"], createdAt: try row["created_at"])
+        }
+        guard let nag else { throw CacheMiss.nagUnknown }
+        return nag
+    }
+
+    private func member(_ user: UserID, _ standing: FamilyStanding) throws -> HeldMember? {
+        try cache.database.first(
+            """
+            SELECT time_zone, quiet_start, quiet_end, push_back_mode, allows_on_device, streak FROM members
+            WHERE family = \(standing.key) AND user_id = \(user)
+            """
+        ) { row throws(SQLiteError) in
+            var preferences = Preferences()
+            preferences.timeZone = try row["time_zone"]
+            preferences.pushBackMode = try row["push_back_mode"]
+            preferences.aiOnDeviceEnabled = try row["allows_on_device"]
+            if let start: TimeOfDay = try row["quiet_start"], let end: TimeOfDay = try row["quiet_end"] {
+                preferences.quietHoursEnabled = true
+                preferences.quietWindow = QuietHours(start: start, end: end)
+            }
+            return HeldMember(preferences: preferences, streak: try row["streak"])
+        }
+    }
+
+    /// Whether a member lets their device answer; true where the cache knows nothing of them.
+    func allowsOnDevice(_ user: UserID) throws -> Bool {
+        guard let standing = try cache.standing(of: family) else { return true }
+        return try member(user, standing)?.preferences.aiOnDeviceEnabled ?? true
+    }
+
+    private func misses(
+        of user: UserID, _ standing: FamilyStanding, window: FactWindow, _ now: Timestamp
+    ) throws -> [Timestamp] {
+        try cache.database.rows(
+            """
+            SELECT at FROM nag_events WHERE family = \(standing.key) AND type = 'nag_missed' AND recipient_id = \(user)
+                AND at > \(window.start(now)) AND at <= \(now)
+            """
+        ) { row throws(SQLiteError) in try row["at"] }
+    }
+
+    private func timeConflicts(of user: UserID, _ standing: FamilyStanding, _ now: Timestamp) throws -> Int {
+        try cache.database.first(
+            """
+            SELECT count(*) FROM nag_events WHERE family = \(standing.key) AND type = 'excuse_submitted'
+                AND actor_id = \(user) AND at > \(FactWindow.recent.start(now)) AND at <= \(now)
+                AND payload ->> 'category' = 'time_conflict'
+            """
+        ) { row throws(SQLiteError) in Int(row.integer(0)) } ?? 0
+    }
+
+    /// The recipient's resolved nags without this one, and with those that wait to be handed in.
+    private func records(
+        beside nag: NagSnapshot, _ standing: FamilyStanding
+    ) throws -> (category: CompletionRecord, overall: CompletionRecord) {
+        var (category, overall) = (CompletionRecord.none, CompletionRecord.none)
+        func add(_ kind: NagCategory, _ total: Int, _ completed: Int) {
+            overall.total += total
+            overall.completed += completed
+            guard kind == nag.category else { return }
+            category.total += total
+            category.completed += completed
+        }
+        let sums = try cache.database.rows(
+            """
+            SELECT category, total, completed FROM resolved
+            WHERE family = \(standing.key) AND user_id = \(nag.recipientID)
+            """
+        ) { row throws(SQLiteError) -> (NagCategory, Int, Int) in
+            (try row["category"], try row["total"], try row["completed"])
+        }
+        for (kind, total, completed) in sums { add(kind, total, completed) }
+        switch nag.status {
+        case .completed: add(nag.category, -1, -1)
+        case .missed: add(nag.category, -1, 0)
+        case .open, .withdrawn, .cancelledRelationshipChange: break
+        }
+        for id in reported where id != nag.id {
+            guard let other = try? self.nag(id, standing), other.recipientID == nag.recipientID, other.status == .open
+            else { continue }
+            add(other.category, 1, 1)
+        }
+        return (category, overall)
+    }
+
+    /// Push-backs since the nag's due cycle began: its creation, or the last time its due time was moved.
+    private func pushBacks(_ nag: NagSnapshot, _ standing: FamilyStanding) throws -> [Timestamp] {
+        try cache.database.rows(
+            """
+            SELECT at FROM mediations WHERE family = \(standing.key) AND nag_id = \(nag.id) AND prompt_type = 'push_back'
+                AND at >= coalesce((SELECT max(at) FROM nag_events WHERE family = \(standing.key)
+                    AND nag_id = \(nag.id) AND type = 'nag_updated' AND payload ->> 'due_at' IS NOT NULL), 0)
+            """
+        ) { row throws(SQLiteError) in try row["at"] }
+    }
+}
+
+/// What is held of a member for the rules.
+private struct HeldMember {
+    let preferences: Preferences
+    let streak: Int
+}

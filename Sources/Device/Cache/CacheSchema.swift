@@ -1,0 +1,123 @@
+/// The cache's schema, migration by migration. A migration that was released never changes; what comes later is appended.
+///
+/// A family is named by a small number in every other table, ids are sixteen bytes and moments microseconds: that halves
+/// the file. `generation` tells rows of a full resync from what was there before it.
+enum CacheSchema {
+    static let migrations = [
+        """
+        CREATE TABLE families (
+            key              INTEGER PRIMARY KEY,
+            id               BLOB NOT NULL UNIQUE,
+            -- Where the feed is read on from, by either contract.
+            cursor           TEXT,
+            since            INTEGER,
+            -- When the feed was last read to its end, by this device's clock.
+            synced_at        INTEGER,
+            pruned_at        INTEGER,
+            generation       INTEGER NOT NULL DEFAULT 0,
+            -- Whether a full resync is under way: rows of an older generation go when it is through.
+            is_refetching    INTEGER NOT NULL DEFAULT 0,
+            -- How far this device's clock is ahead of the server's.
+            clock_ahead      INTEGER,
+            time_zone        TEXT,
+            max_push_back    INTEGER,
+            cooldown_minutes INTEGER,
+            allows_mediation INTEGER
+        ) STRICT;
+
+        CREATE TABLE nags (
+            family          INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
+            id              BLOB NOT NULL,
+            creator_id      BLOB NOT NULL,
+            recipient_id    BLOB NOT NULL,
+            due_at          INTEGER NOT NULL,
+            category        TEXT NOT NULL,
+            done_definition TEXT NOT NULL,
+            description     TEXT,
+            status          TEXT NOT NULL,
+            created_at      INTEGER NOT NULL,
+            committed_at    INTEGER,
+            -- When it came to its end, as far as this device knows.
+            closed_at       INTEGER,
+            generation      INTEGER NOT NULL,
+            PRIMARY KEY (family, id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX nags_by_due ON nags (family, due_at);
+
+        CREATE TABLE nag_events (
+            family       INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
+            id           BLOB NOT NULL,
+            nag_id       BLOB NOT NULL,
+            type         TEXT NOT NULL,
+            actor_id     BLOB NOT NULL,
+            -- Whose nag it is, where the feed says so.
+            recipient_id BLOB,
+            at           INTEGER NOT NULL,
+            payload      TEXT NOT NULL,
+            generation   INTEGER NOT NULL,
+            PRIMARY KEY (family, id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX misses ON nag_events (family, recipient_id, at) WHERE type = 'nag_missed';
+        CREATE INDEX excuses ON nag_events (family, actor_id, at) WHERE type = 'excuse_submitted';
+        CREATE INDEX edits ON nag_events (family, nag_id, at) WHERE type = 'nag_updated';
+
+        CREATE TABLE mediations (
+            family      INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
+            id          BLOB NOT NULL,
+            nag_id      BLOB NOT NULL,
+            prompt_type TEXT NOT NULL,
+            tone        TEXT NOT NULL,
+            summary     TEXT NOT NULL,
+            at          INTEGER NOT NULL,
+            generation  INTEGER NOT NULL,
+            PRIMARY KEY (family, id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX push_backs ON mediations (family, nag_id, at) WHERE prompt_type = 'push_back';
+
+        CREATE TABLE gamification (
+            family       INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
+            id           BLOB NOT NULL,
+            user_id      BLOB NOT NULL,
+            type         TEXT NOT NULL,
+            delta_points INTEGER NOT NULL,
+            streak_delta INTEGER NOT NULL,
+            at           INTEGER NOT NULL,
+            generation   INTEGER NOT NULL,
+            PRIMARY KEY (family, id)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Who is who, what they prefer, and the sums of their past.
+        CREATE TABLE members (
+            family           INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
+            user_id          BLOB NOT NULL,
+            display_name     TEXT,
+            role             TEXT NOT NULL,
+            status           TEXT NOT NULL,
+            time_zone        TEXT NOT NULL,
+            quiet_start      TEXT,
+            quiet_end        TEXT,
+            push_back_mode   TEXT NOT NULL,
+            allows_on_device INTEGER NOT NULL,
+            streak           INTEGER NOT NULL,
+            PRIMARY KEY (family, user_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE resolved (
+            family    INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
+            user_id   BLOB NOT NULL,
+            category  TEXT NOT NULL,
+            total     INTEGER NOT NULL,
+            completed INTEGER NOT NULL,
+            PRIMARY KEY (family, user_id, category)
+        ) STRICT, WITHOUT ROWID;
+
+        -- Where the latest answer of each operation came from, and why.
+        CREATE TABLE answers (
+            operation    TEXT PRIMARY KEY,
+            place        TEXT NOT NULL,
+            reason       TEXT NOT NULL,
+            at           INTEGER NOT NULL,
+            microseconds INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+    ]
+}

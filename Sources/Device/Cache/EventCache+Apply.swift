@@ -1,0 +1,211 @@
+import Contract
+import Domain
+import SQL
+import SQLite
+
+/// The place in a feed that a page was asked from, in the terms of either contract.
+public enum FeedPlace: Hashable, Sendable {
+    /// After a cursor; nil for the beginning.
+    case cursor(String?)
+    /// From a `server_time` on; nil for the beginning.
+    case since(Timestamp?)
+}
+
+extension EventCache {
+    /// Takes a page in: its rows, its facts and the place to go on from are one transaction, so a process that is killed
+    /// leaves either all of the page or nothing of it, and asks again from the right place.
+    ///
+    /// After a page that says so everything is resent; what was there stays until the last page is through, then goes
+    /// unless it came again. Rows come again without harm: they are kept by id.
+    /// - Returns: false when the cache was elsewhere by then (another process syncs as well); nothing is changed then.
+    /// - Parameter clockAhead: how far this device's clock is ahead of the server's, where the answer told.
+    public func apply(
+        _ page: SyncResponse, of family: FamilyID, askedFrom place: FeedPlace, at now: Timestamp,
+        clockAhead: Timestamp.Span? = nil
+    ) throws -> Bool {
+        try database.transaction {
+            try database.run("INSERT INTO families (id) VALUES (\(family)) ON CONFLICT DO NOTHING")
+            guard let standing = try standing(of: family) else { throw SQLiteError.unexpectedShape("a family") }
+            guard standing.isAt(place) else { return false }
+            let begins = page.mustRefetch || place == .cursor(nil)
+            let generation = standing.generation + (begins ? 1 : 0)
+            let writer = RowWriter(database: database, family: standing.key, generation: generation, now: now)
+            try writer.write(page)
+            let isRefetching = begins || standing.isRefetching
+            if let facts = page.facts { try writer.write(facts) }
+            if !page.hasMore {
+                if isRefetching { try writer.dropOlderGenerations() }
+                try database.run("UPDATE families SET synced_at = \(now) WHERE key = \(standing.key)")
+                try writer.prune()
+            }
+            try database.run(
+                """
+                UPDATE families SET cursor = \(page.cursor), since = \(page.serverTime.flooredToSecond),
+                    generation = \(generation), is_refetching = \(isRefetching && page.hasMore),
+                    clock_ahead = coalesce(\(clockAhead?.microseconds), clock_ahead)
+                WHERE key = \(standing.key)
+                """)
+            return true
+        }
+    }
+}
+
+extension FamilyStanding {
+    fileprivate func isAt(_ place: FeedPlace) -> Bool {
+        switch place {
+        case .cursor(let cursor): cursor == self.cursor
+        case .since(let since): since == self.since
+        }
+    }
+}
+
+/// Writes rows of one family within a transaction.
+private struct RowWriter {
+    let database: SQLiteDatabase
+    let family: Int64
+    let generation: Int
+    let now: Timestamp
+
+    private static let closingEvents: Set = ["nag_completed", "nag_missed", "nag_withdrawn", "nag_cancelled"]
+
+    func write(_ page: SyncResponse) throws(SQLiteError) {
+        for nag in page.nags { try write(nag) }
+        for event in page.nagEvents { try write(event) }
+        for event in page.aiMediationEvents {
+            try database.run(
+                """
+                INSERT INTO mediations (family, id, nag_id, prompt_type, tone, summary, at, generation)
+                VALUES (\(family), \(event.id), \(event.nagID), \(event.promptType), \(event.tone), \(event.summary),
+                        \(event.at), \(generation))
+                ON CONFLICT DO UPDATE SET generation = excluded.generation
+                """)
+        }
+        for event in page.gamificationEvents {
+            try database.run(
+                """
+                INSERT INTO gamification (family, id, user_id, type, delta_points, streak_delta, at, generation)
+                VALUES (\(family), \(event.id), \(event.userID), \(event.eventType), \(event.deltaPoints),
+                        \(event.streakDelta), \(event.at), \(generation))
+                ON CONFLICT DO UPDATE SET generation = excluded.generation
+                """)
+        }
+        for entity in page.deleted { try drop(entity) }
+    }
+
+    private func write(_ nag: SyncedNag) throws(SQLiteError) {
+        let isOpen = nag.status == NagStatus.open.rawValue
+        try database.run(
+            """
+            INSERT INTO nags (family, id, creator_id, recipient_id, due_at, category, done_definition, description, status,
+                              created_at, committed_at, closed_at, generation)
+            VALUES (\(family), \(nag.id), \(nag.creatorID), \(nag.recipientID), \(nag.dueAt), \(nag.category),
+                    \(nag.doneDefinition), \(nag.description), \(nag.status), \(nag.createdAt), \(nag.committedAt),
+                    \(isOpen ? nil : now), \(generation))
+            ON CONFLICT DO UPDATE SET due_at = excluded.due_at, category = excluded.category,
+                done_definition = excluded.done_definition, description = excluded.description,
+                status = excluded.status, committed_at = excluded.committed_at,
+                closed_at = CASE WHEN excluded.closed_at IS NULL THEN NULL ELSE coalesce(closed_at, excluded.closed_at) END,
+                generation = excluded.generation
+            """)
+    }
+
+    private func write(_ event: SyncedNagEvent) throws(SQLiteError) {
+        let recipient = event.payload["recipient_id"].flatMap { UserID($0) }
+        try database.run(
+            """
+            INSERT INTO nag_events (family, id, nag_id, type, actor_id, recipient_id, at, payload, generation)
+            VALUES (\(family), \(event.id), \(event.nagID), \(event.eventType), \(event.actorID), \(recipient),
+                    \(event.at), \(String(decoding: event.payload.jsonBytes, as: UTF8.self)), \(generation))
+            ON CONFLICT DO UPDATE SET generation = excluded.generation
+            """)
+        if Self.closingEvents.contains(event.eventType) {
+            try database.run(
+                """
+                UPDATE nags SET closed_at = \(event.at)
+                WHERE family = \(family) AND id = \(event.nagID) AND status <> 'open'
+                """)
+        }
+    }
+
+    private func drop(_ entity: DeletedEntity) throws(SQLiteError) {
+        switch entity.entity {
+        case "nags": try database.run("DELETE FROM nags WHERE family = \(family) AND id = \(entity.id)")
+        case "nag_events": try database.run("DELETE FROM nag_events WHERE family = \(family) AND id = \(entity.id)")
+        case "ai_mediation_events":
+            try database.run("DELETE FROM mediations WHERE family = \(family) AND id = \(entity.id)")
+        case "gamification_events":
+            try database.run("DELETE FROM gamification WHERE family = \(family) AND id = \(entity.id)")
+        default: break
+        }
+    }
+
+    /// The facts replace those before.
+    func write(_ facts: FamilyFacts) throws(SQLiteError) {
+        try database.run(
+            """
+            UPDATE families SET time_zone = \(facts.timeZone), max_push_back = \(facts.maxPushBack),
+                cooldown_minutes = \(facts.cooldownMinutes), allows_mediation = \(facts.allowsMediation)
+            WHERE key = \(family)
+            """)
+        try database.run("DELETE FROM members WHERE family = \(family)")
+        try database.run("DELETE FROM resolved WHERE family = \(family)")
+        for member in facts.members {
+            try database.run(
+                """
+                INSERT INTO members (family, user_id, display_name, role, status, time_zone, quiet_start, quiet_end,
+                                     push_back_mode, allows_on_device, streak)
+                VALUES (\(family), \(member.userID), \(member.displayName), \(member.role), \(member.status),
+                        \(member.timeZone), \(member.quietHours?.start), \(member.quietHours?.end),
+                        \(member.pushBackMode), \(member.allowsOnDevice), \(member.streak))
+                """)
+            for count in member.resolved {
+                try database.run(
+                    """
+                    INSERT INTO resolved (family, user_id, category, total, completed)
+                    VALUES (\(family), \(member.userID), \(count.category), \(count.total), \(count.completed))
+                    """)
+            }
+        }
+        // What the person may not see any more does not stay on their device.
+        if !facts.allowsMediation { try database.run("DELETE FROM mediations WHERE family = \(family)") }
+        if let reader = facts.onlyReader {
+            try database.run(
+                """
+                DELETE FROM nags WHERE family = \(family) AND creator_id <> \(reader) AND recipient_id <> \(reader)
+                """)
+        }
+    }
+
+    func dropOlderGenerations() throws(SQLiteError) {
+        try database.run("DELETE FROM nags WHERE family = \(family) AND generation < \(generation)")
+        try database.run("DELETE FROM nag_events WHERE family = \(family) AND generation < \(generation)")
+        try database.run("DELETE FROM mediations WHERE family = \(family) AND generation < \(generation)")
+        try database.run("DELETE FROM gamification WHERE family = \(family) AND generation < \(generation)")
+    }
+
+    /// Drops what is past its time, once a day.
+    func prune() throws(SQLiteError) {
+        let last: Timestamp? = try database.first("SELECT pruned_at FROM families WHERE key = \(family)") {
+            row throws(SQLiteError) in try row["pruned_at"] as Timestamp?
+        }.flatMap { $0 }
+        if let last, last <= now, now - last < .days(1) { return }
+        let oldest = now - EventCache.eventRetention
+        try database.run(
+            """
+            DELETE FROM nags WHERE family = \(family) AND status <> 'open'
+                AND closed_at < \(now - EventCache.closedNagRetention)
+            """)
+        try database.run("DELETE FROM nag_events WHERE family = \(family) AND at < \(oldest)")
+        try database.run("DELETE FROM mediations WHERE family = \(family) AND at < \(oldest)")
+        try database.run("DELETE FROM gamification WHERE family = \(family) AND at < \(oldest)")
+        try database.run("UPDATE families SET pruned_at = \(now) WHERE key = \(family)")
+    }
+}
+
+extension FamilyFacts {
+    /// The one person the facts are about, where they are not a guardian's.
+    fileprivate var onlyReader: UserID? {
+        guard members.count == 1, let member = members.first, member.role != .guardian else { return nil }
+        return member.userID
+    }
+}

@@ -1,0 +1,202 @@
+import Contract
+import Domain
+import Foundation
+import SQL
+import SQLite
+
+/// What a device holds of its families: rows of the feed, facts about members, and where the feed is read on from.
+///
+/// The cache is a copy: whatever becomes of the file, the server has the rows. A damaged file is put aside and begun
+/// anew; one of a newer program is left alone. Not for use from several threads; several processes may.
+public final class EventCache {
+    /// A closed nag stays that long, every event of the feed that long, and an answer may rest on a copy that old.
+    public static let closedNagRetention = Timestamp.Span.days(30)
+    public static let eventRetention = Timestamp.Span.days(90)
+    public static let staleAfter = Timestamp.Span.hours(24)
+
+    let database: SQLiteDatabase
+    /// Whether the file was damaged and had to be begun anew.
+    public let wasRebuilt: Bool
+
+    /// Opens the cache, and makes it where there is none.
+    /// - Parameter isChecked: whether every page is looked at for damage first; a damaged page shows itself later anyway.
+    /// - Throws: `SQLiteError.newerSchema`, the file untouched; or `inaccessible`, `full`, `busy`.
+    public init(path: String, isChecked: Bool = false) throws {
+        do {
+            database = try Self.open(path, isChecked)
+            wasRebuilt = false
+        } catch SQLiteError.corrupt {
+            try Self.putAside(path)
+            database = try Self.open(path, false)
+            wasRebuilt = true
+        }
+    }
+
+    private static func open(_ path: String, _ isChecked: Bool) throws -> SQLiteDatabase {
+        let database = try SQLiteDatabase(path: path)
+        if isChecked, !database.isSound() { throw SQLiteError.corrupt }
+        try database.migrate(CacheSchema.migrations)
+        return database
+    }
+
+    /// Moves a damaged cache out of the way; an earlier one that lies there goes.
+    public static func putAside(_ path: String) throws {
+        let files = FileManager.default
+        for suffix in ["-wal", "-shm"] { try? files.removeItem(atPath: path + suffix) }
+        try? files.removeItem(atPath: path + ".damaged")
+        try files.moveItem(atPath: path, toPath: path + ".damaged")
+    }
+
+    /// Removes a cache and everything SQLite keeps beside it.
+    public static func remove(_ path: String) throws {
+        for suffix in ["", "-wal", "-shm", ".damaged"] where FileManager.default.fileExists(atPath: path + suffix) {
+            try FileManager.default.removeItem(atPath: path + suffix)
+        }
+    }
+
+    // MARK: What is in it
+
+    /// Where one family stands; nil for a family that was never synced.
+    public func standing(of family: FamilyID) throws(SQLiteError) -> FamilyStanding? {
+        try database.first(
+            """
+            SELECT key, cursor, since, synced_at, generation, is_refetching, clock_ahead, time_zone, max_push_back,
+                   cooldown_minutes, allows_mediation
+            FROM families WHERE id = \(family)
+            """
+        ) { row throws(SQLiteError) in try FamilyStanding(row) }
+    }
+
+    /// How many rows of each kind there are, all families together.
+    public func counts() throws(SQLiteError) -> CacheCounts {
+        guard
+            let counts = try database.first(
+                """
+                SELECT (SELECT count(*) FROM nags) AS nags, (SELECT count(*) FROM nag_events) AS events,
+                       (SELECT count(*) FROM mediations) AS mediations, (SELECT count(*) FROM gamification) AS points,
+                       (SELECT count(*) FROM members) AS members
+                """,
+                { row throws(SQLiteError) in
+                    CacheCounts(
+                        nags: try row["nags"], nagEvents: try row["events"], mediations: try row["mediations"],
+                        gamification: try row["points"], members: try row["members"])
+                })
+        else { throw .unexpectedShape("counts") }
+        return counts
+    }
+
+    /// Bytes in use.
+    public func size() throws(SQLiteError) -> Int { try database.size() }
+
+    /// A family's nags: open ones first by due time, then closed ones, newest first.
+    public func nags(of family: FamilyID, includingClosed: Bool = false) throws(SQLiteError) -> [CachedNag] {
+        try database.rows(
+            """
+            SELECT n.id, n.creator_id, n.recipient_id, m.display_name, n.due_at, n.category, n.done_definition,
+                   n.description, n.status, n.created_at
+            FROM families f JOIN nags n ON n.family = f.key
+            LEFT JOIN members m ON m.family = n.family AND m.user_id = n.recipient_id
+            WHERE f.id = \(family) AND (\(includingClosed) OR n.status = 'open')
+            ORDER BY n.status <> 'open', CASE n.status WHEN 'open' THEN n.due_at ELSE -n.due_at END, n.id
+            """
+        ) { row throws(SQLiteError) in try CachedNag(row) }
+    }
+
+    /// One nag; nil when the cache does not have it.
+    public func nag(_ id: NagID, of family: FamilyID) throws(SQLiteError) -> CachedNag? {
+        try database.first(
+            """
+            SELECT n.id, n.creator_id, n.recipient_id, m.display_name, n.due_at, n.category, n.done_definition,
+                   n.description, n.status, n.created_at
+            FROM families f JOIN nags n ON n.family = f.key AND n.id = \(id)
+            LEFT JOIN members m ON m.family = n.family AND m.user_id = n.recipient_id
+            WHERE f.id = \(family)
+            """
+        ) { row throws(SQLiteError) in try CachedNag(row) }
+    }
+
+    /// Drops everything of a family, for somebody who does not belong to it any more.
+    public func forget(_ family: FamilyID) throws(SQLiteError) {
+        try database.run("DELETE FROM families WHERE id = \(family)")
+    }
+}
+
+/// Where a family's copy stands.
+public struct FamilyStanding: Sendable {
+    let key: Int64
+    public let cursor: String?
+    public let since: Timestamp?
+    /// When the feed was last read to its end; nil before the first time.
+    public let syncedAt: Timestamp?
+    let generation: Int
+    public let isRefetching: Bool
+    /// How far the device's clock is ahead of the server's; nil when unknown.
+    public let clockAhead: Timestamp.Span?
+    let timeZone: String?
+    let policy: FamilyPolicy
+    /// Whether the consent `ai_mediation` is in force for this device's person; nil when unknown.
+    public let allowsMediation: Bool?
+
+    init(_ row: SQLiteRow) throws(SQLiteError) {
+        key = try row["key"]
+        cursor = try row["cursor"]
+        since = try row["since"]
+        syncedAt = try row["synced_at"]
+        generation = try row["generation"]
+        isRefetching = try row["is_refetching"]
+        let ahead: Int64? = try row["clock_ahead"]
+        clockAhead = ahead.map { Timestamp.Span(microseconds: $0) }
+        timeZone = try row["time_zone"]
+        allowsMediation = try row["allows_mediation"]
+        let (maxPushBack, cooldown): (Int?, Int?) = (try row["max_push_back"], try row["cooldown_minutes"])
+        policy = (try? FamilyPolicy(maxPushBack: maxPushBack, cooldownMinutes: cooldown)) ?? .standard
+    }
+
+    /// How old the copy is; nil before the first sync was through.
+    public func age(at now: Timestamp) -> Timestamp.Span? { syncedAt.map { now - $0 } }
+
+    /// Whether an answer may rest on it: not older than 24 hours, and not from the future, as after a clock was set back.
+    public func isFresh(at now: Timestamp) -> Bool {
+        guard let age = age(at: now) else { return false }
+        return age >= .seconds(-60) && age <= EventCache.staleAfter
+    }
+}
+
+/// How much a cache holds.
+public struct CacheCounts: Hashable, Sendable {
+    public let nags: Int
+    public let nagEvents: Int
+    public let mediations: Int
+    public let gamification: Int
+    public let members: Int
+
+    /// Rows of the feed.
+    public var feedRows: Int { nags + nagEvents + mediations + gamification }
+}
+
+/// A nag as the cache has it.
+public struct CachedNag: Hashable, Sendable {
+    public let id: NagID
+    public let creatorID: UserID
+    public let recipientID: UserID
+    public let recipientName: String?
+    public let dueAt: Timestamp
+    public let category: String
+    public let doneDefinition: String
+    public let description: String?
+    public let status: String
+    public let createdAt: Timestamp
+
+    init(_ row: SQLiteRow) throws(SQLiteError) {
+        id = try row["id"]
+        creatorID = try row["creator_id"]
+        recipientID = try row["recipient_id"]
+        recipientName = try row["display_name"]
+        dueAt = try row["due_at"]
+        category = try row["category"]
+        doneDefinition = try row["done_definition"]
+        description = try row["description"]
+        status = try row["status"]
+        createdAt = try row["created_at"]
+    }
+}

@@ -1,0 +1,86 @@
+import Domain
+
+/// When the next round is due: a pure state machine over outcomes and random numbers, so that it is tested without
+/// waiting.
+public struct SyncSchedule: Hashable, Sendable {
+    /// How a round ended.
+    public enum Outcome: Hashable, Sendable {
+        case done
+        /// Seconds the server asked for, where it did.
+        case failed(retryAfter: Int?)
+    }
+
+    /// Between two rounds that went well.
+    public let interval: Timestamp.Span
+    /// The longest wait after failures.
+    public let ceiling: Timestamp.Span
+    private var failures = 0
+
+    public static let firstBackOff = Timestamp.Span.seconds(1)
+
+    public init(interval: Timestamp.Span = .seconds(15), ceiling: Timestamp.Span = .minutes(5)) {
+        self.interval = interval
+        self.ceiling = ceiling
+    }
+
+    /// How long to wait now.
+    ///
+    /// After success the interval, a fifth shorter or longer by chance, so that devices do not come all at once. After
+    /// failures anything up to a bound that doubles with each, but never less than the server asked for.
+    /// - Parameter random: in 0..<1.
+    public mutating func wait(after outcome: Outcome, random: Double) -> Timestamp.Span {
+        switch outcome {
+        case .done:
+            failures = 0
+            return interval.scaled(by: 0.8 + 0.4 * random)
+        case .failed(let retryAfter):
+            let bound = min(
+                ceiling.microseconds, Self.firstBackOff.microseconds << Int64(min(failures, 20)))
+            failures += 1
+            // At least half of the bound, or the herd would be back at once.
+            let wait = Timestamp.Span(microseconds: bound).scaled(by: 0.5 + 0.5 * random)
+            return max(wait, .seconds(Int64(min(max(retryAfter ?? 0, 0), 3_600))))
+        }
+    }
+}
+
+extension Timestamp.Span {
+    fileprivate func scaled(by factor: Double) -> Timestamp.Span {
+        Timestamp.Span(microseconds: Int64(Double(microseconds) * factor))
+    }
+}
+
+/// What time it is, and how to wait, handed in so that tests need not wait.
+public protocol DeviceClock: Sendable {
+    func now() -> Timestamp
+    /// - Throws: `CancellationError` when the task is cancelled meanwhile.
+    func sleep(for span: Timestamp.Span) async throws
+}
+
+extension SyncService {
+    /// Round after round until the task is cancelled, or until a round fails in a way that waiting does not heal.
+    /// - Parameters:
+    ///   - random: in 0..<1, anew for each wait.
+    ///   - isTransient: nil for an error that ends the watch; otherwise the seconds the server asked for, 0 for none.
+    ///   - report: is told of every round.
+    public func watch(
+        _ family: FamilyID, schedule: SyncSchedule, clock: any DeviceClock, random: () -> Double,
+        isTransient: (any Error) -> Int?, progress: (SyncSummary) -> Void = { _ in },
+        report: (Result<SyncSummary, any Error>) -> Void
+    ) async throws {
+        var schedule = schedule
+        while true {
+            let outcome: SyncSchedule.Outcome
+            do {
+                report(.success(try await run(family, progress: progress)))
+                outcome = .done
+            } catch {
+                try Task.checkCancellation()
+                guard let seconds = isTransient(error) else { throw error }
+                report(.failure(error))
+                outcome = .failed(retryAfter: seconds)
+            }
+            try await clock.sleep(for: schedule.wait(after: outcome, random: random()))
+        }
+    }
+}

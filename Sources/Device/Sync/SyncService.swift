@@ -1,0 +1,153 @@
+import Contract
+import Domain
+
+/// What sync asks of a server: a page of the feed, and to take in what was done offline.
+public protocol FeedSource: Sendable {
+    func page(_ query: SyncQuery) async throws -> SyncResponse
+    func upload(_ upload: OutboxUpload) async throws -> OutboxAnswer
+    /// How far this device's clock is ahead of the server's, by the latest answer.
+    var clockAhead: Timestamp.Span? { get async }
+}
+
+extension ServerClient: FeedSource {
+    public func page(_ query: SyncQuery) async throws -> SyncResponse { try await call(API.syncEvents, query) }
+    public func upload(_ upload: OutboxUpload) async throws -> OutboxAnswer {
+        try await call(API.uploadEvents, upload)
+    }
+}
+
+/// Which contract of the feed is spoken.
+public enum SyncMode: String, Sendable, CaseIterable {
+    /// Exact places; every row once.
+    case cursor
+    /// `server_time` sent back as `since`, floored to the second, as the public clients do; rows at the seam come again.
+    case timestamps
+}
+
+/// What one round of sync did.
+public struct SyncSummary: Hashable, Sendable {
+    public var pages = 0
+    public var rows = 0
+    /// The nags among them, the latest 20, for showing.
+    public var nags: [SyncedNag] = []
+    public var uploaded = 0
+    /// Items that the server did not apply.
+    public var unapplied: [InputResult] = []
+    /// Whether everything was sent anew.
+    public var wasRefetched = false
+
+    public init() {}
+}
+
+/// Brings a device and its server together: first what was done here goes up, then what happened comes down.
+///
+/// Each page is taken in with the place it ends at as one transaction, and each upload is answered item by item under ids
+/// the device made: killed at any moment, the next round goes on where this one was, with nothing lost and nothing twice.
+public struct SyncService {
+    private let cache: EventCache
+    private let outbox: Outbox?
+    private let source: any FeedSource
+    private let mode: SyncMode
+    private let now: @Sendable () -> Timestamp
+
+    /// Pages that may follow each other before the server is told to have lost its way.
+    private static let mostPages = 100_000
+
+    public init(
+        cache: EventCache, outbox: Outbox?, source: any FeedSource, mode: SyncMode = .cursor,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.cache = cache
+        self.outbox = outbox
+        self.source = source
+        self.mode = mode
+        self.now = now
+    }
+
+    /// One round, to the end of the feed.
+    /// - Parameter progress: is told after every page and every upload that is safe.
+    /// - Throws: what the source throws, `SQLiteError`, `SyncFault`, `CancellationError` between two pages.
+    public func run(_ family: FamilyID, progress: (SyncSummary) -> Void = { _ in }) async throws -> SyncSummary {
+        var summary = SyncSummary()
+        try await upload(family, &summary, progress)
+        try await download(family, &summary, progress)
+        return summary
+    }
+
+    private func upload(
+        _ family: FamilyID, _ summary: inout SyncSummary, _ progress: (SyncSummary) -> Void
+    ) async throws {
+        guard let outbox else { return }
+        while true {
+            try Task.checkCancellation()
+            let items = try outbox.waiting(of: family)
+            if items.isEmpty { return }
+            let answer = try await source.upload(OutboxUpload(familyID: family, items: items))
+            // Only what was asked about is settled; a server that answers nothing of it would be asked forever.
+            let asked = Set(items.map(\.clientID))
+            let results = answer.results.filter { asked.contains($0.clientID) }
+            guard !results.isEmpty else { throw SyncFault.unanswered }
+            try outbox.settle(results)
+            summary.uploaded += results.count
+            summary.unapplied += results.filter { $0.outcome == .conflict || $0.outcome == .refused }
+            progress(summary)
+        }
+    }
+
+    private func download(
+        _ family: FamilyID, _ summary: inout SyncSummary, _ progress: (SyncSummary) -> Void
+    ) async throws {
+        var refetches = 0
+        for _ in 0..<Self.mostPages {
+            try Task.checkCancellation()
+            let place = try place(family)
+            let page = try await source.page(place.query(family))
+            guard
+                try cache.apply(
+                    page, of: family, askedFrom: place, at: now(), clockAhead: await source.clockAhead)
+            else { continue }
+            summary.pages += 1
+            summary.rows += page.rowCount
+            summary.nags = Array((summary.nags + page.nags).suffix(20))
+            summary.wasRefetched = summary.wasRefetched || page.mustRefetch
+            progress(summary)
+            if !page.hasMore { return }
+            // A place that was handed out a moment ago is not taken back twice.
+            refetches += page.mustRefetch ? 1 : 0
+            guard refetches <= 2 else { throw SyncFault.noProgress }
+            guard try self.place(family) != place else { throw SyncFault.noProgress }
+        }
+        throw SyncFault.noProgress
+    }
+
+    private func place(_ family: FamilyID) throws -> FeedPlace {
+        let standing = try cache.standing(of: family)
+        return switch mode {
+        case .cursor: .cursor(standing?.cursor)
+        case .timestamps: .since(standing?.since)
+        }
+    }
+}
+
+/// A server that does not keep to the contract.
+public enum SyncFault: Error, Hashable, Sendable {
+    /// It says there is more and hands out the same place again.
+    case noProgress
+    /// It took an upload and did not say what became of it.
+    case unanswered
+}
+
+extension FeedPlace {
+    fileprivate func query(_ family: FamilyID) -> SyncQuery {
+        switch self {
+        // Without a cursor the feed would speak the older contract; one that nobody handed out begins at the beginning.
+        case .cursor(let cursor): SyncQuery(familyID: family, cursor: cursor ?? "start", facts: true)
+        case .since(let since): SyncQuery(familyID: family, since: since, facts: true)
+        }
+    }
+}
+
+extension SyncResponse {
+    /// Rows of all kinds.
+    var rowCount: Int { nags.count + nagEvents.count + aiMediationEvents.count + gamificationEvents.count }
+}

@@ -1,0 +1,164 @@
+import Contract
+import Domain
+
+/// The REST client of one signed-in person: typed calls, tokens, and their renewal.
+///
+/// An access token that has run out is renewed once and the call repeated. Renewed tokens are saved before they are used,
+/// so a process that dies in between goes on with them, or with the old ones, which the server takes for a minute more.
+public actor ServerClient {
+    private let transport: any Transport
+    private let file: SessionFile
+    private var session: DeviceSession
+    private let now: @Sendable () -> Timestamp
+    private var renewal: Task<Result<DeviceSession, ClientError>, Never>?
+    /// How far this device's clock is ahead of the server's, by the latest answer.
+    public private(set) var clockAhead: Timestamp.Span?
+
+    public init(
+        _ session: DeviceSession, keptIn file: SessionFile, over transport: any Transport,
+        now: @escaping @Sendable () -> Timestamp
+    ) {
+        self.session = session
+        self.file = file
+        self.transport = transport
+        self.now = now
+    }
+
+    /// Calls an operation.
+    /// - Throws: `ClientError`: no answer, a refusal, or a session that is over.
+    public func call<Parameters, Body, Answer>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>, _ parameters: Parameters, _ body: Body
+    ) async throws(ClientError) -> Answer {
+        let request = endpoint.request(parameters, body)
+        let token = session.accessToken
+        var response = try await send(request, token)
+        if response.status == 401, endpoint.operation.access == .bearer {
+            try await renew(after: token)
+            response = try await send(request, session.accessToken)
+            if response.status == 401 { throw .signedOut }
+        }
+        do {
+            return try endpoint.answer(
+                status: response.status, body: response.body.span, retryAfter: response.retryAfter)
+        } catch {
+            throw error.status == 502 && error.code == .internalError ? .unreadable(error.message) : .refused(error)
+        }
+    }
+
+    public func call<Parameters, Answer>(
+        _ endpoint: Endpoint<Parameters, NoBody, Answer>, _ parameters: Parameters
+    ) async throws(ClientError) -> Answer {
+        try await call(endpoint, parameters, NoBody())
+    }
+
+    public func call<Body, Answer>(
+        _ endpoint: Endpoint<NoParameters, Body, Answer>, _ body: Body
+    ) async throws(ClientError) -> Answer {
+        try await call(endpoint, NoParameters(), body)
+    }
+
+    /// Ends the session at the server.
+    public func logOut() async throws(ClientError) {
+        _ = try await call(API.logOut, RefreshRequest(refreshToken: session.refreshToken))
+    }
+
+    private func send(
+        _ request: Endpoint<some WireParameters, some WireContent, some WireContent>.Request, _ token: Secret?
+    ) async throws(ClientError) -> TransportResponse {
+        do {
+            let response = try await transport.send(
+                TransportRequest(method: request.method, target: request.target, token: token, body: request.body))
+            if let date = response.date { clockAhead = now() - date }
+            return response
+        } catch {
+            throw .transport(error)
+        }
+    }
+
+    /// Trades the refresh token for new tokens; calls that find out at the same time share one trade.
+    private func renew(after stale: Secret) async throws(ClientError) {
+        if session.accessToken != stale { return }
+        // Another process of this device may have renewed them.
+        if let kept = try? file.load(), kept.userID == session.userID, kept.accessToken != stale {
+            session = kept
+            return
+        }
+        let task =
+            renewal
+            ?? Task { () async -> Result<DeviceSession, ClientError> in
+                do throws(ClientError) { return .success(try await trade()) } catch { return .failure(error) }
+            }
+        renewal = task
+        let outcome = await task.value
+        renewal = nil
+        session = try outcome.get()
+    }
+
+    private func trade() async throws(ClientError) -> DeviceSession {
+        let endpoint = API.refreshSession
+        let response = try await send(
+            endpoint.request(RefreshRequest(refreshToken: session.refreshToken)), nil)
+        if response.status == 401 { throw .signedOut }
+        let answer: AuthResponse
+        do { answer = try endpoint.answer(status: response.status, body: response.body.span) } catch {
+            throw .refused(error)
+        }
+        var renewed = DeviceSession(answer, at: session.server)
+        renewed.displayName = renewed.displayName ?? session.displayName
+        do { try file.save(renewed) } catch { throw .unsaved }
+        return renewed
+    }
+
+    /// Signs somebody in: the first call there is, without a session.
+    public static func signIn<Body>(
+        _ endpoint: Endpoint<NoParameters, Body, AuthResponse>, _ body: Body, at server: ServerAddress,
+        over transport: any Transport
+    ) async throws(ClientError) -> DeviceSession {
+        let request = endpoint.request(body)
+        let response: TransportResponse
+        do {
+            response = try await transport.send(
+                TransportRequest(method: request.method, target: request.target, token: nil, body: request.body))
+        } catch { throw .transport(error) }
+        do {
+            return DeviceSession(
+                try endpoint.answer(status: response.status, body: response.body.span, retryAfter: response.retryAfter),
+                at: server)
+        } catch {
+            throw error.status == 502 && error.code == .internalError ? .unreadable(error.message) : .refused(error)
+        }
+    }
+}
+
+/// Why a call came to nothing.
+public enum ClientError: Error, Hashable, Sendable {
+    case transport(TransportError)
+    /// The server's own refusal.
+    case refused(APIError)
+    /// What came with a success could not be read.
+    case unreadable(String)
+    /// The session is over: somebody has to sign in again.
+    case signedOut
+    /// Renewed tokens could not be kept.
+    case unsaved
+
+    /// Whether the same call may succeed later without anybody doing anything.
+    public var isTransient: Bool {
+        switch self {
+        case .transport(let error): error != .insecure && error != .cancelled
+        case .refused(let error): error.status >= 500 || error.status == 429
+        case .unreadable: true
+        case .signedOut, .unsaved: false
+        }
+    }
+
+    /// Whether nobody answered at all, or nobody sensible.
+    public var isOffline: Bool {
+        switch self {
+        case .transport(let error): error != .cancelled
+        case .refused(let error): error.status >= 500
+        case .unreadable: true
+        case .signedOut, .unsaved: false
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Contract
+import Domain
+import Foundation
+import JSON
+
+/// Who is signed in on this device, and where.
+public struct DeviceSession: Hashable, Sendable {
+    public var server: ServerAddress
+    public var userID: UserID
+    public var displayName: String?
+    public var familyID: FamilyID?
+    public var role: FamilyRole?
+    public var accessToken: Secret
+    public var refreshToken: Secret
+
+    public init(
+        server: ServerAddress, userID: UserID, displayName: String?, familyID: FamilyID?, role: FamilyRole?,
+        accessToken: Secret, refreshToken: Secret
+    ) {
+        self.server = server
+        self.userID = userID
+        self.displayName = displayName
+        self.familyID = familyID
+        self.role = role
+        self.accessToken = accessToken
+        self.refreshToken = refreshToken
+    }
+
+    /// What a sign-in answered.
+    public init(_ answer: AuthResponse, at server: ServerAddress) {
+        self.init(
+            server: server, userID: answer.user.id, displayName: answer.user.displayName,
+            familyID: answer.familyID ?? answer.user.familyMemberships.first?.familyID,
+            role: answer.familyRole ?? answer.user.familyMemberships.first?.role, accessToken: answer.accessToken,
+            refreshToken: answer.refreshToken)
+    }
+}
+
+/// The file that keeps the session and its tokens, readable by its owner alone.
+///
+/// Written as a whole beside its place and moved there: a process that dies leaves the file before or the file after.
+public struct SessionFile: Sendable {
+    public let path: String
+
+    public init(path: String) { self.path = path }
+
+    /// Nil when nobody is signed in.
+    /// - Throws: `SessionFileError.unreadable` for a file that cannot be read or is no session.
+    public func load() throws(SessionFileError) -> DeviceSession? {
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        guard let bytes = FileManager.default.contents(atPath: path),
+            let json = try? JSONValue(parsing: [UInt8](bytes).span), let session = DeviceSession(json)
+        else { throw .unreadable }
+        return session
+    }
+
+    public func save(_ session: DeviceSession) throws(SessionFileError) {
+        let draft = "\(path).\(getpid())"
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .unwritable }
+        let bytes = session.json.bytes
+        let isWritten =
+            fchmod(descriptor, 0o600) == 0 && write(descriptor, bytes, bytes.count) == bytes.count
+            && fsync(descriptor) == 0
+        close(descriptor)
+        guard isWritten, rename(draft, path) == 0 else {
+            unlink(draft)
+            throw .unwritable
+        }
+    }
+
+    public func remove() throws(SessionFileError) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw .unwritable }
+    }
+}
+
+/// What can be wrong with the session's file.
+public enum SessionFileError: Error, Hashable, Sendable { case unreadable, unwritable }
+
+extension DeviceSession {
+    fileprivate init?(_ json: JSONValue) {
+        func text(_ name: String) -> String? { json[name]?.stringValue }
+        guard let server = text("server").flatMap({ ServerAddress($0) }),
+            let user = text("user_id").flatMap({ UserID($0) }), let access = text("access_token"),
+            let refresh = text("refresh_token")
+        else { return nil }
+        self.init(
+            server: server, userID: user, displayName: text("display_name"),
+            familyID: text("family_id").flatMap { FamilyID($0) },
+            role: text("role").flatMap { FamilyRole(rawValue: $0) },
+            accessToken: Secret(access), refreshToken: Secret(refresh))
+    }
+
+    fileprivate var json: JSONValue {
+        [
+            "server": .string(server.base), "user_id": .string(userID.description),
+            "display_name": displayName.map { .string($0) } ?? .null,
+            "family_id": familyID.map { .string($0.description) } ?? .null,
+            "role": role.map { .string($0.rawValue) } ?? .null, "access_token": .string(accessToken.wireText),
+            "refresh_token": .string(refreshToken.wireText),
+        ]
+    }
+}

@@ -1,0 +1,182 @@
+import CSQLite
+import Glibc
+import SQL
+
+/// One SQLite file, open for one thread at a time: the only place that calls SQLite.
+///
+/// The file and what SQLite puts beside it (`-wal`, `-shm`) can be read by their owner alone. Writes go through a
+/// write-ahead log: if the process dies at any moment, the file holds every transaction that was committed and nothing of
+/// any other. Foreign keys are enforced; a lock held by another process is waited for.
+@safe public final class SQLiteDatabase {
+    /// How much is flushed to the disk.
+    public enum Durability: Sendable {
+        /// A committed transaction survives the end of the process, not always a power cut; the file stays whole.
+        case process
+        /// A committed transaction survives a power cut.
+        case powerCut
+    }
+
+    private let handle: OpaquePointer
+    private var statements: [SQL.Shape: PreparedStatement] = [:]
+    private var isInTransaction = false
+    /// Runs after each step of a statement that writes; for tests that look at what a killed process would leave.
+    var afterWrite: (() -> Void)?
+
+    private static let statementLimit = 128
+
+    /// Opens the file, and makes it where there is none.
+    /// - Throws: `corrupt` for a file that is no database, `inaccessible` where it cannot be had.
+    public init(
+        path: String, durability: Durability = .process, busyTimeoutMilliseconds: Int32 = 5_000
+    ) throws(SQLiteError) {
+        let descriptor = unsafe Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .inaccessible(code: SQLITE_CANTOPEN) }
+        // SQLite gives the files beside it the same mode.
+        let isPrivate = fchmod(descriptor, 0o600) == 0
+        close(descriptor)
+        guard isPrivate else { throw .inaccessible(code: SQLITE_PERM) }
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE | SQLITE_OPEN_NOFOLLOW
+        let code = unsafe sqlite3_open_v2(path, &opened, flags, nil)
+        guard code == SQLITE_OK, let opened = unsafe opened else {
+            unsafe sqlite3_close_v2(opened)
+            throw SQLiteError(code: code, "open")
+        }
+        unsafe handle = opened
+        unsafe sqlite3_busy_timeout(opened, busyTimeoutMilliseconds)
+        try run(script: "PRAGMA journal_mode = WAL")
+        try run(script: "PRAGMA foreign_keys = ON")
+        try run(script: "PRAGMA trusted_schema = OFF")
+        try run(script: durability == .powerCut ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL")
+    }
+
+    deinit {
+        statements.removeAll()
+        unsafe sqlite3_close_v2(handle)
+    }
+
+    // MARK: Statements
+
+    /// Runs a statement for its rows.
+    public func rows<Value>(
+        _ statement: SQL, _ read: (SQLiteRow) throws(SQLiteError) -> Value
+    ) throws(SQLiteError) -> [Value] {
+        let prepared = try prepare(statement)
+        defer { prepared.reset() }
+        try prepared.bind(statement.values)
+        var values: [Value] = []
+        while try prepared.step() { values.append(try read(SQLiteRow(statement: prepared))) }
+        if !prepared.isReadOnly { afterWrite?() }
+        return values
+    }
+
+    /// The first row's value; nil when there is no row.
+    public func first<Value>(
+        _ statement: SQL, _ read: (SQLiteRow) throws(SQLiteError) -> Value
+    ) throws(SQLiteError) -> Value? {
+        let prepared = try prepare(statement)
+        defer { prepared.reset() }
+        try prepared.bind(statement.values)
+        guard try prepared.step() else { return nil }
+        return try read(SQLiteRow(statement: prepared))
+    }
+
+    /// Runs a statement for what it changes.
+    /// - Returns: how many rows it inserted, updated or deleted.
+    @discardableResult
+    public func run(_ statement: SQL) throws(SQLiteError) -> Int {
+        let prepared = try prepare(statement)
+        defer { prepared.reset() }
+        try prepared.bind(statement.values)
+        while try prepared.step() {}
+        afterWrite?()
+        return Int(unsafe sqlite3_changes64(handle))
+    }
+
+    /// Runs one statement after another, without parameters. Never with input in them.
+    public func run(script: String) throws(SQLiteError) {
+        let code = unsafe sqlite3_exec(handle, script, nil, nil, nil)
+        guard code == SQLITE_OK else { throw error(code) }
+    }
+
+    /// Runs `body` as one transaction: all of it is committed, or, when it throws or the process dies, nothing.
+    ///
+    /// The lock for writing is taken at once, so that `body` never finds out late that another process was faster.
+    @discardableResult
+    public func transaction<Value>(_ body: () throws -> Value) throws -> Value {
+        precondition(!isInTransaction, "transactions do not nest")
+        try run("BEGIN IMMEDIATE")
+        isInTransaction = true
+        defer { isInTransaction = false }
+        do {
+            let value = try body()
+            try run("COMMIT")
+            return value
+        } catch {
+            // SQLite has rolled back by itself after some errors (a full disk): then there is nothing to do.
+            if unsafe sqlite3_get_autocommit(handle) == 0 { try? run(script: "ROLLBACK") }
+            throw error
+        }
+    }
+
+    // MARK: Schema
+
+    /// Brings the schema up to `migrations`: the first is version 1, each in a transaction with its number.
+    /// - Throws: `newerSchema` when the file has seen more migrations than there are.
+    public func migrate(_ migrations: [String]) throws {
+        var version = try userVersion()
+        guard version <= migrations.count else { throw SQLiteError.newerSchema(version: version) }
+        while version < migrations.count {
+            try transaction {
+                // Another process may have done it while this one waited for the lock.
+                version = try userVersion()
+                guard version < migrations.count else { return }
+                try run(script: migrations[version])
+                version += 1
+                try run(script: "PRAGMA user_version = \(version)")
+            }
+        }
+    }
+
+    private func userVersion() throws(SQLiteError) -> Int {
+        try first("PRAGMA user_version") { row throws(SQLiteError) in try row["user_version"] } ?? 0
+    }
+
+    /// Whether the file's pages hang together: a quick check, without the indexes' contents.
+    public func isSound() -> Bool {
+        let findings = try? rows("PRAGMA quick_check(1)") { row throws(SQLiteError) in try row["quick_check"] as String
+        }
+        return findings == ["ok"]
+    }
+
+    /// The most pages of 4 KiB the file may have, and how many it has.
+    public func limitPages(to count: Int) throws(SQLiteError) { try run(script: "PRAGMA max_page_count = \(count)") }
+
+    /// Bytes of the file's pages in use.
+    public func size() throws(SQLiteError) -> Int {
+        let (pages, free, bytes) = (
+            try pragma("PRAGMA page_count"), try pragma("PRAGMA freelist_count"), try pragma("PRAGMA page_size")
+        )
+        return (pages - free) * bytes
+    }
+
+    private func pragma(_ statement: SQL) throws(SQLiteError) -> Int {
+        try first(statement) { row throws(SQLiteError) in row.integer(0) }.map { Int($0) } ?? 0
+    }
+
+    // MARK: Preparing
+
+    private func prepare(_ statement: SQL) throws(SQLiteError) -> PreparedStatement {
+        guard let shape = statement.shape else { throw .failed(code: SQLITE_MISUSE, "a statement of runtime text") }
+        if let known = statements[shape], !known.isInUse { return known }
+        let prepared = try unsafe PreparedStatement(statement.text, handle)
+        if statements.count >= Self.statementLimit { statements.removeAll() }
+        statements[shape] = prepared
+        return prepared
+    }
+
+    private func error(_ code: Int32) -> SQLiteError {
+        let message = unsafe String(cString: sqlite3_errmsg(handle))
+        return SQLiteError(code: code, message)
+    }
+}

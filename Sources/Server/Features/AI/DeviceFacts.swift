@@ -1,0 +1,94 @@
+import Contract
+import Domain
+import JSON
+import Postgres
+import SQL
+
+/// The facts that a page of the feed carries for devices that answer for the mediator themselves: read in the page's own
+/// statement, so that rows, cursor and facts are of one moment.
+enum DeviceFacts {
+    /// The columns of `rows(of:for:)`, by position.
+    private enum Column {
+        static let user = 1
+        static let name = 6
+        static let preferences = 7
+        static let familyZone = 8
+        static let rest = 9
+    }
+
+    /// Rows of entity 5 for the page's statement, a member each, from its `gate`; none when nothing has happened in the
+    /// family since the place the reader comes from.
+    static func rows(for caller: Caller) -> SQL {
+        """
+         UNION ALL (
+            SELECT 5, m.user_id, NULL::timestamptz, NULL::uuid, NULL::uuid, NULL::timestamptz, u.display_name, p.prefs::text,
+                   f.time_zone, jsonb_build_object(
+                       'role', m.role, 'status', m.status, 'ai_mediation', g.sees_mediation,
+                       'streak', coalesce(t.streak, 0), 'max_pushback', o.max_pushback,
+                       'cooldown_minutes', o.cooldown_minutes, 'quiet_start', k.quiet_hours_start,
+                       'quiet_end', k.quiet_hours_end, 'resolved', coalesce(r.counts, '[]'))::text,
+                   NULL::timestamptz, NULL::timestamptz, NULL::bigint, NULL::integer
+            FROM gate g
+            JOIN memberships m ON m.family_id = g.family_id AND (g.sees_all OR m.user_id = \(caller.userID))
+            JOIN users u ON u.id = m.user_id
+            JOIN families f ON f.id = m.family_id
+            LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = m.user_id
+            LEFT JOIN member_totals t ON t.family_id = m.family_id AND t.user_id = m.user_id
+            LEFT JOIN child_settings k ON k.family_id = m.family_id AND k.user_id = m.user_id
+            LEFT JOIN policies o ON o.family_id = m.family_id AND o.is_default AND o.status = 'active'
+            LEFT JOIN LATERAL (
+                SELECT jsonb_agg(jsonb_build_object('category', c.category, 'total', c.total, 'completed', c.completed)
+                                 ORDER BY c.category) AS counts
+                FROM (SELECT category, count(*) AS total, count(*) FILTER (WHERE y.status = 'completed') AS completed
+                      FROM nags y WHERE y.family_id = m.family_id AND y.recipient_id = m.user_id
+                          AND y.status IN ('completed', 'missed') GROUP BY category) c
+            ) r ON true
+            WHERE g.ts >= g.start
+        )
+        """
+    }
+
+    /// The facts in those rows; nil when there are none.
+    static func facts(_ rows: Rows, _ range: Range<Int>) throws(PostgresError) -> FamilyFacts? {
+        var facts: FamilyFacts?
+        for index in range {
+            let row = rows[index]
+            guard let rest = row.text(Column.rest).flatMap({ try? JSONValue(parsing: Array($0.utf8).span) }),
+                let zone = row.text(Column.familyZone), let member = member(row, rest, familyZone: zone)
+            else { throw .unexpectedShape("the facts of a member") }
+            if facts == nil {
+                facts = FamilyFacts(
+                    timeZone: zone,
+                    maxPushBack: rest.count("max_pushback") ?? FamilyPolicy.standard.maxPushBack,
+                    cooldownMinutes: rest.count("cooldown_minutes") ?? FamilyPolicy.standard.cooldownMinutes,
+                    allowsMediation: rest["ai_mediation"]?.boolValue ?? false, members: [])
+            }
+            facts?.members.append(member)
+        }
+        return facts
+    }
+
+    private static func member(_ row: Row, _ rest: JSONValue, familyZone: String) -> MemberFacts? {
+        let stored = row.text(Column.preferences).flatMap { try? JSONValue(parsing: Array($0.utf8).span) }
+        let preferences = StoredPreferences(stored?.objectValue ?? JSONObject()).effective(inFamilyAt: familyZone)
+        guard let role = rest["role"]?.stringValue.flatMap(FamilyRole.init),
+            let status = rest["status"]?.stringValue.flatMap(MembershipStatus.init),
+            let counts = rest["resolved"], let resolved = try? [ResolvedNags](json: counts)
+        else { return nil }
+        var quiet = preferences.quietHours
+        if let start = rest["quiet_start"]?.stringValue.flatMap({ TimeOfDay($0) }),
+            let end = rest["quiet_end"]?.stringValue.flatMap({ TimeOfDay($0) })
+        {
+            quiet = QuietHours(start: start, end: end)
+        }
+        let (high, low) = row.uuid(Column.user)
+        return MemberFacts(
+            userID: UserID(high: high, low: low), displayName: row.text(Column.name), role: role, status: status,
+            timeZone: preferences.timeZone, quietHours: quiet, pushBackMode: preferences.pushBackMode,
+            allowsOnDevice: preferences.aiOnDeviceEnabled, streak: rest.count("streak") ?? 0, resolved: resolved)
+    }
+}
+
+extension JSONValue {
+    fileprivate func count(_ name: String) -> Int? { self[name]?.integerValue.map { Int($0) } }
+}

@@ -1,0 +1,162 @@
+import Contract
+import Domain
+import Postgres
+import Reactor
+import SQL
+
+/// The one way in for everything people do or say about nags: at once or from an outbox, each input becomes one event of
+/// the feed, in the same act as its consequences, with its provenance beside it.
+///
+/// What an input may do is the use case's to decide, which is the same whatever way the input came.
+final class Ingestion {
+    let backend: Backend
+    private let nags: Nags
+
+    init(_ backend: Backend, _ nags: Nags) {
+        self.backend = backend
+        self.nags = nags
+    }
+
+    // MARK: At once
+
+    func reportStatus(_ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>) async throws -> NagResponse {
+        try await nags.updateStatus(caller, call, as: typed(call.now))
+    }
+
+    func submitExcuse(_ caller: Caller, _ call: Call<NagPath, ExcuseCreate>) async throws -> ExcuseResponse {
+        try await nags.submitExcuse(caller, call, as: typed(call.now))
+    }
+
+    private func typed(_ now: Timestamp) -> Provenance {
+        Provenance(typedAt: now, event: backend.random.identifier(at: now))
+    }
+
+    // MARK: From an outbox
+
+    /// Applies items one after the other, each once. An answer that was given is given again; a fault ends the request,
+    /// and what was applied before it stays applied and answers so the next time.
+    func upload(
+        _ caller: Caller, _ call: Call<NoParameters, OutboxUpload>
+    ) async throws -> OutboxAnswer {
+        // An item is named by its own id; a name of the whole request would belong to the first of its acts.
+        let caller = caller.withoutIdempotencyKey
+        let (family, items) = (call.body.familyID, call.body.items)
+        _ = try await backend.access.member(caller, of: family, backend.database)
+        let known = try await results(items.map(\.clientID), of: caller.userID, in: family)
+        var results: [InputResult] = []
+        for item in items {
+            let input = Provenance(item, event: backend.random.identifier(at: call.now))
+            if let earlier = known[item.clientID] {
+                results.append(earlier.answer(to: input))
+            } else {
+                results.append(try await take(item, input, from: caller, in: family))
+            }
+        }
+        return OutboxAnswer(results: results)
+    }
+
+    private func take(
+        _ item: OutboxItem, _ input: Provenance, from caller: Caller, in family: FamilyID
+    ) async throws -> InputResult {
+        do {
+            try await apply(item.act, to: item.nagID, input, from: caller)
+            if let kept = try await result(of: input, from: caller, in: family) { return kept }
+            return try await keep(input, item, .alreadyDone, nil, from: caller, in: family)
+        } catch let error as PostgresError where error.constraint == "inputs_pkey" {
+            // The same item at the same time by another way: that one's answer is the answer.
+            if let kept = try await result(of: input, from: caller, in: family) { return kept }
+            throw error
+        } catch let refusal as APIError where refusal.isFinal {
+            let outcome: InputOutcome = refusal.status == 409 ? .conflict : .refused
+            return try await keep(
+                input, item, outcome, InputRefusal(code: refusal.code, message: refusal.message), from: caller,
+                in: family)
+        }
+    }
+
+    private func apply(_ act: InputAct, to nag: NagID, _ input: Provenance, from caller: Caller) async throws {
+        func call<Body>(_ body: Body) -> Call<NagPath, Body> {
+            Call(parameters: NagPath(nagID: nag), body: body, context: caller.context)
+        }
+        switch act {
+        case .status(let status, let note):
+            _ = try await nags.updateStatus(caller, call(NagStatusUpdate(status: status, note: note)), as: input)
+        case .excuse(let text, let category):
+            _ = try await nags.submitExcuse(
+                caller, call(ExcuseCreate(text: text, category: category?.rawValue)), as: input)
+        case .note(let text):
+            try await nags.addNote(text, caller, to: nag, as: input)
+        }
+    }
+
+    // MARK: Answers that were given
+
+    /// Keeps what became of an input that was not applied, so that it is told the same whenever it is sent.
+    private func keep(
+        _ input: Provenance, _ item: OutboxItem, _ outcome: InputOutcome, _ refusal: InputRefusal?,
+        from caller: Caller, in family: FamilyID
+    ) async throws -> InputResult {
+        let result = InputResult(clientID: item.clientID, outcome: outcome, eventID: nil, error: refusal)
+        do {
+            let _: OutboxAnswer = try await backend.ledger.write(caller, in: family) { queries in
+                let member = try await backend.access.member(caller, of: family, queries)
+                var details = ["kind": item.act.kind.rawValue, "outcome": outcome.rawValue]
+                if let refusal { details["code"] = refusal.code.rawValue }
+                let act = Act(
+                    kind: "input.not_applied", basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
+                    resource: item.nagID.retyped(), details: details, stampedRows: 0,
+                    rows: [
+                        IngestionStatements.insert(
+                            input, item.act.kind, by: caller.userID, on: item.nagID, at: caller.now, outcome: outcome,
+                            refusal: refusal)
+                    ])
+                return .perform(act, OutboxAnswer(results: [result]))
+            }
+            return result
+        } catch let error as PostgresError where error.constraint == "inputs_pkey" {
+            return try await self.result(of: input, from: caller, in: family) ?? result
+        }
+    }
+
+    private func result(of input: Provenance, from caller: Caller, in family: FamilyID) async throws -> InputResult? {
+        try await results([input.id], of: caller.userID, in: family)[input.id]?.answer(to: input)
+    }
+
+    private func results(
+        _ ids: [InputID], of user: UserID, in family: FamilyID
+    ) async throws -> [InputID: KeptResult] {
+        let rows = try await backend.database.query(IngestionStatements.results(ids, of: user, in: family))
+        let kept = try rows.map { row throws(PostgresError) in try KeptResult(row) }
+        return Dictionary(kept.map { ($0.result.clientID, $0) }) { first, _ in first }
+    }
+}
+
+/// What became of an input, and what it was.
+private struct KeptResult {
+    let result: InputResult
+    let fingerprint: [UInt8]?
+
+    init(_ row: Row) throws(PostgresError) {
+        let (outcome, code, message): (String, String?, String?) = (
+            try row["outcome"], try row["code"], try row["message"]
+        )
+        guard let outcome = InputOutcome(rawValue: outcome) else { throw .unexpectedShape("outcome") }
+        let refusal = code.flatMap(ErrorCode.init).map { InputRefusal(code: $0, message: message ?? "") }
+        result = InputResult(
+            clientID: try row["id"], outcome: outcome, eventID: try row["event_id"], error: refusal)
+        fingerprint = try row["fingerprint"]
+    }
+
+    /// The answer given before, unless the id names something else now.
+    func answer(to input: Provenance) -> InputResult {
+        if fingerprint == input.fingerprint { return result }
+        return InputResult(
+            clientID: input.id, outcome: .refused, eventID: nil,
+            error: InputRefusal(code: .validationFailed, message: "This client_id was used for another input."))
+    }
+}
+
+extension APIError {
+    /// Whether asking again would be told the same: not so for faults, for limits, and for a session that is over.
+    fileprivate var isFinal: Bool { (400..<500).contains(status) && status != 401 && status != 429 }
+}

@@ -1,0 +1,48 @@
+import Contract
+import Domain
+import SQL
+
+/// Every statement on inputs and what is found out about them.
+enum IngestionStatements {
+    /// What became of a member's inputs with those ids.
+    static func results(_ ids: [InputID], of user: UserID, in family: FamilyID) -> SQL {
+        """
+        SELECT id, outcome, event_id, code, message, fingerprint FROM inputs
+        WHERE family_id = \(family) AND user_id = \(user) AND id = ANY(\(SQLList(ids)))
+        """
+    }
+
+    /// The row of an act that keeps an input with its outcome.
+    static func insert(
+        _ input: Provenance, _ kind: InputAct.Kind, by user: UserID, on nag: NagID, at now: Timestamp,
+        outcome: InputOutcome, refusal: InputRefusal?
+    ) -> SQL {
+        """
+        INSERT INTO inputs (family_id, user_id, id, kind, nag_id, source, made_at, received_at, fingerprint, outcome,
+                            event_id, code, message)
+        SELECT family_id, \(user), \(input.id), \(kind.rawValue), \(nag), \(input.source), \(input.madeAt), \(now),
+               \(input.fingerprint), \(outcome.rawValue), \(outcome == .applied ? input.event : nil),
+               \(refusal?.code.rawValue), \(refusal?.message)
+        FROM tick
+        """
+    }
+
+    /// Whether there is such a root event, and whether it has an enrichment of that kind.
+    static func root(_ event: EventID, in family: FamilyID, _ kind: Enrichment.Kind) -> SQL {
+        """
+        SELECT c.seq, i.user_id, u.pseudonym, EXISTS (SELECT 1 FROM enrichments e WHERE e.family_id = i.family_id
+            AND e.event_id = i.event_id AND e.kind = \(kind.rawValue)) AS is_enriched
+        FROM inputs i JOIN users u ON u.id = i.user_id JOIN family_clock c ON c.family_id = i.family_id
+        WHERE i.family_id = \(family) AND i.event_id = \(event)
+        """
+    }
+
+    /// The row of an act that keeps what was found out.
+    static func insert(_ enrichment: Enrichment, of event: EventID, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO enrichments (family_id, event_id, kind, body, source, made_at)
+        SELECT family_id, \(event), \(enrichment.kind.rawValue), \(SQLJSON(enrichment.json)), \(enrichment.source), \(now)
+        FROM tick
+        """
+    }
+}

@@ -1,0 +1,71 @@
+import Contract
+import Device
+import Foundation
+
+/// `nagz device`: what a phone does, as commands.
+enum DeviceCommand {
+    static let usage = """
+        nagz device — a family member's device: syncs, answers by itself, and works without the server
+
+        usage: nagz device login [--server URL] --email ADDRESS
+               nagz device login [--server URL] --family-code CODE --username NAME
+               nagz device logout [--discard]
+               nagz device sync [--watch] [--every SECONDS] [--mode cursor|timestamps]
+               nagz device nags [--all]
+               nagz device complete NAG [--note TEXT] [--offline]
+               nagz device excuse NAG TEXT [--summary-only] [--offline]
+               nagz device note NAG TEXT [--offline]
+               nagz device tone|coach|predict|push-back NAG [--local]
+               nagz device patterns [USER] [--local]
+               nagz device digest [--local]
+               nagz device outbox [--put-away]
+               nagz device status
+
+        NAG is a nag's id, or as much of its end as tells it from the others.
+        login reads password or PIN from the terminal, or a line from standard input.
+
+          --json          answers for programs
+          --home FOLDER   where session, cache and outbox are kept; else NAGZ_DEVICE_HOME, else ~/.local/share/nagz
+          --local         nobody but this device is asked, whatever it knows
+          --offline       keeps what is done in the outbox; sync hands it in
+          --summary-only  the excuse is summed up here; its words stay here
+          --discard       logs out although the outbox holds what was not handed in
+          --put-away      forgets what the server did not apply
+
+        exit codes: 0 done, 64 wrong usage, 65 the server did not apply it, 66 no such nag, 69 server unreachable,
+                    74 disk full or file unreadable, 75 try again later, 76 the server does not keep to its contract,
+                    77 not signed in or not allowed, 78 the device's files are of a newer nagz
+        """
+
+    static func run(_ arguments: Arguments) async throws {
+        var arguments = arguments
+        if arguments.flag("--help") || arguments.flag("-h") { return print(usage) }
+        let home = try arguments.value("--home") ?? defaultHome()
+        let asJSON = arguments.flag("--json")
+        guard let command = arguments.next() else { throw Stop(.usage, "nagz device --help tells what it can do") }
+        do {
+            let desk = DeviceDesk(folder: DeviceFolder(path: home), asJSON: asJSON)
+            switch command {
+            case "login": try await DeviceSignIn.logIn(desk, &arguments)
+            case "logout": try await DeviceSignIn.logOut(desk, &arguments)
+            case "sync": try await DeviceSync.run(desk, &arguments)
+            case "nags": try DeviceNags.list(desk, &arguments)
+            case "complete", "excuse", "note": try await DeviceActs.run(command, desk, &arguments)
+            case "tone", "coach", "predict", "push-back", "patterns", "digest":
+                try await DeviceAnswers.run(command, desk, &arguments)
+            case "outbox": try DeviceStatus.outbox(desk, &arguments)
+            case "status": try DeviceStatus.status(desk, &arguments)
+            default: throw Stop(.usage, "there is no “device \(command)”; nagz device --help tells what there is")
+            }
+        } catch {
+            throw Stop(device: error)
+        }
+    }
+
+    private static func defaultHome() -> String {
+        let environment = ProcessInfo.processInfo.environment
+        if let home = environment["NAGZ_DEVICE_HOME"], !home.isEmpty { return home }
+        if let data = environment["XDG_DATA_HOME"], !data.isEmpty { return data + "/nagz" }
+        return NSHomeDirectory() + "/.local/share/nagz"
+    }
+}

@@ -1,0 +1,99 @@
+import Contract
+import Device
+import Domain
+import Foundation
+import NagzAI
+
+/// What the commands of a device work with: its folder, opened as far as a command needs it.
+struct DeviceDesk {
+    let folder: DeviceFolder
+    let asJSON: Bool
+
+    func session() throws -> DeviceSession {
+        guard let session = try folder.session.load() else {
+            throw Stop(.noPermission, "nobody is signed in on this device: nagz device login")
+        }
+        return session
+    }
+
+    func family(of session: DeviceSession) throws -> FamilyID {
+        guard let family = session.familyID else { throw Stop(.unknownThing, "this account has no family yet") }
+        return family
+    }
+
+    /// - Parameter isChecked: whether the whole file is looked at for damage.
+    func cache(isChecked: Bool = false) throws -> EventCache {
+        try folder.make()
+        let cache = try EventCache(path: folder.cachePath, isChecked: isChecked)
+        if cache.wasRebuilt { say("the cache was damaged; it was put aside and is fetched anew") }
+        return cache
+    }
+
+    func outbox() throws -> Outbox {
+        try folder.make()
+        return try Outbox(path: folder.outboxPath)
+    }
+
+    func client(_ session: DeviceSession) -> ServerClient {
+        ServerClient(
+            session, keptIn: folder.session, over: URLSessionTransport(session.server), now: MachineClock.moment)
+    }
+
+    /// The rules over this device's cache, and nothing that could reach anybody.
+    func local(_ cache: EventCache, _ family: FamilyID) throws -> LocalAIService {
+        let reported = try outbox().reported(in: family)
+        return LocalAIService(
+            facts: CacheFacts(cache, family: family, reported: reported, now: MachineClock.moment),
+            heuristics: Heuristics(phrasebook: try Phrasebook.english()))
+    }
+
+    /// The nag that a person means: by its id, or by the end of it.
+    func nag(_ text: String, _ cache: EventCache, _ family: FamilyID) throws -> NagID {
+        if let id = NagID(text) { return id }
+        let ending = text.lowercased()
+        let matches = try cache.nags(of: family, includingClosed: true).filter {
+            $0.id.description.hasSuffix(ending)
+        }
+        switch matches.count {
+        case 1: return matches[0].id
+        case 0: throw Stop(.unknownThing, "this device knows no nag that ends in “\(text)”: nagz device nags")
+        default: throw Stop(.usage, "\(matches.count) nags end in “\(text)”: give more of the id")
+        }
+    }
+
+    /// Tells something beside the answer, on standard error.
+    func say(_ line: String) { FileHandle.standardError.write(Data("\(line)\n".utf8)) }
+}
+
+/// The machine's clock, and real waiting.
+struct MachineClock: DeviceClock {
+    func now() -> Timestamp { Self.moment() }
+
+    func sleep(for span: Timestamp.Span) async throws {
+        try await Task.sleep(for: .microseconds(span.microseconds))
+    }
+
+    /// To the millisecond, as what people do is stamped.
+    @Sendable static func moment() -> Timestamp {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000)
+            .flooredToMillisecond
+    }
+
+    /// Microseconds since the machine started.
+    static func microseconds() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+    }
+
+    /// An id that sorts by its time of making: UUID version 7 (RFC 9562, section 5.7).
+    static func identifier<Kind>() -> Identifier<Kind> {
+        var random = SystemRandomNumberGenerator()
+        let milliseconds = UInt64(bitPattern: moment().microseconds / 1_000) & 0xffff_ffff_ffff
+        return Identifier(
+            high: milliseconds << 16 | 0x7000 | random.next() & 0x0fff,
+            low: 0x8000_0000_0000_0000 | random.next() & 0x3fff_ffff_ffff_ffff)
+    }
+}

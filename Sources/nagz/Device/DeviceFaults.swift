@@ -1,0 +1,105 @@
+import Contract
+import Device
+import Foundation
+import SQLite
+
+extension Stop {
+    /// The one line and the exit code for whatever went wrong on the device.
+    init(device error: any Error) {
+        switch error {
+        case let stop as Stop: self = stop
+        case let error as ClientError: self = Stop(error)
+        case let error as SQLiteError: self = Stop(error)
+        case let miss as CacheMiss: self = Stop(miss)
+        case let refusal as LocalRefusal: self = Stop(refusal)
+        case let fault as SyncFault: self = Stop(fault)
+        case is SessionFileError:
+            self.init(.inputOutput, "the session's file cannot be read or written; nagz device logout begins anew")
+        case is CancellationError: self.init(.tryLater, "cancelled")
+        default: self.init(.inputOutput, Self.line(error))
+        }
+    }
+
+    /// Whether a round of sync may succeed later by itself: the seconds the server asked for, 0 for none; nil if not.
+    static func patience(_ error: any Error) -> Int? {
+        switch error {
+        case let error as ClientError:
+            guard error.isTransient else { return nil }
+            if case .refused(let refusal) = error { return refusal.retryAfter ?? 0 }
+            return 0
+        case SQLiteError.busy, is SyncFault: return 0
+        default: return nil
+        }
+    }
+
+    private init(_ error: ClientError) {
+        switch error {
+        case .transport(.garbled), .transport(.tooLarge):
+            self.init(.protocolFault, "the server does not keep to its contract: \(Self.line(error))")
+        case .transport(.insecure): self.init(.configuration, Self.line(error))
+        case .transport: self.init(.unavailable, "\(Self.line(error)); what this device holds is unharmed")
+        case .unreadable(let what): self.init(.protocolFault, what)
+        case .signedOut: self.init(.noPermission, "the session is over: nagz device login")
+        case .unsaved: self.init(.inputOutput, "new tokens could not be kept: is the disk full?")
+        case .refused(let refusal):
+            let code: Code =
+                switch refusal.status {
+                case 401, 403: .noPermission
+                case 404: .unknownThing
+                case 429, 503: .tryLater
+                case 500...: .unavailable
+                default: .notApplied
+                }
+            self.init(code, refusal.message)
+        }
+    }
+
+    private init(_ error: SQLiteError) {
+        switch error {
+        case .newerSchema:
+            self.init(.configuration, "the cache is of a newer nagz: update this one; the cache was left as it is")
+        case .full: self.init(.inputOutput, "the disk is full; what this device holds is unharmed")
+        case .corrupt: self.init(.inputOutput, "the cache is damaged: nagz device sync begins it anew")
+        case .busy: self.init(.tryLater, "another nagz holds the cache; try again")
+        case .inaccessible, .constraint, .unexpectedShape, .failed:
+            self.init(.inputOutput, "the device's files: \(error)")
+        }
+    }
+
+    private init(_ miss: CacheMiss) {
+        switch miss {
+        case .neverSynced: self.init(.unknownThing, "nothing was synced yet: nagz device sync")
+        case .nagUnknown: self.init(.unknownThing, "this device does not know that nag: nagz device sync")
+        case .notHeld: self.init(.noPermission, "this device does not hold that person's past, and was not to ask")
+        }
+    }
+
+    private init(_ refusal: LocalRefusal) {
+        switch refusal {
+        case .consentMissing:
+            self.init(.noPermission, "AI mediation needs the ai_mediation consent, which is not in force")
+        case .mustBeRecorded:
+            self.init(.noPermission, "a push-back is the server's to record; this device was not to ask it")
+        case .switchedOff:
+            self.init(.noPermission, "answers on the device are switched off by your ai_on_device_enabled preference")
+        }
+    }
+
+    private init(_ fault: SyncFault) {
+        switch fault {
+        case .noProgress: self.init(.protocolFault, "the server hands out the same page again and again")
+        case .unanswered: self.init(.protocolFault, "the server took the outbox and did not say what became of it")
+        }
+    }
+
+    /// One line for a person.
+    static func line(_ error: any Error) -> String {
+        switch error {
+        case ClientError.transport(let fault): fault.description
+        case let error as ClientError: Stop(error).line
+        case let error as SQLiteError: Stop(error).line
+        case let fault as SyncFault: Stop(fault).line
+        default: (error as NSError).localizedDescription
+        }
+    }
+}

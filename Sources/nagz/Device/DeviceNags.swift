@@ -1,0 +1,106 @@
+import Contract
+import Device
+import Domain
+import Foundation
+import JSON
+import NagzAI
+
+/// `nagz device nags`: what this device knows of.
+enum DeviceNags {
+    static func list(_ desk: DeviceDesk, _ arguments: inout Arguments) throws {
+        let includesClosed = arguments.flag("--all")
+        try arguments.finish()
+        let session = try desk.session()
+        let family = try desk.family(of: session)
+        let reported = try desk.outbox().reported(in: family)
+        let nags = try desk.cache().nags(of: family, includingClosed: includesClosed)
+        if desk.asJSON {
+            return print(json: .array(nags.map { $0.json(isReported: reported.contains($0.id)) }))
+        }
+        if nags.isEmpty { print("no \(includesClosed ? "" : "open ")nags on this device") }
+        let now = MachineClock.moment()
+        for nag in nags {
+            let name = nag.recipientID == session.userID ? "me" : nag.recipientName ?? nag.recipientID.ending
+            let status =
+                reported.contains(nag.id)
+                ? "done (to be handed in)" : nag.status == "open" && nag.dueAt < now ? "overdue" : nag.status
+            print(
+                nag.id.ending, nag.dueAt.spoken, name.padded(to: 10), status.padded(to: 10),
+                nag.description ?? nag.category, separator: "  ")
+        }
+    }
+}
+
+extension CachedNag {
+    fileprivate func json(isReported: Bool) -> JSONValue {
+        [
+            "id": .string(id.description), "creator_id": .string(creatorID.description),
+            "recipient_id": .string(recipientID.description),
+            "recipient_name": recipientName.map { .string($0) } ?? .null, "due_at": .string(dueAt.rfc3339),
+            "category": .string(category), "description": description.map { .string($0) } ?? .null,
+            "status": .string(status), "is_reported": .bool(isReported),
+        ]
+    }
+}
+
+/// `nagz device complete`, `excuse` and `note`: done here at once, and the server's as soon as it is reached.
+enum DeviceActs {
+    static func run(_ command: String, _ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
+        let (isOffline, sumsUp) = (arguments.flag("--offline"), arguments.flag("--summary-only"))
+        let note = try arguments.value("--note")
+        guard let name = arguments.next() else { throw Stop(.usage, "nagz device \(command) takes a NAG") }
+        let text = command == "complete" ? nil : arguments.next()
+        try arguments.finish()
+        let session = try desk.session()
+        let family = try desk.family(of: session)
+        let cache = try desk.cache()
+        let nag = try desk.nag(name, cache, family)
+        let act: InputAct
+        switch (command, text) {
+        case ("complete", _): act = .status(.completed, note: note)
+        case (_, let text?) where !(1...2_000).contains(text.unicodeScalars.count):
+            throw Stop(.usage, "the text has 1 to 2000 characters")
+        case ("excuse", let text?) where sumsUp:
+            let answer = try await desk.local(cache, family).summarizeExcuse(text, nagID: nag)
+            act = .excuse(text: answer.summary, category: answer.category)
+        case ("excuse", let text?): act = .excuse(text: text, category: nil)
+        case (_, let text?): act = .note(text: text)
+        default: throw Stop(.usage, "nagz device \(command) takes a NAG and a TEXT")
+        }
+        try requireOpen(nag, act, cache, family)
+        let item = OutboxItem(
+            clientID: MachineClock.identifier(), nagID: nag, act: act, madeAt: MachineClock.moment())
+        try desk.outbox().add(item, of: family)
+        try await tell(item, isOffline ? nil : try await DeviceSync.handIn(desk, session, cache), desk)
+    }
+
+    /// What the device knows to be over need not be tried.
+    private static func requireOpen(_ id: NagID, _ act: InputAct, _ cache: EventCache, _ family: FamilyID) throws {
+        guard case .status = act, let nag = try cache.nag(id, of: family), nag.status != NagStatus.open.rawValue else {
+            return
+        }
+        throw Stop(.notApplied, "that nag is \(nag.status) already")
+    }
+
+    private static func tell(_ item: OutboxItem, _ outcome: HandInOutcome?, _ desk: DeviceDesk) async throws {
+        var state = "kept"
+        var reason: String?
+        switch outcome {
+        case .reached(let summary):
+            try DeviceStatus.requireAllApplied(summary.unapplied, desk)
+            state = "applied"
+        case .kept(let error): reason = Stop.line(error)
+        case nil: break
+        }
+        if desk.asJSON {
+            print(json: [
+                "client_id": .string(item.clientID.description), "state": .string(state),
+                "reason": reason.map { .string($0) } ?? .null,
+            ])
+        } else if state == "applied" {
+            print("done, and the server knows")
+        } else {
+            print("done here; \(reason.map { "\($0): " } ?? "")the next sync hands it in")
+        }
+    }
+}

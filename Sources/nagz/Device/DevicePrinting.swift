@@ -1,0 +1,71 @@
+import Contract
+import Device
+import Domain
+import Foundation
+import JSON
+
+/// One JSON document on standard output.
+func print(json: JSONValue) { print(json.description) }
+
+extension WireOutput {
+    /// This value as JSON that can stand in another document.
+    var jsonValue: JSONValue { (try? JSONValue(parsing: jsonBytes.span)) ?? .null }
+}
+
+extension Timestamp {
+    /// Date and time on this machine's clock: `Tue 2026-03-10 18:00`.
+    var spoken: String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.dateFormat = "EEE yyyy-MM-dd HH:mm"
+        return formatter.string(from: Date(timeIntervalSince1970: Double(microseconds) / 1_000_000))
+    }
+
+    /// The time alone.
+    var spokenTime: String { String(spoken.suffix(5)) }
+}
+
+extension Timestamp.Span {
+    /// Roughly: `12 s`, `5 min`, `3 h`, `2 days`.
+    var spoken: String {
+        let seconds = abs(microseconds / 1_000_000)
+        return switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7_200: "\(seconds / 60) min"
+        case ..<172_800: "\(seconds / 3_600) h"
+        default: "\(seconds / 86_400) days"
+        }
+    }
+}
+
+extension Identifier {
+    /// The end of an id, by which people name it.
+    var ending: String { String(description.suffix(8)) }
+}
+
+extension AnswerReason {
+    /// As the end of a sentence.
+    var spoken: String {
+        switch self {
+        case .fresh: "its copy is fresh"
+        case .stale: "this device's copy is older than a day"
+        case .neverSynced: "this device has no copy yet"
+        case .nagUnknown: "this device does not know the nag"
+        case .notHeld: "the past that counts is another person's"
+        case .wholeFamily: "it is about the whole family"
+        case .mustBeRecorded: "a push-back is recorded before the next"
+        case .switchedOff: "answers on the device are switched off"
+        case .serverUnreachable: "the server could not be reached"
+        case .local: "nobody else was to be asked"
+        }
+    }
+}
+
+extension AnswerRecord {
+    /// `answered by this device in 0.4 ms: its copy is fresh`.
+    var spoken: String {
+        let milliseconds = Double(microseconds) / 1_000
+        let time = milliseconds < 10 ? String(format: "%.1f ms", milliseconds) : "\(Int(milliseconds)) ms"
+        return "answered by \(place == .device ? "this device" : "the server") in \(time): \(reason.spoken)"
+    }
+}

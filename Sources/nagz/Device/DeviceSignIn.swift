@@ -1,0 +1,106 @@
+import Contract
+import Device
+import Domain
+import Foundation
+import JSON
+
+/// `nagz device login` and `logout`.
+enum DeviceSignIn {
+    static func logIn(_ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
+        let address = try arguments.value("--server") ?? "http://127.0.0.1:9800"
+        let (email, code, username) = (
+            try arguments.value("--email"), try arguments.value("--family-code"), try arguments.value("--username")
+        )
+        try arguments.finish()
+        guard let server = ServerAddress(address) else {
+            throw Stop(.usage, "--server takes http://HOST:PORT or https://HOST")
+        }
+        if let earlier = try? desk.folder.session.load() {
+            throw Stop(
+                .usage, "\(earlier.displayName ?? "somebody") is signed in on this device: nagz device logout first")
+        }
+        try desk.folder.make()
+        let transport = URLSessionTransport(server)
+        let session: DeviceSession
+        switch (email, code, username) {
+        case (let email?, nil, nil):
+            let address = try read(email, EmailAddress.init(wireText:), "--email")
+            session = try await ServerClient.signIn(
+                API.logIn, LoginRequest(email: address, password: Secret(try secret("Password: "))), at: server,
+                over: transport)
+        case (nil, let code?, let username?):
+            let pin = try read(try secret("PIN: "), PIN.init(wireText:), "the PIN")
+            session = try await ServerClient.signIn(
+                API.childLogIn, ChildLoginRequest(familyCode: code, username: username, pin: pin), at: server,
+                over: transport)
+        default:
+            throw Stop(.usage, "login takes --email ADDRESS, or --family-code CODE and --username NAME")
+        }
+        try desk.folder.session.save(session)
+        if desk.asJSON {
+            return print(json: [
+                "user_id": .string(session.userID.description), "server": .string(server.base),
+                "family_id": session.familyID.map { .string($0.description) } ?? .null,
+                "role": session.role.map { .string($0.rawValue) } ?? .null,
+            ])
+        }
+        let role = session.role.map { " (\($0.rawValue))" } ?? ""
+        print("signed in at \(server) as \(session.displayName ?? session.userID.description)\(role)")
+        print("next: nagz device sync")
+    }
+
+    static func logOut(_ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
+        let discards = arguments.flag("--discard")
+        try arguments.finish()
+        let session = try? desk.folder.session.load()
+        if FileManager.default.fileExists(atPath: desk.folder.outboxPath), !discards {
+            let waiting = try desk.outbox().waitingCount()
+            guard waiting == 0 else {
+                throw Stop(
+                    .notApplied,
+                    "\(waiting) of your acts were not handed in yet: nagz device sync first, or logout --discard")
+            }
+        }
+        var isEndedThere = false
+        if let session {
+            // The device forgets whatever the server says: a session nobody has the tokens of ends by itself.
+            isEndedThere = (try? await desk.client(session).logOut()) != nil
+        }
+        try desk.folder.clear()
+        if desk.asJSON {
+            print(json: ["signed_out": true, "ended_at_server": .bool(isEndedThere)])
+        } else {
+            print("signed out; session, cache and outbox were removed from this device")
+            if session != nil, !isEndedThere { desk.say("the server could not be told: its session ends by itself") }
+        }
+    }
+
+    private static func read<Value>(
+        _ text: String, _ make: (String) throws(InvalidInput) -> Value, _ name: String
+    ) throws -> Value {
+        do { return try make(text) } catch {
+            throw Stop(.usage, "\(name) \(error.message)")
+        }
+    }
+
+    /// A line that is not shown: from the terminal, or from standard input where that is none.
+    private static func secret(_ prompt: String) throws -> String {
+        guard isatty(STDIN_FILENO) != 0 else {
+            guard let line = readLine(strippingNewline: true), !line.isEmpty else {
+                throw Stop(.usage, "standard input has no line with the password or PIN")
+            }
+            return line
+        }
+        FileHandle.standardError.write(Data(prompt.utf8))
+        var settings = termios()
+        tcgetattr(STDIN_FILENO, &settings)
+        var silent = settings
+        silent.c_lflag &= ~tcflag_t(ECHO)
+        tcsetattr(STDIN_FILENO, TCSANOW, &silent)
+        defer {
+            tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+            FileHandle.standardError.write(Data("\n".utf8))
+        }
+        return readLine(strippingNewline: true) ?? ""
+    }
+}

@@ -1,0 +1,106 @@
+import Contract
+import Device
+import Domain
+import Foundation
+import JSON
+
+/// `nagz device status` and `outbox`: how this device stands.
+enum DeviceStatus {
+    static func status(_ desk: DeviceDesk, _ arguments: inout Arguments) throws {
+        try arguments.finish()
+        let session = try desk.session()
+        let (cache, outbox, now) = (try desk.cache(), try desk.outbox(), MachineClock.moment())
+        let standing = try session.familyID.flatMap { try cache.standing(of: $0) }
+        let (counts, size, answers) = (try cache.counts(), try cache.size(), try cache.latestAnswers())
+        let (waiting, unapplied) = (try outbox.waitingCount(), try outbox.unapplied().count)
+        let isFresh = standing?.isFresh(at: now) ?? false
+        if desk.asJSON {
+            return print(json: [
+                "server": .string(session.server.base), "user_id": .string(session.userID.description),
+                "family_id": session.familyID.map { .string($0.description) } ?? .null,
+                "role": session.role.map { .string($0.rawValue) } ?? .null,
+                "synced_at": standing?.syncedAt.map { .string($0.rfc3339) } ?? .null, "is_fresh": .bool(isFresh),
+                "clock_ahead_seconds": standing?.clockAhead.map { .integer($0.microseconds / 1_000_000) } ?? .null,
+                "counts": [
+                    "nags": .integer(Int64(counts.nags)), "nag_events": .integer(Int64(counts.nagEvents)),
+                    "ai_mediation_events": .integer(Int64(counts.mediations)),
+                    "gamification_events": .integer(Int64(counts.gamification)),
+                    "members": .integer(Int64(counts.members)),
+                ],
+                "bytes": .integer(Int64(size)), "waiting": .integer(Int64(waiting)),
+                "unapplied": .integer(Int64(unapplied)), "answers": .array(answers.map(\.json)),
+            ])
+        }
+        let role = session.role.map { ", \($0.rawValue)" } ?? ""
+        print("signed in   \(session.displayName ?? session.userID.description)\(role), at \(session.server)")
+        let age = standing?.age(at: now).map {
+            "\($0.spoken) ago" + (isFresh ? "" : ", stale: the server is asked first")
+        }
+        print("synced      \(age ?? "never")\(standing?.isRefetching == true ? ", a full resync is under way" : "")")
+        print(
+            "held        \(counts.nags) nags, \(counts.nagEvents) events, \(counts.mediations) of the mediator,"
+                + " \(counts.gamification) of points, \(counts.members) members; \((size + 1_023) / 1_024) KB")
+        print("outbox      \(waiting) to be handed in, \(unapplied) not applied")
+        if let ahead = standing?.clockAhead, abs(ahead.microseconds) > 60_000_000 {
+            print(
+                "clock       this device's clock is \(ahead.spoken) \(ahead < .seconds(0) ? "behind" : "ahead of") the server's"
+            )
+        }
+        for answer in answers {
+            print("\(answer.operation.rawValue.padded(to: 18)) \(answer.at.spoken): \(answer.spoken)")
+        }
+    }
+
+    static func outbox(_ desk: DeviceDesk, _ arguments: inout Arguments) throws {
+        let putsAway = arguments.flag("--put-away")
+        try arguments.finish()
+        let session = try desk.session()
+        let outbox = try desk.outbox()
+        if putsAway {
+            let count = try outbox.putAwayUnapplied()
+            return desk.asJSON ? print(json: ["put_away": .integer(Int64(count))]) : print("put away: \(count)")
+        }
+        let (waiting, unapplied) = (try outbox.waiting(of: try desk.family(of: session)), try outbox.unapplied())
+        if desk.asJSON {
+            return print(json: [
+                "waiting": .array(waiting.map(\.jsonValue)),
+                "unapplied": .array(
+                    unapplied.map {
+                        [
+                            "item": $0.item.jsonValue, "is_conflict": .bool($0.isConflict),
+                            "code": $0.code.map { .string($0) } ?? .null,
+                            "message": $0.message.map { .string($0) } ?? .null,
+                        ]
+                    }),
+            ])
+        }
+        if waiting.isEmpty, unapplied.isEmpty { print("the outbox is empty") }
+        for item in waiting {
+            print("waiting      \(item.madeAt.spoken)  \(item.act.kind.rawValue)  \(item.nagID.ending)")
+        }
+        for input in unapplied {
+            let label = input.isConflict ? "conflict" : "refused"
+            print(
+                label.padded(to: 12), input.item.madeAt.spoken, input.item.act.kind.rawValue, input.item.nagID.ending,
+                input.message ?? "", separator: "  ")
+        }
+    }
+
+    /// Says what the server did not apply; it stays in the outbox until it is put away.
+    static func requireAllApplied(_ unapplied: [InputResult], _ desk: DeviceDesk) throws {
+        guard let first = unapplied.first else { return }
+        let more = unapplied.count > 1 ? " (and \(unapplied.count - 1) more)" : ""
+        throw Stop(
+            .notApplied, "not applied: \(first.error?.message ?? first.outcome.rawValue)\(more); see nagz device outbox"
+        )
+    }
+}
+
+extension AnswerRecord {
+    fileprivate var json: JSONValue {
+        [
+            "operation": .string(operation.rawValue), "place": .string(place.rawValue),
+            "reason": .string(reason.rawValue), "at": .string(at.rfc3339), "microseconds": .integer(microseconds),
+        ]
+    }
+}

@@ -1,0 +1,114 @@
+import Contract
+import Device
+import Domain
+import Foundation
+import JSON
+import SQLite
+
+/// `nagz device sync`.
+enum DeviceSync {
+    static func run(_ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
+        let watches = arguments.flag("--watch")
+        let seconds = try arguments.number("--every", in: 1...86_400)
+        let mode = try arguments.value("--mode") ?? SyncMode.cursor.rawValue
+        try arguments.finish()
+        guard let mode = SyncMode(rawValue: mode) else { throw Stop(.usage, "--mode takes cursor or timestamps") }
+        let session = try desk.session()
+        let family = try desk.family(of: session)
+        let cache = try desk.cache(isChecked: true)
+        let service = SyncService(
+            cache: cache, outbox: try desk.outbox(), source: desk.client(session), mode: mode, now: MachineClock.moment)
+        do {
+            guard watches else {
+                let summary = try await service.run(family) { showProgress($0, desk) }
+                return try report(summary, cache, desk)
+            }
+            let schedule = SyncSchedule(interval: .seconds(Int64(seconds ?? 5)))
+            if !desk.asJSON { print("watching \(session.server); Ctrl-C ends it, nothing is lost by that") }
+            try await service.watch(
+                family, schedule: schedule, clock: MachineClock(), random: { Double.random(in: 0..<1) },
+                isTransient: Stop.patience
+            ) { result in
+                switch result {
+                case .success(let summary): showRound(summary, desk)
+                case .failure(let error):
+                    desk.say("\(MachineClock.moment().spokenTime)  \(Stop.line(error)); trying again")
+                }
+            }
+        } catch ClientError.refused(let refusal) where refusal.status == 403 {
+            // Who does not belong to the family any more keeps nothing of it.
+            try cache.forget(family)
+            throw Stop(.noPermission, "\(refusal.message) What this device held of the family was removed.")
+        } catch SQLiteError.corrupt {
+            try EventCache.putAside(desk.folder.cachePath)
+            throw Stop(.tryLater, "the cache was damaged and put aside: nagz device sync fetches it anew")
+        }
+    }
+
+    /// One round after something was done here; says where it stands when nobody is reached.
+    /// - Returns: what was not applied.
+    static func handIn(_ desk: DeviceDesk, _ session: DeviceSession, _ cache: EventCache) async throws -> HandInOutcome
+    {
+        let service = SyncService(
+            cache: cache, outbox: try desk.outbox(), source: desk.client(session), now: MachineClock.moment)
+        do {
+            return .reached(try await service.run(try desk.family(of: session)))
+        } catch let error as ClientError where error.isTransient {
+            return .kept(error)
+        }
+    }
+
+    private static func showProgress(_ summary: SyncSummary, _ desk: DeviceDesk) {
+        guard !desk.asJSON, isatty(STDERR_FILENO) != 0 else { return }
+        FileHandle.standardError.write(Data("\r\(summary.pages) pages, \(summary.rows) rows ".utf8))
+    }
+
+    private static func report(_ summary: SyncSummary, _ cache: EventCache, _ desk: DeviceDesk) throws {
+        if desk.asJSON {
+            print(json: summary.json)
+        } else {
+            if isatty(STDERR_FILENO) != 0 { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+            let counts = try cache.counts()
+            print("synced: \(summary.rows) rows in \(summary.pages) pages; \(counts.feedRows) rows held")
+            if summary.uploaded > 0 { print("handed in: \(summary.uploaded)") }
+        }
+        try DeviceStatus.requireAllApplied(summary.unapplied, desk)
+    }
+
+    private static func showRound(_ summary: SyncSummary, _ desk: DeviceDesk) {
+        if desk.asJSON {
+            if summary.rows > 0 || summary.uploaded > 0 { print(json: summary.json) }
+            return flush()
+        }
+        let time = MachineClock.moment().spokenTime
+        if summary.uploaded > 0 { print("\(time)  handed in \(summary.uploaded)") }
+        for result in summary.unapplied { print("\(time)  NOT APPLIED: \(result.error?.message ?? "")") }
+        for nag in summary.nags {
+            print("\(time)  \(nag.status.padded(to: 10)) \(nag.id.ending)  \(nag.description ?? nag.category)")
+        }
+        if summary.rows > summary.nags.count {
+            print("\(time)  \(summary.rows - summary.nags.count) events")
+        }
+        flush()
+    }
+
+    /// What a pipe is to show at once.
+    private static func flush() { fflush(nil) }
+}
+
+/// What became of a round that was to hand something in.
+enum HandInOutcome {
+    case reached(SyncSummary)
+    /// Nobody was reached; the outbox keeps it.
+    case kept(ClientError)
+}
+
+extension SyncSummary {
+    fileprivate var json: JSONValue {
+        [
+            "pages": .integer(Int64(pages)), "rows": .integer(Int64(rows)), "uploaded": .integer(Int64(uploaded)),
+            "refetched": .bool(wasRefetched), "unapplied": .array(unapplied.map(\.jsonValue)),
+            "nags": .array(nags.map(\.jsonValue)),
+        ]
+    }
+}

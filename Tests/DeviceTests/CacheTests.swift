@@ -1,0 +1,198 @@
+import Contract
+import Domain
+import Foundation
+import SQL
+import Testing
+
+@testable import Device
+@testable import SQLite
+
+@Suite("The event cache")
+struct CacheTests {
+    private let now = start + .hours(1)
+
+    @Test("a page comes in once, with the place to go on from")
+    func apply() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            let first = page(nags: [syncedNag(1)], events: [syncedEvent(1)], cursor: "a", hasMore: true)
+            #expect(try cache.apply(first, of: homeFamily, askedFrom: .cursor(nil), at: now))
+            #expect(try cache.standing(of: homeFamily)?.syncedAt == nil)
+            // Another process was faster: what was asked from elsewhere is not taken.
+            #expect(try !cache.apply(first, of: homeFamily, askedFrom: .cursor(nil), at: now))
+            let second = page(nags: [syncedNag(1, status: "completed"), syncedNag(2)], cursor: "b", facts: facts())
+            #expect(
+                try cache.apply(second, of: homeFamily, askedFrom: .cursor("a"), at: now, clockAhead: .seconds(4)))
+            let standing = try #require(try cache.standing(of: homeFamily))
+            #expect(standing.cursor == "b" && standing.syncedAt == now && standing.clockAhead == .seconds(4))
+            #expect(standing.isFresh(at: now + .hours(24)) && !standing.isFresh(at: now + .hours(25)))
+            #expect(!standing.isFresh(at: now - .hours(2)), "a clock that was set back")
+            let nags = try cache.nags(of: homeFamily, includingClosed: true)
+            #expect(nags.map(\.status) == ["open", "completed"] && nags[0].recipientName == "Me")
+            #expect(
+                try cache.counts() == CacheCounts(nags: 2, nagEvents: 1, mediations: 0, gamification: 0, members: 1))
+        }
+    }
+
+    @Test("a full resync keeps what was there until it is through, and then only what came again")
+    func refetch() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            let all = page(nags: [syncedNag(1), syncedNag(2), syncedNag(3)], events: [syncedEvent(1)], cursor: "a")
+            _ = try cache.apply(all, of: homeFamily, askedFrom: .cursor(nil), at: now)
+            let again = page(nags: [syncedNag(2)], cursor: "b", hasMore: true, mustRefetch: true)
+            _ = try cache.apply(again, of: homeFamily, askedFrom: .cursor("a"), at: now)
+            #expect(try cache.counts().nags == 3 && cache.standing(of: homeFamily)?.isRefetching == true)
+            _ = try cache.apply(
+                page(nags: [syncedNag(4)], cursor: "c"), of: homeFamily, askedFrom: .cursor("b"), at: now)
+            #expect(try cache.nags(of: homeFamily).map(\.id.low) == [2, 4])
+            #expect(try cache.counts().nagEvents == 0 && cache.standing(of: homeFamily)?.isRefetching == false)
+            let gone = DeletedEntity(entity: "nags", id: ResourceID(high: 1, low: 4))
+            let last = page(
+                cursor: "d", deleted: [gone, DeletedEntity(entity: "stars", id: ResourceID(high: 1, low: 2))])
+            _ = try cache.apply(last, of: homeFamily, askedFrom: .cursor("c"), at: now)
+            #expect(try cache.nags(of: homeFamily).map(\.id.low) == [2])
+        }
+    }
+
+    @Test("closed nags go after 30 days, events after 90, open nags never")
+    func retention() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            let first = page(
+                nags: [syncedNag(1), syncedNag(2, status: "completed"), syncedNag(3, status: "completed")],
+                events: [
+                    syncedEvent(1), syncedEvent(2, "nag_completed"),
+                    syncedEvent(3, "nag_completed", at: start + .days(20)),
+                ], cursor: "a")
+            _ = try cache.apply(first, of: homeFamily, askedFrom: .cursor(nil), at: start + .days(20))
+            func poll(_ cursor: String, _ next: String, days: Int64) throws -> CacheCounts {
+                _ = try cache.apply(
+                    page(cursor: next), of: homeFamily, askedFrom: .cursor(cursor), at: start + .days(days))
+                return try cache.counts()
+            }
+            #expect(try poll("a", "b", days: 31).nags == 2)
+            #expect(try poll("b", "c", days: 51).nags == 1)
+            #expect(
+                try poll("c", "d", days: 91)
+                    == CacheCounts(nags: 1, nagEvents: 1, mediations: 0, gamification: 0, members: 0))
+        }
+    }
+
+    @Test("what a person may not see any more leaves their device")
+    func visibility() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            let foreign = syncedNag(1, to: sibling, from: sibling)
+            _ = try cache.apply(
+                page(nags: [foreign, syncedNag(2)], cursor: "a", facts: facts()), of: homeFamily,
+                askedFrom: .cursor(nil), at: now)
+            #expect(try cache.counts().nags == 2)
+            _ = try cache.apply(
+                page(cursor: "b", facts: facts(role: .child)), of: homeFamily, askedFrom: .cursor("a"), at: now)
+            #expect(try cache.nags(of: homeFamily).map(\.id.low) == [2])
+            try cache.forget(homeFamily)
+            #expect(try cache.counts().feedRows == 0 && cache.standing(of: homeFamily) == nil)
+        }
+    }
+
+    @Test("a damaged cache is put aside and begun anew; a newer one is left alone")
+    func damage() async throws {
+        try await withFolder { folder in
+            let path = folder + "/cache.db"
+            var cache: EventCache? = try EventCache(path: path)
+            let nags = (0..<400).map { syncedNag($0) }
+            _ = try cache?.apply(page(nags: nags, cursor: "a"), of: homeFamily, askedFrom: .cursor(nil), at: now)
+            cache = nil
+            var bytes = try Data(contentsOf: URL(filePath: path))
+            for offset in stride(from: 4_096, to: bytes.count, by: 64) { bytes[offset] = 0xff }
+            try bytes.write(to: URL(filePath: path))
+            let rebuilt = try EventCache(path: path, isChecked: true)
+            #expect(rebuilt.wasRebuilt)
+            #expect(try rebuilt.counts().feedRows == 0 && rebuilt.standing(of: homeFamily) == nil)
+            #expect(FileManager.default.fileExists(atPath: path + ".damaged"))
+            try rebuilt.database.run(script: "PRAGMA user_version = 99")
+            #expect(throws: SQLiteError.newerSchema(version: 99)) { try EventCache(path: path) }
+            try EventCache.remove(path)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+        }
+    }
+
+    @Test("a full disk loses the page and nothing else")
+    func fullDisk() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            _ = try cache.apply(
+                page(nags: [syncedNag(1)], cursor: "a"), of: homeFamily, askedFrom: .cursor(nil), at: now)
+            try cache.database.limitPages(to: 40)
+            let large = page(nags: (0..<2_000).map { syncedNag($0) }, cursor: "b")
+            #expect(throws: SQLiteError.full) {
+                try cache.apply(large, of: homeFamily, askedFrom: .cursor("a"), at: now)
+            }
+            #expect(try cache.counts().nags == 1 && cache.standing(of: homeFamily)?.cursor == "a")
+            try cache.database.limitPages(to: 1_000_000)
+            #expect(try cache.apply(large, of: homeFamily, askedFrom: .cursor("a"), at: now))
+            #expect(try cache.counts().nags == 2_000)
+        }
+    }
+}
+
+/// What a process that is killed leaves behind: the files as they are between any two statements.
+@Suite("Killed in the middle of a page")
+struct CrashTests {
+    /// Rows and place of a cache, for comparing.
+    private struct Contents: Equatable {
+        let counts: CacheCounts
+        let cursor: String?
+    }
+
+    private func contents(_ path: String) throws -> Contents {
+        let cache = try EventCache(path: path, isChecked: true)
+        #expect(!cache.wasRebuilt)
+        return Contents(counts: try cache.counts(), cursor: try cache.standing(of: homeFamily)?.cursor)
+    }
+
+    private func copy(_ path: String, to other: String) throws {
+        // Without -shm, which a new process makes from the log.
+        for suffix in ["", "-wal"] {
+            try? FileManager.default.removeItem(atPath: other + suffix)
+            if FileManager.default.fileExists(atPath: path + suffix) {
+                try FileManager.default.copyItem(atPath: path + suffix, toPath: other + suffix)
+            }
+        }
+        try? FileManager.default.removeItem(atPath: other + "-shm")
+    }
+
+    @Test("at every point the page is there with its place, or nothing of it is", arguments: [3, 600])
+    func everyPoint(rows: UInt64) async throws {
+        try await withFolder { folder in
+            let (path, left) = (folder + "/cache.db", folder + "/left.db")
+            let cache = try EventCache(path: path)
+            _ = try cache.apply(
+                page(nags: [syncedNag(9_999)], cursor: "a"), of: homeFamily, askedFrom: .cursor(nil),
+                at: start)
+            let before = try contents(path)
+            var seen: [Contents] = []
+            var faults: [any Error] = []
+            var point = 0
+            cache.database.afterWrite = {
+                point += 1
+                guard rows < 10 || point.isMultiple(of: 37) || point > 1_180 else { return }
+                do {
+                    try copy(path, to: left)
+                    seen.append(try contents(left))
+                } catch { faults.append(error) }
+            }
+            let nags = (0..<rows).map { syncedNag($0, status: "completed") }
+            let events = (0..<rows).map { syncedEvent($0, "nag_completed") }
+            _ = try cache.apply(
+                page(nags: nags, events: events, cursor: "b", facts: facts()), of: homeFamily, askedFrom: .cursor("a"),
+                at: start)
+            cache.database.afterWrite = nil
+            let after = try contents(path)
+            #expect(faults.isEmpty && seen.count > 10)
+            #expect(seen.allSatisfy { $0 == before || $0 == after })
+            #expect(seen.first == before && seen.last == after && before != after)
+        }
+    }
+}

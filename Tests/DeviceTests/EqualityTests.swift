@@ -1,0 +1,145 @@
+import Contract
+import Device
+import Domain
+import FamilyHistories
+import NagzAI
+import Testing
+import TimeZones
+
+/// The seven operations over a random past: by the definitions over all of it, and by a device that was sent its feed.
+@Suite("The same answers on both sides")
+struct EqualityTests {
+    private static let family = FamilyID(high: 0xfa, low: 7)
+    private static let heuristics = Result { Heuristics(phrasebook: try Phrasebook.english()) }
+
+    private static func members(_ dice: inout SeededNumbers) -> [FamilyHistory.Member] {
+        let roles: [FamilyRole] = [.child, .guardian, .participant, .guardian, .child, .participant]
+        return roles.prefix(.random(in: 2...6, using: &dice)).enumerated().map { index, role in
+            FamilyHistory.Member(
+                id: UserID(high: 0xaa, low: UInt64(index)), name: "Member \(index % 3)", role: role,
+                status: index > 2 && Bool.random(using: &dice) ? .removed : .active)
+        }
+    }
+
+    /// Compares what one member's device answers with what the server does.
+    private func compare(
+        _ history: FamilyHistory, _ reader: FamilyHistory.Member, _ cache: EventCache, _ zones: ZoneTable
+    ) async throws -> Int {
+        var place = FeedPlace.cursor(nil)
+        for page in history.pages(for: reader.id, rowsPerPage: 40) {
+            #expect(try cache.apply(page, of: history.family, askedFrom: place, at: history.now))
+            place = .cursor(page.cursor)
+        }
+        let heuristics = try Self.heuristics.get()
+        let now = history.now
+        let facts = CacheFacts(cache, family: history.family, zones: zones, now: { now })
+        let (device, server) = (
+            HeuristicAIService(facts: facts, heuristics: heuristics),
+            HeuristicAIService(facts: history, heuristics: heuristics)
+        )
+        var compared = 0
+        var dice = SeededNumbers(seed: UInt64(history.nags.count))
+        for nag in history.nags.shuffled(using: &dice).prefix(10) {
+            do {
+                let tone = try await device.selectTone(nagID: nag.id)
+                #expect(tone == (try await server.selectTone(nagID: nag.id)))
+                let tip = try await device.coaching(nagID: nag.id)
+                #expect(tip == (try await server.coaching(nagID: nag.id)))
+                let prediction = try await device.predictCompletion(nagID: nag.id)
+                #expect(prediction == (try await server.predictCompletion(nagID: nag.id)))
+                let pushBack = try await device.pushBack(nagID: nag.id)
+                #expect(pushBack == (try await server.pushBack(nagID: nag.id)))
+                compared += 4
+            } catch let miss as CacheMiss {
+                #expect(miss == Self.expectedMiss(nag, reader, history), "\(nag.status)")
+            }
+        }
+        for member in history.members {
+            do {
+                let patterns = try await device.patterns(userID: member.id, familyID: history.family)
+                #expect(patterns == (try await server.patterns(userID: member.id, familyID: history.family)))
+                compared += 1
+            } catch CacheMiss.notHeld {
+                #expect(reader.role != .guardian && member.id != reader.id)
+            }
+        }
+        if reader.role == .guardian {
+            let digest = try await device.digest(familyID: history.family)
+            #expect(digest == (try await server.digest(familyID: history.family)))
+            compared += 1
+        } else {
+            await #expect(throws: CacheMiss.notHeld) { try await device.digest(familyID: history.family) }
+        }
+        try cache.forget(history.family)
+        return compared
+    }
+
+    /// What a device need not know: a nag that is not its reader's or left the feed, and another person's past.
+    private static func expectedMiss(
+        _ nag: FamilyHistory.Nag, _ reader: FamilyHistory.Member, _ history: FamilyHistory
+    ) -> CacheMiss? {
+        let isSeen = reader.role == .guardian || nag.creator == reader.id || nag.recipient == reader.id
+        let isKept = nag.closedAt.map { $0 >= history.now - .days(30) } ?? true
+        if !isSeen || !isKept { return .nagUnknown }
+        return reader.role == .guardian || nag.recipient == reader.id ? nil : .notHeld
+    }
+
+    @Test("twelve hundred families, each seen by a guardian and by somebody else", arguments: 0..<20)
+    func small(block: Int) async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            var compared = 0
+            let zones = ZoneTable()
+            for number in 0..<60 {
+                let seed = UInt64(block * 1_000 + number)
+                var dice = SeededNumbers(seed: seed &* 31)
+                let history = FamilyHistory.random(
+                    seed: seed, family: Self.family, members: Self.members(&dice), nagCount: 14)
+                for reader in [history.members[1], history.members[(number % history.members.count)]] {
+                    compared += try await compare(history, reader, cache, zones)
+                }
+            }
+            #expect(compared > 1_000)
+        }
+    }
+
+    @Test("and some with hundreds of events", arguments: 0..<6)
+    func large(number: Int) async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            var dice = SeededNumbers(seed: UInt64(number))
+            let history = FamilyHistory.random(
+                seed: UInt64(9_000 + number), family: Self.family, members: Self.members(&dice), nagCount: 400)
+            let compared = try await compare(history, history.members[1], cache, ZoneTable())
+            #expect(compared > 1)
+        }
+    }
+
+    @Test("the comparison can fail: another fact gives another answer")
+    func canFail() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            var dice = SeededNumbers(seed: 5)
+            var history = FamilyHistory.random(
+                seed: 5, family: Self.family, members: Self.members(&dice), nagCount: 60, endingAt: start)
+            let reader = history.members[1]
+            var place = FeedPlace.cursor(nil)
+            for page in history.pages(for: reader.id, rowsPerPage: 40) {
+                _ = try cache.apply(page, of: history.family, askedFrom: place, at: history.now)
+                place = .cursor(page.cursor)
+            }
+            let nag = try #require(history.nags.first { $0.status == .open })
+            for _ in 0..<3 {
+                history.addMiss(of: nag, EventID(high: dice.next(), low: 1), at: start - .hours(1))
+            }
+            let heuristics = try Self.heuristics.get()
+            let device = HeuristicAIService(
+                facts: CacheFacts(cache, family: Self.family, now: { start }), heuristics: heuristics)
+            let server = HeuristicAIService(facts: history, heuristics: heuristics)
+            let (ours, theirs) = (
+                try await device.selectTone(nagID: nag.id), try await server.selectTone(nagID: nag.id)
+            )
+            #expect(ours != theirs)
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Contract
+import Device
+import Domain
+import Foundation
+import JSON
+import Synchronization
+
+/// A folder of the test's own that is gone when `body` is through.
+func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> Value {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "nagz-device-\(UUID().uuidString)").path()
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    return try await body(folder)
+}
+
+let start = Timestamp(seconds: 1_773_144_000)
+let homeFamily = FamilyID(high: 0xfa, low: 1)
+let me = UserID(high: 0xaa, low: 1)
+let sibling = UserID(high: 0xaa, low: 2)
+
+func syncedNag(
+    _ number: UInt64, status: String = "open", to recipient: UserID = me, from creator: UserID = sibling
+) -> SyncedNag {
+    SyncedNag(
+        id: NagID(high: 1, low: number), familyID: homeFamily, creatorID: creator, recipientID: recipient,
+        dueAt: start + .hours(5), category: "chores", doneDefinition: "ack_only", description: "Nag \(number)",
+        status: status, createdAt: start, committedAt: nil)
+}
+
+func syncedEvent(_ number: UInt64, _ type: String = "nag_created", at: Timestamp = start) -> SyncedNagEvent {
+    SyncedNagEvent(
+        id: EventID(high: 2, low: number), nagID: NagID(high: 1, low: number), eventType: type, actorID: me, at: at,
+        payload: [:])
+}
+
+func facts(role: FamilyRole = .guardian, allowsMediation: Bool = true, allowsOnDevice: Bool = true) -> FamilyFacts {
+    FamilyFacts(
+        timeZone: "UTC", maxPushBack: 2, cooldownMinutes: 60, allowsMediation: allowsMediation,
+        members: [
+            MemberFacts(
+                userID: me, displayName: "Me", role: role, status: .active, timeZone: "UTC", quietHours: nil,
+                pushBackMode: .bounded, allowsOnDevice: allowsOnDevice, streak: 4,
+                resolved: [ResolvedNags(category: .chores, total: 3, completed: 2)])
+        ])
+}
+
+func page(
+    nags: [SyncedNag] = [], events: [SyncedNagEvent] = [], cursor: String, hasMore: Bool = false,
+    mustRefetch: Bool = false, time: Timestamp = start, facts: FamilyFacts? = nil, deleted: [DeletedEntity] = []
+) -> SyncResponse {
+    SyncResponse(
+        nags: nags, nagEvents: events, aiMediationEvents: [], gamificationEvents: [], serverTime: time, cursor: cursor,
+        hasMore: hasMore, deleted: deleted, mustRefetch: mustRefetch, facts: facts)
+}
+
+/// A clock that goes on only when somebody waits.
+final class WaitingClock: DeviceClock {
+    private let state = Mutex((now: start, waits: [Timestamp.Span]()))
+    var waits: [Timestamp.Span] { state.withLock { $0.waits } }
+
+    func now() -> Timestamp { state.withLock { $0.now } }
+
+    func sleep(for span: Timestamp.Span) async throws {
+        state.withLock {
+            $0.now = $0.now + span
+            $0.waits.append(span)
+        }
+        try Task.checkCancellation()
+    }
+}
+
+/// A server that answers by a script and remembers what it was asked.
+final class ScriptedSource: FeedSource {
+    private struct State {
+        var queries: [SyncQuery] = []
+        var uploads: [OutboxUpload] = []
+    }
+    private let state = Mutex(State())
+    private let pages: @Sendable (SyncQuery, Int) throws -> SyncResponse
+    private let answers: @Sendable (OutboxUpload, Int) throws -> OutboxAnswer
+
+    init(
+        pages: @escaping @Sendable (SyncQuery, Int) throws -> SyncResponse,
+        answers: @escaping @Sendable (OutboxUpload, Int) throws -> OutboxAnswer = { upload, _ in
+            OutboxAnswer(
+                results: upload.items.map {
+                    InputResult(clientID: $0.clientID, outcome: .applied, eventID: EventID(high: 9, low: 9), error: nil)
+                })
+        }
+    ) {
+        self.pages = pages
+        self.answers = answers
+    }
+
+    var queries: [SyncQuery] { state.withLock { $0.queries } }
+    var uploads: [OutboxUpload] { state.withLock { $0.uploads } }
+    var clockAhead: Timestamp.Span? { get async { .seconds(3) } }
+
+    func page(_ query: SyncQuery) async throws -> SyncResponse {
+        let number = state.withLock { state in
+            state.queries.append(query)
+            return state.queries.count
+        }
+        return try pages(query, number)
+    }
+
+    func upload(_ upload: OutboxUpload) async throws -> OutboxAnswer {
+        let number = state.withLock { state in
+            state.uploads.append(upload)
+            return state.uploads.count
+        }
+        return try answers(upload, number)
+    }
+}

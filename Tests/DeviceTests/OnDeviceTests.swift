@@ -1,0 +1,229 @@
+import Contract
+import Device
+import Domain
+import NagzAI
+import Testing
+
+/// A server's service that says of each operation that it was asked, or that it cannot be reached.
+private final class FarAway: AIService {
+    struct Unreachable: Error {}
+    struct Refused: Error {}
+    var isDown = false
+    var refuses = false
+    private(set) var asked: [AIOperation] = []
+
+    private func answer<Response>(_ operation: AIOperation, _ response: Response) throws -> Response {
+        if isDown { throw Unreachable() }
+        if refuses { throw Refused() }
+        asked.append(operation)
+        return response
+    }
+
+    func summarizeExcuse(_ text: String, nagID: NagID) async throws -> ExcuseSummaryResponse {
+        try answer(
+            .summarizeExcuse, ExcuseSummaryResponse(nagID: nagID, summary: "far", category: .other, confidence: 1))
+    }
+    func selectTone(nagID: NagID) async throws -> ToneSelectResponse {
+        try answer(
+            .selectTone, ToneSelectResponse(nagID: nagID, tone: .firm, missCount7d: 9, streak: 9, reason: "far"))
+    }
+    func coaching(nagID: NagID) async throws -> CoachingResponse {
+        try answer(.coaching, CoachingResponse(nagID: nagID, tip: "far", category: "", scenario: ""))
+    }
+    func patterns(userID: UserID, familyID: FamilyID) async throws -> PatternsResponse {
+        try answer(.patterns, PatternsResponse(userID: userID, familyID: familyID, insights: [], analyzedAt: .epoch))
+    }
+    func digest(familyID: FamilyID) async throws -> DigestResponse {
+        try answer(
+            .digest,
+            DigestResponse(
+                familyID: familyID, periodStart: .epoch, periodEnd: .epoch, summaryText: "far", memberSummaries: [],
+                totals: DigestTotals(totalNags: 0, completed: 0, missed: 0, open: 0, completionRate: 0)))
+    }
+    func predictCompletion(nagID: NagID) async throws -> PredictCompletionResponse {
+        try answer(
+            .predictCompletion,
+            PredictCompletionResponse(nagID: nagID, likelihood: 1, suggestedReminderTime: nil, factors: []))
+    }
+    func pushBack(nagID: NagID) async throws -> PushBackResponse {
+        try answer(
+            .pushBack, PushBackResponse(nagID: nagID, shouldPushBack: false, message: nil, tone: nil, reason: "far"))
+    }
+}
+
+@Suite("Local first")
+struct OnDeviceTests {
+    /// Where one operation's answer came from and why, for a cache in some state.
+    private final class Bench {
+        let cache: EventCache
+        let far = FarAway()
+        var now = start + .hours(1)
+        var records: [AnswerRecord] = []
+        private let heuristics: Heuristics
+
+        init(_ folder: String) throws {
+            cache = try EventCache(path: folder + "/cache.db")
+            heuristics = Heuristics(phrasebook: try Phrasebook.english())
+        }
+
+        func sync(_ facts: FamilyFacts = facts()) throws {
+            let nags = [syncedNag(1), syncedNag(2, to: sibling, from: me)]
+            _ = try cache.apply(
+                page(nags: nags, cursor: "a", facts: facts), of: homeFamily, askedFrom: .cursor(nil), at: now)
+        }
+
+        var local: LocalAIService {
+            let now = now
+            return LocalAIService(
+                facts: CacheFacts(cache, family: homeFamily, now: { now }), heuristics: heuristics)
+        }
+
+        func ask(_ operation: AIOperation, nag: UInt64 = 1) async throws -> AnswerRecord {
+            let service = OnDeviceAIService(
+                local: local, server: far, user: me, isOffline: { $0 is FarAway.Unreachable }, stopwatch: { 0 },
+                record: { self.records.append($0) })
+            try await Self.run(operation, service, NagID(high: 1, low: nag))
+            return try #require(records.last)
+        }
+
+        static func run(_ operation: AIOperation, _ service: some AIService, _ nag: NagID) async throws {
+            switch operation {
+            case .summarizeExcuse: _ = try await service.summarizeExcuse("I forgot", nagID: nag)
+            case .selectTone: _ = try await service.selectTone(nagID: nag)
+            case .coaching: _ = try await service.coaching(nagID: nag)
+            case .patterns: _ = try await service.patterns(userID: me, familyID: homeFamily)
+            case .digest: _ = try await service.digest(familyID: homeFamily)
+            case .predictCompletion: _ = try await service.predictCompletion(nagID: nag)
+            case .pushBack: _ = try await service.pushBack(nagID: nag)
+            }
+        }
+    }
+
+    private static let remoteFirst: [AIOperation: AnswerReason] = [.digest: .wholeFamily, .pushBack: .mustBeRecorded]
+
+    @Test("a fresh cache answers, but for the digest and push-backs", arguments: AIOperation.allCases)
+    func fresh(operation: AIOperation) async throws {
+        try await withFolder { folder in
+            let bench = try Bench(folder)
+            try bench.sync()
+            let record = try await bench.ask(operation)
+            let reason = Self.remoteFirst[operation]
+            #expect(record.place == (reason == nil ? .device : .server) && record.reason == reason ?? .fresh)
+            #expect(bench.far.asked == (reason == nil ? [] : [operation]))
+        }
+    }
+
+    @Test(
+        "after a day the server is asked; where it is not reached, the device says what it knows",
+        arguments: AIOperation.allCases)
+    func stale(operation: AIOperation) async throws {
+        try await withFolder { folder in
+            let bench = try Bench(folder)
+            try bench.sync()
+            bench.now = bench.now + .hours(25)
+            let record = try await bench.ask(operation)
+            // An excuse is summed up here, whatever the cache knows.
+            let isLocal = operation == .summarizeExcuse
+            #expect(record.place == (isLocal ? .device : .server))
+            #expect(record.reason == (isLocal ? .fresh : Self.remoteFirst[operation] ?? .stale))
+            bench.far.isDown = true
+            if operation == .pushBack {
+                await #expect(throws: FarAway.Unreachable.self) { try await bench.ask(operation) }
+            } else {
+                let offline = try await bench.ask(operation)
+                #expect(offline.place == .device && offline.reason == (isLocal ? .fresh : .serverUnreachable))
+            }
+        }
+    }
+
+    @Test("what the cache cannot tell, the server can")
+    func misses() async throws {
+        try await withFolder { folder in
+            let bench = try Bench(folder)
+            #expect(try await bench.ask(.selectTone).reason == .neverSynced)
+            try bench.sync(facts(role: .participant))
+            #expect(try await bench.ask(.selectTone, nag: 77).reason == .nagUnknown)
+            #expect(try await bench.ask(.coaching, nag: 2).reason == .notHeld)
+            #expect(bench.records.allSatisfy { $0.place == .server })
+            bench.far.refuses = true
+            await #expect(throws: FarAway.Refused.self) { try await bench.ask(.selectTone, nag: 77) }
+        }
+    }
+
+    @Test("who switched their device off is answered by the server alone; who lacks the consent by nobody")
+    func gates() async throws {
+        try await withFolder { folder in
+            let bench = try Bench(folder)
+            try bench.sync(facts(allowsOnDevice: false))
+            #expect(try await bench.ask(.selectTone).reason == .switchedOff)
+            bench.far.isDown = true
+            await #expect(throws: FarAway.Unreachable.self) { try await bench.ask(.selectTone) }
+        }
+        try await withFolder { folder in
+            let bench = try Bench(folder)
+            try bench.sync(facts(allowsMediation: false))
+            for operation in AIOperation.allCases where Self.remoteFirst[operation] == nil {
+                await #expect(throws: LocalRefusal.consentMissing) { try await bench.ask(operation) }
+            }
+            #expect(bench.far.asked.isEmpty)
+        }
+    }
+
+    @Test("privacy level local: answered here or not at all", arguments: AIOperation.allCases)
+    func local(operation: AIOperation) async throws {
+        try await withFolder { folder in
+            let bench = try Bench(folder)
+            let nag = NagID(high: 1, low: 1)
+            if operation != .summarizeExcuse, operation != .pushBack {
+                await #expect(throws: CacheMiss.neverSynced) { try await Bench.run(operation, bench.local, nag) }
+            }
+            try bench.sync()
+            bench.now = bench.now + .days(3)
+            if operation == .pushBack {
+                await #expect(throws: LocalRefusal.mustBeRecorded) { try await Bench.run(operation, bench.local, nag) }
+            } else {
+                try await Bench.run(operation, bench.local, nag)
+            }
+            // What a value holds is all it can use: nothing in it could send a request.
+            #expect(Self.holdings(of: bench.local).allSatisfy { !$0.contains("Transport") && !$0.contains("Client") })
+        }
+    }
+
+    /// The types of everything a value holds, directly or not.
+    private static func holdings(of value: Any, depth: Int = 0) -> [String] {
+        if depth > 6 { return [] }
+        let mirror = Mirror(reflecting: value)
+        return ["\(mirror.subjectType)"] + mirror.children.flatMap { holdings(of: $0.value, depth: depth + 1) }
+    }
+
+    @Test("a completion that waits in the outbox is done on this device")
+    func reported() async throws {
+        try await withFolder { folder in
+            let bench = try Bench(folder)
+            try bench.sync()
+            let nag = NagID(high: 1, low: 1)
+            let now = bench.now
+            let facts = CacheFacts(bench.cache, family: homeFamily, reported: [nag], now: { now })
+            let local = LocalAIService(facts: facts, heuristics: Heuristics(phrasebook: try Phrasebook.english()))
+            #expect(try await local.predictCompletion(nagID: nag).likelihood == 1)
+            #expect(try await facts.nagFacts(nag).facts.category == CompletionRecord(total: 3, completed: 2))
+        }
+    }
+
+    @Test("the latest answer of each operation is remembered")
+    func answers() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            for (operation, minutes) in [(AIOperation.digest, 1), (.coaching, 2), (.digest, 3)]
+                as [(AIOperation, Int64)]
+            {
+                try cache.note(
+                    AnswerRecord(
+                        operation: operation, place: .device, reason: .fresh, at: start + .minutes(minutes),
+                        microseconds: minutes))
+            }
+            #expect(try cache.latestAnswers().map(\.operation) == [.digest, .coaching])
+            #expect(try cache.latestAnswers().map(\.microseconds) == [3, 2])
+        }
+    }
+}

@@ -1,0 +1,197 @@
+import Contract
+import Device
+import Domain
+import Foundation
+import JSON
+import SQLite
+import Testing
+
+@Suite("Sync")
+struct SyncTests {
+    struct Down: Error {}
+
+    private func item(_ number: UInt64, _ act: InputAct = .note(text: "n")) -> OutboxItem {
+        OutboxItem(
+            clientID: InputID(high: 3, low: number), nagID: NagID(high: 1, low: number), act: act, madeAt: start)
+    }
+
+    @Test("pages are asked for until there are no more, each from where the last one ended")
+    func paging() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            let source = ScriptedSource { query, number in
+                page(
+                    nags: [syncedNag(UInt64(number))], cursor: "\(number)", hasMore: number < 4,
+                    mustRefetch: number == 1, facts: number == 4 ? facts() : nil)
+            }
+            let service = SyncService(cache: cache, outbox: nil, source: source, now: { start })
+            var told: [Int] = []
+            let summary = try await service.run(homeFamily) { told.append($0.rows) }
+            #expect(source.queries.map(\.cursor) == ["start", "1", "2", "3"])
+            #expect(source.queries.allSatisfy { $0.facts && $0.since == nil })
+            #expect(summary.pages == 4 && summary.rows == 4 && summary.wasRefetched && told == [1, 2, 3, 4])
+            #expect(try cache.counts().nags == 4 && cache.standing(of: homeFamily)?.clockAhead == .seconds(3))
+        }
+    }
+
+    @Test("the older contract: server_time floored to the second, rows at the seam twice without harm")
+    func timestamps() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            let source = ScriptedSource { query, number in
+                page(
+                    nags: [syncedNag(1), syncedNag(UInt64(number))], cursor: "\(number)", hasMore: number < 3,
+                    time: start + .milliseconds(Int64(number) * 1_700))
+            }
+            let service = SyncService(cache: cache, outbox: nil, source: source, mode: .timestamps, now: { start })
+            _ = try await service.run(homeFamily)
+            #expect(source.queries.map(\.since) == [nil, start + .seconds(1), start + .seconds(3)])
+            #expect(source.queries.allSatisfy { $0.cursor == nil })
+            #expect(try cache.counts().nags == 3)
+        }
+    }
+
+    @Test("a round that breaks off goes on where it was", arguments: [1, 2, 3])
+    func resume(failing: Int) async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            let source = ScriptedSource { query, number in
+                if number == failing { throw Down() }
+                let place = query.cursor == "start" ? 0 : Int(query.cursor ?? "") ?? -1
+                return page(nags: [syncedNag(UInt64(place))], cursor: "\(place + 1)", hasMore: place < 2)
+            }
+            let service = SyncService(cache: cache, outbox: nil, source: source, now: { start })
+            await #expect(throws: Down.self) { try await service.run(homeFamily) }
+            #expect(try cache.standing(of: homeFamily)?.syncedAt == nil)
+            let summary = try await service.run(homeFamily)
+            #expect(summary.pages == 4 - failing && source.queries.count == 4)
+            #expect(try cache.counts().nags == 3 && cache.standing(of: homeFamily)?.syncedAt == start)
+        }
+    }
+
+    @Test("a cancelled round ends between two pages, and what it took in stays")
+    func cancellation() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            let source = ScriptedSource { _, number in
+                if number == 2 { withUnsafeCurrentTask { $0?.cancel() } }
+                return page(nags: [syncedNag(UInt64(number))], cursor: "\(number)", hasMore: true)
+            }
+            let service = SyncService(cache: cache, outbox: nil, source: source, now: { start })
+            await #expect(throws: CancellationError.self) { try await service.run(homeFamily) }
+            #expect(source.queries.count == 2)
+            #expect(try cache.counts().nags == 2 && cache.standing(of: homeFamily)?.cursor == "2")
+        }
+    }
+
+    @Test("a server that hands out the same place again, or starts over and over, is not followed for ever")
+    func noProgress() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            for refetches in [false, true] {
+                let source = ScriptedSource { _, number in
+                    page(cursor: refetches ? "\(number)" : "x", hasMore: true, mustRefetch: refetches)
+                }
+                let service = SyncService(cache: cache, outbox: nil, source: source, now: { start })
+                await #expect(throws: SyncFault.noProgress) { try await service.run(homeFamily) }
+                #expect(source.queries.count <= 4)
+                try cache.forget(homeFamily)
+            }
+        }
+    }
+
+    @Test("what was done offline goes up first, in its order, in batches; what was not applied stays to be seen")
+    func outbox() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            let outbox = try Outbox(path: folder + "/outbox.db")
+            for number in 0..<250 { try outbox.add(item(UInt64(number)), of: homeFamily) }
+            try outbox.add(item(900), of: FamilyID(high: 9, low: 9))
+            let source = ScriptedSource(pages: { _, _ in page(cursor: "a") }) { upload, _ in
+                OutboxAnswer(
+                    results: upload.items.map { item in
+                        let isLate = item.clientID.low == 120
+                        return InputResult(
+                            clientID: item.clientID, outcome: isLate ? .conflict : .applied, eventID: nil,
+                            error: isLate ? InputRefusal(code: .conflict, message: "Too late.") : nil)
+                    })
+            }
+            let service = SyncService(cache: cache, outbox: outbox, source: source, now: { start })
+            let summary = try await service.run(homeFamily)
+            #expect(source.uploads.map(\.items.count) == [100, 100, 50])
+            #expect(source.uploads.flatMap(\.items).map(\.clientID.low) == Array(0..<250))
+            #expect(summary.uploaded == 250 && summary.unapplied.map(\.clientID.low) == [120])
+            let kept = try outbox.unapplied()
+            #expect(kept.map(\.item) == [item(120)] && kept[0].isConflict && kept[0].message == "Too late.")
+            #expect(try outbox.waitingCount() == 1)
+            #expect(try outbox.putAwayUnapplied() == 1 && outbox.unapplied().isEmpty)
+        }
+    }
+
+    @Test("an upload nobody answered is sent again as it was, and one that is not answered for is a fault")
+    func uploadAgain() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            let outbox = try Outbox(path: folder + "/outbox.db")
+            let act = InputAct.status(.completed, note: "é")
+            try outbox.add(item(1, act), of: homeFamily)
+            #expect(try outbox.reported(in: homeFamily) == [NagID(high: 1, low: 1)])
+            let source = ScriptedSource(pages: { _, _ in page(cursor: "a") }) { upload, number in
+                if number == 1 { throw Down() }
+                return OutboxAnswer(results: [])
+            }
+            let service = SyncService(cache: cache, outbox: outbox, source: source, now: { start })
+            await #expect(throws: Down.self) { try await service.run(homeFamily) }
+            await #expect(throws: SyncFault.unanswered) { try await service.run(homeFamily) }
+            #expect(source.uploads.map(\.items) == [[item(1, act)], [item(1, act)]])
+            #expect(try outbox.waitingCount() == 1)
+        }
+    }
+
+    @Test("watching: the interval after success, longer and longer waits after failures, the end when it is no use")
+    func watch() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            struct Fatal: Error {}
+            let source = ScriptedSource { _, number in
+                switch number {
+                case 2, 3, 4, 5: throw Down()
+                case 7: throw Fatal()
+                default: return page(nags: [syncedNag(UInt64(number))], cursor: "\(number)")
+                }
+            }
+            let clock = WaitingClock()
+            let service = SyncService(cache: cache, outbox: nil, source: source, now: clock.now)
+            var outcomes: [Bool] = []
+            await #expect(throws: Fatal.self) {
+                try await service.watch(
+                    homeFamily, schedule: SyncSchedule(interval: .seconds(10)), clock: clock, random: { 0.5 },
+                    isTransient: { $0 is Down ? (outcomes.count == 3 ? 30 : 0) : nil }
+                ) { result in
+                    outcomes.append((try? result.get()) != nil)
+                }
+            }
+            #expect(outcomes == [true, false, false, false, false, true])
+            let expected: [Timestamp.Span] = [10_000, 750, 1_500, 30_000, 6_000, 10_000].map { .milliseconds($0) }
+            #expect(clock.waits == expected)
+        }
+    }
+
+    @Test("waits are spread by chance, grow to a ceiling, and start anew after success")
+    func schedule() {
+        var schedule = SyncSchedule(interval: .seconds(15), ceiling: .seconds(60))
+        #expect(schedule.wait(after: .done, random: 0) == .seconds(12))
+        #expect(schedule.wait(after: .done, random: 0.999) < .seconds(18))
+        var last = Timestamp.Span.seconds(0)
+        for _ in 0..<100 {
+            let wait = schedule.wait(after: .failed(retryAfter: nil), random: 0.999)
+            #expect(wait >= last && wait <= .seconds(60))
+            last = wait
+        }
+        #expect(last > .seconds(59))
+        #expect(schedule.wait(after: .failed(retryAfter: 90), random: 0) == .seconds(90))
+        #expect(schedule.wait(after: .failed(retryAfter: .max), random: 0) == .seconds(3_600))
+        _ = schedule.wait(after: .done, random: 0)
+        #expect(schedule.wait(after: .failed(retryAfter: nil), random: 0) == .milliseconds(500))
+    }
+}

@@ -1,0 +1,247 @@
+import Contract
+import Domain
+import JSON
+import NagzAI
+import Postgres
+import Reactor
+import SQL
+import Testing
+
+@testable import Server
+
+/// A family whose child did something offline.
+struct OutboxScene: Sendable {
+    let server: TestServer
+    let home: Household
+    let nag: NagID
+
+    init(_ server: TestServer, consents: [ConsentType] = [.aiMediation, .gamificationParticipation]) async throws {
+        self.server = server
+        home = try await server.family(consents: consents)
+        nag = try await server.nag(from: home.guardian, to: home.child, in: home.id)
+    }
+
+    func item(
+        _ act: InputAct, on nag: NagID? = nil, id: UInt64 = 1, source: InputSource = .keyboard
+    ) -> OutboxItem {
+        OutboxItem(
+            clientID: InputID(high: 0x0b, low: id), nagID: nag ?? self.nag, act: act,
+            madeAt: server.clock.now() - .hours(1), source: source)
+    }
+
+    func upload(_ items: [OutboxItem], as person: Person? = nil) async throws -> [InputResult] {
+        try await server.call(
+            API.uploadEvents, OutboxUpload(familyID: home.id, items: items), as: person ?? home.child
+        ).results
+    }
+
+    /// How many inputs are kept, and how many of them became an event.
+    func inputs() async throws -> (all: Int, applied: Int) {
+        let row = try await server.rows("SELECT count(*) AS n, count(event_id) AS applied FROM inputs")[0]
+        return (Int(row["n"]?.integerValue ?? -1), Int(row["applied"]?.integerValue ?? -1))
+    }
+}
+
+@Suite("What was done offline")
+struct UploadTests {
+    @Test("each item is applied in order, has one root event, and reaches the feed at once")
+    func applied() async throws {
+        try await TestServer.run { server in
+            let scene = try await OutboxScene(server)
+            let items = [
+                scene.item(.note(text: "On my way"), id: 1, source: .dictation),
+                scene.item(.excuse(text: "I was busy", category: nil), id: 2, source: .camera),
+                scene.item(.status(.completed, note: "Done twice over"), id: 3),
+            ]
+            let results = try await server.expectOnly(
+                audit: ["nag.note_added", "excuse.submitted", "nag.completed"],
+                events: ["note_added", "excuse_submitted", "nag_completed"], stamped: 1
+            ) { try await scene.upload(items) }
+            #expect(results.map(\.outcome) == [.applied, .applied, .applied])
+            #expect(results.map(\.clientID) == items.map(\.clientID))
+            let page = try await server.call(API.syncEvents, SyncQuery(familyID: scene.home.id), as: scene.home.child)
+            #expect(results.compactMap(\.eventID) == page.nagEvents.suffix(3).map(\.id))
+            let roots = try await server.rows(
+                """
+                SELECT i.source, e.source AS event_source, e.event_type, i.made_at < i.received_at AS is_older
+                FROM inputs i JOIN nag_events e ON e.family_id = i.family_id AND e.id = i.event_id ORDER BY i.id
+                """)
+            #expect(roots.map { $0["source"] } == ["voice", "camera_ocr", "text"])
+            #expect(roots.allSatisfy { $0["source"] == $0["event_source"] && $0["is_older"] == true })
+        }
+    }
+
+    @Test("the same batch again, whole or in part or with more, is answered the same and does nothing again")
+    func replay() async throws {
+        try await TestServer.run { server in
+            let scene = try await OutboxScene(server)
+            let other = try await server.nag(from: scene.home.guardian, to: scene.home.child, in: scene.home.id)
+            try await server.call(API.withdrawNag, NagPath(nagID: other), as: scene.home.guardian)
+            let items = [
+                scene.item(.status(.completed, note: nil), id: 1),
+                scene.item(.status(.completed, note: nil), id: 2),
+                scene.item(.status(.completed, note: nil), on: other, id: 3),
+                scene.item(.status(.missed, note: nil), id: 4),
+                scene.item(.note(text: "x"), on: NagID(high: 1, low: 1), id: 5),
+            ]
+            let first = try await scene.upload(items)
+            #expect(first.map(\.outcome) == [.applied, .alreadyDone, .conflict, .refused, .refused])
+            #expect(first[2].error?.code == .conflict && first[3].error?.code == .validationFailed)
+            #expect(first[4].error?.code == .notFound)
+            let again = try await server.expectOnly { try await scene.upload(items) }
+            #expect(again == first)
+            let backwards = try await server.expectOnly { try await scene.upload(items.reversed()) }
+            #expect(backwards == first.reversed())
+            let more = try await server.expectOnly(audit: ["nag.note_added"], events: ["note_added"], stamped: 0) {
+                try await scene.upload(items + [scene.item(.note(text: "y"), id: 6)])
+            }
+            #expect(more.dropLast() == first[...] && more.last?.outcome == .applied)
+        }
+    }
+
+    @Test("an id that is used for something else is refused; another person's ids are others")
+    func reusedID() async throws {
+        try await TestServer.run { server in
+            let scene = try await OutboxScene(server)
+            _ = try await scene.upload([scene.item(.note(text: "one"))])
+            let reused = try await server.expectOnly { try await scene.upload([scene.item(.note(text: "two"))]) }
+            #expect(reused[0].outcome == .refused && reused[0].error?.code == .validationFailed)
+            let others = try await scene.upload([scene.item(.note(text: "two"))], as: scene.home.guardian)
+            #expect(others[0].outcome == .applied)
+        }
+    }
+
+    @Test("twelve times the same at once is once")
+    func concurrent() async throws {
+        try await TestServer.run { server in
+            let scene = try await OutboxScene(server)
+            let items = [scene.item(.note(text: "one"), id: 1), scene.item(.status(.completed, note: nil), id: 2)]
+            let answers = try await server.expectOnly(
+                audit: ["nag.note_added", "nag.completed"], events: ["note_added", "nag_completed"], stamped: 1
+            ) {
+                try await withThrowingTaskGroup(of: [InputResult].self) { group in
+                    for _ in 0..<12 { group.addTask { try await scene.upload(items) } }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+            }
+            #expect(Set(answers).count == 1 && answers[0].map(\.outcome) == [.applied, .applied])
+        }
+    }
+
+    @Test("a refusal by the rules is the item's own, and on the trail")
+    func refusals() async throws {
+        try await TestServer.run { server in
+            let scene = try await OutboxScene(server, consents: [])
+            let results = try await server.expectOnly(
+                audit: ["nag.submit_excuse.denied", "input.not_applied", "nag.note_added"], events: ["note_added"],
+                stamped: 0
+            ) {
+                try await scene.upload([
+                    scene.item(.excuse(text: "I forgot", category: nil), id: 1), scene.item(.note(text: "n"), id: 2),
+                ])
+            }
+            #expect(results.map(\.outcome) == [.refused, .applied])
+            #expect(results[0].error?.code == .authorizationDenied)
+            let foreign = try await server.expectOnly {
+                try await refusal { try await scene.upload([scene.item(.note(text: "n"))], as: scene.home.stranger) }
+            }
+            #expect(foreign.status == 403)
+        }
+    }
+
+    @Test("an excuse summed up on the device comes without its words and stays its author's")
+    func summary() async throws {
+        try await TestServer.run { server in
+            let scene = try await OutboxScene(server)
+            _ = try await scene.upload([
+                scene.item(.excuse(text: "Had no time", category: .timeConflict), id: 1),
+                scene.item(.excuse(text: "I forgot it", category: nil), id: 2),
+            ])
+            let excuses = try await server.rows(
+                "SELECT text, summary, category, source FROM excuses ORDER BY category DESC")
+            #expect(excuses.map { $0["text"] } == [.null, "I forgot it"])
+            #expect(excuses[0]["summary"] == "Had no time" && excuses[0]["category"] == "time_conflict")
+            let found = try await server.rows(
+                "SELECT source, body->>'category' AS category FROM enrichments ORDER BY 2")
+            #expect(found.map { $0["source"] } == ["system", "text"])
+        }
+    }
+
+    @Test("the shape of a batch", arguments: [0, 101])
+    func sizes(count: Int) async throws {
+        try await TestServer.run { server in
+            let scene = try await OutboxScene(server)
+            let items = (0..<count).map { scene.item(.note(text: "n"), id: UInt64($0)) }
+            #expect(try await refusal { try await scene.upload(items) }.status == 422)
+            let twice = [scene.item(.note(text: "n")), scene.item(.note(text: "n"))]
+            #expect(try await refusal { try await scene.upload(twice) }.field == "items")
+        }
+    }
+}
+
+@Suite("One way in")
+struct IngestionTests {
+    @Test("what is typed and sent at once has its root and provenance too")
+    func typed() async throws {
+        try await TestServer.run { server in
+            let scene = try await OutboxScene(server)
+            let path = NagPath(nagID: scene.nag)
+            try await server.call(API.submitExcuse, path, ExcuseCreate(text: "I forgot"), as: scene.home.child)
+            try await server.call(
+                API.updateNagStatus, path, NagStatusUpdate(status: .completed), as: scene.home.child)
+            try await server.call(
+                API.updateNagStatus, path, NagStatusUpdate(status: .completed), as: scene.home.child)
+            let inputs = try await scene.inputs()
+            #expect(inputs == (2, 2))
+            let orphans = try await server.rows(
+                """
+                SELECT i.id FROM inputs i LEFT JOIN nag_events e ON e.family_id = i.family_id AND e.id = i.event_id
+                WHERE e.id IS NULL OR e.source <> i.source
+                """)
+            #expect(orphans.isEmpty)
+        }
+    }
+
+    @Test("every way words come about is stored as itself, and none as the system's")
+    func provenance() {
+        let stored = InputSource.allCases.map { StoredSource($0) }
+        #expect(Set(stored) == Set(StoredSource.allCases).subtracting([.system]))
+        #expect(StoredSource(.keyboard).rawValue == "text" && StoredSource(.dictation).rawValue == "voice")
+        #expect(StoredSource(.camera).rawValue == "camera_ocr" && StoredSource(.gallery).rawValue == "gallery_ocr")
+        #expect(StoredSource(.document).rawValue == "document" && StoredSource(.habit).rawValue == "habit")
+        #expect(StoredSource(.imported).rawValue == "legacy" && StoredSource(.onboarding).rawValue == "onboarding")
+    }
+
+    @Test("what is found out later hangs on the root, once a kind, and makes no second one")
+    func enrichment() async throws {
+        try await TestServer.run { server in
+            let scene = try await OutboxScene(server)
+            let event = try #require(try await scene.upload([scene.item(.note(text: "n"))])[0].eventID)
+            let (family, random, now) = (scene.home.id, server.random, server.clock.now())
+            func append(_ kind: Enrichment.Kind, to event: EventID) async throws -> Bool {
+                try await server.database.run { database in
+                    let heuristics = Heuristics(phrasebook: try Phrasebook.english())
+                    let tokens = Tokens(keys: [TestServer.tokenKey])
+                    let pool = try BlockingPool(name: "test", threads: 1, queueLimit: 1)
+                    let backend = Backend(
+                        database: database, clock: server.clock, random: random, tokens: tokens,
+                        hashing: PasswordHashing(pool, cost: .testing), heuristics: heuristics)
+                    let ingestion = Ingestion(backend, Nags(backend, Gamification(backend)))
+                    let enrichment = Enrichment(kind: kind, source: .system, body: ["category": "other"])
+                    return try await ingestion.append(enrichment, to: event, in: family, at: now)
+                }
+            }
+            let isNew = try await server.expectOnly(audit: ["input.enriched"], stamped: 0) {
+                try await append(.classification, to: event)
+            }
+            #expect(isNew)
+            let isNewAgain = try await server.expectOnly { try await append(.classification, to: event) }
+            #expect(!isNewAgain)
+            let isOtherNew = try await append(.relation, to: event)
+            #expect(isOtherNew)
+            let unknown = try await refusal { try await append(.summary, to: EventID(high: 1, low: 1)) }
+            #expect(unknown.status == 404)
+            #expect(try await scene.inputs() == (1, 1))
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Contract
+import Domain
+import NagzAI
+import TimeZones
+
+extension FamilyHistory: FactSource {
+    /// The facts by their definitions, over the whole past: what the server's statements are to give.
+    public func nagFacts(_ nagID: NagID) async throws -> Snapshot<NagFacts> {
+        guard let nag = nags.first(where: { $0.id == nagID }), let member = member(nag.recipient) else {
+            throw Unknown()
+        }
+        let others = nags.filter { $0.recipient == nag.recipient && $0.id != nag.id && $0.isResolved }
+        func record(_ nags: [Nag]) -> CompletionRecord {
+            CompletionRecord(total: nags.count, completed: nags.count { $0.status == .completed })
+        }
+        var preferences = Preferences()
+        preferences.pushBackMode = member.pushBackMode
+        if let quiet = member.quietHours { (preferences.quietHoursEnabled, preferences.quietWindow) = (true, quiet) }
+        let facts = NagFacts(
+            nag: NagSnapshot(
+                id: nag.id, familyID: family, recipientID: nag.recipient, category: nag.category, status: nag.status,
+                dueAt: nag.dueAt, createdAt: nag.createdAt),
+            missCount7d: misses(of: nag.recipient, .recent).count, streak: streak(of: nag.recipient),
+            timeConflictCount7d: excuses.count {
+                $0.author == nag.recipient && $0.category == .timeConflict
+                    && FactWindow.recent.contains($0.at, now: now)
+            },
+            category: record(others.filter { $0.category == nag.category }), overall: record(others),
+            pushBacks: pushBacks.filter { $0.nag == nag.id && $0.at >= nag.cycleStartedAt }.map(\.at),
+            preferences: preferences,
+            policy: try FamilyPolicy(maxPushBack: maxPushBack, cooldownMinutes: cooldownMinutes))
+        return Snapshot(facts, now: now, zone: zone(member.timeZone ?? timeZone))
+    }
+
+    public func patternFacts(userID: UserID, familyID: FamilyID) async throws -> Snapshot<PatternFacts> {
+        Snapshot(
+            PatternFacts(userID: userID, familyID: familyID, misses: misses(of: userID, .patterns)), now: now,
+            zone: zone(timeZone))
+    }
+
+    public func digestFacts(familyID: FamilyID) async throws -> Snapshot<DigestFacts> {
+        Snapshot(
+            DigestFacts(
+                familyID: familyID,
+                members: members.map { DigestFacts.Member(userID: $0.id, displayName: $0.name, status: $0.status) },
+                nags: nags.map { DigestFacts.Nag(recipientID: $0.recipient, status: $0.status, dueAt: $0.dueAt) }),
+            now: now, zone: zone(timeZone))
+    }
+
+    struct Unknown: Error {}
+
+    public func streak(of user: UserID) -> Int {
+        max(0, scores.reduce(0) { $0 + ($1.user == user ? $1.streakDelta : 0) })
+    }
+
+    private func misses(of user: UserID, _ window: FactWindow) -> [Timestamp] {
+        events.filter { $0.type == "nag_missed" && $0.recipient == user && window.contains($0.at, now: now) }.map(\.at)
+    }
+
+    func member(_ id: UserID) -> Member? { members.first { $0.id == id } }
+
+    private func zone(_ name: String) -> any ZoneRules { Self.rules[name] ?? UniversalTime() }
+
+    private static let rules: [String: SystemZone] = Dictionary(
+        uniqueKeysWithValues: zones.compactMap { name in SystemZone(named: name).map { (name, $0) } })
+}
+
+extension FamilyHistory.Nag {
+    var isResolved: Bool { status == .completed || status == .missed }
+}
+
+// MARK: What the feed says of it
+
+extension FamilyHistory {
+    /// The pages a member is sent on their first sync, by the feed's rules: what is theirs to see and not too old.
+    public func pages(for reader: UserID, rowsPerPage: Int) -> [SyncResponse] {
+        let seesAll = member(reader)?.role == .guardian
+        let oldest = now - .days(90)
+        func isSeen(_ id: NagID) -> Bool {
+            seesAll || nags.contains { $0.id == id && ($0.creator == reader || $0.recipient == reader) }
+        }
+        let nagRows = nags.filter { isSeen($0.id) && ($0.closedAt.map { $0 >= now - .days(30) } ?? true) }
+            .map(syncedNag)
+        let eventRows = events.filter { isSeen($0.nag) && $0.at >= oldest }.map(syncedEvent)
+        let mediationRows = pushBacks.filter { isSeen($0.nag) && $0.at >= oldest }.map {
+            SyncedAIMediationEvent(
+                id: $0.id, nagID: $0.nag, promptType: "push_back", tone: "neutral", summary: "s", at: $0.at)
+        }
+        let scoreRows = scores.filter { $0.at >= oldest }.map {
+            SyncedGamificationEvent(
+                id: $0.id, familyID: family, userID: $0.user, eventType: "nag", deltaPoints: 0,
+                streakDelta: $0.streakDelta, at: $0.at)
+        }
+        func slice<Row>(_ rows: [Row], _ page: Int) -> [Row] {
+            Array(rows.dropFirst(page * rowsPerPage).prefix(rowsPerPage))
+        }
+        let longest = [nagRows.count, eventRows.count, mediationRows.count, scoreRows.count].max() ?? 0
+        let count = max(1, (longest + rowsPerPage - 1) / rowsPerPage)
+        return (0..<count).map { page in
+            SyncResponse(
+                nags: slice(nagRows, page), nagEvents: slice(eventRows, page),
+                aiMediationEvents: slice(mediationRows, page), gamificationEvents: slice(scoreRows, page),
+                serverTime: now - .minutes(Int64(count - page)), cursor: "\(page + 1)", hasMore: page + 1 < count,
+                deleted: [], mustRefetch: page == 0, facts: page + 1 < count ? nil : facts(for: reader))
+        }
+    }
+
+    private func syncedNag(_ nag: Nag) -> SyncedNag {
+        SyncedNag(
+            id: nag.id, familyID: family, creatorID: nag.creator, recipientID: nag.recipient, dueAt: nag.dueAt,
+            category: nag.category.rawValue, doneDefinition: "ack_only", description: nil, status: nag.status.rawValue,
+            createdAt: nag.createdAt, committedAt: nil)
+    }
+
+    private func syncedEvent(_ event: Event) -> SyncedNagEvent {
+        var payload = event.payload
+        if event.type == "nag_missed" { payload["recipient_id"] = event.recipient.description }
+        return SyncedNagEvent(
+            id: event.id, nagID: event.nag, eventType: event.type, actorID: event.actor, at: event.at, payload: payload)
+    }
+
+    public func facts(for reader: UserID) -> FamilyFacts {
+        let seesAll = member(reader)?.role == .guardian
+        return FamilyFacts(
+            timeZone: timeZone, maxPushBack: maxPushBack, cooldownMinutes: cooldownMinutes, allowsMediation: true,
+            members: members.filter { seesAll || $0.id == reader }.map { member in
+                MemberFacts(
+                    userID: member.id, displayName: member.name, role: member.role, status: member.status,
+                    timeZone: member.timeZone ?? timeZone, quietHours: member.quietHours,
+                    pushBackMode: member.pushBackMode, allowsOnDevice: true, streak: streak(of: member.id),
+                    resolved: NagCategory.allCases.compactMap { category in
+                        let nags = nags.filter { $0.recipient == member.id && $0.category == category && $0.isResolved }
+                        if nags.isEmpty { return nil }
+                        return ResolvedNags(
+                            category: category, total: nags.count, completed: nags.count { $0.status == .completed })
+                    })
+            })
+    }
+}
