@@ -53,10 +53,11 @@ let package = Package(
             name: "Postgres", dependencies: ["SQL", "Domain", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
 
         // MARK: Product
+        .target(name: "Console", resources: [.embedInCode("Assets")], swiftSettings: common),
         .target(
             name: "Server",
             dependencies: [
-                "HTTP", "Postgres", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "CSodium",
+                "HTTP", "Postgres", "Audit", "Console", "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "CSodium",
             ],
             exclude: ["THREATS.md"], swiftSettings: common),
         .target(

@@ -35,18 +35,21 @@ public struct ChainVerifier {
     /// Checks the next entry.
     /// - Parameter payload: its salt and body, or nil where they have been erased.
     public mutating func check(_ entry: AuditEntry, payload: (salt: [UInt8], body: [UInt8])?) throws(Fault) {
+        let payload = payload.map { ExportRecord.Payload.whole(salt: $0.salt, body: $0.body) } ?? .erased
+        try check(PreparedEntry(entry, payload, position: nil))
+    }
+
+    /// Checks the next entry.
+    public mutating func check(_ prepared: PreparedEntry) throws(Fault) {
+        let entry = prepared.entry
         guard entry.number == lastNumber + 1 else {
             throw .outOfOrder(expected: lastNumber + 1, found: entry.number)
         }
         guard entry.family == family else { throw .foreignFamily(number: entry.number) }
         guard entry.previous == head else { throw .brokenLink(number: entry.number) }
-        guard entry.hash == entry.expectedHash else { throw .alteredEntry(number: entry.number) }
+        guard prepared.isUnaltered else { throw .alteredEntry(number: entry.number) }
         guard entry.at > lastTime else { throw .backdated(number: entry.number) }
-        if let payload,
-            AuditBody.commitment(salt: payload.salt, body: payload.body) != entry.act.commitment
-        {
-            throw .alteredBody(number: entry.number)
-        }
+        guard prepared.isBodyUnaltered else { throw .alteredBody(number: entry.number) }
         (lastNumber, head, lastTime) = (entry.number, entry.hash, entry.at)
     }
 }

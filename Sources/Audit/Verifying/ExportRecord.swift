@@ -5,6 +5,8 @@ public enum ExportRecord: Sendable {
     case header(Header)
     case prune(SignedNote)
     case entry(AuditEntry, Payload, position: Int64?)
+    /// The same, with what can be computed of it alone.
+    case prepared(PreparedEntry)
     /// A place in the log whose entry is not here.
     case leaf(LogLeafPlace)
     /// A root of a perfect subtree as the log keeps it.

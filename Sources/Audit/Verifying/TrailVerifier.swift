@@ -36,7 +36,7 @@ public struct TrailVerifier {
     private let witnesses: [SignedNote]
     private var header: ExportRecord.Header?
     private var chains: [FamilyID: Chain] = [:]
-    private var tree = MerkleFrontier()
+    private var treeSize: Int64 = 0
     /// The hashes that the tree completed, and the log has not said yet.
     private var expectedNodes: [Int: [Int64: [UInt8]]] = [:]
     private var levels: [MerkleFrontier] = Array(repeating: MerkleFrontier(), count: Tile.levels)
@@ -61,6 +61,34 @@ public struct TrailVerifier {
         var gone: [Pseudonym: Int64] = [:]
         var unreadable: [Pseudonym: Int64] = [:]
         var erasures: Set<Pseudonym> = []
+
+        /// Takes the next entry of the family.
+        mutating func take(_ prepared: PreparedEntry) throws(TrailFinding) {
+            let entry = prepared.entry
+            do throws(ChainVerifier.Fault) {
+                try verifier.check(prepared)
+            } catch {
+                var finding = TrailFinding(
+                    .chain(error), family: entry.family, number: entry.number, position: prepared.position)
+                // What should be here is what is wrong.
+                if case .outOfOrder(let expected, _) = error { finding.number = expected }
+                throw finding
+            }
+            switch prepared.payload {
+            case .whole: break
+            case .erased: gone[entry.act.subject ?? entry.act.actor, default: entry.number] += 0
+            case .unreadable: unreadable[entry.act.subject ?? entry.act.actor, default: entry.number] += 0
+            }
+            if let person = entry.act.subject, entry.act.kind == AuditEntry.erasureKind { erasures.insert(person) }
+            guard prepared.position != nil else {
+                isPending = true
+                return
+            }
+            guard !isPending else {
+                throw TrailFinding(.neverSequenced, family: entry.family, number: lastPlaced + 1)
+            }
+            (lastPlaced, lastPlacedHash) = (entry.number, entry.hash)
+        }
     }
 
     /// - Parameters:
@@ -77,7 +105,9 @@ public struct TrailVerifier {
         switch record {
         case .header(let header): try begin(header)
         case .prune(let note): try check(prune: note)
-        case .entry(let entry, let payload, let position): try check(entry, payload, position)
+        case .entry(let entry, let payload, let position):
+            try check(PreparedEntry(entry, payload, position: position))
+        case .prepared(let prepared): try check(prepared)
         case .leaf(let place): try check(place)
         case .node(let level, let position, let hash):
             guard expectedNodes[level]?.removeValue(forKey: position) == hash else {
@@ -127,49 +157,21 @@ public struct TrailVerifier {
 
     // MARK: Entries
 
-    private mutating func check(
-        _ entry: AuditEntry, _ payload: ExportRecord.Payload, _ position: Int64?
-    ) throws(TrailFinding) {
-        let place = (family: entry.family, number: entry.number)
+    private mutating func check(_ prepared: PreparedEntry) throws(TrailFinding) {
+        let (entry, position) = (prepared.entry, prepared.position)
         if let family = header?.family, family != entry.family {
             throw TrailFinding(.chain(.foreignFamily(number: entry.number)), family: family, number: entry.number)
         }
-        var chain = chains[entry.family] ?? Chain(verifier: ChainVerifier(family: entry.family))
-        let body: (salt: [UInt8], body: [UInt8])? =
-            if case .whole(let salt, let body) = payload { (salt, body) } else { nil }
-        do throws(ChainVerifier.Fault) {
-            try chain.verifier.check(entry, payload: body)
-        } catch {
-            var finding = TrailFinding(.chain(error), family: place.family, number: place.number, position: position)
-            // What should be here is what is wrong.
-            if case .outOfOrder(let expected, _) = error { finding.number = expected }
-            throw finding
-        }
-        let owner = entry.act.subject ?? entry.act.actor
-        switch payload {
-        case .whole: break
-        case .erased: chain.gone[owner] = chain.gone[owner] ?? entry.number
-        case .unreadable: chain.unreadable[owner] = chain.unreadable[owner] ?? entry.number
-        }
-        if body == nil { erased += 1 }
-        if entry.act.kind == AuditEntry.erasureKind, let person = entry.act.subject { chain.erasures.insert(person) }
+        try chains[entry.family, default: Chain(verifier: ChainVerifier(family: entry.family))].take(prepared)
+        if case .whole = prepared.payload {} else { erased += 1 }
         if let position {
-            let leaf = LogLeaf(family: entry.family, number: entry.number, entryHash: entry.hash)
-            guard !chain.isPending else {
-                throw TrailFinding(.neverSequenced, family: place.family, number: chain.lastPlaced + 1)
-            }
-            if header?.family == nil { try grow(leaf.hash, at: position, place) }
-            (chain.lastPlaced, chain.lastPlacedHash) = (entry.number, entry.hash)
-        } else {
-            chain.isPending = true
-            if let made = header?.madeAt, made - entry.at > policy.exposureWindow {
-                throw TrailFinding(.neverSequenced, family: place.family, number: place.number)
-            }
+            if header?.family == nil { try grow(prepared.leafHash, at: position, (entry.family, entry.number)) }
+        } else if let made = header?.madeAt, made - entry.at > policy.exposureWindow {
+            throw TrailFinding(.neverSequenced, family: entry.family, number: entry.number)
         }
         if let newest, position.map({ $0 < newest.size }) ?? false, entry.at > newest.time + policy.largestLead {
-            throw TrailFinding(.futureEntry, family: place.family, number: place.number)
+            throw TrailFinding(.futureEntry, family: entry.family, number: entry.number)
         }
-        chains[entry.family] = chain
         entries += 1
     }
 
@@ -189,26 +191,34 @@ public struct TrailVerifier {
     private mutating func grow(
         _ hash: [UInt8], at position: Int64, _ place: (family: FamilyID, number: Int64)
     ) throws(TrailFinding) {
-        guard position == tree.size else {
+        guard position == treeSize else {
             throw TrailFinding(
-                .outOfPlace(expected: tree.size), family: place.family, number: place.number, position: position)
+                .outOfPlace(expected: treeSize), family: place.family, number: place.number, position: position)
         }
-        tree.append(hash)
+        treeSize += 1
         var (level, node) = (0, hash)
-        while level < Tile.levels - 1 {
+        while true {
             levels[level].append(node)
-            guard levels[level].size % Tile.width == 0 else { break }
+            guard levels[level].size == Tile.width, level < Tile.levels - 1 else { break }
             node = levels[level].root
             levels[level] = MerkleFrontier()
             level += 1
-            expectedNodes[level, default: [:]][(position + 1) / Self.leaves(level) - 1] = node
+            expectedNodes[level, default: [:]][treeSize / Self.leaves(level) - 1] = node
         }
-        if let witness = witnessed[tree.size] {
-            guard witness.root == tree.root else {
-                throw TrailFinding(.witnessDiffers(size: tree.size), position: position)
+        if let witness = witnessed[treeSize] {
+            guard witness.root == treeRoot else {
+                throw TrailFinding(.witnessDiffers(size: treeSize), position: position)
             }
-            consistent.insert(tree.size)
+            consistent.insert(treeSize)
         }
+    }
+
+    /// The root over all leaves so far: the subtrees of all levels, the largest first.
+    private var treeRoot: [UInt8] {
+        var roots = levels.reversed().flatMap(\.roots)
+        guard var hash = roots.popLast() else { return MerkleHash.empty }
+        while let left = roots.popLast() { hash = MerkleHash.node(left, hash) }
+        return hash
     }
 
     /// Leaves below a node.
@@ -228,7 +238,7 @@ public struct TrailVerifier {
             throw TrailFinding(.clockWentBack, position: checkpoint.size)
         }
         if header?.family == nil {
-            guard checkpoint.size == tree.size, checkpoint.root == tree.root else {
+            guard checkpoint.size == treeSize, checkpoint.root == treeRoot else {
                 throw TrailFinding(.rootDiffers(size: checkpoint.size), position: checkpoint.size)
             }
         }
@@ -282,7 +292,7 @@ public struct TrailVerifier {
         guard isAtEnd else { return .incomplete("the export is cut off: its last line is missing") }
         if isUntrusted { return .tampered(TrailFinding(.untrustedCheckpoint)) }
         guard let newest else { return .incomplete("there is no checkpoint: nothing is proven against a key") }
-        if header.family == nil, tree.size != newest.size {
+        if header.family == nil, treeSize != newest.size {
             return .tampered(TrailFinding(.unsignedTail(size: newest.size), position: newest.size))
         }
         if expectedNodes.values.contains(where: { !$0.isEmpty }) {

@@ -17,6 +17,7 @@ enum Routes {
         ReportsRoutes.register(in: routes, Reports(backend))
         AuditRoutes.register(in: routes, backend)
         LegalRoutes.register(in: routes)
+        ConsoleRoutes.register(in: routes)
         MetricsRoutes.register(in: routes, telemetry, backend)
         OperationsRoutes.register(in: routes, Readiness(backend, telemetry))
     }

@@ -21,8 +21,8 @@ enum AuditExportCommand {
         }
         let sink = ExportSink(output)
         if let server {
-            try await server.export(AuditExportQuery(familyID: family, after: resumption.after)) { try sink.add($0) }
-            try await sink.prove(witnesses, by: server)
+            try server.export(AuditExportQuery(familyID: family, after: resumption.after)) { try sink.add($0) }
+            try sink.prove(witnesses, by: server)
         } else {
             try await TrailFile.export(
                 databaseURL: url, keys: try AuditKeyFile.read(), family: family, after: resumption.after.map(Int64.init)
@@ -120,11 +120,11 @@ final class ExportSink: Sendable {
     }
 
     /// Adds the proofs that what witnesses saw is the log's beginning, so that they are there offline.
-    func prove(_ witnesses: [String], by server: AuditServer) async throws {
+    func prove(_ witnesses: [String], by server: AuditServer) throws {
         let size = state.withLock { $0.size }
         let olds = Set(witnesses.compactMap { SignedNote($0).flatMap { Checkpoint(text: $0.text) }?.size })
         for old in olds.sorted() where old > 0 && old < size {
-            let proof = try await server.call(API.proveAuditConsistency, ConsistencyQuery(old: Int(old), new: size))
+            let proof = try server.call(API.proveAuditConsistency, ConsistencyQuery(old: Int(old), new: size))
             try output.write(contentsOf: Data(AuditExportLine.consistency(proof).jsonBytes + [UInt8(ascii: "\n")]))
         }
     }

@@ -1,8 +1,8 @@
 import Contract
 import Foundation
-import FoundationNetworking
 
-/// A server's audit operations over HTTP, as the command line asks for them.
+/// A server's audit operations over HTTP, as the command line asks for them: by way of `curl`, which knows proxies and
+/// certificates.
 struct AuditServer: Sendable {
     private let base: String
     private let token: String?
@@ -19,104 +19,71 @@ struct AuditServer: Sendable {
     /// One answer, whole.
     func call<Parameters, Answer>(
         _ endpoint: Endpoint<Parameters, NoBody, Answer>, _ parameters: Parameters
-    ) async throws -> Answer {
-        let (data, response) = try await reach {
-            try await URLSession.shared.data(for: request(endpoint.target(parameters)))
-        }
-        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+    ) throws -> Answer {
+        var octets: [UInt8] = []
+        let target = base + endpoint.target(parameters)
+        try Curl(target, token, ["--max-time", "60", "--write-out", "\n%{http_code}"]).run { octets += $0 }
+        let place = octets.lastIndex(of: UInt8(ascii: "\n")) ?? octets.startIndex
+        let status = Int(String(decoding: octets[place...].dropFirst(), as: UTF8.self)) ?? 0
         do {
-            return try endpoint.answer(status: status, body: [UInt8](data).span)
+            let body = Array(octets[..<place])
+            return try endpoint.answer(status: status, body: body.span)
         } catch {
             throw Stop(.unavailable, "\(base) answered \(error.status): \(error.message)")
         }
     }
 
     /// The octets of an export as they come.
-    func export(_ query: AuditExportQuery, _ take: @escaping @Sendable (Data) throws -> Void) async throws {
-        let request = try request(API.exportAuditTrail.target(query))
-        let stream = StreamedAnswer(take)
-        let status = try await reach {
-            try await withCheckedThrowingContinuation { continuation in
-                stream.start(request, continuation)
-            }
-        }
-        guard status == 200 else {
-            throw Stop(
-                .unavailable, "\(base) answered \(status)" + (status == 401 ? ": set NAGZ_TOKEN to a fresh token" : ""))
-        }
+    func export(_ query: AuditExportQuery, _ take: (Data) throws -> Void) throws {
+        try Curl(base + API.exportAuditTrail.target(query), token, ["--no-buffer", "--fail"]).run(take)
     }
 
     /// Sends text to another place.
-    static func push(_ text: String, to address: String) async throws {
-        guard let url = URL(string: address) else { throw Stop(.usage, "--push takes an address") }
-        var request = URLRequest(url: url, timeoutInterval: 30)
-        request.httpMethod = "POST"
-        request.setValue("text/plain; charset=utf-8", forHTTPHeaderField: "Content-Type")
-        request.httpBody = Data(text.utf8)
-        let (_, response) = try await URLSession.shared.data(for: request)
-        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-        guard (200..<300).contains(status) else { throw Stop(.unavailable, "\(address) answered \(status)") }
-    }
-
-    private func request(_ target: String) throws -> URLRequest {
-        guard let url = URL(string: base + target) else { throw Stop(.usage, "“\(base)” is no address") }
-        var request = URLRequest(url: url, timeoutInterval: 60)
-        if let token { request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization") }
-        return request
-    }
-
-    private func reach<Value>(_ body: () async throws -> Value) async throws -> Value {
-        do {
-            return try await body()
-        } catch let error as URLError {
-            throw Stop(.unavailable, "\(base) cannot be reached: \(error.localizedDescription)")
+    static func push(_ text: String, to address: String) throws {
+        guard URL(string: address)?.scheme?.hasPrefix("http") == true else {
+            throw Stop(.usage, "--push takes an http or https address")
         }
+        let options = ["--max-time", "30", "--fail", "--header", "Content-Type: text/plain; charset=utf-8"]
+        try Curl(address, nil, options + ["--data-binary", text]).run { _ in }
     }
 }
 
-/// Takes an answer piece by piece, on the session's own queue.
-private final class StreamedAnswer: NSObject, URLSessionDataDelegate, @unchecked Sendable {
-    private let take: @Sendable (Data) throws -> Void
-    /// Only the session's queue touches these.
-    private var continuation: CheckedContinuation<Int, any Error>?
-    private var failure: (any Error)?
-    private var status = 0
+/// One run of `curl`.
+private struct Curl {
+    private let process = Process()
+    private let address: String
+    private let token: String?
 
-    init(_ take: @escaping @Sendable (Data) throws -> Void) { self.take = take }
-
-    func start(_ request: URLRequest, _ continuation: CheckedContinuation<Int, any Error>) {
-        self.continuation = continuation
-        let queue = OperationQueue()
-        queue.maxConcurrentOperationCount = 1
-        let session = URLSession(configuration: .ephemeral, delegate: self, delegateQueue: queue)
-        session.dataTask(with: request).resume()
-        session.finishTasksAndInvalidate()
+    init(_ address: String, _ token: String?, _ options: [String]) {
+        self.address = address
+        self.token = token
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments =
+            ["curl", "--silent", "--show-error", "--connect-timeout", "10"] + options + ["--config", "-"]
     }
 
-    func urlSession(
-        _: URLSession, dataTask _: URLSessionDataTask, didReceive response: URLResponse,
-        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
-    ) {
-        status = (response as? HTTPURLResponse)?.statusCode ?? 0
-        completionHandler(.allow)
-    }
-
-    func urlSession(_: URLSession, dataTask task: URLSessionDataTask, didReceive data: Data) {
-        guard status == 200, failure == nil else { return }
+    /// Gives what it prints as it comes. Address and token go through standard input, where nobody else reads them.
+    func run(_ take: (Data) throws -> Void) throws {
+        let (input, output, errors) = (Pipe(), Pipe(), Pipe())
+        (process.standardInput, process.standardOutput, process.standardError) = (input, output, errors)
+        do { try process.run() } catch { throw Stop(.unavailable, "curl cannot be started: install it") }
+        var lines = "url = \"\(address)\"\n"
+        if let token { lines += "header = \"Authorization: Bearer \(token.filter { $0 != "\"" && !$0.isNewline })\"\n" }
+        try? input.fileHandleForWriting.write(contentsOf: Data(lines.utf8))
+        try? input.fileHandleForWriting.close()
         do {
-            try take(data)
+            while let data = try output.fileHandleForReading.read(upToCount: 1 << 18), !data.isEmpty { try take(data) }
         } catch {
-            failure = error
-            task.cancel()
+            process.terminate()
+            throw error
         }
-    }
-
-    func urlSession(_: URLSession, task _: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        if let error = failure ?? error {
-            continuation?.resume(throwing: error)
-        } else {
-            continuation?.resume(returning: status)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else {
+            let said = String(decoding: errors.fileHandleForReading.availableData, as: UTF8.self)
+            let line =
+                said.split(separator: "\n").last.map(String.init) ?? "curl ended with \(process.terminationStatus)"
+            let hint = line.contains("401") ? " (NAGZ_TOKEN wants a fresh access token)" : ""
+            throw Stop(.unavailable, line + hint)
         }
-        continuation = nil
     }
 }

@@ -1,6 +1,9 @@
+import Audit
 import Contract
+import Dispatch
 import Foundation
 import JSON
+import Reactor
 
 /// Cuts octets into lines, however they come.
 struct LineSplitter {
@@ -17,8 +20,53 @@ struct LineSplitter {
         rest.removeFirst(start)
     }
 
-    /// Whether the octets ended inside a line.
-    var isInsideLine: Bool { !rest.isEmpty }
+    /// All that is complete, with the line feed of its last line; what is not is kept for the next time.
+    mutating func wholeLines(_ octets: some Collection<UInt8>) -> [UInt8] {
+        rest += octets
+        guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
+        let whole = Array(rest[...end])
+        rest = Array(rest[(end + 1)...])
+        return whole
+    }
+}
+
+/// A line of an export, read as far as it can be without those before it.
+enum ReadLine: Sendable {
+    case record(ExportRecord)
+    /// No entry in the server's own form: a JSON reader's.
+    case octets(ArraySlice<UInt8>)
+
+    private init(_ line: ArraySlice<UInt8>) {
+        if case .entry(let entry, let payload, let position)? = EntryLine.record(line) {
+            self = .record(.prepared(PreparedEntry(entry, payload, position: position)))
+        } else {
+            self = .octets(line)
+        }
+    }
+
+    /// Reads lines on all processors, and gives them in their order.
+    static func all(of octets: [UInt8]) -> [ReadLine] {
+        let parts = parts(of: octets, ProcessInfo.processInfo.activeProcessorCount)
+        let read = Locked([[ReadLine]](repeating: [], count: parts.count))
+        DispatchQueue.concurrentPerform(iterations: parts.count) { index in
+            let lines = octets[parts[index]].split(separator: UInt8(ascii: "\n")).map(ReadLine.init)
+            read.withLock { $0[index] = lines }
+        }
+        return read.withLock { $0.flatMap(\.self) }
+    }
+
+    /// About as long as each other, and each ends with a line.
+    private static func parts(of octets: [UInt8], _ count: Int) -> [Range<Int>] {
+        var parts: [Range<Int>] = []
+        var start = 0
+        for part in 1...max(1, count) {
+            let wanted = octets.count * part / max(1, count)
+            let end = octets[max(wanted, start)...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? octets.count
+            if end > start { parts.append(start..<end) }
+            start = end
+        }
+        return parts
+    }
 }
 
 extension AuditExportLine {

@@ -8,7 +8,9 @@ struct SurfaceTests {
     func sameOperations() async throws {
         try await TestServer.run { server in
             let documented = Set(TestServer.document.operations.map { "\($0.method) \($0.path)" })
-            #expect(server.routes.subtracting(documented).isEmpty)
+            // The console's files are no part of the API.
+            let answered = server.routes.filter { !$0.hasPrefix("GET /console") }
+            #expect(answered.subtracting(documented).isEmpty)
             let missing = documented.subtracting(server.routes).sorted()
             #expect(missing.isEmpty)
         }

@@ -32,12 +32,11 @@ final class TestServer: Sendable {
     /// Runs `body` with a fresh server.
     /// - Parameters:
     ///   - configure: changes what the server is told at start.
-    ///   - isTampered: whether the test spoils the database on purpose, so that nothing in it need hold.
     ///   - toleratesFaults: whether lines at error level in the server's log are part of the test.
     ///   - isOfActs: whether all of the data came to be by acts of the ledger, and so MUST be sound.
     static func run(
         configure: @Sendable (inout Configuration) -> Void = { _ in }, toleratesFaults: Bool = false,
-        isTampered: Bool = false, isOfActs: Bool = true, _ body: @Sendable (TestServer) async throws -> Void,
+        isOfActs: Bool = true, _ body: @Sendable (TestServer) async throws -> Void,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try await TestCluster.shared.withDatabase { url in
@@ -65,7 +64,7 @@ final class TestServer: Sendable {
                 }
             }
             do {
-                for fault in isOfActs && !isTampered ? try await database.faults() : [] {
+                for fault in isOfActs ? try await database.faults() : [] {
                     Issue.record("\(fault)", sourceLocation: sourceLocation)
                 }
             } catch {

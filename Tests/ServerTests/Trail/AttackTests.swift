@@ -129,7 +129,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
 @Suite("Attacks on the trail")
 struct AttackTests {
     private static func run(_ body: @Sendable (AttackScene) async throws -> Void) async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isTampered: true) { server in
+        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
             try await body(try await AttackScene(server))
         }
     }

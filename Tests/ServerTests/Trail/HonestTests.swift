@@ -69,7 +69,7 @@ struct HonestTests {
 
     @Test("retention takes what is old enough, family by family, and leaves a signed record")
     func pruning() async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isTampered: true) { server in
+        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
             let family = try await server.family()
             try await server.write(["a", "b", "c"], by: family.guardian, in: family.id)
             try await server.write(["a"], by: family.stranger, in: family.otherFamilyID)

@@ -1,0 +1,29 @@
+import Domain
+
+/// An entry with all that can be computed of it alone: the costly part of checking, which any thread may do before the chain
+/// and the log are walked in order.
+public struct PreparedEntry: Sendable {
+    public let entry: AuditEntry
+    public let payload: ExportRecord.Payload
+    /// Its place in the log; nil while it has none.
+    public let position: Int64?
+    /// Whether its hash is its own.
+    let isUnaltered: Bool
+    /// Whether its body, if it is there, is the one it committed to.
+    let isBodyUnaltered: Bool
+    /// Its leaf in the log.
+    let leafHash: [UInt8]
+
+    public init(_ entry: AuditEntry, _ payload: ExportRecord.Payload, position: Int64?) {
+        self.entry = entry
+        self.payload = payload
+        self.position = position
+        isUnaltered = entry.hash == entry.expectedHash
+        if case .whole(let salt, let body) = payload {
+            isBodyUnaltered = AuditBody.commitment(salt: salt, body: body) == entry.act.commitment
+        } else {
+            isBodyUnaltered = true
+        }
+        leafHash = LogLeaf(family: entry.family, number: entry.number, entryHash: entry.hash).hash
+    }
+}

@@ -1,0 +1,27 @@
+import Console
+import HTTP
+
+/// The admin console at `/console`: static files that speak the public API and may load and reach nothing else.
+enum ConsoleRoutes {
+    /// What the page may do: its own scripts, styles and calls, and nothing from anywhere else.
+    static let securityPolicy = """
+        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+        base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'
+        """
+
+    static func register(in routes: RouteTable) {
+        for file in Console.files {
+            let representation = Representation(
+                file.contentType, securityPolicy: securityPolicy, isCompressible: true)
+            let response = Response(
+                .ok, representation,
+                fields: [
+                    HeaderField("cache-control", "no-cache"), HeaderField("referrer-policy", "no-referrer"),
+                    HeaderField("x-frame-options", "DENY"), HeaderField("cross-origin-opener-policy", "same-origin"),
+                ], octets: file.octets)
+            let tag = EntityTag(over: file.octets)
+            let path = file.name.isEmpty ? "/console" : "/console/\(file.name)"
+            routes.add(Route.immediate(.get, path) { response.tagged(tag, for: $0) })
+        }
+    }
+}

@@ -1,0 +1,171 @@
+"""Debian's Chromium over the DevTools protocol, with nothing but the standard library."""
+import base64
+import json
+import os
+import pathlib
+import secrets
+import shutil
+import socket
+import struct
+import subprocess
+import tempfile
+import time
+import urllib.request
+
+
+class WebSocket:
+    """A client of RFC 6455, as much of it as the DevTools need."""
+
+    def __init__(self, url):
+        host, path = url.removeprefix("ws://").split("/", 1)
+        name, port = host.split(":")
+        self.socket = socket.create_connection((name, int(port)), 30)
+        key = base64.b64encode(secrets.token_bytes(16)).decode()
+        self.socket.sendall(
+            f"GET /{path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+            f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n".encode())
+        head = b""
+        while b"\r\n\r\n" not in head:
+            head += self.socket.recv(1)
+        assert b" 101 " in head, head
+
+    def send(self, text):
+        data, mask = text.encode(), secrets.token_bytes(4)
+        length = len(data)
+        head = bytes([0x81, 0x80 | (length if length < 126 else 126 if length < 65_536 else 127)])
+        if length >= 126:
+            head += struct.pack(">H" if length < 65_536 else ">Q", length)
+        self.socket.sendall(head + mask + bytes(byte ^ mask[index % 4] for index, byte in enumerate(data)))
+
+    def receive(self):
+        message = b""
+        while True:
+            first, second = self.exactly(2)
+            length = second & 127
+            if length > 125:
+                length = struct.unpack(">H" if length == 126 else ">Q", self.exactly(2 if length == 126 else 8))[0]
+            message += self.exactly(length)
+            if first & 0x80:
+                return message.decode()
+
+    def exactly(self, count):
+        data = b""
+        while len(data) < count:
+            part = self.socket.recv(min(count - len(data), 1 << 20))
+            if not part:
+                raise EOFError("the browser is gone")
+            data += part
+        return data
+
+
+class Browser:
+    """A headless browser with one page, ended and removed with the block it is made for."""
+
+    def __init__(self, program, downloads):
+        self.folder = tempfile.mkdtemp(prefix="nagz-chromium-")
+        self.downloads = str(downloads)
+        options = [
+            "--headless=new", "--remote-debugging-port=0", f"--user-data-dir={self.folder}", "--no-first-run", "--disable-gpu",
+            "--disable-dev-shm-usage", "--disable-extensions", "--disable-background-networking", "--hide-scrollbars",
+            "--force-color-profile=srgb", "--lang=en-GB"]
+        if os.geteuid() == 0:
+            options.append("--no-sandbox")
+        self.process = subprocess.Popen(
+            [program, *options, "about:blank"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, env=dict(os.environ, TZ="America/New_York"), start_new_session=True)
+        place = pathlib.Path(self.folder) / "DevToolsActivePort"
+        deadline = time.monotonic() + 30
+        while not place.exists() or len(place.read_text().splitlines()) < 2:
+            if time.monotonic() > deadline or self.process.poll() is not None:
+                raise RuntimeError("Chromium did not start")
+            time.sleep(0.05)
+        port = place.read_text().splitlines()[0]
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        page = next(one for one in json.load(opener.open(f"http://127.0.0.1:{port}/json")) if one["type"] == "page")
+        self.socket, self.last, self.problems = WebSocket(page["webSocketDebuggerUrl"]), 0, []
+        self.transferred = 0
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.command(f"{domain}.enable")
+        self.command("Browser.setDownloadBehavior", behavior="allow", downloadPath=self.downloads)
+
+    def command(self, method, **parameters):
+        self.last += 1
+        self.socket.send(json.dumps({"id": self.last, "method": method, "params": parameters}))
+        while True:
+            message = json.loads(self.socket.receive())
+            if message.get("id") == self.last:
+                if "error" in message:
+                    raise RuntimeError(f"{method}: {message['error']['message']}")
+                return message["result"]
+            self.note(message)
+
+    def note(self, message):
+        method, parameters = message.get("method"), message.get("params", {})
+        if method == "Runtime.exceptionThrown":
+            details = parameters["exceptionDetails"]
+            self.problems.append(details.get("exception", {}).get("description", details["text"]))
+        elif method == "Log.entryAdded" and parameters["entry"]["level"] == "error":
+            # A refused sign-in is no fault of the page.
+            if "status of 401" not in parameters["entry"]["text"]:
+                self.problems.append(parameters["entry"]["text"])
+        elif method == "Network.loadingFinished":
+            self.transferred += parameters["encodedDataLength"]
+
+    # MARK: what a test does
+
+    def open(self, url):
+        self.command("Page.navigate", url=url)
+
+    def js(self, expression):
+        answer = self.command("Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True)
+        if "exceptionDetails" in answer:
+            raise RuntimeError(answer["exceptionDetails"].get("exception", {}).get("description", expression))
+        return answer["result"].get("value")
+
+    def wait(self, expression, what=None, seconds=20):
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            try:
+                value = self.js(f"!!({expression})")
+                if value:
+                    return value
+            except RuntimeError:
+                pass
+            time.sleep(0.05)
+        raise AssertionError(f"never came true: {what or expression}")
+
+    def click(self, selector):
+        self.wait(f"document.querySelector({json.dumps(selector)})")
+        self.js(f"document.querySelector({json.dumps(selector)}).click()")
+
+    def key(self, key, code=None):
+        text = key if len(key) == 1 else "\r" if key == "Enter" else None
+        number = {"Enter": 13, "Escape": 27, "Tab": 9, "ArrowDown": 40}.get(key, ord(key.upper()) if len(key) == 1 else 0)
+        down = {"type": "keyDown", "key": key, "code": code or key, "windowsVirtualKeyCode": number}
+        if text:
+            down["text"] = text
+        self.command("Input.dispatchKeyEvent", **down)
+        self.command("Input.dispatchKeyEvent", **dict(down, type="keyUp"))
+
+    def type(self, text):
+        self.command("Input.insertText", text=text)
+
+    def look(self, width=1320, height=900, dark=False, mobile=False):
+        self.command("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=mobile)
+        self.command("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}])
+
+    def screenshot(self, path):
+        time.sleep(0.35)  # until what slides in has done so
+        pathlib.Path(path).write_bytes(base64.b64decode(self.command("Page.captureScreenshot")["data"]))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
