@@ -272,6 +272,7 @@ make_scratch() {
 }
 
 # scratch_server ARGUMENT...: a server of the release build on a free port, with a database of its own. Sets NAGZ to its address.
+# A function before_serving, where there is one, is called once the database is migrated.
 scratch_server() {
     local port
     build_release
@@ -282,6 +283,7 @@ scratch_server() {
     DATABASE_URL=$(cluster_url nagz nagz)
     export DATABASE_URL NAGZ_TOKEN_KEY_FILE=$SCRATCH/token.key NAGZ_AUDIT_KEY_FILE=$SCRATCH/audit.key
     migrate_database
+    if [ "$(type -t before_serving)" = function ]; then before_serving; fi
     port=$(free_port)
     start_server "$port" "$STATE/log/${NAME#deploy/}-server.log" "$@"
     NAGZ=http://127.0.0.1:$port

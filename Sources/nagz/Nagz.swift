@@ -23,7 +23,7 @@ struct Nagz {
         serve reads its token key from the file named by NAGZ_TOKEN_KEY_FILE: 64 hexadecimal digits a line, the newest
         key first. The keys of the audit trail come from NAGZ_AUDIT_KEY_FILE (nagz audit keys new). deploy/run makes both.
 
-        exit codes: 0 done, 64 wrong usage, 69 database unavailable, 73 port taken, 78 configuration
+        exit codes: 0 done, 1 and 2 see nagz audit verify, 64 wrong usage, 69 database unavailable, 73 port taken, 78 configuration
         """
 
     /// Not asynchronous itself: `serve` has to see to its signals before there is a second thread.

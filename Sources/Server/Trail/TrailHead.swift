@@ -32,6 +32,8 @@ public final class TrailHead: Sendable {
     static let exposureWindow = Timestamp.Span.seconds(5)
     /// A checkpoint is signed this often, even when nothing happens.
     static let heartbeat = Timestamp.Span.minutes(5)
+    /// Rounds of the sequencer are this far apart at most.
+    static let longestPause = Timestamp.Span.seconds(30)
     /// No checkpoint for so long is an alarm.
     static let longestSilence = Timestamp.Span.minutes(11)
 
@@ -50,6 +52,7 @@ public final class TrailHead: Sendable {
         let standing = self.now
         if standing.fault != nil { return .broken }
         guard let checkpoint = standing.checkpoint, now - checkpoint.time < Self.longestSilence else { return .late }
+        if let seen = standing.seen, now - seen > Self.longestPause { return .late }
         if let since = standing.exposedSince, now - since > Self.exposureWindow { return .late }
         return .none
     }

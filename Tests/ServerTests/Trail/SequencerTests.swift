@@ -189,6 +189,8 @@ struct SequencerTests {
         #expect(head.alarm(at: now) == .late)
         head.update { $0.exposedSince = now - .seconds(4) }
         #expect(head.alarm(at: now) == .none)
+        head.update { $0.seen = now - .seconds(31) }
+        #expect(head.alarm(at: now) == .late)
         head.update { $0.fault = "broken" }
         #expect(head.alarm(at: now) == .broken)
     }

@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""What the audit trail costs and how fast it is checked: started by `deploy/bench --audit`, with the environment of bench.py.
+
+1. The p50 of a write on one hot family, with its entry, its sealed body's octets and its chain, beside the same without them.
+2. Entries a second of `nagz audit verify`, on what the first left, brought into the log by the server.
+"""
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+
+import bench
+
+MOST_OVERHEAD, FEWEST_ENTRIES = 0.5, 100_000
+
+
+def scripts(folder):
+    """The durable write of W2 on one family, whole and without the trail."""
+    text = (bench.DATA / "w2.pgb").read_text()
+    hot = re.sub(r"\\set f random\(0, \d+\)", r"\\set f 0", text)
+    bare = re.sub(r", entry AS \(.*?\) SELECT seq, ts FROM tick", " SELECT seq, ts FROM tick", hot, flags=re.S)
+    bare = re.sub(r", prev_head = c\.head, head = sha256\(.*?\) WHERE c\.family_id", " WHERE c.family_id", bare, flags=re.S)
+    if "audit_" in bare or "sha256" in bare:
+        sys.exit("deploy/bench: the write cannot be told from its trail any more")
+    for name, content in (("hot", hot), ("bare", bare)):
+        (folder / f"{name}.pgb").write_text(content)
+        yield folder / f"{name}.pgb"
+
+
+def median_ms(script, database, folder, seconds):
+    """The median latency of one transaction at a time, as pgbench logs them."""
+    subprocess.run(
+        [os.environ["BENCH_PG_BIN"] + "/pgbench", "-n", "-M", "prepared", "-c", "4", "-j", "2", "-T", str(seconds), "-l",
+         "--log-prefix", str(folder / script.stem), "-f", str(script), database], check=True, capture_output=True,
+        env=dict(os.environ, PGOPTIONS="-c role=nagz_server -c plan_cache_mode=force_generic_plan -c jit=off"))
+    latencies = []
+    for log in folder.glob(script.stem + ".[0-9]*"):
+        latencies += [int(line.split()[2]) for line in log.read_text().splitlines()]
+        log.unlink()
+    return statistics.median(latencies) / 1e3
+
+
+def overhead(folder, seconds, runs):
+    whole, bare = scripts(folder)
+    found = {whole: [], bare: []}
+    database = bench.fresh_database()
+    for _ in range(runs):
+        for script in (bare, whole):
+            found[script].append(median_ms(script, database, folder, seconds))
+    with_trail, without = statistics.median(found[whole]), statistics.median(found[bare])
+    print(f"a write on a hot family, p50: {with_trail:.2f} ms with its entry, {without:.2f} ms without: "
+          f"{(with_trail / without - 1) * 100:.0f} % more")
+    return database, with_trail / without - 1
+
+
+def verification(database, folder):
+    url = "postgres://{PGUSER}:{PGPASSWORD}@{PGHOST}:{PGPORT}/".format(**os.environ) + database
+    environment = dict(os.environ, DATABASE_URL=url)
+    nagz = os.environ["BENCH_PROGRAM"]
+    with bench.nagz(database) as server:
+        size, last = -1, -2
+        while size != last or size < 1:
+            time.sleep(2)
+            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+            note = opener.open(f"http://127.0.0.1:{server.port}/api/v1/audit/log/checkpoint").read().decode()
+            size, last = int(note.split("\n")[1]), size
+    export = folder / "export.ndjson"
+    subprocess.run([nagz, "audit", "export", "--output", export], check=True, env=environment, stdout=subprocess.DEVNULL)
+    key = subprocess.run([nagz, "audit", "keys"], check=True, env=environment, capture_output=True, text=True).stdout.split()[0]
+    rates = []
+    for _ in range(3):
+        said = subprocess.run([nagz, "audit", "verify", export, "--key", key], capture_output=True, text=True)
+        if said.returncode:
+            sys.exit(f"deploy/bench: the trail does not verify: {said.stderr}")
+        rates.append(int(re.search(r"(\d+) entries/s", said.stdout).group(1)))
+    print(f"nagz audit verify: {max(rates):,} entries/s, {size:,} entries")
+    return max(rates)
+
+
+def main():
+    seconds, runs = (int(value) for value in (sys.argv + ["10", "3"])[1:3])
+    with tempfile.TemporaryDirectory(dir=bench.DATA) as folder:
+        database, more = overhead(pathlib.Path(folder), seconds, runs)
+        rate = verification(database, pathlib.Path(folder))
+    fine = True
+    for title, is_reached in ((f"at most {MOST_OVERHEAD:.0%} more", more <= MOST_OVERHEAD),
+                              (f"at least {FEWEST_ENTRIES:,} entries/s", rate >= FEWEST_ENTRIES)):
+        print(f"audit, {title}: {'reached' if is_reached else 'MISSED'}")
+        fine = fine and is_reached
+    sys.exit(0 if fine else 1)
+
+
+if __name__ == "__main__":
+    main()
