@@ -3,8 +3,6 @@ import SQL
 
 /// What an export reads of the trail: entries with their bodies and places, the log's hashes, checkpoints, prune records.
 enum ExportStatements {
-    static let pageSize = 500
-
     /// The columns of an entry `e` with its body `p` and that body's key `k`.
     private static let columns: SQL = """
         e.family_id, e.n, e.at, e.kind, e.actor, e.subject, e.resource, e.trace, e.request, e.commit, e.prev, e.hash,
@@ -21,7 +19,7 @@ enum ExportStatements {
         SELECT \(columns), l.position FROM audit_entry e \(bodies)
         LEFT JOIN audit_leaf l ON l.family_id = e.family_id AND l.n = e.n AND l.position < \(size)
         WHERE e.family_id = \(family) AND e.n > \(number) AND e.n <= \(last)
-        ORDER BY e.n LIMIT \(pageSize)
+        ORDER BY e.n LIMIT 500
         """
     }
 
@@ -42,7 +40,7 @@ enum ExportStatements {
         """
         SELECT l.position, l.family_id AS leaf_family, l.n AS leaf_n, l.hash AS leaf_hash, \(columns)
         FROM (SELECT * FROM audit_leaf WHERE position > \(position) AND position < \(size)
-              ORDER BY position LIMIT \(pageSize)) l
+              ORDER BY position LIMIT 500) l
         LEFT JOIN audit_entry e ON e.family_id = l.family_id AND e.n = l.n \(bodies)
         ORDER BY l.position
         """

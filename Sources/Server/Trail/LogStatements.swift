@@ -6,8 +6,6 @@ import SQL
 enum LogStatements {
     /// Entries that share a transaction of the sequencer at most.
     static let batchLimit = 4_096
-    /// Of one family.
-    private static let familyLimit = 512
 
     /// Entries that are in the chains and not in the log, of families that have written since then.
     static func pending(since: Timestamp) -> SQL {
@@ -19,10 +17,10 @@ enum LogStatements {
         ) l
         CROSS JOIN LATERAL (
             SELECT e.family_id, e.n, e.at, e.hash FROM audit_entry e WHERE e.family_id = c.family_id AND e.n > l.last
-            ORDER BY e.n LIMIT \(familyLimit)
+            ORDER BY e.n LIMIT 512
         ) e
         WHERE c.ts > \(since) AND c.seq > l.last
-        ORDER BY e.at, e.family_id LIMIT \(batchLimit)
+        ORDER BY e.at, e.family_id LIMIT 4096
         """
     }
 

@@ -53,7 +53,7 @@ final class AuditOverview {
         let bucket = Self.widths.first { seconds <= $0 * 120 } ?? seconds / 120 + 1
         let count = Int((seconds + bucket - 1) / bucket)
         let rows = try await backend.database.query(
-            AuditStatements.activity(reader.family, from: from, to: to, bucket: bucket, most: Self.most))
+            AuditStatements.activity(reader.family, from: from, to: to, bucket: bucket))
         var series: [AuditSeries] = []
         var counted = 0
         for index in 0..<rows.count {

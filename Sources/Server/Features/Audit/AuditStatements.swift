@@ -23,32 +23,33 @@ enum AuditStatements {
     /// that what it finds can be sorted.
     /// - Parameter family: nil for all.
     static func page(_ query: AuditQuery, _ search: AuditSearch, of family: FamilyID?, before: AuditCursor?) -> SQL {
-        var conditions = conditions(query, family, before)
-        var found: SQL
+        let conditions = conditions(query, family, before)
+        // Written out, because plans are made without knowing parameters: what is asked for is a small part of all.
+        let most: SQL = query.limit <= 50 ? "LIMIT 51" : query.limit <= 100 ? "LIMIT 101" : "LIMIT 201"
         let order: SQL = family == nil ? "e.at DESC, e.family_id DESC, e.n DESC" : "e.n DESC"
-        let most: SQL = "LIMIT \(query.limit + 1)"
+        // Within a family both are the same order; what people and things have is indexed by time.
+        let walk: SQL = family == nil ? order : query.isNarrow ? "e.at DESC" : "e.n DESC"
+        let found: SQL
         switch search {
         case .kinds(let kinds):
             // The newest of each kind, then the newest of those: never all of a kind.
+            let walk = query.isNarrow || family == nil ? walk : order
             found = """
                 SELECT e.* FROM unnest(\(SQLList(kinds))) AS wanted (kind) CROSS JOIN LATERAL (
-                    SELECT e.* FROM audit_entry e WHERE e.kind = wanted.kind \(and: conditions)
-                    ORDER BY \(order) \(most)
+                    SELECT e.* FROM audit_entry e WHERE e.kind = wanted.kind \(and: conditions) ORDER BY \(walk) \(most)
                 ) e
                 """
         case .id(let id):
-            let person: SQL = "(SELECT u.pseudonym FROM users u WHERE u.id = \(id))"
-            conditions.append(
-                """
-                (e.trace = \(id) OR e.resource = \(id) OR e.actor = \(id) OR e.subject = \(id) OR e.actor = \(person)
-                 OR e.subject = \(person))
-                """)
-            found = "SELECT e.* FROM audit_entry e WHERE \(.joined(conditions, separator: " AND "))"
+            let walk: SQL = family == nil ? order : "e.at DESC"
+            let person: SQL = "coalesce((SELECT u.pseudonym FROM users u WHERE u.id = \(id)), \(id))"
+            let parts =
+                ["e.trace = \(id)", "e.resource = \(id)", "e.actor = \(person)", "e.subject = \(person)"] as [SQL]
+            found = .joined(
+                parts.map { part in
+                    "(SELECT e.* FROM audit_entry e WHERE \(part) \(and: conditions) ORDER BY \(walk) \(most))"
+                }, separator: " UNION ")
         case .everything, .nothing:
-            found =
-                conditions.isEmpty
-                ? "SELECT e.* FROM audit_entry e"
-                : "SELECT e.* FROM audit_entry e WHERE \(.joined(conditions, separator: " AND "))"
+            found = "SELECT e.* FROM audit_entry e WHERE true \(and: conditions) ORDER BY \(walk) \(most)"
         }
         return """
             SELECT \(columns) FROM (SELECT e.* FROM (\(found)) e ORDER BY \(order) \(most)) e \(joins) ORDER BY \(order)
@@ -59,10 +60,16 @@ enum AuditStatements {
         var conditions: [SQL] = []
         if let family {
             conditions.append("e.family_id = \(family)")
-            if let before { conditions.append("e.n < \(before.before)") }
-            // Times grow with numbers: a time is a number, found by halving.
-            if let from = query.from { conditions.append("e.n >= (SELECT audit_number_at(\(family), \(from)))") }
-            if let to = query.to { conditions.append("e.n < (SELECT audit_number_at(\(family), \(to)))") }
+            if query.isNarrow {
+                if let before { conditions.append("e.at < \(before.at)") }
+                if let from = query.from { conditions.append("e.at >= \(from)") }
+                if let to = query.to { conditions.append("e.at < \(to)") }
+            } else {
+                if let before { conditions.append("e.n < \(before.before)") }
+                // Times grow with numbers: a time is a number, found by halving.
+                if let from = query.from { conditions.append("e.n >= (SELECT audit_number_at(\(family), \(from)))") }
+                if let to = query.to { conditions.append("e.n < (SELECT audit_number_at(\(family), \(to)))") }
+            }
         } else {
             if let before {
                 conditions.append("(e.at, e.family_id, e.n) < (\(before.at), \(before.family), \(before.before))")
@@ -98,8 +105,8 @@ enum AuditStatements {
         SELECT kind FROM kinds WHERE kind IS NOT NULL
         """
 
-    /// How many entries of the newest `most` of a time fall into which bucket.
-    static func activity(_ family: FamilyID?, from: Timestamp, to: Timestamp, bucket: Int64, most: Int) -> SQL {
+    /// How many entries of the newest 200,000 of a time fall into which bucket.
+    static func activity(_ family: FamilyID?, from: Timestamp, to: Timestamp, bucket: Int64) -> SQL {
         let place: SQL =
             if let family {
                 """
@@ -111,7 +118,7 @@ enum AuditStatements {
             }
         return """
             SELECT kind, floor(extract(epoch FROM at - \(from)) / \(bucket))::bigint AS bucket, count(*)::bigint AS entries
-            FROM (SELECT e.kind, e.at FROM audit_entry e WHERE \(place) LIMIT \(most)) e
+            FROM (SELECT e.kind, e.at FROM audit_entry e WHERE \(place) LIMIT 200000) e
             GROUP BY 1, 2 ORDER BY 1, 2
             """
     }
@@ -127,6 +134,13 @@ enum AuditStatements {
             WHERE \(.joined(conditions, separator: " AND "))
             ORDER BY c.ts DESC, c.family_id LIMIT \(limit + 1) OFFSET \(offset)
             """
+    }
+}
+
+extension AuditQuery {
+    /// Whether it asks for a person, a thing, a trace or an id: what these have is walked by time.
+    fileprivate var isNarrow: Bool {
+        actorID != nil || subjectID != nil || resourceID != nil || traceID != nil || q.flatMap { ResourceID($0) } != nil
     }
 }
 

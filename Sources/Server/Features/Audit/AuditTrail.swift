@@ -22,14 +22,10 @@ final class AuditTrail {
         guard search != .nothing else { return AuditPage(items: [], nextCursor: nil) }
         let rows = try await backend.database.query(
             AuditStatements.page(query, search, of: reader.family, before: before))
-        var items = try rows.map { try Contract.AuditEntry($0, backend.sealing) }
-        guard items.count > query.limit, query.limit <= rows.count else {
-            return AuditPage(items: items, nextCursor: nil)
-        }
-        items.removeLast()
+        let items = try (0..<min(rows.count, query.limit)).map { try Contract.AuditEntry(rows[$0], backend.sealing) }
+        guard rows.count > query.limit else { return AuditPage(items: items, nextCursor: nil) }
         let last = rows[query.limit - 1]
-        let next = AuditCursor(
-            family: try last["family_id"], before: try last["n"], at: try last["at"], isOfAll: reader.family == nil)
+        let next = AuditCursor(family: try last["family_id"], before: try last["n"], at: try last["at"])
         return AuditPage(items: items, nextCursor: next.text)
     }
 
@@ -104,23 +100,21 @@ enum AuditSearch: Equatable {
     }
 }
 
-/// A place in a list of the trail, opaque to clients: the family, the number the next page lies below, and for the list of
-/// all families the time.
+/// A place in a list of the trail, opaque to clients: the family, number and time that the next page lies below.
 struct AuditCursor {
     let family: FamilyID
     let before: Int64
     var at = Timestamp.epoch
-    var isOfAll = false
 
     /// Nil when there is no cursor.
     /// - Throws: 422 for text that is no cursor of this list.
     static func place(_ text: String?, in family: FamilyID?) throws(APIError) -> AuditCursor? {
         guard let text else { return nil }
-        guard let bytes = bytes(base64URL: text[...]), bytes.count == (family == nil ? 32 : 24) else { throw refusal }
+        guard let bytes = bytes(base64URL: text[...]), bytes.count == 32 else { throw refusal }
         func word(_ index: Int) -> UInt64 { bytes[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
         let place = AuditCursor(
             family: FamilyID(high: word(0), low: word(1)), before: Int64(bitPattern: word(2)),
-            at: family == nil ? Timestamp(microseconds: Int64(bitPattern: word(3))) : .epoch, isOfAll: family == nil)
+            at: Timestamp(microseconds: Int64(bitPattern: word(3))))
         guard family == nil || place.family == family,
             (Timestamp.epoch...Timestamp(seconds: 253_402_300_799)).contains(place.at)
         else { throw refusal }
@@ -131,7 +125,7 @@ struct AuditCursor {
         .validationFailed, "cursor is not one of this family's trail.", field: "cursor")
 
     var text: String {
-        let words = [before] + (isOfAll ? [at.microseconds] : [])
+        let words = [before, at.microseconds]
         return base64URL(
             family.bytes
                 + words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> Int64(56 - 8 * $0)) } })
