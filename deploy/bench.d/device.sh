@@ -1,12 +1,16 @@
 # shellcheck shell=bash
 # The device beside the server, for deploy/bench: the first sync of some 10,000 rows of a family of six over 90 days, the
 # size of what is kept, and answers on the device beside the same answers over HTTP in the same run. Sourced, never run.
-# Needs NAGZ_PROGRAM, SCRATCH, a migrated database `bench` in DATABASE_URL, and NAGZ_TOKEN_KEY_FILE.
+# Needs NAGZ_PROGRAM, SCRATCH, a cluster in use, and the key files of a server.
 # shellcheck disable=SC2154 # STATE, EX_* and the functions are lib.sh's
 
 # bench_device: prints the figures, keeps them in .nagz/bench-device.json; answers 1 if a bar in device.json is missed.
 bench_device() {
     local port base token family answer status=0 home=$SCRATCH/device results=$STATE/bench-device.json
+    local -x DATABASE_URL
+    make_database device
+    DATABASE_URL=$(cluster_url nagz device)
+    migrate_database
     port=$(free_port)
     start_server "$port" "$STATE/log/bench-device.log" --log warning --rate-limits off
     base=http://127.0.0.1:$port
@@ -21,7 +25,7 @@ bench_device() {
     device_call "$base/api/v1/consents" -d '{"family_id": "'"$family"'", "consent_type": "ai_mediation"}' >/dev/null
     device_call "$base/api/v1/consents" \
         -d '{"family_id": "'"$family"'", "consent_type": "gamification_participation"}' >/dev/null
-    cluster_sql bench <<<"$(device_past "$family")" || die "$EX_SOFTWARE" "the device's benchmark data could not be made"
+    cluster_sql device <<<"$(device_past "$family")" || die "$EX_SOFTWARE" "the device's benchmark data could not be made"
     mkdir -m 700 -p "$home"
     "$NAGZ_PROGRAM" device login --home "$home" --server "$base" --email bench.device@example.com \
         <<<'bench device passphrase' >/dev/null
