@@ -14,6 +14,7 @@ enum SyncStatements {
     /// The first row (`entity` 0) is the gate; no row at all: the session has ended. The other rows come by entity (1 nags,
     /// 2 nag events, 3 mediation events, 4 gamification events), each in feed order from the place the gate allows. Columns
     /// by position: `Column`.
+    /// Missed nags carry whose they were: a device counts misses by person, also of nags that left the feed before.
     /// - Parameters:
     ///   - start: where the client says it is; nil for the beginning.
     ///   - withFacts: whether the rows of `DeviceFacts` come last, as entity 5.
@@ -59,7 +60,6 @@ enum SyncStatements {
             UNION ALL
             SELECT x.* FROM gate, LATERAL (
                 SELECT 2, id, sync_ts, nag_id, actor_id, at, event_type,
-                       -- A device counts misses by whose they are, also of nags that left the feed before.
                        CASE event_type WHEN 'nag_missed'
                            THEN (payload || jsonb_build_object('recipient_id', recipient_id))::text
                            ELSE payload::text END,
