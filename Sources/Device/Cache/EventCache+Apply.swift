@@ -80,23 +80,25 @@ private struct RowWriter {
 
     private mutating func number(_ text: String) throws(SQLiteError) -> Int64 {
         if let known = texts[text] { return known }
-        try database.run("INSERT INTO words (value) VALUES (\(text)) ON CONFLICT DO NOTHING")
-        let number = try database.first("SELECT key FROM words WHERE value = \(text)") { row throws(SQLiteError) in
-            row.integer(0)
-        }
-        guard let number else { throw .unexpectedShape("a word") }
+        let number = try key(of: text)
         texts[text] = number
         return number
     }
 
     private mutating func number(_ user: UserID) throws(SQLiteError) -> Int64 {
         if let known = people[user] { return known }
-        try database.run("INSERT INTO words (value) VALUES (\(user)) ON CONFLICT DO NOTHING")
-        let number = try database.first("SELECT key FROM words WHERE value = \(user)") { row throws(SQLiteError) in
+        let number = try key(of: user)
+        people[user] = number
+        return number
+    }
+
+    /// The row of `words` that holds a value, made where there is none.
+    private func key(of value: some SQLBindable) throws(SQLiteError) -> Int64 {
+        try database.run("INSERT INTO words (value) VALUES (\(value)) ON CONFLICT DO NOTHING")
+        let number = try database.first("SELECT key FROM words WHERE value = \(value)") { row throws(SQLiteError) in
             row.integer(0)
         }
         guard let number else { throw .unexpectedShape("a word") }
-        people[user] = number
         return number
     }
 
