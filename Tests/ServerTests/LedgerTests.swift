@@ -116,4 +116,53 @@ struct LedgerTests {
             }
         }
     }
+
+    @Test("two first acts of one person agree on the key, whichever comes first, and both can be read")
+    func firstActsOfOnePerson() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let newcomer = try await server.account()
+            let (now, random, holder) = (server.clock.now(), server.random, server.database)
+            @Sendable func act(in family: FamilyID, on database: TestDatabase) async throws -> Ledger.Tally {
+                try await database.run { database in
+                    let ledger = Ledger(
+                        database: database, random: random, sealing: Sealing(TestServer.trailKeys, random: random))
+                    let act = Act(
+                        kind: "test.act", basis: .nothing, actor: newcomer.pseudonym, details: ["a": "b"],
+                        stampedRows: 0)
+                    let _: NoAnswer = try await ledger.write(.ofTest(at: now, random), in: family) { _ in
+                        .perform(act, NoAnswer())
+                    }
+                    return ledger.tally
+                }
+            }
+            let waiting = try await TestDatabase(url: holder.url)
+            let other = try await TestDatabase(url: holder.url)
+            let tally = try await holder.run { database in
+                let late = try await database.transaction { transaction in
+                    _ = try await transaction.query(
+                        "SELECT FROM family_clock WHERE family_id = \(family.id) FOR UPDATE")
+                    // Has found no key, has made one, and waits for the family's row.
+                    let late = Task { try await act(in: family.id, on: waiting) }
+                    for attempt in 0... {
+                        let waits: Bool = try await transaction.query(
+                            """
+                            SELECT EXISTS (SELECT FROM pg_locks l WHERE NOT l.granted
+                                           AND pg_backend_pid() = ANY (pg_blocking_pids(l.pid))) AS waits
+                            """
+                        ).one()["waits"]
+                        if waits { break }
+                        try #require(attempt < 100_000, "the act never came to wait for the family's row")
+                    }
+                    _ = try await act(in: family.otherFamilyID, on: other)
+                    return late
+                }
+                return try await late.value
+            }
+            await waiting.close()
+            await other.close()
+            #expect(tally.writes == 1 && tally.lostRaces == 1)
+            #expect(try await server.rows("SELECT count(*) AS n FROM audit_subject_key") == [["n": 1]])
+        }
+    }
 }

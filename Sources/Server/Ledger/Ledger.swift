@@ -59,18 +59,20 @@ final class Ledger {
         _ context: CallContext, once: Once? = nil, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        for _ in 0..<Self.optimisticAttempts {
-            let decision = try await decide(database)
-            guard let (act, outcome) = Self.act(of: decision) else { return try Self.answer(of: decision) }
-            let key = try await key(of: act, database)
-            let statement = statement(act, in: family, context, once: once, outcome: outcome, key: key)
-            if try await !commits.run(statement, key: (family.high, family.low)).isEmpty {
-                tally.writes += 1
-                return try Self.answer(of: decision)
+        try await retryingTakenKey {
+            for _ in 0..<Self.optimisticAttempts {
+                let decision = try await decide(database)
+                guard let (act, outcome) = Self.act(of: decision) else { return try Self.answer(of: decision) }
+                let seal = try await seal(for: act, database)
+                let statement = statement(act, in: family, context, once: once, outcome: outcome, seal: seal)
+                if try await !commits.run(statement, key: (family.high, family.low)).isEmpty {
+                    committed(seal)
+                    return try Self.answer(of: decision)
+                }
+                tally.lostRaces += 1
             }
-            tally.lostRaces += 1
+            return try await writeHoldingTheRow(context, once, in: family, decide)
         }
-        return try await writeHoldingTheRow(context, once, in: family, decide)
     }
 
     /// Begins the ledger of a new family: `foundation` makes the family and its row of the ledger, which the act's own
@@ -80,12 +82,14 @@ final class Ledger {
         _ decide: (any Queries) async throws -> (foundation: [SQL], act: Act, answer: Answer)
     ) async throws -> Answer {
         try await onlyOnce(caller) { once in
-            let (foundation, act, answer) = try await decide(database)
-            let key = try await key(of: act, database)
-            let first = statement(act, in: family, caller.context, once: once, outcome: answer.content, key: key)
-            _ = try await database.exchange(foundation + [first])
-            tally.writes += 1
-            return answer
+            try await retryingTakenKey {
+                let (foundation, act, answer) = try await decide(database)
+                let seal = try await seal(for: act, database)
+                let first = statement(act, in: family, caller.context, once: once, outcome: answer.content, seal: seal)
+                _ = try await database.exchange(foundation + [first])
+                committed(seal)
+                return answer
+            }
         }
     }
 
@@ -113,12 +117,27 @@ final class Ledger {
         }
     }
 
+    /// Decides once more where somebody else's act kept a key of the same person first: the second time it is found.
+    private func retryingTakenKey<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
+        do {
+            return try await body()
+        } catch let error as PostgresError where error.constraint == SubjectKeyStatements.taken {
+            tally.lostRaces += 1
+            return try await body()
+        }
+    }
+
+    private func committed(_ seal: Sealing.Seal?) {
+        tally.writes += 1
+        if let seal { sealing.remember(seal.key) }
+    }
+
     private func writeHoldingTheRow<Answer: WireContent>(
         _ context: CallContext, _ once: Once?, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
         tally.heldRows += 1
-        let decision = try await database.transaction { transaction in
+        let held = try await database.transaction { transaction in
             let clock = try await transaction.query(
                 "SELECT ts FROM family_clock WHERE family_id = \(family) FOR UPDATE"
             )
@@ -126,16 +145,18 @@ final class Ledger {
                 throw APIError(.rateLimited, "This family changes faster than it can be followed.", retryAfter: 60)
             }
             let decision = try await decide(transaction)
+            var seal: Sealing.Seal?
             if let (act, outcome) = Self.act(of: decision) {
-                let key = try await key(of: act, transaction)
+                seal = try await self.seal(for: act, transaction)
                 let rows = try await transaction.query(
-                    statement(act, in: family, context, once: once, outcome: outcome, key: key))
+                    statement(act, in: family, context, once: once, outcome: outcome, seal: seal))
                 guard !rows.isEmpty else { throw LedgerFault.refusedWhileHeld }
             }
-            return Confined(value: decision)
+            return Confined(value: (decision, seal))
         }
-        if case .answer = decision.value {} else { tally.writes += 1 }
-        return try Self.answer(of: decision.value)
+        let (decision, seal) = held.value
+        if case .answer = decision {} else { committed(seal) }
+        return try Self.answer(of: decision)
     }
 
     /// A ledger refused an act that was decided while its row was held: a fault of the program.
@@ -164,15 +185,15 @@ final class Ledger {
     ]
 
     /// The key that seals what the act tells.
-    func key(of act: Act, _ queries: any Queries) async throws -> SubjectKey? {
-        try await sealing.key(of: act.sealedFor ?? act.subject ?? act.actor, queries)
+    func seal(for act: Act, _ queries: any Queries) async throws -> Sealing.Seal? {
+        try await sealing.seal(for: act.sealedFor ?? act.subject ?? act.actor, queries)
     }
 
     /// The whole act as one statement, which returns one row, or none when its basis does not hold any more.
-    /// - Parameter key: seals the details; nil leaves them as they are.
+    /// - Parameter seal: nil leaves the details as they are.
     func statement(
         _ act: Act, in family: FamilyID, _ context: CallContext, once: Once? = nil, outcome: [UInt8]? = nil,
-        key: SubjectKey? = nil
+        seal: Sealing.Seal? = nil
     ) -> SQL {
         precondition(act.rows.count <= Self.rowNames.count && act.stampedRows <= 400)
         let salt = random.bytes(32)
@@ -180,9 +201,10 @@ final class Ledger {
         let entry = AuditEntry.Act(
             kind: act.kind, actor: act.actor, subject: act.subject, resource: act.resource, trace: context.trace,
             request: context.request, commitment: AuditBody.commitment(salt: salt, body: body))
-        let sealed = key?.seal(body, commitment: entry.commitment, nonce: sealing.nonce()) ?? body
+        let sealed = seal?.key.seal(body, commitment: entry.commitment, nonce: sealing.nonce()) ?? body
         var parts = [tick(act, in: family, context.now, entry.canonical)]
         for (name, row) in zip(Self.rowNames, act.rows) { parts += [name, row, ")"] }
+        if let keeping = seal?.keeping { parts += [", subject_key AS (", keeping, ")"] }
         parts.append(
             """
             , entry AS (
@@ -192,7 +214,7 @@ final class Ledger {
                        \(entry.trace), \(entry.request), \(entry.commitment), prev_head, head FROM tick
             ), payload AS (
                 INSERT INTO audit_payload (family_id, n, key_id, salt, body)
-                SELECT family_id, seq, \(key?.id), \(salt), \(sealed) FROM tick
+                SELECT family_id, seq, \(seal?.key.id), \(salt), \(sealed) FROM tick
             )
             """)
         if let once, let outcome { parts.append(once.record(outcome, at: context.now)) }

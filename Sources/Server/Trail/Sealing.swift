@@ -5,11 +5,18 @@ import SQL
 
 /// Seals the bodies of a loop's entries, each with the key of the person it tells of.
 ///
-/// A person's key is made when the first act tells of them. It is kept in the database, wrapped by the master key, before
-/// anything is sealed with it: if the process dies in between, a key without use is left.
+/// A person's key is made when the first act tells of them, and is kept by that act: in the database, wrapped by the master
+/// key, in the same transaction as what it seals.
 final class Sealing {
     /// A person's key was wrapped by a master key that is not in the file.
     struct UnknownMasterKey: Error {}
+
+    /// The key that an act's details are sealed with.
+    struct Seal {
+        let key: SubjectKey
+        /// The row of the act that keeps a key just made; nil for one that was found.
+        var keeping: SQL?
+    }
 
     private static let limit = 8_192
 
@@ -23,29 +30,26 @@ final class Sealing {
         self.random = random
     }
 
-    /// The person's key, made if there is none yet; nil where nothing is sealed.
-    func key(of person: Pseudonym, _ queries: any Queries) async throws -> SubjectKey? {
+    /// The person's key, or a new one if there is none yet; nil where nothing is sealed.
+    func seal(for person: Pseudonym, _ queries: any Queries) async throws -> Seal? {
         guard let master = keys?.masters.first else { return nil }
-        if let key = known[person] { return key }
-        var rows = try await queries.query(SubjectKeyStatements.find(person))
-        var isDurable = true
-        if rows.isEmpty {
-            let fresh = SubjectKey(id: person, secret: random.bytes(32))
-            let wrapped = master.wrap(fresh, nonce: random.bytes(24))
-            _ = try await queries.query(SubjectKeyStatements.insert(person, master: master.id, wrapped))
-            // Somebody else's may have come first.
-            rows = try await queries.query(SubjectKeyStatements.find(person))
-            isDurable = !(queries is Transaction)
+        if let key = known[person] { return Seal(key: key) }
+        guard let row = try await queries.query(SubjectKeyStatements.find(person)).first else {
+            let key = SubjectKey(id: person, secret: random.bytes(32))
+            let wrapped = master.wrap(key, nonce: random.bytes(24))
+            return Seal(key: key, keeping: SubjectKeyStatements.keep(person, master: master.id, wrapped))
         }
-        let row = try rows.one()
         guard let key = unwrap(try row["wrapped"], of: person, master: try row["master"]) else {
             throw UnknownMasterKey()
         }
-        if isDurable {
-            if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
-            known[person] = key
-        }
-        return key
+        remember(key)
+        return Seal(key: key)
+    }
+
+    /// Spares the next act looking for the key. A key MUST be kept before.
+    func remember(_ key: SubjectKey) {
+        if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
+        known[key.id] = key
     }
 
     /// A person's key as it is kept; nil without the master key that wrapped it.
@@ -63,12 +67,12 @@ enum SubjectKeyStatements {
         "SELECT master, wrapped FROM audit_subject_key WHERE id = \(person)"
     }
 
-    static func insert(_ person: Pseudonym, master: [UInt8], _ wrapped: [UInt8]) -> SQL {
-        """
-        INSERT INTO audit_subject_key (id, master, wrapped) VALUES (\(person), \(master), \(wrapped))
-        ON CONFLICT DO NOTHING
-        """
+    /// A row of an act, refused as `taken` where somebody else's key came first.
+    static func keep(_ person: Pseudonym, master: [UInt8], _ wrapped: [UInt8]) -> SQL {
+        "INSERT INTO audit_subject_key (id, master, wrapped) SELECT \(person), \(master), \(wrapped) FROM tick"
     }
+
+    static let taken = "audit_subject_key_pkey"
 }
 
 /// What an entry tells, as it is found in the database.

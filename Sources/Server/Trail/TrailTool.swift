@@ -35,8 +35,8 @@ struct TrailTool {
     /// Writes an act on a transaction.
     /// - Throws: `NoChain` when the family has no clock, or one that runs too far ahead.
     func perform(_ act: Act, in family: FamilyID, _ context: CallContext, _ transaction: Transaction) async throws {
-        let key = try await ledger.key(of: act, transaction)
-        let rows = try await transaction.query(ledger.statement(act, in: family, context, key: key))
+        let seal = try await ledger.seal(for: act, transaction)
+        let rows = try await transaction.query(ledger.statement(act, in: family, context, seal: seal))
         guard !rows.isEmpty else { throw NoChain(family: family) }
     }
 
