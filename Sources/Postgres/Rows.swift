@@ -7,13 +7,12 @@ import Domain
     public let count: Int
     let columnCount: Int
     /// How many rows the statement inserted, updated or deleted (or selected).
-    public let affected: Int
+    public var affected: Int { Int(unsafe String(cString: PQcmdTuples(result))) ?? 0 }
 
     init(adopting result: OpaquePointer) {
         unsafe self.result = unsafe result
         count = Int(unsafe PQntuples(result))
         columnCount = Int(unsafe PQnfields(result))
-        affected = Int(unsafe String(cString: PQcmdTuples(result))) ?? 0
     }
 
     deinit { unsafe PQclear(result) }

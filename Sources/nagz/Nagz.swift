@@ -9,7 +9,8 @@ struct Nagz {
         nagz — a backend for family task coordination
 
         usage: nagz serve    [--host ADDRESS] [--port N] [--loops N] [--connections N] [--rate-limits on|off]
-                             [--log info|warning|error|off] [--cors ORIGIN,…] [--dev-tokens] [--migrations FOLDER]
+                             [--log info|warning|error|off] [--cors ORIGIN,…] [--proxies ADDRESS,…] [--dev-tokens]
+                             [--migrations FOLDER]
                nagz migrate  [--dry-run] [--migrations FOLDER]
                nagz seed demo [--if-empty]
                nagz seed bench [--families N] [--out FOLDER]

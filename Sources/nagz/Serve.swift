@@ -1,4 +1,5 @@
 import Foundation
+import HTTP
 import Postgres
 import Reactor
 import Server
@@ -67,6 +68,14 @@ enum Serve {
         }
         if let origins = try arguments.value("--cors") {
             configuration.corsOrigins = origins.split(separator: ",").map(String.init)
+        }
+        if let proxies = try arguments.value("--proxies") {
+            do throws(TrustedProxies.Malformed) {
+                configuration.proxies = try TrustedProxies(proxies.split(separator: ",").map(String.init))
+            } catch {
+                throw Stop(
+                    .usage, "--proxies takes addresses and blocks such as 10.0.0.0/8, with commas; not “\(error.text)”")
+            }
         }
         if let name = try arguments.value("--log") {
             guard let level = Log.Level(named: name) else {

@@ -78,6 +78,40 @@ struct RequestTests {
         let six = RemoteAddress(high: 0x2001_0db8_0000_0000, low: 1, port: 80)
         #expect(six.description == "[2001:db8:0:0:0:0:0:1]:80")
         #expect(six.network == RemoteAddress(high: 0x2001_0db8_0000_0000, low: 2, port: 81).network)
+        #expect(six.network.description == "2001:db8:0:0:0:0:0:0")
+        #expect(RemoteAddress(host: "127.0.0.1") == .loopback && RemoteAddress(host: "2001:db8::1")?.low == 1)
+        for text in ["", "127.1", "127.0.0.1 ", "1.2.3.4.5", "::1%lo", "localhost", "2001:db8"] {
+            #expect(RemoteAddress(host: text) == nil, "\(text)")
+        }
+    }
+
+    @Test(
+        "behind a proxy the client is the last address that is none; else the field says nothing",
+        arguments: [
+            // Proxies, X-Forwarded-For, the client that follows.
+            ("", "192.0.2.7", "127.0.0.1"), ("127.0.0.1", "", "127.0.0.1"), ("127.0.0.1", "192.0.2.7", "192.0.2.7"),
+            ("127.0.0.1", "6.6.6.6, 192.0.2.7", "192.0.2.7"), ("127.0.0.0/8", "192.0.2.7:4711", "192.0.2.7"),
+            ("127.0.0.1,10.0.0.0/8", "6.6.6.6, 192.0.2.7, 10.1.2.3", "192.0.2.7"),
+            ("127.0.0.1,10.0.0.0/8", "10.9.9.9, 10.1.2.3", "10.9.9.9"), ("10.0.0.0/8", "192.0.2.7", "127.0.0.1"),
+            ("127.0.0.1", "192.0.2.7, unknown", "127.0.0.1"), ("127.0.0.1,10.0.0.1", "nonsense, 10.0.0.1", "10.0.0.1"),
+            ("127.0.0.1", "2001:db8::7", "2001:db8:0:0:0:0:0:7"), ("::/0", "[2001:db8::7]:80", "2001:db8:0:0:0:0:0:7"),
+            ("0.0.0.0/0,2001:db8::/33", "2001:db8:8000::1, 2001:db8:7fff::1", "2001:db8:8000:0:0:0:0:1"),
+            ("127.0.0.1", String(repeating: "1", count: 4_000), "127.0.0.1"),
+        ])
+    func forwarded(_ proxies: String, _ field: String, _ client: String) throws {
+        let proxies = try TrustedProxies(proxies.split(separator: ",").map(String.init))
+        let headers = try get(field.isEmpty ? "" : "X-Forwarded-For: \(field)\r\n").headers
+        #expect(proxies.client(of: .loopback, headers).host == client)
+        // Several fields are one list.
+        let lines = try get(field.split(separator: ",").map { "X-Forwarded-For:\($0)\r\n" }.joined()).headers
+        #expect(proxies.client(of: .loopback, lines).host == client)
+    }
+
+    @Test(
+        "a proxy's name that is none is refused",
+        arguments: ["", "10.0.0.0/33", "10.0.0.0/", "a/8", "::/129", "::1/-1"])
+    func malformedProxies(_ name: String) {
+        #expect(throws: TrustedProxies.Malformed.self) { try TrustedProxies([name]) }
     }
 }
 

@@ -227,6 +227,26 @@ struct ServerTests {
         }
     }
 
+    @Test("a proxy may have as many connections as there are")
+    func connectionsOfProxy() async throws {
+        var limits = Limits()
+        limits.connectionsPerAddress = 1
+        var application = try sampleApplication()
+        application.proxies = try TrustedProxies(["127.0.0.0/8"])
+        try await withServer(application, limits: limits) { server, port in
+            let clients = (0..<3).map { _ in Client(port: port) }
+            for client in clients {
+                client.send(get)
+                _ = await client.receive(until: "root")
+            }
+            #expect(server.connectionCount == 3)
+            for client in clients {
+                client.endSending()
+                #expect(await client.receiveAll().isEmpty)
+            }
+        }
+    }
+
     @Test("closes a resting connection by its timer")
     func idle() async throws {
         var limits = Limits()

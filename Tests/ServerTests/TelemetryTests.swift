@@ -2,6 +2,8 @@ import Contract
 import Domain
 import Foundation
 import JSON
+import NagzAI
+import Reactor
 import Testing
 
 @testable import Server
@@ -112,6 +114,29 @@ struct TelemetryTests {
             #expect(try await server.call(API.checkReadiness).status == "ok")
             server.clock.set(to: SystemClock().now() - .seconds(40))
             #expect(try await server.call("GET", "/health/ready").status == 503)
+        }
+    }
+
+    @Test("not ready from the moment it is told to stop")
+    func draining() async throws {
+        try await TestServer.run { server in
+            let (clock, random, tokens) = (server.clock, server.random, server.tokens)
+            clock.set(to: SystemClock().now())
+            try await server.database.run { database in
+                let pool = try BlockingPool(name: "test-hash", threads: 1, queueLimit: 1)
+                defer { pool.stop() }
+                let backend = Backend(
+                    database: database, clock: clock, random: random, tokens: tokens,
+                    hashing: PasswordHashing(pool, cost: .testing),
+                    heuristics: Heuristics(phrasebook: try Phrasebook.english()))
+                let telemetry = Telemetry(loops: 1)
+                let readiness = Readiness(backend, telemetry)
+                let call = Call(parameters: NoParameters(), body: NoBody(), context: .ofTest(at: clock.now(), random))
+                #expect(try await readiness.check(call).status == "ok")
+                telemetry.beginDraining()
+                let refused = try await refusal { _ = try await readiness.check(call) }
+                #expect(refused.status == 503 && refused.retryAfter == 5)
+            }
         }
     }
 

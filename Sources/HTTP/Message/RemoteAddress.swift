@@ -17,9 +17,12 @@ public struct RemoteAddress: Sendable, Hashable, CustomStringConvertible {
     /// What counts as one peer: an IPv4 address, or an IPv6 /64, which one customer usually owns whole.
     public var network: Network { isIPv4 ? Network(high: 0, low: low) : Network(high: high, low: 0) }
 
-    public struct Network: Sendable, Hashable {
+    public struct Network: Sendable, Hashable, CustomStringConvertible {
         let high: UInt64
         let low: UInt64
+
+        /// `192.0.2.7`, or the first address of a /64.
+        public var description: String { RemoteAddress(high: high, low: low, port: 0).host }
     }
 
     /// The address without its port: `127.0.0.1`, or eight groups of IPv6 in full.

@@ -2,19 +2,21 @@
 public struct Application: Sendable {
     public var router: Router
     public var cors: CORSPolicy?
+    public var proxies: TrustedProxies
     /// Content of a compressible kind is sent as gzip from this many octets on; nil turns compression off.
     public var compressesFrom: Int?
     /// Makes the answer to what never reached a handler; its status is kept, whatever the closure says.
     public var refusal: @Sendable (Status, _ reason: String, RequestID) -> Response
 
     public init(
-        router: Router, cors: CORSPolicy? = nil, compressesFrom: Int? = 1 << 10,
+        router: Router, cors: CORSPolicy? = nil, proxies: TrustedProxies = .none, compressesFrom: Int? = 1 << 10,
         refusal: @escaping @Sendable (Status, _ reason: String, RequestID) -> Response = { status, reason, _ in
             .text(status, reason + "\n")
         }
     ) {
         self.router = router
         self.cors = cors
+        self.proxies = proxies
         self.compressesFrom = compressesFrom
         self.refusal = refusal
     }

@@ -15,20 +15,24 @@ final class ConnectionCensus: Sendable {
     var total: Int { counts.withLock { $0.total } }
 
     /// True when there is room for one more connection of that peer, which is then counted.
-    func admit(_ network: RemoteAddress.Network) -> Bool {
+    /// - Parameter network: nil for a proxy, behind which there are many peers.
+    func admit(_ network: RemoteAddress.Network?) -> Bool {
         counts.withLock { counts in
-            let present = counts.byNetwork[network] ?? 0
-            guard counts.total < limits.connections, present < limits.connectionsPerAddress else { return false }
+            guard counts.total < limits.connections else { return false }
+            if let network {
+                let present = counts.byNetwork[network] ?? 0
+                guard present < limits.connectionsPerAddress else { return false }
+                counts.byNetwork[network] = present + 1
+            }
             counts.total += 1
-            counts.byNetwork[network] = present + 1
             return true
         }
     }
 
-    func release(_ network: RemoteAddress.Network) {
+    func release(_ network: RemoteAddress.Network?) {
         counts.withLock { counts in
             counts.total -= 1
-            guard let present = counts.byNetwork[network] else { return }
+            guard let network, let present = counts.byNetwork[network] else { return }
             counts.byNetwork[network] = present > 1 ? present - 1 : nil
         }
     }

@@ -63,7 +63,8 @@ extension HTTPConnection {
     private func makeRequest(_ head: RequestHead, _ body: [UInt8], route: Route?) -> Request {
         let parent = head.headers.withValue(of: "traceparent") { TraceContext(traceparent: $0) } ?? nil
         return Request(
-            head: head, body: body, remote: remote, id: worker.identifiers.requestID(),
+            head: head, body: body, remote: worker.application.proxies.client(of: remote, head.headers),
+            id: worker.identifiers.requestID(),
             trace: worker.identifiers.trace(continuing: parent), route: route)
     }
 

@@ -75,7 +75,7 @@ final class HTTPWorker: ReadinessHandler {
     }
 
     private func open(_ descriptor: Int32, _ remote: RemoteAddress) {
-        let isAdmitted = census.admit(remote.network)
+        let isAdmitted = census.admit(counted(remote))
         if !isAdmitted {
             observer?.connectionRefused()
             guard refusals < Self.maximumRefusals else {
@@ -92,10 +92,15 @@ final class HTTPWorker: ReadinessHandler {
         do throws(SystemError) { try connection.begin() } catch { connection.abort() }
     }
 
+    /// What the peer's connections are counted by.
+    private func counted(_ remote: RemoteAddress) -> RemoteAddress.Network? {
+        application.proxies.contains(remote) ? nil : remote.network
+    }
+
     func forget(_ connection: HTTPConnection, _ descriptor: Int32) {
         connections[descriptor] = nil
         if connection.isAdmitted {
-            census.release(connection.remote.network)
+            census.release(counted(connection.remote))
             observer?.connectionClosed()
         } else {
             refusals -= 1

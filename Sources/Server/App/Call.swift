@@ -1,5 +1,7 @@
 import Contract
 import Domain
+import HTTP
+import HTTP
 
 /// One request as a feature sees it: typed parameters and body, when it came, and how it is named in logs and trail.
 struct Call<Parameters, Body> {
@@ -15,8 +17,9 @@ struct CallContext: Sendable {
     /// The one moment that all of the request's rules go by.
     let now: Timestamp
     let trace: TraceID
-    let request: RequestID
-    let remoteHost: String
+    let request: Domain.RequestID
+    /// Where the request came from; nil for what no request asked for.
+    var remote: RemoteAddress.Network?
     /// Present when the client wants a repeated write to give the first answer again.
     var idempotency: IdempotencyKey?
     /// The `If-Match` field: the tags of what the client has seen and wants to change, as it sent them.

@@ -1,4 +1,5 @@
 import Domain
+import HTTP
 
 /// Everything a server is told when it starts. Nothing here has a secret as its default.
 public struct Configuration: Sendable {
@@ -26,6 +27,8 @@ public struct Configuration: Sendable {
     public var logDescriptor: Int32 = 2
     /// Origins whose browsers may call the API.
     public var corsOrigins = ["http://localhost:5173"]
+    /// Who may say whom a request comes from.
+    public var proxies = TrustedProxies.none
     public var passwordCost = PasswordHashing.Cost.interactive
 
     public init(databaseURL: String, tokenKeys: [[UInt8]], loops: Int) {

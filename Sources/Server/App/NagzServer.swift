@@ -54,6 +54,7 @@ public final class NagzServer: Sendable {
                 Routes.register(in: routes, backend: backend, telemetry: telemetry)
                 let application = Application(
                     router: try Router(routes.routes), cors: CORSPolicy(origins: Set(configuration.corsOrigins)),
+                    proxies: configuration.proxies,
                     refusal: { status, reason, id in
                         RouteTable.refusal(APIError(status: Int(status.rawValue), reason: reason), id.description)
                     })

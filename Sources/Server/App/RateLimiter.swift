@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import HTTP
 import Reactor
 
 /// How many requests of a kind one person (or, without a sign-in, one address) may make in a minute.
@@ -10,7 +11,7 @@ public final class RateLimiter: Sendable {
     /// Who is counted.
     enum Subject: Hashable {
         case user(UserID)
-        case address(String)
+        case network(RemoteAddress.Network?)
     }
 
     /// Where a subject stands after a request, as the `X-RateLimit-*` headers tell it.

@@ -26,7 +26,7 @@ final class RouteTable {
     ) {
         precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
         add(endpoint.operation) { [self] request, context, fields in
-            try limit(endpoint.operation, .address(context.remoteHost), context, &fields)
+            try limit(endpoint.operation, .network(context.remote), context, &fields)
             return try await handler(call(endpoint, request, context)).content
         }
     }
@@ -38,7 +38,7 @@ final class RouteTable {
     ) {
         precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
         add(endpoint.operation) { [self] request, context, fields in
-            try limit(endpoint.operation, .address(context.remoteHost), context, &fields)
+            try limit(endpoint.operation, .network(context.remote), context, &fields)
             let caller = try? backend.verifiedTokens.caller(try Self.bearerToken(request), context)
             return try await handler(caller, call(endpoint, request, context)).content
         }
@@ -59,8 +59,7 @@ final class RouteTable {
     ) {
         precondition(endpoint.operation.access == .bearer, "\(endpoint.operation.id) is open")
         add(endpoint.operation) { [self] request, context, fields in
-            let caller = try backend.verifiedTokens.caller(try Self.bearerToken(request), context)
-            try limit(endpoint.operation, .user(caller.userID), context, &fields)
+            let caller = try caller(of: request, endpoint.operation, context, &fields)
             return try await handler(caller, call(endpoint, request, context))
         }
     }
@@ -72,8 +71,7 @@ final class RouteTable {
     ) {
         precondition(endpoint.operation.access == .bearer, "\(endpoint.operation.id) is open")
         addResponding(endpoint.operation) { [self] request, context, fields in
-            let caller = try backend.verifiedTokens.caller(try Self.bearerToken(request), context)
-            try limit(endpoint.operation, .user(caller.userID), context, &fields)
+            let caller = try caller(of: request, endpoint.operation, context, &fields)
             return try await handler(caller, call(endpoint, request, context))
         }
     }
@@ -85,7 +83,7 @@ final class RouteTable {
     ) {
         precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
         addResponding(endpoint.operation) { [self] request, context, fields in
-            try limit(endpoint.operation, .address(context.remoteHost), context, &fields)
+            try limit(endpoint.operation, .network(context.remote), context, &fields)
             return try await handler(call(endpoint, request, context))
         }
     }
@@ -139,6 +137,21 @@ final class RouteTable {
         for pair in request.query { query.append((pair.name, pair.value)) }
         let parameters = try endpoint.parameters(ParameterReader(path: path, query: query))
         return Call(parameters: parameters, body: try endpoint.body(request.body.span), context: context)
+    }
+
+    /// Whose token the request carries. A request without a valid one is counted too, by where it came from.
+    private func caller(
+        of request: Request, _ operation: Operation, _ context: CallContext, _ fields: inout [HeaderField]
+    ) throws(APIError) -> Caller {
+        let caller: Caller
+        do {
+            caller = try backend.verifiedTokens.caller(try Self.bearerToken(request), context)
+        } catch {
+            try limit(operation, .network(context.remote), context, &fields)
+            throw error
+        }
+        try limit(operation, .user(caller.userID), context, &fields)
+        return caller
     }
 
     private func limit(
@@ -195,7 +208,7 @@ extension CallContext {
         self.now = now
         trace = TraceID(high: request.trace.traceHigh, low: request.trace.traceLow)
         self.request = Domain.RequestID(high: request.id.high, low: request.id.low)
-        remoteHost = request.remote.host
+        remote = request.remote.network
         ifMatch = request.headers["if-match"]
         idempotency = try IdempotencyKey(request, operation)
     }

@@ -72,7 +72,7 @@ final class DemoStage {
     func context(_ now: Timestamp) -> CallContext {
         CallContext(
             now: now, trace: backend.random.identifier(at: now), request: backend.random.identifier(at: now),
-            remoteHost: "demo", idempotency: nil, ifMatch: nil)
+            idempotency: nil, ifMatch: nil)
     }
 
     /// Puts something on the agenda. What would happen after the present does not: it is still open.

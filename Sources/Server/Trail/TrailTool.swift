@@ -29,7 +29,7 @@ struct TrailTool {
     func context(_ now: Timestamp) -> CallContext {
         CallContext(
             now: now, trace: random.identifier(at: now), request: random.identifier(at: now),
-            remoteHost: "command line", idempotency: nil, ifMatch: nil)
+            idempotency: nil, ifMatch: nil)
     }
 
     /// Writes an act on a transaction.

@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import HTTP
 import JSON
 import Testing
 
@@ -45,6 +46,43 @@ struct RateLimitTests {
             for _ in 0..<301 { statuses.append(try await server.call("GET", "/api/v1/metrics").status) }
             #expect(statuses.count { $0 == 200 } == 300 && statuses.last == 429)
             for _ in 0..<310 { #expect(try await server.call("GET", "/health/live").status == 200) }
+        }
+    }
+
+    @Test("whoever shows no valid token is counted by address, and told so")
+    func unauthenticated() async throws {
+        try await TestServer.run(configure: Self.limits) { server in
+            let family = try await server.family()
+            for number in 1...301 {
+                let reply = try await server.call(
+                    "GET", "/api/v1/audit/events", token: number.isMultiple(of: 2) ? "guessed" : nil)
+                #expect(reply.status == (number <= 300 ? 401 : 429))
+                #expect(reply.header("x-ratelimit-remaining") == String(max(0, 300 - number)))
+            }
+            #expect(try await server.call("GET", "/api/v1/audit/events", as: family.guardian).status == 200)
+        }
+    }
+
+    @Test("behind a configured proxy its clients are counted apart; without one the field is not believed")
+    func forwarded() async throws {
+        for proxies in [["127.0.0.1"], []] {
+            let proxies = try TrustedProxies(proxies)
+            try await TestServer.run { configuration in
+                configuration.enforcesRateLimits = true
+                configuration.proxies = proxies
+            } _: { server in
+                let remaining = try await withThrowingTaskGroup(of: String?.self) { group in
+                    for client in ["192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2"] {
+                        group.addTask {
+                            try await server.call("GET", "/api/v1/metrics", headers: ["X-Forwarded-For": client])
+                                .header("x-ratelimit-remaining")
+                        }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }.compactMap(\.self).sorted()
+                }
+                let isBehindProxy = proxies.contains(.loopback)
+                #expect(remaining == (isBehindProxy ? ["298", "299", "299", "299"] : ["296", "297", "298", "299"]))
+            }
         }
     }
 

@@ -33,7 +33,7 @@ extension TestServer {
         let act = Act(kind: kind, basis: .nothing, actor: actor.pseudonym, stampedRows: stampedRows, rows: rows)
         let context = CallContext(
             now: clock.now(), trace: random.identifier(at: clock.now()), request: random.identifier(at: clock.now()),
-            remoteHost: "127.0.0.1", idempotency: nil)
+            idempotency: nil)
         let random = random
         try await database.run {
             _ = try await $0.query(Ledger(database: $0, random: random).statement(act, in: family, context))

@@ -14,7 +14,7 @@ extension TestServer {
     ) async throws {
         let context = CallContext(
             now: clock.now(), trace: random.identifier(at: clock.now()), request: random.identifier(at: clock.now()),
-            remoteHost: "127.0.0.1", idempotency: nil, ifMatch: nil)
+            idempotency: nil, ifMatch: nil)
         let random = random
         try await database.run { database in
             let sealing = Sealing(TestServer.trailKeys, random: random)

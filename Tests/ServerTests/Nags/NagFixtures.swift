@@ -55,7 +55,7 @@ extension TestServer {
     var context: CallContext {
         let now = clock.now()
         return CallContext(
-            now: now, trace: random.identifier(at: now), request: random.identifier(at: now), remoteHost: "127.0.0.1",
+            now: now, trace: random.identifier(at: now), request: random.identifier(at: now),
             idempotency: nil, ifMatch: nil)
     }
 

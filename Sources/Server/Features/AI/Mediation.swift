@@ -146,12 +146,12 @@ struct NagConsultation {
 
 /// Lower-case hexadecimal digits.
 func hexadecimal(_ bytes: [UInt8]) -> String {
+    func digit(_ nibble: UInt8) -> UInt8 { nibble + (nibble < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
     var digits: [UInt8] = []
     digits.reserveCapacity(bytes.count * 2)
     for byte in bytes {
-        for nibble in [byte >> 4, byte & 15] {
-            digits.append(nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10)
-        }
+        digits.append(digit(byte >> 4))
+        digits.append(digit(byte & 15))
     }
     return String(decoding: digits, as: UTF8.self)
 }

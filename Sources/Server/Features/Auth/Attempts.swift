@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import HTTP
 import Postgres
 import SQL
 
@@ -18,15 +19,19 @@ struct Attempts {
         }
 
         /// One address guessing at one account.
-        static func account(_ email: String, from address: String) -> Limit {
-            Limit("account and address", [email, address], most: 10)
+        static func account(_ email: String, from network: RemoteAddress.Network?) -> Limit {
+            Limit("account and address", [email, Self.name(network)], most: 10)
         }
 
         /// Many addresses guessing at one account.
         static func account(_ email: String) -> Limit { Limit("account", [email], most: 100) }
 
         /// One address guessing at many accounts.
-        static func address(_ address: String) -> Limit { Limit("address", [address], most: 50) }
+        static func address(_ network: RemoteAddress.Network?) -> Limit {
+            Limit("address", [Self.name(network)], most: 50)
+        }
+
+        private static func name(_ network: RemoteAddress.Network?) -> String { network?.description ?? "" }
 
         /// A child's PIN, at sign-in and when it is changed.
         static func pin(of child: UserID) -> Limit { Limit("pin", [child.description], most: 5) }

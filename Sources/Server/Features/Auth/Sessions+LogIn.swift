@@ -9,8 +9,8 @@ extension Sessions {
     /// An unknown email and a wrong password get the same answer after the same work.
     func logIn(_ call: Call<NoParameters, LoginRequest>) async throws -> AuthResponse {
         let email = call.body.email.wireText
-        let address = Attempts.Limit.address(call.context.remoteHost)
-        let account = [Attempts.Limit.account(email, from: call.context.remoteHost), .account(email)]
+        let address = Attempts.Limit.address(call.context.remote)
+        let account = [Attempts.Limit.account(email, from: call.context.remote), .account(email)]
         try await Attempts.count(account + [address], at: call.now, backend.database)
 
         let row = try await backend.database.query(AccountStatements.byEmail(email)).first
@@ -32,7 +32,7 @@ extension Sessions {
         let (code, username) = (call.body.familyCode, call.body.username)
         let row = try await backend.database.query(CredentialStatements.find(username, code: code)).first
         let person = try row.map(Person.init)
-        let address = Attempts.Limit.address(call.context.remoteHost)
+        let address = Attempts.Limit.address(call.context.remote)
         let limit = person.map { .pin(of: $0.id) } ?? Attempts.Limit.pin(ofNobody: username, code: code)
         try await Attempts.count([limit, address], at: call.now, backend.database)
 

@@ -34,7 +34,7 @@ extension Ingestion {
     ) async throws -> Bool {
         let context = CallContext(
             now: now, trace: backend.random.identifier(at: now), request: backend.random.identifier(at: now),
-            remoteHost: "", idempotency: nil, ifMatch: nil)
+            idempotency: nil, ifMatch: nil)
         let answer: StatusAnswer = try await backend.ledger.write(context, in: family) { queries in
             let rows = try await queries.query(IngestionStatements.root(event, in: family, enrichment.kind))
             guard let row = rows.first else { throw APIError(.notFound, "There is no such input.") }

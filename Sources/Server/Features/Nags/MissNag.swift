@@ -12,7 +12,7 @@ extension Nags {
     func miss(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> NagResponse {
         let context = CallContext(
             now: now, trace: backend.random.identifier(at: now), request: backend.random.identifier(at: now),
-            remoteHost: "", idempotency: nil, ifMatch: nil)
+            idempotency: nil, ifMatch: nil)
         return try await backend.ledger.write(context, in: family) { queries in
             let row = try await queries.query(NagStatements.nag(id, in: family)).first
             guard let row, let record = try NagRecord(row) else { throw APIError(.notFound, "There is no such nag.") }

@@ -1,0 +1,95 @@
+import Glibc
+
+/// The proxies in front of the server, whose word is taken for who is behind them.
+///
+/// Anybody can send `X-Forwarded-For`: without a configured proxy the field says nothing, and the peer is the client.
+public struct TrustedProxies: Sendable {
+    /// Addresses that agree in their first bits.
+    private struct Block {
+        let first: RemoteAddress
+        let bits: Int
+
+        func contains(_ address: RemoteAddress) -> Bool {
+            func differ(_ left: UInt64, _ right: UInt64, in bits: Int) -> Bool {
+                bits > 0 && (left ^ right) >> UInt64(64 - min(bits, 64)) != 0
+            }
+            return !differ(first.high, address.high, in: bits) && !differ(first.low, address.low, in: bits - 64)
+        }
+    }
+
+    /// A proxy is named by its address, or by a block: `10.0.0.0/8`, `2001:db8::/32`.
+    public struct Malformed: Error {
+        public let text: String
+    }
+
+    public static let none = TrustedProxies(blocks: [])
+
+    private let blocks: [Block]
+
+    private init(blocks: [Block]) { self.blocks = blocks }
+
+    public init(_ names: [String]) throws(Malformed) {
+        var blocks: [Block] = []
+        for name in names {
+            let parts = name.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let host = parts.first, let first = RemoteAddress(host: String(host)) else {
+                throw Malformed(text: name)
+            }
+            let width = first.isIPv4 ? 32 : 128
+            guard let bits = parts.count == 2 ? Int(parts[1]) : width, (0...width).contains(bits) else {
+                throw Malformed(text: name)
+            }
+            blocks.append(Block(first: first, bits: 128 - width + bits))
+        }
+        self.blocks = blocks
+    }
+
+    public func contains(_ address: RemoteAddress) -> Bool { blocks.contains { $0.contains(address) } }
+
+    /// Whom a request comes from: the peer, or where that is a proxy, the last address in `X-Forwarded-For` that is none.
+    ///
+    /// Each proxy appends the peer it saw, so everything before that address is hearsay.
+    public func client(of peer: RemoteAddress, _ headers: Headers) -> RemoteAddress {
+        guard contains(peer) else { return peer }
+        var hops: [RemoteAddress?] = []
+        headers.forEachListElement(of: "x-forwarded-for") { element in
+            hops.append(RemoteAddress(hop: element))
+        }
+        var client = peer
+        for hop in hops.reversed() {
+            guard let hop else { break }
+            client = hop
+            guard contains(hop) else { break }
+        }
+        return client
+    }
+}
+
+extension RemoteAddress {
+    /// An IPv4 or IPv6 address in digits; nil for anything else.
+    public init?(host: String) {
+        var octets = [UInt8](repeating: 0, count: 16)
+        if unsafe inet_pton(AF_INET, host, &octets) == 1 {
+            let low = octets.prefix(4).reduce(0xFFFF) { $0 << 8 | UInt64($1) }
+            self.init(high: 0, low: low, port: 0)
+        } else if unsafe inet_pton(AF_INET6, host, &octets) == 1 {
+            func word(_ start: Int) -> UInt64 { octets[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+            self.init(high: word(0), low: word(8), port: 0)
+        } else {
+            return nil
+        }
+    }
+
+    /// An element of `X-Forwarded-For`: an address, which some proxies write with its port.
+    fileprivate init?(hop: Span<UInt8>) {
+        guard hop.count <= 64 else { return nil }
+        var text = ""
+        for index in hop.indices { text.unicodeScalars.append(Unicode.Scalar(hop[index])) }
+        if text.hasPrefix("[") {
+            text = String(text.dropFirst().prefix { $0 != "]" })
+        } else if let colon = text.firstIndex(of: ":"), text.firstIndex(of: ".").map({ $0 < colon }) ?? false {
+            text = String(text[..<colon])
+        }
+        self.init(host: text)
+    }
+}
