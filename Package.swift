@@ -66,7 +66,7 @@ let package = Package(
         .executableTarget(
             name: "nagz",
             dependencies: [
-                "Server", "Device", "HTTP", "Audit", "Contract", "Postgres", "SQLite", "Reactor", "NagzAI", "Domain", "JSON",
+                "Server", "Device", "Audit", "Contract", "Postgres", "SQLite", "Reactor", "NagzAI", "Domain", "JSON",
             ],
             swiftSettings: common),
 

@@ -37,7 +37,9 @@ enum Seed {
         let families = try arguments.number("--families", in: 1...100_000) ?? BenchmarkSeed.standardFamilies
         try arguments.finish()
         let tokens = Tokens(keys: try TokenKeys.read())
-        try await BenchmarkSeed.run(databaseURL: url, tokens: tokens, families: families, folder: folder) {
+        try await BenchmarkSeed.run(
+            databaseURL: url, tokens: tokens, trailKeys: try AuditKeyFile.read(), families: families, folder: folder
+        ) {
             print("seeding \($0)")
         }
     }

@@ -1,5 +1,4 @@
 import Foundation
-import HTTP
 import Postgres
 import Reactor
 import Server
@@ -70,11 +69,11 @@ enum Serve {
             configuration.corsOrigins = origins.split(separator: ",").map(String.init)
         }
         if let proxies = try arguments.value("--proxies") {
-            do throws(TrustedProxies.Malformed) {
-                configuration.proxies = try TrustedProxies(proxies.split(separator: ",").map(String.init))
+            do throws(Configuration.UnknownProxy) {
+                try configuration.trust(proxies: proxies.split(separator: ",").map(String.init))
             } catch {
                 throw Stop(
-                    .usage, "--proxies takes addresses and blocks such as 10.0.0.0/8, with commas; not “\(error.text)”")
+                    .usage, "--proxies takes addresses and blocks such as 10.0.0.0/8, with commas; not “\(error.name)”")
             }
         }
         if let name = try arguments.value("--log") {

@@ -27,8 +27,7 @@ public struct Configuration: Sendable {
     public var logDescriptor: Int32 = 2
     /// Origins whose browsers may call the API.
     public var corsOrigins = ["http://localhost:5173"]
-    /// Who may say whom a request comes from.
-    public var proxies = TrustedProxies.none
+    var proxies = TrustedProxies.none
     public var passwordCost = PasswordHashing.Cost.interactive
 
     public init(databaseURL: String, tokenKeys: [[UInt8]], loops: Int) {
@@ -36,6 +35,20 @@ public struct Configuration: Sendable {
         self.tokenKeys = tokenKeys
         self.loops = loops
         databaseConnections = min(4 * loops, 16)
+    }
+
+    /// Lets proxies say whom a request comes from: each an address, or a block such as `10.0.0.0/8`.
+    public mutating func trust(proxies names: [String]) throws(UnknownProxy) {
+        do throws(TrustedProxies.Malformed) {
+            proxies = try TrustedProxies(names)
+        } catch {
+            throw UnknownProxy(name: error.text)
+        }
+    }
+
+    /// A name that is neither.
+    public struct UnknownProxy: Error {
+        public let name: String
     }
 
     /// What a session with the database is held to.

@@ -22,7 +22,8 @@ struct BenchmarkScripts {
 
     init(tokens: Tokens, database: Database, now: Timestamp, since: Timestamp, families: Int) throws {
         let context = CallContext(
-            now: now, trace: TraceID(high: 8, low: 8), request: RequestID(high: 9, low: 9), idempotency: nil, ifMatch: nil)
+            now: now, trace: TraceID(high: 8, low: 8), request: RequestID(high: 9, low: 9), idempotency: nil,
+            ifMatch: nil)
         let claims = Tokens.Claims(user: Self.user, session: Self.session)
         let caller = try VerifiedTokens(tokens).caller(tokens.accessToken(claims, at: now), context)
         let standing = Access().standing(caller)

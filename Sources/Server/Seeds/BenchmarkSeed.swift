@@ -1,3 +1,4 @@
+import Audit
 import Domain
 import Foundation
 import Postgres
@@ -16,7 +17,7 @@ public enum BenchmarkSeed {
     /// each of at most 2,000 guardians: access token, family and ten of its nags), `since.txt` (a time about ten changed
     /// rows back), and the pgbench scripts `w2.pgb`, `w3.pgb`, `w4.pgb`.
     public static func run(
-        databaseURL: String, tokens: Tokens, families: Int, folder: String,
+        databaseURL: String, tokens: Tokens, trailKeys: TrailKeys, families: Int, folder: String,
         progress: @escaping @Sendable (String) -> Void
     ) async throws {
         let now = SystemClock().now()
@@ -29,6 +30,8 @@ public enum BenchmarkSeed {
                 progress(title)
                 try await database.transaction { try await $0.run(script: statement) }
             }
+            progress("keys")
+            try await keepKeys(trailKeys, database)
             let scripts = try BenchmarkScripts(
                 tokens: tokens, database: database, now: now, since: since, families: families)
             return (try await targets(database, tokens, families, now), scripts.files)
@@ -59,6 +62,24 @@ public enum BenchmarkSeed {
             let nags: String = try row["nags"]
             return "\(tokens.accessToken(claims, at: now)) \(family) \(nags)"
         }
+    }
+
+    /// Everybody's key, as ninety days of acts would have left it.
+    private static func keepKeys(_ keys: TrailKeys, _ database: Database) async throws {
+        guard let master = keys.masters.first else { return }
+        let random = SystemRandomness()
+        let people: [Pseudonym] = try await database.query("SELECT pseudonym FROM users").map { row in
+            try row["pseudonym"]
+        }
+        let wrapped = people.map { person in
+            hexadecimal(master.wrap(SubjectKey(id: person, secret: random.bytes(32)), nonce: random.bytes(24)))
+        }
+        _ = try await database.query(
+            """
+            INSERT INTO audit_subject_key (id, master, wrapped)
+            SELECT id, \(master.id), decode(wrapped, 'hex')
+            FROM unnest(\(SQLList(people)), \(SQLList(wrapped))) AS k (id, wrapped)
+            """)
     }
 
     private static func statements(

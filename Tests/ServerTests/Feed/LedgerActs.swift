@@ -37,7 +37,8 @@ extension CallContext {
     /// What a request of nobody's carries.
     static func ofTest(at now: Timestamp, _ random: any Randomness, key: IdempotencyKey? = nil) -> CallContext {
         CallContext(
-            now: now, trace: random.identifier(at: now), request: random.identifier(at: now), idempotency: key, ifMatch: nil)
+            now: now, trace: random.identifier(at: now), request: random.identifier(at: now), idempotency: key,
+            ifMatch: nil)
     }
 }
 

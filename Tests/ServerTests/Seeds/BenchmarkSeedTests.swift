@@ -15,7 +15,8 @@ struct BenchmarkSeedTests {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
             try await BenchmarkSeed.run(
-                databaseURL: server.database.url, tokens: server.tokens, families: 3, folder: folder.path()
+                databaseURL: server.database.url, tokens: server.tokens,
+                trailKeys: try #require(TestServer.trailKeys), families: 3, folder: folder.path()
             ) { _ in }
             server.clock.set(to: SystemClock().now())
 
@@ -43,6 +44,8 @@ struct BenchmarkSeedTests {
                     "POST", "/api/v1/ai/select-tone", token: token, body: ["nag_id": .string(String(nag))])
                 #expect(tone.status == 201)
             }
+            // Everybody had a key before: the acts found theirs and made none.
+            #expect(try await server.rows("SELECT count(*) AS n FROM audit_subject_key") == [["n": 12]])
             // What pgbench runs: each of its variables is set, and the statements are whole.
             for name in ["w2.pgb", "w3.pgb", "w4.pgb"] {
                 let script = try text(name)
