@@ -1,7 +1,6 @@
 import Contract
 import Domain
 import HTTP
-import HTTP
 
 /// One request as a feature sees it: typed parameters and body, when it came, and how it is named in logs and trail.
 struct Call<Parameters, Body> {
