@@ -123,6 +123,12 @@ import SQL
         if events.contains(.writable) { flush() }
         guard isOpen, !events.isDisjoint(with: [.readable, .peerClosed, .hangUp, .error]) else { return }
         guard unsafe PQconsumeInput(handle) == 1 else { return close() }
+        receive()
+        if isOpen, unsafe PQstatus(handle) != CONNECTION_OK { close() }
+    }
+
+    /// Takes what has arrived, one exchange a turn: its rows are used up before the next one's take as much memory.
+    private func receive() {
         while isOpen, let exchange = underway.first, unsafe PQisBusy(handle) == 0 {
             if let result = unsafe PQgetResult(handle) {
                 unsafe take(result, for: exchange)
@@ -131,8 +137,10 @@ import SQL
                 if unsafe PQenterPipelineMode(handle) != 1 { mustClose = true }
                 exchange.finish()
             }
+            if let next = underway.first, next !== exchange {
+                return poller.atEndOfTurn { [weak self] in self?.receive() }
+            }
         }
-        if isOpen, unsafe PQstatus(handle) != CONNECTION_OK { close() }
     }
 
     private func take(_ result: OpaquePointer, for exchange: Exchange) {
