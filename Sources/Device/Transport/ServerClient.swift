@@ -105,6 +105,7 @@ public actor ServerClient {
         }
         var renewed = DeviceSession(answer, at: session.server)
         renewed.displayName = renewed.displayName ?? session.displayName
+        renewed.logKey = session.logKey
         do { try file.save(renewed) } catch { throw .unsaved }
         return renewed
     }

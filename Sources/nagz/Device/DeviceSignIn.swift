@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Device
 import Domain
@@ -8,6 +9,12 @@ import JSON
 enum DeviceSignIn {
     static func logIn(_ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
         let address = try arguments.value("--server") ?? "http://127.0.0.1:9800"
+        let logKey = try arguments.value("--log-key").map { text in
+            guard let key = VerifierKey(text) else {
+                throw Stop(.usage, "“\(text)” is no public key: “nagz audit keys” prints them")
+            }
+            return key
+        }
         let (email, code, username) = (
             try arguments.value("--email"), try arguments.value("--family-code"), try arguments.value("--username")
         )
@@ -21,7 +28,7 @@ enum DeviceSignIn {
         }
         try desk.folder.make()
         let transport = SocketTransport(server)
-        let session: DeviceSession
+        var session: DeviceSession
         switch (email, code, username) {
         case (let email?, nil, nil):
             let address = try read(email, EmailAddress.init(wireText:), "--email")
@@ -36,6 +43,7 @@ enum DeviceSignIn {
         default:
             throw Stop(.usage, "login takes --email ADDRESS, or --family-code CODE and --username NAME")
         }
+        session.logKey = logKey
         try desk.folder.session.save(session)
         if desk.asJSON {
             return print(json: [
