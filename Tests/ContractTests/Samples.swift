@@ -74,6 +74,10 @@ extension Sample {
     private static let identity = [
         Sample(API.getVersion, NoParameters(), NoBody(), VersionResponse(serverVersion: "0.1.0")),
         Sample(
+            API.deleteAccount, AccountPath(userID: id(1)), NoBody(),
+            AccountResponse(
+                id: id(1), email: nil, displayName: "Robin", status: "deleted", createdAt: moment)),
+        Sample(
             API.signUp, NoParameters(),
             SignupRequest(
                 email: read("a@b.org"), password: Secret("12345678"), displayName: "A",

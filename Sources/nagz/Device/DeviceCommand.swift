@@ -10,6 +10,7 @@ enum DeviceCommand {
         usage: nagz device login [--server URL] [--log-key KEY] --email ADDRESS
                nagz device login [--server URL] [--log-key KEY] --family-code CODE --username NAME
                nagz device logout [--discard]
+               nagz device delete-account [--yes]
                nagz device sync [--watch] [--every SECONDS] [--mode cursor|timestamps]
                nagz device nags [--all]
                nagz device complete NAG [--note TEXT] [--offline]
@@ -32,6 +33,7 @@ enum DeviceCommand {
           --offline       keeps what is done in the outbox; sync hands it in
           --summary-only  the excuse is summed up here; its words stay here
           --discard       logs out although the outbox holds what was not handed in
+          --yes           deletes the account without asking
           --put-away      forgets what the server did not apply
 
         exit codes: 0 done, 64 wrong usage, 65 the server did not apply it, 66 no such nag, 69 server unreachable,
@@ -51,6 +53,7 @@ enum DeviceCommand {
             switch command {
             case "login": try await DeviceSignIn.logIn(desk, &arguments)
             case "logout": try await DeviceSignIn.logOut(desk, &arguments)
+            case "delete-account": try await DeviceSignIn.deleteAccount(desk, &arguments)
             case "sync": try await DeviceSync.run(desk, &arguments)
             case "nags": try DeviceNags.list(desk, &arguments)
             case "complete", "excuse", "note": try await DeviceActs.run(command, desk, &arguments)
@@ -62,6 +65,8 @@ enum DeviceCommand {
             default: throw Stop(.usage, "there is no “device \(command)”; nagz device --help tells what there is")
             }
         } catch {
+            // Only the server's own word counts: a session that is over may be begun again.
+            if case ClientError.accountDeleted = error { try? desk.folder.clear() }
             throw Stop(device: error)
         }
     }

@@ -40,6 +40,9 @@ extension Stop {
         case .transport: self.init(.unavailable, "\(Self.line(error)); what this device holds is unharmed")
         case .unreadable(let what): self.init(.protocolFault, what)
         case .signedOut: self.init(.noPermission, "the session is over: nagz device login")
+        case .accountDeleted:
+            self.init(
+                .noPermission, "this account was deleted; session, cache and outbox were removed from this device")
         case .unsaved: self.init(.inputOutput, "new tokens could not be kept: is the disk full?")
         case .refused(let refusal):
             let code: Code =
