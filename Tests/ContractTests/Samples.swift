@@ -304,6 +304,9 @@ extension Sample {
                         clientID: id(23), nagID: id(3), act: .excuse(text: "t", category: .forgot), madeAt: moment,
                         source: .dictation),
                     OutboxItem(clientID: id(24), nagID: id(3), act: .note(text: "t"), madeAt: moment),
+                    OutboxItem(
+                        clientID: id(25), nagID: id(3), act: .classification(of: id(24), category: .other),
+                        madeAt: moment),
                 ]),
             OutboxAnswer(results: [
                 InputResult(clientID: id(22), outcome: .applied, eventID: id(14), error: nil),
