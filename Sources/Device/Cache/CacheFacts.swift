@@ -211,9 +211,8 @@ public struct CacheFacts: FactSource {
         try cache.database.rows(
             """
             SELECT at FROM mediations WHERE family = \(standing.key) AND nag_id = \(nag.id) AND prompt_type = 4
-                AND at >= coalesce((SELECT max(at) FROM nag_events e LEFT JOIN words w ON w.key = e.codes
-                    WHERE family = \(standing.key) AND nag_id = \(nag.id) AND type = 3
-                        AND coalesce(w.value, e.payload) ->> 'due_at' IS NOT NULL), 0)
+                AND at >= coalesce((SELECT max(at) FROM nag_events WHERE family = \(standing.key)
+                    AND nag_id = \(nag.id) AND type = 3 AND payload ->> 'due_at' IS NOT NULL), 0)
             """
         ) { row throws(SQLiteError) in try row["at"] }
     }
