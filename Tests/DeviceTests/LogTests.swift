@@ -243,6 +243,25 @@ struct LogTests {
         }
     }
 
+    @Test("what was done stays in the outbox while the log is not to be trusted")
+    func outbox() async throws {
+        try await withFolder { folder in
+            let log = ShownLog(4)
+            let device = try Follower(folder, log)
+            try await device.sync()
+            let outbox = try Outbox(path: folder + "/outbox.db")
+            try outbox.add(
+                OutboxItem(
+                    clientID: InputID(high: 3, low: 1), nagID: NagID(high: 1, low: 1), act: .note(text: "n"),
+                    madeAt: start), of: homeFamily)
+            let source = ScriptedSource(pages: { _, _ in page(cursor: "b", checkpoint: log.newest) }, log: log)
+            let service = SyncService(cache: device.cache, outbox: outbox, source: source, now: { start })
+            log.rewrite(1)
+            await #expect(throws: LogFault.rewritten(size: 4)) { try await service.run(homeFamily) }
+            #expect(try source.uploads.isEmpty && outbox.waitingCount() == 1)
+        }
+    }
+
     @Test("what one process has seen another one that was slower does not forget")
     func severalProcesses() async throws {
         try await withFolder { folder in

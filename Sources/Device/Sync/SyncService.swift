@@ -71,7 +71,7 @@ public struct SyncService {
     /// One round, to the end of the feed.
     /// - Parameter progress: is told after every page and every upload that is safe.
     /// - Throws: what the source throws, `SQLiteError`, `SyncFault`, `CancellationError` between two pages; `LogFault` for
-    ///   an audit log that was tampered with: nothing of such a page is taken in.
+    ///   an audit log that was tampered with: nothing is handed in then, and nothing of such a page taken in.
     public func run(_ family: FamilyID, progress: (SyncSummary) -> Void = { _ in }) async throws -> SyncSummary {
         var summary = SyncSummary()
         try await upload(family, &summary, progress)
@@ -82,7 +82,9 @@ public struct SyncService {
     private func upload(
         _ family: FamilyID, _ summary: inout SyncSummary, _ progress: (SyncSummary) -> Void
     ) async throws {
-        guard let outbox else { return }
+        guard let outbox, try !outbox.waiting(of: family, limit: 1).isEmpty else { return }
+        // What was done is not handed to a server that may have lost what it was handed before.
+        try await log.follow(try await source.newestCheckpoint())
         while true {
             try Task.checkCancellation()
             let items = try outbox.waiting(of: family)
