@@ -61,7 +61,8 @@ let package = Package(
             ],
             exclude: ["THREATS.md"], swiftSettings: common),
         .target(
-            name: "Device", dependencies: ["SQLite", "SQL", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
+            name: "Device",
+            dependencies: ["SQLite", "SQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
             exclude: ["README.md"], swiftSettings: common),
         .executableTarget(
             name: "nagz",
@@ -90,7 +91,8 @@ let package = Package(
         .testTarget(
             name: "DeviceTests",
             dependencies: [
-                "Device", "SQLite", "SQL", "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "FamilyHistories",
+                "Device", "SQLite", "SQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON",
+                "FamilyHistories",
             ],
             swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),

@@ -4,6 +4,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case notAMember = "not_a_member"
     case guardianOnly = "guardian_only"
     case guardianOrSelfOnly = "guardian_or_self_only"
+    case selfOnly = "self_only"
     case lastGuardian = "last_guardian"
     // Who may nag whom
     case childMayNotNag = "child_may_not_nag"
@@ -33,6 +34,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .notAMember: "You are not an active member of this family."
         case .guardianOnly: "Only a guardian of this family can do this."
         case .guardianOrSelfOnly: "Only the person themself or a guardian of this family can do this."
+        case .selfOnly: "Only the person themself can do this."
         case .lastGuardian: "The last guardian cannot leave the family. Add another guardian first."
         case .childMayNotNag: "Children cannot send nags."
         case .recipientNotAMember: "The recipient is not an active member of this family."

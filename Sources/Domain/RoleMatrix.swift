@@ -115,6 +115,15 @@ public enum RoleMatrix {
         return isSelf || member.role == .guardian ? nil : .guardianOrSelfOnly
     }
 
+    /// Why somebody may not delete an account of their family: it is the person's own to delete, or a guardian's when it is a
+    /// child's.
+    public static func denialOfAccountDeletion(of role: FamilyRole, isSelf: Bool, by member: Standing) -> Denial? {
+        if member.membership != .active { return .notAMember }
+        if isSelf { return nil }
+        if role != .child { return .selfOnly }
+        return member.role == .guardian ? nil : .guardianOrSelfOnly
+    }
+
     /// Why a guardian may not leave or be removed: someone must stay responsible.
     public static func denialOfDeparture(of role: FamilyRole, activeGuardians: Int) -> Denial? {
         role == .guardian && activeGuardians <= 1 ? .lastGuardian : nil

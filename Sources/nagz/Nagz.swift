@@ -88,6 +88,8 @@ struct Stop: Error {
         case protocolFault = 76
         case noPermission = 77
         case configuration = 78
+        /// `nagz device`: the server's audit log is not the continuation of what this device was shown.
+        case logBroken = 79
     }
 
     let code: Code

@@ -22,7 +22,7 @@ struct LayerTests {
             "JSON",
             "CSodium",
         ],
-        "Device": ["SQLite", "SQL", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
+        "Device": ["SQLite", "SQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
         "nagz": [
             "Server", "Device", "Contract", "Postgres", "SQL", "SQLite", "Reactor", "Audit", "NagzAI", "Domain", "JSON",
         ],

@@ -42,6 +42,8 @@ extension Sample {
             API.proveAuditConsistency, ConsistencyQuery(old: 3, new: 7), NoBody(),
             ConsistencyProof(old: 3, new: 7, path: [digest(1)])),
         Sample(API.getAuditCheckpoint, NoParameters(), NoBody(), PlainText("note\n")),
+        Sample(
+            API.listAuditKeys, NoParameters(), NoBody(), AuditKeys(keys: [AuditKey(verifier: "v", handover: nil)])),
         Sample(API.getAuditTile, TilePath(level: "0", first: "000"), NoBody(), Octets([1, 2])),
         Sample(
             API.getAuditTileOfTwo, TilePathOfTwo(level: "0", first: "000.p", second: "5"), NoBody(), Octets([1])),

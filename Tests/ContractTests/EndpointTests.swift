@@ -40,7 +40,7 @@ struct EndpointTests {
         ])
     func statuses(code: String, status: Int) {
         #expect(ErrorCode(rawValue: code)?.status == status)
-        #expect(ErrorCode.allCases.count == 15)
+        #expect(ErrorCode.allCases.count == 16)
     }
 
     @Test("the envelope reads back, with and without a field")

@@ -74,6 +74,10 @@ extension Sample {
     private static let identity = [
         Sample(API.getVersion, NoParameters(), NoBody(), VersionResponse(serverVersion: "0.1.0")),
         Sample(
+            API.deleteAccount, AccountPath(userID: id(1)), NoBody(),
+            AccountResponse(
+                id: id(1), email: nil, displayName: "Robin", status: "deleted", createdAt: moment)),
+        Sample(
             API.signUp, NoParameters(),
             SignupRequest(
                 email: read("a@b.org"), password: Secret("12345678"), displayName: "A",
@@ -300,6 +304,9 @@ extension Sample {
                         clientID: id(23), nagID: id(3), act: .excuse(text: "t", category: .forgot), madeAt: moment,
                         source: .dictation),
                     OutboxItem(clientID: id(24), nagID: id(3), act: .note(text: "t"), madeAt: moment),
+                    OutboxItem(
+                        clientID: id(25), nagID: id(3), act: .classification(of: id(24), category: .other),
+                        madeAt: moment),
                 ]),
             OutboxAnswer(results: [
                 InputResult(clientID: id(22), outcome: .applied, eventID: id(14), error: nil),

@@ -1,6 +1,7 @@
 import Contract
 import Domain
 import Foundation
+import NagzAI
 import SQL
 import Testing
 
@@ -93,6 +94,45 @@ struct CacheTests {
             #expect(try cache.nags(of: homeFamily).map(\.id.low) == [2])
             try cache.forget(homeFamily)
             #expect(try cache.counts().feedRows == 0 && cache.standing(of: homeFamily) == nil)
+        }
+    }
+
+    @Test("a cache of the first version keeps its rows, and what the rules find in them")
+    func migration() async throws {
+        try await withFolder { folder in
+            let path = folder + "/cache.db"
+            let old = try SQLiteDatabase(path: path)
+            try old.migrate([CacheSchema.migrations[0]])
+            try old.run("INSERT INTO families (key, id, time_zone, synced_at) VALUES (1, \(homeFamily), 'UTC', \(now))")
+            try old.run("INSERT INTO words VALUES (9, \(me))")
+            for (number, type) in [(1, 2), (2, 2), (3, 1)] {
+                try old.run(
+                    """
+                    INSERT INTO nag_events (family, id, nag_id, type, actor, recipient, at, payload, generation)
+                    VALUES (1, \(EventID(high: 2, low: UInt64(number))), \(NagID(high: 1, low: 1)), \(type), 9, 9, \(start),
+                            '{"category":"time_conflict"}', 0)
+                    """)
+            }
+            let cache = try EventCache(path: path)
+            let events = [
+                SyncedNagEvent(
+                    id: EventID(high: 2, low: 4), nagID: NagID(high: 1, low: 1), eventType: "excuse_submitted",
+                    actorID: me, at: start, payload: ["category": "time_conflict"]),
+                SyncedNagEvent(
+                    id: EventID(high: 2, low: 5), nagID: NagID(high: 1, low: 1), eventType: "note_added", actorID: me,
+                    at: start, payload: ["text": "Time, 2 hours"]),
+            ]
+            _ = try cache.apply(
+                page(nags: [syncedNag(1)], events: events, cursor: "a", facts: facts()), of: homeFamily,
+                askedFrom: .since(nil), at: now)
+            let kept = try cache.database.rows("SELECT codes IS NULL AS own, payload FROM nag_events ORDER BY id") {
+                row throws(SQLiteError) in (try row["own"] as Bool, try row["payload"] as String?)
+            }
+            #expect(kept.map(\.0) == [true, true, true, false, true])
+            #expect(kept.map(\.1).suffix(2) == [nil, #"{"text":"Time, 2 hours"}"#])
+            let reader = CacheFacts(cache, family: homeFamily, now: { start + .hours(1) })
+            let facts = try await reader.nagFacts(NagID(high: 1, low: 1)).facts
+            #expect(facts.timeConflictCount7d == 3 && facts.missCount7d == 1)
         }
     }
 

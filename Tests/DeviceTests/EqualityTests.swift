@@ -12,7 +12,7 @@ import TimeZones
 struct EqualityTests {
     private static let family = FamilyID(high: 0xfa, low: 7)
     /// The thread sanitizer is slow, and sees as much in a tenth.
-    private static let blocks = ProcessInfo.processInfo.environment["NAGZ_FEWER_TESTS"] == nil ? 20 : 2
+    private static let blocks = ProcessInfo.processInfo.environment["NAGZ_FEWER_TESTS"] == nil ? 40 : 4
     private static let heuristics = Result { Heuristics(phrasebook: try Phrasebook.english()) }
 
     private static func members(_ dice: inout SeededNumbers) -> [FamilyHistory.Member] {
@@ -87,7 +87,8 @@ struct EqualityTests {
         return reader.role == .guardian || nag.recipient == reader.id ? nil : .notHeld
     }
 
-    @Test("twelve hundred families, each seen by a guardian and by somebody else", arguments: 0..<Self.blocks)
+    @Test(
+        "two thousand four hundred families, each seen by a guardian and by somebody else", arguments: 0..<Self.blocks)
     func small(block: Int) async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db")

@@ -46,11 +46,13 @@ func facts(role: FamilyRole = .guardian, allowsMediation: Bool = true, allowsOnD
 
 func page(
     nags: [SyncedNag] = [], events: [SyncedNagEvent] = [], cursor: String, hasMore: Bool = false,
-    mustRefetch: Bool = false, time: Timestamp = start, facts: FamilyFacts? = nil, deleted: [DeletedEntity] = []
+    mustRefetch: Bool = false, time: Timestamp = start, facts: FamilyFacts? = nil, deleted: [DeletedEntity] = [],
+    checkpoint: String? = nil
 ) -> SyncResponse {
     SyncResponse(
         nags: nags, nagEvents: events, aiMediationEvents: [], gamificationEvents: [], serverTime: time, cursor: cursor,
-        hasMore: hasMore, deleted: deleted, mustRefetch: mustRefetch, facts: facts)
+        hasMore: hasMore, deleted: deleted, mustRefetch: mustRefetch, facts: facts,
+        checkpoint: checkpoint)
 }
 
 /// A clock that goes on only when somebody waits.
@@ -76,6 +78,8 @@ final class ScriptedSource: FeedSource {
         var uploads: [OutboxUpload] = []
     }
     private let state = Mutex(State())
+    /// The audit log it shows; none when nil.
+    let log: ShownLog?
     private let pages: @Sendable (SyncQuery, Int) throws -> SyncResponse
     private let answers: @Sendable (OutboxUpload, Int) throws -> OutboxAnswer
 
@@ -86,8 +90,10 @@ final class ScriptedSource: FeedSource {
                 results: upload.items.map {
                     InputResult(clientID: $0.clientID, outcome: .applied, eventID: EventID(high: 9, low: 9), error: nil)
                 })
-        }
+        },
+        log: ShownLog? = nil
     ) {
+        self.log = log
         self.pages = pages
         self.answers = answers
     }
@@ -95,6 +101,10 @@ final class ScriptedSource: FeedSource {
     var queries: [SyncQuery] { state.withLock { $0.queries } }
     var uploads: [OutboxUpload] { state.withLock { $0.uploads } }
     var clockAhead: Timestamp.Span? { get async { .seconds(3) } }
+
+    func newestCheckpoint() async throws -> String? { log?.newest }
+    func consistency(from old: Int64, to new: Int64) async throws -> [[UInt8]]? { log?.proof(from: old, to: new) }
+    func logKeys() async throws -> [AuditKey] { log?.keys ?? [] }
 
     func page(_ query: SyncQuery) async throws -> SyncResponse {
         let number = state.withLock { state in

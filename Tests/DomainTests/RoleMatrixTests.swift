@@ -56,6 +56,16 @@ import Testing
         #expect(RoleMatrix.denialOfDeparture(of: .child, activeGuardians: 1) == nil)
     }
 
+    @Test func accountsAreDeletedByThemselvesOrAChildsByAGuardian() {
+        for role in FamilyRole.allCases {
+            for by in FamilyRole.allCases {
+                let denial = RoleMatrix.denialOfAccountDeletion(of: role, isSelf: false, by: Standing(role: by))
+                #expect((denial == nil) == (role == .child && by == .guardian))
+            }
+            #expect(RoleMatrix.denialOfAccountDeletion(of: role, isSelf: true, by: Standing(role: role)) == nil)
+        }
+    }
+
     @Test func insightsAreForThePersonAndGuardians() {
         #expect(RoleMatrix.denialOfInsights(isSelf: true, by: Standing(role: .child)) == nil)
         #expect(RoleMatrix.denialOfInsights(isSelf: false, by: Standing(role: .guardian)) == nil)

@@ -33,6 +33,10 @@ extension API {
     public static let getAuditCheckpoint = Endpoint<NoParameters, NoBody, PlainText>(
         Operation("getAuditCheckpoint", .get, "/api/v1/audit/log/checkpoint", tag: .audit, access: .open))
 
+    /// The keys the log is and was signed with.
+    public static let listAuditKeys = Endpoint<NoParameters, NoBody, AuditKeys>(
+        Operation("listAuditKeys", .get, "/api/v1/audit/log/keys", tag: .audit, access: .open))
+
     /// A tile of hashes, as C2SP tlog-tiles: the first 256,000 leaves.
     public static let getAuditTile = Endpoint<TilePath, NoBody, Octets>(
         Operation("getAuditTile", .get, "/api/v1/audit/log/tile/{level}/{first}", tag: .audit, access: .open))
@@ -51,7 +55,7 @@ extension API {
     static let auditLogOperations: [Operation] = [
         getAuditEvent.operation, exportAuditTrail.operation, verifyAuditTrail.operation, getAuditStatus.operation,
         listAuditFamilies.operation, getAuditActivity.operation, proveAuditConsistency.operation,
-        getAuditCheckpoint.operation, getAuditTile.operation, getAuditTileOfTwo.operation,
+        getAuditCheckpoint.operation, listAuditKeys.operation, getAuditTile.operation, getAuditTileOfTwo.operation,
         getAuditTileOfThree.operation,
     ]
 }

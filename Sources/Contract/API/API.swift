@@ -4,6 +4,7 @@ public enum API {
     public static let all: [Operation] = [
         versionOperations,
         authOperations,
+        accountsOperations,
         preferencesOperations,
         familiesOperations,
         nagsOperations,

@@ -5,6 +5,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, WireEnumeration {
     case malformedRequest = "MALFORMED_REQUEST"
     case authenticationRequired = "AUTHN_REQUIRED"
     case authenticationFailed = "AUTHN_FAILED"
+    case accountDeleted = "ACCOUNT_DELETED"
     case authorizationDenied = "AUTHZ_DENIED"
     case policyForbidden = "POLICY_FORBIDDEN"
     case accountPending = "ACCOUNT_PENDING"
@@ -21,7 +22,7 @@ public enum ErrorCode: String, Sendable, CaseIterable, WireEnumeration {
     public var status: Int {
         switch self {
         case .malformedRequest: 400
-        case .authenticationRequired, .authenticationFailed: 401
+        case .authenticationRequired, .authenticationFailed, .accountDeleted: 401
         case .authorizationDenied, .policyForbidden, .accountPending: 403
         case .notFound: 404
         case .methodNotAllowed: 405

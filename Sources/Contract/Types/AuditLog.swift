@@ -95,6 +95,17 @@ public struct AuditKey: Hashable, WireObject {
     }
 }
 
+/// The keys the log is and was signed with, oldest first.
+public struct AuditKeys: Hashable, WireObject {
+    public var keys: [AuditKey]
+
+    public init(keys: [AuditKey]) { self.keys = keys }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) { keys = try fields.required("keys") }
+
+    public func write(to json: inout JSONWriter) { json.object { $0.field("keys", keys) } }
+}
+
 /// One entry with all that is needed to check it, and the proof that it is in the log.
 public struct AuditEntryDetail: Hashable, WireObject {
     public var entry: AuditEntry

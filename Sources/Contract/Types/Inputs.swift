@@ -16,6 +16,8 @@ public enum InputAct: Hashable, Sendable {
     case excuse(text: String, category: ExcuseCategory?)
     /// Adds some words to a nag.
     case note(text: String)
+    /// Says what kind of reason an earlier input of the same person gives, found out on their device since.
+    case classification(of: InputID, category: ExcuseCategory)
 
     /// Its name on the wire.
     public var kind: Kind {
@@ -23,11 +25,14 @@ public enum InputAct: Hashable, Sendable {
         case .status: .status
         case .excuse: .excuse
         case .note: .note
+        case .classification: .classification
         }
     }
 
     /// The acts by name.
-    public enum Kind: String, Sendable, CaseIterable, WireEnumeration { case status, excuse, note }
+    public enum Kind: String, Sendable, CaseIterable, WireEnumeration {
+        case status, excuse, note, classification
+    }
 }
 
 /// One input from a device's outbox: what was done about which nag, when, and how the words came about.
@@ -62,6 +67,8 @@ public struct OutboxItem: Hashable, WireObject {
             case .excuse:
                 .excuse(text: try fields.text("text", 1...2000), category: try fields.optional("category"))
             case .note: .note(text: try fields.text("text", 1...2000))
+            case .classification:
+                .classification(of: try fields.required("of"), category: try fields.required("category"))
             }
     }
 
@@ -81,6 +88,9 @@ public struct OutboxItem: Hashable, WireObject {
                 json.fieldIfPresent("category", category)
             case .note(let text):
                 json.field("text", text)
+            case .classification(let input, let category):
+                json.field("of", input)
+                json.field("category", category)
             }
         }
     }
@@ -133,7 +143,7 @@ public enum InputOutcome: String, Sendable, CaseIterable, WireEnumeration {
 public struct InputResult: Hashable, WireObject {
     public var clientID: InputID
     public var outcome: InputOutcome
-    /// The one event of the feed that the input became; nil unless it was applied.
+    /// The one event of the feed that the input became, or hangs on; nil unless it was applied.
     public var eventID: EventID?
     /// Why it was not applied.
     public var error: InputRefusal?

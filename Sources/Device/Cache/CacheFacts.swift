@@ -163,9 +163,11 @@ public struct CacheFacts: FactSource {
     private func timeConflicts(of user: UserID, _ standing: FamilyStanding, _ now: Timestamp) throws -> Int {
         try cache.database.first(
             """
-            SELECT count(*) FROM nag_events WHERE family = \(standing.key) AND type = 2
-                AND actor = (SELECT key FROM words WHERE value = \(user)) AND at > \(FactWindow.recent.start(now)) AND at <= \(now)
-                AND payload ->> 'category' = 'time_conflict'
+            SELECT count(*) FROM nag_events e LEFT JOIN words w ON w.key = e.codes
+            WHERE family = \(standing.key) AND type = 2
+                AND actor = (SELECT key FROM words WHERE value = \(user))
+                AND at > \(FactWindow.recent.start(now)) AND at <= \(now)
+                AND coalesce(w.value, e.payload) ->> 'category' = 'time_conflict'
             """
         ) { row throws(SQLiteError) in Int(row.integer(0)) } ?? 0
     }

@@ -126,6 +126,43 @@ enum CacheSchema {
             at           INTEGER NOT NULL,
             microseconds INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
+        """,
         """
+        -- Most payloads are a few codes that many events have alike: such a one is a word as well.
+        CREATE TABLE smaller_events (
+            family     INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
+            id         BLOB NOT NULL,
+            nag_id     BLOB NOT NULL,
+            type       INTEGER NOT NULL REFERENCES words,
+            actor      INTEGER NOT NULL REFERENCES words,
+            -- Whose nag it is, where the feed says so.
+            recipient  INTEGER REFERENCES words,
+            at         INTEGER NOT NULL,
+            -- The payload if it holds codes alone, else the payload.
+            codes      INTEGER REFERENCES words,
+            payload    TEXT CHECK ((payload IS NULL) = (codes IS NOT NULL)),
+            generation INTEGER NOT NULL,
+            PRIMARY KEY (family, id)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO smaller_events (family, id, nag_id, type, actor, recipient, at, payload, generation)
+            SELECT family, id, nag_id, type, actor, recipient, at, payload, generation FROM nag_events;
+        DROP TABLE nag_events;
+        ALTER TABLE smaller_events RENAME TO nag_events;
+        CREATE INDEX misses ON nag_events (family, recipient, at) WHERE type = 1;
+        CREATE INDEX excuses ON nag_events (family, actor, at) WHERE type = 2;
+        CREATE INDEX edits ON nag_events (family, nag_id, at) WHERE type = 3;
+        -- A family's nags are few enough to look at each.
+        DROP INDEX nags_by_due;
+
+        -- The server's audit log: the highest checkpoint it has shown this device.
+        CREATE TABLE log (
+            origin    TEXT PRIMARY KEY,
+            size      INTEGER NOT NULL,
+            -- The checkpoint as it was signed, and the keys it may be signed with, one a line.
+            note      TEXT NOT NULL,
+            keys      TEXT NOT NULL,
+            is_pinned INTEGER NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """,
     ]
 }

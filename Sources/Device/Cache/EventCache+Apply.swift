@@ -145,13 +145,20 @@ private struct RowWriter {
     }
 
     private mutating func write(_ event: SyncedNagEvent) throws(SQLiteError) {
+        var payload = event.payload
         var recipient: Int64?
-        if let user = event.payload["recipient_id"].flatMap({ UserID($0) }) { recipient = try number(user) }
+        if let user = payload["recipient_id"].flatMap({ UserID($0) }) {
+            recipient = try number(user)
+            payload["recipient_id"] = nil
+        }
+        let text = String(decoding: payload.jsonBytes, as: UTF8.self)
+        let codes = payload.values.allSatisfy(\.isCode) ? try number(text) : nil
         try database.run(
             """
-            INSERT INTO nag_events (family, id, nag_id, type, actor, recipient, at, payload, generation)
+            INSERT INTO nag_events (family, id, nag_id, type, actor, recipient, at, codes, payload,
+                                    generation)
             VALUES (\(family), \(event.id), \(event.nagID), \(try number(event.eventType)), \(try number(event.actorID)), \(recipient),
-                    \(event.at), \(String(decoding: event.payload.jsonBytes, as: UTF8.self)), \(generation))
+                    \(event.at), \(codes), \(codes == nil ? text : nil), \(generation))
             ON CONFLICT DO UPDATE SET generation = excluded.generation
             """)
         if Self.closingEvents.contains(event.eventType) {
@@ -235,6 +242,13 @@ private struct RowWriter {
         try database.run("DELETE FROM mediations WHERE family = \(family) AND at < \(oldest)")
         try database.run("DELETE FROM gamification WHERE family = \(family) AND at < \(oldest)")
         try database.run("UPDATE families SET pruned_at = \(now) WHERE key = \(family)")
+    }
+}
+
+extension String {
+    /// Whether it is one of few: nobody's words, no number, no moment and no id.
+    fileprivate var isCode: Bool {
+        utf8.count <= 32 && utf8.allSatisfy { (0x61...0x7a).contains($0) || $0 == UInt8(ascii: "_") }
     }
 }
 

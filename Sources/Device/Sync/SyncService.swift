@@ -1,8 +1,9 @@
+import Audit
 import Contract
 import Domain
 
-/// What sync asks of a server: a page of the feed, and to take in what was done offline.
-public protocol FeedSource: Sendable {
+/// What sync asks of a server: a page of the feed, to take in what was done offline, and how its audit log stands.
+public protocol FeedSource: LogSource {
     func page(_ query: SyncQuery) async throws -> SyncResponse
     func upload(_ upload: OutboxUpload) async throws -> OutboxAnswer
     /// How far this device's clock is ahead of the server's, by the latest answer.
@@ -47,26 +48,30 @@ public struct SyncService {
     private let cache: EventCache
     private let outbox: Outbox?
     private let source: any FeedSource
+    private let log: LogFollower
     private let mode: SyncMode
     private let now: @Sendable () -> Timestamp
 
     /// Pages that may follow each other before the server is told to have lost its way.
     private static let mostPages = 100_000
 
+    /// - Parameter logKey: a key of the server's audit log that is known from elsewhere than the server.
     public init(
         cache: EventCache, outbox: Outbox?, source: any FeedSource, mode: SyncMode = .cursor,
-        now: @escaping @Sendable () -> Timestamp
+        logKey: VerifierKey? = nil, now: @escaping @Sendable () -> Timestamp
     ) {
         self.cache = cache
         self.outbox = outbox
         self.source = source
+        log = LogFollower(cache: cache, source: source, pinned: logKey)
         self.mode = mode
         self.now = now
     }
 
     /// One round, to the end of the feed.
     /// - Parameter progress: is told after every page and every upload that is safe.
-    /// - Throws: what the source throws, `SQLiteError`, `SyncFault`, `CancellationError` between two pages.
+    /// - Throws: what the source throws, `SQLiteError`, `SyncFault`, `CancellationError` between two pages; `LogFault` for
+    ///   an audit log that was tampered with: nothing is handed in then, and nothing of such a page taken in.
     public func run(_ family: FamilyID, progress: (SyncSummary) -> Void = { _ in }) async throws -> SyncSummary {
         var summary = SyncSummary()
         try await upload(family, &summary, progress)
@@ -77,7 +82,9 @@ public struct SyncService {
     private func upload(
         _ family: FamilyID, _ summary: inout SyncSummary, _ progress: (SyncSummary) -> Void
     ) async throws {
-        guard let outbox else { return }
+        guard let outbox, try !outbox.waiting(of: family, limit: 1).isEmpty else { return }
+        // What was done is not handed to a server that may have lost what it was handed before.
+        try await log.follow(try await source.newestCheckpoint())
         while true {
             try Task.checkCancellation()
             let items = try outbox.waiting(of: family)
@@ -102,6 +109,7 @@ public struct SyncService {
             try Task.checkCancellation()
             let place = try place(family)
             let page = try await source.page(place.query(family))
+            try await log.follow(page.checkpoint)
             guard
                 try cache.apply(
                     page, of: family, askedFrom: place, at: now(), clockAhead: await source.clockAhead)

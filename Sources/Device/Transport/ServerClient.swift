@@ -57,6 +57,11 @@ public actor ServerClient {
         try await call(endpoint, NoParameters(), body)
     }
 
+    /// Deletes the account. It is gone when this returns, and every session with it.
+    public func deleteAccount() async throws(ClientError) -> AccountResponse {
+        try await call(API.deleteAccount, AccountPath(userID: session.userID))
+    }
+
     /// Ends the session at the server.
     public func logOut() async throws(ClientError) {
         _ = try await call(API.logOut, RefreshRequest(refreshToken: session.refreshToken))
@@ -98,13 +103,17 @@ public actor ServerClient {
         let endpoint = API.refreshSession
         let response = try await send(
             endpoint.request(RefreshRequest(refreshToken: session.refreshToken)), nil)
-        if response.status == 401 { throw .signedOut }
+        if response.status == 401 {
+            let refusal = APIError(status: 401, body: response.body.span)
+            throw refusal.code == .accountDeleted ? .accountDeleted : .signedOut
+        }
         let answer: AuthResponse
         do { answer = try endpoint.answer(status: response.status, body: response.body.span) } catch {
             throw .refused(error)
         }
         var renewed = DeviceSession(answer, at: session.server)
         renewed.displayName = renewed.displayName ?? session.displayName
+        renewed.logKey = session.logKey
         do { try file.save(renewed) } catch { throw .unsaved }
         return renewed
     }
@@ -139,6 +148,8 @@ public enum ClientError: Error, Hashable, Sendable {
     case unreadable(String)
     /// The session is over: somebody has to sign in again.
     case signedOut
+    /// The account is gone, by the server's own word: nothing of it is to stay on the device.
+    case accountDeleted
     /// Renewed tokens could not be kept.
     case unsaved
 
@@ -148,7 +159,7 @@ public enum ClientError: Error, Hashable, Sendable {
         case .transport(let error): error != .cancelled
         case .refused(let error): error.status >= 500 || error.status == 429
         case .unreadable: true
-        case .signedOut, .unsaved: false
+        case .signedOut, .accountDeleted, .unsaved: false
         }
     }
 
@@ -158,7 +169,7 @@ public enum ClientError: Error, Hashable, Sendable {
         case .transport(let error): error != .cancelled
         case .refused(let error): error.status >= 500
         case .unreadable: true
-        case .signedOut, .unsaved: false
+        case .signedOut, .accountDeleted, .unsaved: false
         }
     }
 }

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import Foundation
@@ -12,10 +13,12 @@ public struct DeviceSession: Hashable, Sendable {
     public var role: FamilyRole?
     public var accessToken: Secret
     public var refreshToken: Secret
+    /// A key of the server's audit log that whoever signed in knew from elsewhere.
+    public var logKey: VerifierKey?
 
     public init(
         server: ServerAddress, userID: UserID, displayName: String?, familyID: FamilyID?, role: FamilyRole?,
-        accessToken: Secret, refreshToken: Secret
+        accessToken: Secret, refreshToken: Secret, logKey: VerifierKey? = nil
     ) {
         self.server = server
         self.userID = userID
@@ -24,6 +27,7 @@ public struct DeviceSession: Hashable, Sendable {
         self.role = role
         self.accessToken = accessToken
         self.refreshToken = refreshToken
+        self.logKey = logKey
     }
 
     /// What a sign-in answered.
@@ -88,7 +92,8 @@ extension DeviceSession {
             server: server, userID: user, displayName: text("display_name"),
             familyID: text("family_id").flatMap { FamilyID($0) },
             role: text("role").flatMap { FamilyRole(rawValue: $0) },
-            accessToken: Secret(access), refreshToken: Secret(refresh))
+            accessToken: Secret(access), refreshToken: Secret(refresh),
+            logKey: text("log_key").flatMap { VerifierKey($0) })
     }
 
     fileprivate var json: JSONValue {
@@ -98,6 +103,7 @@ extension DeviceSession {
             "family_id": familyID.map { .string($0.description) } ?? .null,
             "role": role.map { .string($0.rawValue) } ?? .null, "access_token": .string(accessToken.wireText),
             "refresh_token": .string(refreshToken.wireText),
+            "log_key": logKey.map { .string($0.text) } ?? .null,
         ]
     }
 }

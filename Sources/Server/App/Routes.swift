@@ -3,7 +3,9 @@ enum Routes {
     static func register(in routes: RouteTable, backend: Backend, telemetry: Telemetry) {
         VersionRoutes.register(in: routes)
         AuthRoutes.register(in: routes, Sessions(backend))
-        FamiliesRoutes.register(in: routes, Families(backend))
+        let families = Families(backend)
+        AccountsRoutes.register(in: routes, Accounts(backend, families))
+        FamiliesRoutes.register(in: routes, families)
         ConsentsRoutes.register(in: routes, Consents(backend))
         PreferencesRoutes.register(in: routes, MemberPreferences(backend))
         let gamification = Gamification(backend)

@@ -7,9 +7,10 @@ enum DeviceCommand {
     static let usage = """
         nagz device — a family member's device: syncs, answers by itself, and works without the server
 
-        usage: nagz device login [--server URL] --email ADDRESS
-               nagz device login [--server URL] --family-code CODE --username NAME
+        usage: nagz device login [--server URL] [--log-key KEY] --email ADDRESS
+               nagz device login [--server URL] [--log-key KEY] --family-code CODE --username NAME
                nagz device logout [--discard]
+               nagz device delete-account [--yes]
                nagz device sync [--watch] [--every SECONDS] [--mode cursor|timestamps]
                nagz device nags [--all]
                nagz device complete NAG [--note TEXT] [--offline]
@@ -27,15 +28,18 @@ enum DeviceCommand {
 
           --json          answers for programs
           --home FOLDER   where session, cache and outbox are kept; else NAGZ_DEVICE_HOME, else ~/.local/share/nagz
+          --log-key KEY   a key of the server's audit log that you know from elsewhere; else the first one is believed
           --local         nobody but this device is asked, whatever it knows
           --offline       keeps what is done in the outbox; sync hands it in
           --summary-only  the excuse is summed up here; its words stay here
           --discard       logs out although the outbox holds what was not handed in
+          --yes           deletes the account without asking
           --put-away      forgets what the server did not apply
 
         exit codes: 0 done, 64 wrong usage, 65 the server did not apply it, 66 no such nag, 69 server unreachable,
                     74 disk full or file unreadable, 75 try again later, 76 the server does not keep to its contract,
-                    77 not signed in or not allowed, 78 the device's files are of a newer nagz
+                    77 not signed in or not allowed, 78 the device's files are of a newer nagz,
+                    79 the server's audit log was tampered with
         """
 
     static func run(_ arguments: Arguments) async throws {
@@ -44,11 +48,12 @@ enum DeviceCommand {
         let home = try arguments.value("--home") ?? defaultHome()
         let asJSON = arguments.flag("--json")
         guard let command = arguments.next() else { throw Stop(.usage, "nagz device --help tells what it can do") }
+        let desk = DeviceDesk(folder: DeviceFolder(path: home), asJSON: asJSON)
         do {
-            let desk = DeviceDesk(folder: DeviceFolder(path: home), asJSON: asJSON)
             switch command {
             case "login": try await DeviceSignIn.logIn(desk, &arguments)
             case "logout": try await DeviceSignIn.logOut(desk, &arguments)
+            case "delete-account": try await DeviceSignIn.deleteAccount(desk, &arguments)
             case "sync": try await DeviceSync.run(desk, &arguments)
             case "nags": try DeviceNags.list(desk, &arguments)
             case "complete", "excuse", "note": try await DeviceActs.run(command, desk, &arguments)
@@ -60,6 +65,8 @@ enum DeviceCommand {
             default: throw Stop(.usage, "there is no “device \(command)”; nagz device --help tells what there is")
             }
         } catch {
+            // Only the server's own word counts: a session that is over may be begun again.
+            if case ClientError.accountDeleted = error { try? desk.folder.clear() }
             throw Stop(device: error)
         }
     }

@@ -39,6 +39,12 @@ struct DeviceDesk {
             session, keptIn: folder.session, over: SocketTransport(session.server), now: MachineClock.moment)
     }
 
+    func sync(_ session: DeviceSession, _ cache: EventCache, mode: SyncMode = .cursor) throws -> SyncService {
+        SyncService(
+            cache: cache, outbox: try outbox(), source: client(session), mode: mode, logKey: session.logKey,
+            now: MachineClock.moment)
+    }
+
     /// The rules over this device's cache, and nothing that could reach anybody.
     func local(_ cache: EventCache, _ family: FamilyID) throws -> LocalAIService {
         let reported = try outbox().reported(in: family)

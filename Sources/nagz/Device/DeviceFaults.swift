@@ -13,6 +13,7 @@ extension Stop {
         case let miss as CacheMiss: self = Stop(miss)
         case let refusal as LocalRefusal: self = Stop(refusal)
         case let fault as SyncFault: self = Stop(fault)
+        case let fault as LogFault: self = Stop(fault)
         case is SessionFileError:
             self.init(.inputOutput, "the session's file cannot be read or written; nagz device logout begins anew")
         case is CancellationError: self.init(.tryLater, "cancelled")
@@ -39,6 +40,9 @@ extension Stop {
         case .transport: self.init(.unavailable, "\(Self.line(error)); what this device holds is unharmed")
         case .unreadable(let what): self.init(.protocolFault, what)
         case .signedOut: self.init(.noPermission, "the session is over: nagz device login")
+        case .accountDeleted:
+            self.init(
+                .noPermission, "this account was deleted; session, cache and outbox were removed from this device")
         case .unsaved: self.init(.inputOutput, "new tokens could not be kept: is the disk full?")
         case .refused(let refusal):
             let code: Code =
@@ -91,6 +95,23 @@ extension Stop {
         }
     }
 
+    private init(_ fault: LogFault) {
+        let finding =
+            switch fault {
+            case .notShown: "it shows none any more"
+            case .unreadable: "what came as its checkpoint is none"
+            case .unsigned(let origin): "no key this device trusts has signed the checkpoint of \(origin)"
+            case .otherLog(let known, let shown): "this device follows \(known), and is shown \(shown)"
+            case .shrunk(let old, let new): "it had \(old) entries and now has \(new)"
+            case .rewritten(let size): "the \(size) entries this device was shown are not the beginning of it now"
+            }
+        self.init(
+            .logBroken,
+            "the server's audit log is not to be trusted: \(finding). Nothing was taken in, what this device holds is"
+                + " unharmed. If the server was set up anew or brought back from a backup, and whoever runs it says so,"
+                + " begin anew with nagz device logout and login.")
+    }
+
     /// One line for a person.
     static func line(_ error: any Error) -> String {
         switch error {
@@ -98,6 +119,7 @@ extension Stop {
         case let error as ClientError: Stop(error).line
         case let error as SQLiteError: Stop(error).line
         case let fault as SyncFault: Stop(fault).line
+        case let fault as LogFault: Stop(fault).line
         default: (error as NSError).localizedDescription
         }
     }

@@ -1,13 +1,20 @@
+import Audit
 import Contract
 import Device
 import Domain
 import Foundation
 import JSON
 
-/// `nagz device login` and `logout`.
+/// `nagz device login`, `logout` and `delete-account`.
 enum DeviceSignIn {
     static func logIn(_ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
         let address = try arguments.value("--server") ?? "http://127.0.0.1:9800"
+        let logKey = try arguments.value("--log-key").map { text in
+            guard let key = VerifierKey(text) else {
+                throw Stop(.usage, "“\(text)” is no public key: “nagz audit keys” prints them")
+            }
+            return key
+        }
         let (email, code, username) = (
             try arguments.value("--email"), try arguments.value("--family-code"), try arguments.value("--username")
         )
@@ -21,7 +28,7 @@ enum DeviceSignIn {
         }
         try desk.folder.make()
         let transport = SocketTransport(server)
-        let session: DeviceSession
+        var session: DeviceSession
         switch (email, code, username) {
         case (let email?, nil, nil):
             let address = try read(email, EmailAddress.init(wireText:), "--email")
@@ -36,6 +43,7 @@ enum DeviceSignIn {
         default:
             throw Stop(.usage, "login takes --email ADDRESS, or --family-code CODE and --username NAME")
         }
+        session.logKey = logKey
         try desk.folder.session.save(session)
         if desk.asJSON {
             return print(json: [
@@ -73,6 +81,21 @@ enum DeviceSignIn {
             print("signed out; session, cache and outbox were removed from this device")
             if session != nil, !isEndedThere { desk.say("the server could not be told: its session ends by itself") }
         }
+    }
+
+    static func deleteAccount(_ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
+        let isSure = arguments.flag("--yes")
+        try arguments.finish()
+        let session = try desk.session()
+        if !isSure {
+            let name = session.displayName ?? session.userID.description
+            desk.say("This deletes the account of \(name) at \(session.server) for good. Type “delete” to go on:")
+            guard readLine(strippingNewline: true) == "delete" else { throw Stop(.usage, "nothing was deleted") }
+        }
+        _ = try await desk.client(session).deleteAccount()
+        try desk.folder.clear()
+        if desk.asJSON { return print(json: ["deleted": true]) }
+        print("the account was deleted; session, cache and outbox were removed from this device")
     }
 
     private static func read<Value>(

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Device
 import Domain
@@ -14,6 +15,7 @@ enum DeviceStatus {
         let (counts, size, answers) = (try cache.counts(), try cache.size(), try cache.latestAnswers())
         let (waiting, unapplied) = (try outbox.waitingCount(), try outbox.unapplied().count)
         let isFresh = standing?.isFresh(at: now) ?? false
+        let log = try cache.knownLog()
         if desk.asJSON {
             return print(json: [
                 "server": .string(session.server.description), "user_id": .string(session.userID.description),
@@ -27,7 +29,7 @@ enum DeviceStatus {
                     "gamification_events": .integer(Int64(counts.gamification)),
                     "members": .integer(Int64(counts.members)),
                 ],
-                "bytes": .integer(Int64(size)), "waiting": .integer(Int64(waiting)),
+                "log": log?.json ?? .null, "bytes": .integer(Int64(size)), "waiting": .integer(Int64(waiting)),
                 "unapplied": .integer(Int64(unapplied)), "answers": .array(answers.map(\.json)),
             ])
         }
@@ -40,6 +42,13 @@ enum DeviceStatus {
         print(
             "held        \(counts.nags) nags, \(counts.nagEvents) events, \(counts.mediations) of the mediator,"
                 + " \(counts.gamification) of points, \(counts.members) members; \((size + 1_023) / 1_024) KB")
+        let trust = log.map { $0.isPinned ? "" : ", by the key the server named" } ?? ""
+        print(
+            "audit log   "
+                + (log.map {
+                    "\($0.checkpoint.size) entries of \($0.checkpoint.origin) at \($0.checkpoint.time.spoken)"
+                }
+                    ?? "none was shown") + trust)
         print("outbox      \(waiting) to be handed in, \(unapplied) not applied")
         if let ahead = standing?.clockAhead, abs(ahead.microseconds) > 60_000_000 {
             print(
@@ -93,6 +102,16 @@ enum DeviceStatus {
         throw Stop(
             .notApplied, "not applied: \(first.error?.message ?? first.outcome.rawValue)\(more); see nagz device outbox"
         )
+    }
+}
+
+extension KnownLog {
+    fileprivate var json: JSONValue {
+        [
+            "origin": .string(checkpoint.origin), "size": .integer(checkpoint.size),
+            "at": .string(checkpoint.time.rfc3339), "checkpoint": .string(note), "is_pinned": .bool(isPinned),
+            "keys": .array(keys.map { .string($0.text) }),
+        ]
     }
 }
 

@@ -16,8 +16,7 @@ enum DeviceSync {
         let session = try desk.session()
         let family = try desk.family(of: session)
         let cache = try desk.cache(isChecked: true)
-        let service = SyncService(
-            cache: cache, outbox: try desk.outbox(), source: desk.client(session), mode: mode, now: MachineClock.moment)
+        let service = try desk.sync(session, cache, mode: mode)
         do {
             guard watches else {
                 let summary = try await service.run(family) { showProgress($0, desk) }
@@ -49,8 +48,7 @@ enum DeviceSync {
     /// - Returns: what was not applied.
     static func handIn(_ desk: DeviceDesk, _ session: DeviceSession, _ cache: EventCache) async throws -> HandInOutcome
     {
-        let service = SyncService(
-            cache: cache, outbox: try desk.outbox(), source: desk.client(session), now: MachineClock.moment)
+        let service = try desk.sync(session, cache)
         do {
             return .reached(try await service.run(try desk.family(of: session)))
         } catch let error as ClientError where error.isTransient {

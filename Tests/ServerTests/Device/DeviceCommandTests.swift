@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Device
 import Domain
@@ -85,6 +86,90 @@ struct DeviceCommandTests {
                 #expect(try await run(["logout"], home: folder).code == 0)
                 #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
                 #expect(try await run(["sync"], home: folder).code == 77)
+            }
+        }
+    }
+
+    @Test("an account that is deleted leaves nothing on the device; a session that is only over leaves everything")
+    func deletion() async throws {
+        try await TestServer.run { server in
+            try await TestDevice.withFolder { folder in
+                server.clock.set(to: SystemClock().now())
+                let home = try await server.family()
+                try await server.setPIN(home)
+                let (own, other) = (folder + "/own", folder + "/other")
+                for path in [own, other] {
+                    let login = [
+                        "login", "--server", "http://127.0.0.1:\(server.port)", "--family-code", home.childCode,
+                        "--username", "Cleo",
+                    ]
+                    #expect(try await run(login, home: path, input: "4711\n").code == 0)
+                    #expect(try await run(["sync"], home: path).code == 0)
+                }
+                let nag = try await server.nag(from: home.guardian, to: home.child, in: home.id)
+                #expect(try await run(["note", nag.description, "hello", "--offline"], home: other).code == 0)
+                #expect(try await run(["delete-account"], home: own, input: "no\n").code == 64)
+                #expect(try await run(["status"], home: own).code == 0)
+                let deleted = try await run(["delete-account"], home: own, input: "delete\n")
+                #expect(deleted.code == 0, "\(deleted.complaint)")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: own).isEmpty)
+                // The other device learns of it when it comes by.
+                let told = try await run(["sync"], home: other)
+                #expect(told.code == 77 && told.complaint.contains("deleted"))
+                #expect(try FileManager.default.contentsOfDirectory(atPath: other).isEmpty)
+
+                let device = try TestDevice(server, home.participant, in: folder + "/pat")
+                try await device.sync()
+                try await server.sql(
+                    "UPDATE sessions SET revoked_at = \(server.clock.now()) WHERE id = \(home.participant.session)")
+                let over = try await run(["sync"], home: folder + "/pat")
+                #expect(over.code == 77 && over.complaint.contains("login"))
+                #expect(try device.folder.session.load() != nil && device.cache.counts().members > 0)
+                #expect(try await run(["delete-account", "--yes"], home: folder + "/pat").code == 77)
+                #expect(try device.folder.session.load() != nil)
+            }
+        }
+    }
+
+    @Test("a server whose log is not the one this device was shown: refused, told apart, and a way to begin anew")
+    func otherLog() async throws {
+        try await TestServer.run { server in
+            try await TestDevice.withFolder { folder in
+                server.clock.set(to: SystemClock().now())
+                let home = try await server.family()
+                for _ in 0..<5 { try await server.write(["a.b"], by: home.guardian, in: home.id) }
+                try await server.sequenced()
+                _ = try TestDevice(server, home.participant, in: folder)
+                #expect(try await run(["sync"], home: folder).code == 0)
+                let shown = try await run(["status", "--json"], home: folder)
+                let log = try JSONValue(parsing: Array(shown.output.utf8).span)["log"]
+                #expect(log?["origin"] == .string(try #require(TestServer.trailKeys?.signing.first).verifier.name))
+                #expect(try #require(log?["size"]?.integerValue) >= 5)
+                for _ in 0..<3 { try await server.write(["a.b"], by: home.guardian, in: home.id) }
+                try await server.sequenced()
+                #expect(try await run(["sync"], home: folder).code == 0, "an honest log grows")
+
+                // The same address later, with the same keys over an empty database.
+                try await TestServer.run { anew in
+                    anew.clock.set(to: SystemClock().now())
+                    let family = try await anew.family()
+                    try await anew.setPIN(family)
+                    try await anew.sequenced()
+                    let moved = try TestDevice(anew, family.participant, in: folder)
+                    let refused = try await run(["sync"], home: folder)
+                    #expect(refused.code == 79 && refused.complaint.split(separator: "\n").count == 1)
+                    #expect(refused.complaint.contains("logout"))
+                    #expect(try moved.cache.counts().members > 0 && moved.cache.standing(of: family.id) == nil)
+                    #expect(try await run(["logout"], home: folder).code == 0)
+                    let login = [
+                        "login", "--server", "http://127.0.0.1:\(anew.port)", "--family-code", family.childCode,
+                        "--username", "Cleo",
+                    ]
+                    #expect(try await run(login + ["--log-key", "x"], home: folder).code == 64)
+                    let key = try #require(TestServer.trailKeys?.signing.first).verifier.text
+                    #expect(try await run(login + ["--log-key", key], home: folder, input: "4711\n").code == 0)
+                    #expect(try await run(["sync"], home: folder).code == 0)
+                }
             }
         }
     }

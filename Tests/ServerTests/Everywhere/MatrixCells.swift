@@ -98,6 +98,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
         MatrixRow(API.updatePreferences) { (inFamily($0), PreferenceUpdate(preferences: ["tone": "firm"])) },
         MatrixRow(API.getMemberPreferences) { (ofChild($0), NoBody()) },
         MatrixRow(API.updateMemberPreferences) { (ofChild($0), PreferenceUpdate(preferences: ["tone": "firm"])) },
+        MatrixRow(API.deleteAccount) { (AccountPath(userID: $0.family.child.id), NoBody()) },
         MatrixRow(API.createFamily, .caller, by: nil) { _ in (NoParameters(), FamilyCreate(name: "Second")) },
         MatrixRow(API.getFamily) { (family($0), NoBody()) },
         MatrixRow(API.joinFamily, .caller, by: nil) { _ in (NoParameters(), JoinRequest(inviteCode: "NOSUCHCODE")) },

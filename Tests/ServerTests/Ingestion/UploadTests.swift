@@ -1,9 +1,6 @@
 import Contract
 import Domain
 import JSON
-import NagzAI
-import Postgres
-import Reactor
 import SQL
 import Testing
 
@@ -212,35 +209,103 @@ struct IngestionTests {
         #expect(StoredSource(.imported).rawValue == "legacy" && StoredSource(.onboarding).rawValue == "onboarding")
     }
 
-    @Test("what is found out later hangs on the root, once a kind, and makes no second one")
+    @Test("an excuse has its classification from the same moment, one, whatever way it came")
+    func classifiedAtOnce() async throws {
+        try await TestServer.run { server in
+            let scene = try await OutboxScene(server)
+            try await server.call(
+                API.submitExcuse, NagPath(nagID: scene.nag), ExcuseCreate(text: "I forgot"), as: scene.home.child)
+            for (number, source) in InputSource.allCases.enumerated() {
+                let category: ExcuseCategory? = number.isMultiple(of: 2) ? .refused : nil
+                _ = try await scene.upload([
+                    scene.item(.excuse(text: "I was busy", category: category), id: UInt64(number), source: source)
+                ])
+            }
+            let found = try await server.rows(
+                """
+                SELECT count(*) AS roots, count(e.event_id) AS found,
+                       bool_and(e.body->>'category' = v.payload->>'category' AND e.made_at = i.received_at) AS is_same
+                FROM inputs i JOIN nag_events v ON v.family_id = i.family_id AND v.id = i.event_id
+                LEFT JOIN enrichments e ON e.family_id = i.family_id AND e.event_id = i.event_id
+                WHERE i.kind = 'excuse'
+                """)
+            #expect(found == [["roots": 9, "found": 9, "is_same": true]])
+        }
+    }
+
+    @Test("what a device finds out later hangs on the root, once, makes no second one, and is in the feed at once")
     func enrichment() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server)
-            let event = try #require(try await scene.upload([scene.item(.note(text: "n"))])[0].eventID)
-            let (family, random, now) = (scene.home.id, server.random, server.clock.now())
-            func append(_ kind: Enrichment.Kind, to event: EventID) async throws -> Bool {
-                try await server.database.run { database in
-                    let heuristics = Heuristics(phrasebook: try Phrasebook.english())
-                    let tokens = Tokens(keys: [TestServer.tokenKey])
-                    let pool = try BlockingPool(name: "test", threads: 1, queueLimit: 1)
-                    let backend = Backend(
-                        database: database, clock: server.clock, random: random, tokens: tokens,
-                        hashing: PasswordHashing(pool, cost: .testing), heuristics: heuristics)
-                    let ingestion = Ingestion(backend, Nags(backend, Gamification(backend)))
-                    let enrichment = Enrichment(kind: kind, source: .system, body: ["category": "other"])
-                    return try await ingestion.append(enrichment, to: event, in: family, at: now)
+            let note = scene.item(.note(text: "The bus was late"), id: 1, source: .dictation)
+            let root = try #require(try await scene.upload([note])[0].eventID)
+            let finding = scene.item(
+                .classification(of: note.clientID, category: .timeConflict), id: 2, source: .dictation)
+            let first = try await server.expectOnly(audit: ["input.enriched"], events: ["input_enriched"], stamped: 0) {
+                try await scene.upload([finding])
+            }
+            #expect(first == [InputResult(clientID: finding.clientID, outcome: .applied, eventID: root, error: nil)])
+            let page = try await server.call(
+                API.syncEvents, SyncQuery(familyID: scene.home.id), as: scene.home.guardian)
+            #expect(
+                page.nagEvents.last?.payload
+                    == ["of": root.description, "kind": "classification", "category": "time_conflict"])
+            #expect(try await server.expectOnly { try await scene.upload([finding]) } == first)
+            let other = scene.item(.classification(of: note.clientID, category: .other), id: 3)
+            let second = try await server.expectOnly { try await scene.upload([other]) }
+            #expect(second.map(\.outcome) == [.alreadyDone])
+            #expect(try await scene.inputs() == (1, 1))
+        }
+    }
+
+    @Test("of an excuse everything is found out already; of another's input, or none, nothing can be")
+    func refusedEnrichment() async throws {
+        try await TestServer.run { server in
+            let scene = try await OutboxScene(server)
+            let elsewhere = try await server.nag(from: scene.home.guardian, to: scene.home.child, in: scene.home.id)
+            let excuse = scene.item(.excuse(text: "I was busy", category: nil), id: 1)
+            _ = try await scene.upload([excuse])
+            let finding = InputAct.classification(of: excuse.clientID, category: .refused)
+            func told(_ item: OutboxItem, as person: Person? = nil) async throws -> InputResult {
+                try await server.expectOnly { try await scene.upload([item], as: person) }[0]
+            }
+            #expect(try await told(scene.item(finding, id: 2)).outcome == .alreadyDone)
+            for (item, person) in [
+                (scene.item(finding, id: 3), scene.home.guardian),
+                (scene.item(finding, on: elsewhere, id: 4), scene.home.child),
+                (
+                    scene.item(.classification(of: InputID(high: 1, low: 1), category: .other), id: 5),
+                    scene.home.child
+                ),
+            ] {
+                let result = try await told(item, as: person)
+                #expect(result.outcome == .refused && result.error?.code == .notFound)
+            }
+            try await server.sql("UPDATE consents SET revoked_at = \(server.clock.now())")
+            let denied = try await told(scene.item(finding, id: 6))
+            #expect(denied.outcome == .refused && denied.error?.code == .authorizationDenied)
+        }
+    }
+
+    @Test("found out many times at once it is found out once, and two findings never both")
+    func concurrentEnrichment() async throws {
+        try await TestServer.run { server in
+            let scene = try await OutboxScene(server)
+            let note = scene.item(.note(text: "n"), id: 1)
+            _ = try await scene.upload([note])
+            let results = try await server.expectOnly(
+                audit: ["input.enriched"], events: ["input_enriched"], stamped: 0
+            ) {
+                try await together(12) { number in
+                    let category: ExcuseCategory = number.isMultiple(of: 2) ? .forgot : .refused
+                    return try await scene.upload([
+                        scene.item(.classification(of: note.clientID, category: category), id: UInt64(2 + number))
+                    ])[0].outcome
                 }
             }
-            let isNew = try await server.expectOnly(audit: ["input.enriched"], stamped: 0) {
-                try await append(.classification, to: event)
-            }
-            #expect(isNew)
-            let isNewAgain = try await server.expectOnly { try await append(.classification, to: event) }
-            #expect(!isNewAgain)
-            let isOtherNew = try await append(.relation, to: event)
-            #expect(isOtherNew)
-            let unknown = try await refusal { try await append(.summary, to: EventID(high: 1, low: 1)) }
-            #expect(unknown.status == 404)
+            #expect(results.count { $0 == .applied } == 6 && results.count { $0 == .alreadyDone } == 6)
+            let rows = try await server.rows("SELECT event_id FROM enrichments")
+            #expect(rows.count == 1)
             #expect(try await scene.inputs() == (1, 1))
         }
     }

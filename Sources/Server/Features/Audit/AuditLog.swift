@@ -22,16 +22,13 @@ final class AuditLog {
         let head = backend.trailHead
         let standing = head.now
         let newest = try await reader.newestCheckpoint()
-        let keys = try await backend.database.query(LogStatements.keys).map { row throws(PostgresError) in
-            AuditKey(verifier: try row["verifier"], handover: try row["handover"])
-        }
         let exposure = standing.exposedSince.map { max(0, (call.now - $0).microseconds / 1_000) } ?? 0
         return AuditStatus(
             reader: who.isAdmin ? "admin" : "guardian", familyID: who.family,
             state: head.alarm(at: call.now).rawValue, fault: standing.fault, origin: newest?.checkpoint.origin,
             size: newest.map { Int($0.checkpoint.size) }, root: newest.flatMap { HexDigest(bytes: $0.checkpoint.root) },
             checkpointAt: newest?.checkpoint.time, checkpoint: newest?.note, exposureMilliseconds: Int(exposure),
-            keys: keys)
+            keys: try await keys())
     }
 
     /// - Throws: 404 before the first.
@@ -40,6 +37,15 @@ final class AuditLog {
             throw APIError(.notFound, "There is no checkpoint yet.")
         }
         return .text(.ok, newest.note)
+    }
+
+    /// The keys, for whoever wants to check what they signed.
+    func keys(_ call: Call<NoParameters, NoBody>) async throws -> AuditKeys { AuditKeys(keys: try await keys()) }
+
+    private func keys() async throws -> [AuditKey] {
+        try await backend.database.query(LogStatements.keys).map { row throws(PostgresError) in
+            AuditKey(verifier: try row["verifier"], handover: try row["handover"])
+        }
     }
 
     /// - Throws: 404 for what is no tile, and for a tile that is not there yet.

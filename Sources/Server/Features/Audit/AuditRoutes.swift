@@ -14,6 +14,7 @@ enum AuditRoutes {
         routes.signedIn(API.getAuditActivity, overview.activity)
         routes.open(API.proveAuditConsistency, log.consistency)
         routes.openlyResponding(API.getAuditCheckpoint, log.checkpoint)
+        routes.open(API.listAuditKeys, log.keys)
         routes.openlyResponding(API.getAuditTile) { try await log.tile($0.parameters) }
         routes.openlyResponding(API.getAuditTileOfTwo) { try await log.tile($0.parameters) }
         routes.openlyResponding(API.getAuditTileOfThree) { try await log.tile($0.parameters) }

@@ -41,6 +41,17 @@ enum AccountStatements {
         """
     }
 
+    /// Rows of an act: nobody signs in to the account any more, and what the person consented to for themself is over.
+    static func delete(_ user: UserID, at now: Timestamp) -> [SQL] {
+        [
+            """
+            UPDATE users SET status = 'deleted', deleted_at = \(now) FROM tick
+            WHERE users.id = \(user) AND users.status <> 'deleted'
+            """,
+            ConsentStatements.revokePersonal(of: user, at: now),
+        ]
+    }
+
     /// A row of an act: nothing of the person is left but the account's id.
     static func erase(_ user: UserID, at now: Timestamp) -> SQL {
         """

@@ -15,6 +15,15 @@ enum SessionStatements {
         """
     }
 
+    /// A row when a refresh token was one of an account that is deleted.
+    static func ofDeletedAccount(refreshHash hash: [UInt8]) -> SQL {
+        """
+        SELECT u.id FROM refresh_tokens t JOIN sessions s ON s.id = t.session_id
+        JOIN users u ON u.id = s.user_id AND u.status = 'deleted'
+        WHERE t.token_hash = \(hash)
+        """
+    }
+
     /// The same for a session's own id, without a token.
     static func byID(_ id: SessionID, at now: Timestamp, chain: FamilyID = .outside) -> SQL {
         "SELECT \(session(at: now)) FROM sessions s \(owner(chain)) WHERE s.id = \(id)"

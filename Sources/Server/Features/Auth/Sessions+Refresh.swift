@@ -13,7 +13,11 @@ extension Sessions {
         let hash = Tokens.refreshHash(token)
         let invalid = APIError(.authenticationFailed, "The refresh token is not valid. Sign in again.")
         let found = try await backend.database.query(SessionStatements.byRefreshToken(hash, at: now)).first
-        guard let chain = try found.map(Person.init)?.chain else { throw invalid }
+        guard let chain = try found.map(Person.init)?.chain else {
+            // Who holds a token of the account may know what became of it: their device has things to remove.
+            let gone = try await backend.database.query(SessionStatements.ofDeletedAccount(refreshHash: hash)).first
+            throw gone == nil ? invalid : APIError(.accountDeleted, "This account was deleted.")
+        }
 
         return try await backend.ledger.write(call.context, in: chain) { queries in
             let read = SessionStatements.byRefreshToken(hash, at: now, chain: chain)

@@ -97,4 +97,12 @@ enum ConsentStatements {
         WHERE consents.family_id = tick.family_id AND user_id = \(user) AND revoked_at IS NULL
         """
     }
+
+    /// Takes back what somebody gave for themself alone: it ends with their account.
+    static func revokePersonal(of user: UserID, at now: Timestamp) -> SQL {
+        """
+        UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM tick
+        WHERE consents.family_id IS NULL AND user_id = \(user) AND revoked_at IS NULL
+        """
+    }
 }

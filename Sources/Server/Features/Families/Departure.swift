@@ -1,52 +1,94 @@
 import Contract
 import Domain
 import Postgres
+import SQL
+
+/// How a membership comes to its end: by leaving, by being removed, by the end of the account.
+struct Departure<Answer: WireContent> {
+    /// What the trail calls it, and a refusal of it.
+    let kind: String
+    let deniedKind: String
+    /// Why a member may not end a membership: asked before it is known whose, and again with the person.
+    let denial: (Member, MemberRecord?) -> Denial?
+    /// Whether the last guardian may go when nobody else is in the family.
+    var mayLeaveNobody = false
+    /// The row of the act that ends sessions.
+    let endSessions: (UserID) -> SQL
+    /// Other rows of the act.
+    var rows: [SQL] = []
+    let answer: (MemberRecord) -> Answer
+}
 
 extension Families {
     /// Ends a membership, on a guardian's word.
     func removeMember(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> MemberResponse {
         let path = call.parameters
-        return try await depart(caller, path.userID, from: path.familyID, "member.removed") { member in
-            member.denial(of: .removeMember).map { .denied("member.remove.denied", to: member, $0) }
-        }
+        return try await depart(
+            caller, path.userID, from: path.familyID,
+            by: ending("member.removed", or: "member.remove.denied", in: path.familyID, at: call.now) { member, _ in
+                member.denial(of: .removeMember)
+            })
     }
 
     /// Ends the caller's own membership.
     func leave(_ caller: Caller, _ call: Call<FamilyPath, NoBody>) async throws -> MemberResponse {
-        try await depart(caller, caller.userID, from: call.parameters.familyID, "member.left") { _ in nil }
+        let family = call.parameters.familyID
+        return try await depart(
+            caller, caller.userID, from: family,
+            by: ending("member.left", or: "member.leave.denied", in: family, at: call.now) { member, _ in
+                member.denial(of: .leave)
+            })
+    }
+
+    private func ending(
+        _ kind: String, or deniedKind: String, in family: FamilyID, at now: Timestamp,
+        denial: @escaping (Member, MemberRecord?) -> Denial?
+    ) -> Departure<MemberResponse> {
+        Departure(
+            kind: kind, deniedKind: deniedKind, denial: denial,
+            endSessions: { SessionStatements.revokeChildSessions(of: $0, at: now) },
+            answer: { person in
+                MemberResponse(
+                    userID: person.id, familyID: family, role: person.role, status: .removed, joinedAt: person.joinedAt)
+            })
     }
 
     /// Everything that hangs on the membership ends with it, in one act: access, relationships, a child's login and
     /// sessions, consents given in the family, open nags to the person. Only when there are more open nags than an act
     /// can close are some closed before, in acts of their own; if the process dies between, the person is still a
     /// member.
-    private func depart(
-        _ caller: Caller, _ user: UserID, from family: FamilyID, _ kind: String,
-        refusal: (Member) -> Decision<MemberResponse?>?
-    ) async throws -> MemberResponse {
+    func depart<Answer>(
+        _ caller: Caller, _ user: UserID, from family: FamilyID, by departure: Departure<Answer>
+    ) async throws -> Answer {
         while true {
-            let departed: MemberResponse? = try await backend.ledger.write(caller, in: family) { queries in
-                try await departure(caller, user, from: family, kind, refusal, isLast: true, queries)
+            let departed: Answer? = try await backend.ledger.write(caller, in: family) { queries in
+                try await decide(caller, user, from: family, departure, isLast: true, queries)
             }
             if let departed { return departed }
             // Without the client's name for the write: that belongs to the last act, whose answer it remembers.
-            let _: MemberResponse? = try await backend.ledger.write(caller.context, in: family) { queries in
-                try await departure(caller, user, from: family, kind, refusal, isLast: false, queries)
+            let _: Answer? = try await backend.ledger.write(caller.context, in: family) { queries in
+                try await decide(caller, user, from: family, departure, isLast: false, queries)
             }
         }
     }
 
     /// - Parameter isLast: whether to end the membership, answering nil when there is too much to close at once; or
     ///   else to close a part of it.
-    private func departure(
-        _ caller: Caller, _ user: UserID, from family: FamilyID, _ kind: String,
-        _ refusal: (Member) -> Decision<MemberResponse?>?, isLast: Bool, _ queries: any Queries
-    ) async throws -> Decision<MemberResponse?> {
+    private func decide<Answer>(
+        _ caller: Caller, _ user: UserID, from family: FamilyID, _ departure: Departure<Answer>, isLast: Bool,
+        _ queries: any Queries
+    ) async throws -> Decision<Answer?> {
         let member = try await backend.access.member(caller, of: family, queries)
-        if let refusal = refusal(member) { return refusal }
+        if let denial = departure.denial(member, nil) { return .denied(departure.deniedKind, to: member, denial) }
         let person = try await self.member(user, of: family, queries)
-        let guardians: Int = try await queries.query(MembershipStatements.guardians(of: family)).one()["count"]
-        if let denial = RoleMatrix.denialOfDeparture(of: person.role, activeGuardians: guardians) {
+        if let denial = departure.denial(member, person) {
+            return .denied(departure.deniedKind, to: member, denial, subject: person.pseudonym)
+        }
+        let members = try await queries.query(MembershipStatements.count(of: family)).one()
+        let isAlone = try members["members"] == 1
+        if !(departure.mayLeaveNobody && isAlone),
+            let denial = RoleMatrix.denialOfDeparture(of: person.role, activeGuardians: try members["guardians"])
+        {
             throw APIError(.preconditionFailed, denial.message)
         }
         let open: Int = try await queries.query(NagStatements.countOpen(of: user, in: family)).one()["count"]
@@ -54,20 +96,18 @@ extension Families {
         if isLast, open > closing { return .answer(nil) }
 
         var act = Act(
-            kind: isLast ? kind : "nags.cancelled", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
-            subject: person.pseudonym, details: ["cancelled_nags": "\(closing)"], changesRights: isLast,
-            stampedRows: closing)
+            kind: isLast ? departure.kind : "nags.cancelled", basis: .nothingChanged(since: member.seq),
+            actor: member.pseudonym, subject: person.pseudonym, details: ["cancelled_nags": "\(closing)"],
+            changesRights: isLast, stampedRows: closing)
         if closing > 0 { act.rows = NagStatements.cancelOpen(of: user, in: family, at: caller.now) }
         guard isLast else { return .perform(act, nil) }
         act.details["role"] = person.role.rawValue
         act.rows += [
             MembershipStatements.end(user, at: caller.now), MembershipStatements.unrelate(user),
-            CredentialStatements.delete(of: user), SessionStatements.revokeChildSessions(of: user, at: caller.now),
+            CredentialStatements.delete(of: user), departure.endSessions(user),
             ConsentStatements.revokeAll(of: user, at: caller.now), FamilyStatements.handOverPolicies(of: user),
         ]
-        return .perform(
-            act,
-            MemberResponse(
-                userID: user, familyID: family, role: person.role, status: .removed, joinedAt: person.joinedAt))
+        act.rows += departure.rows
+        return .perform(act, departure.answer(person))
     }
 }

@@ -35,11 +35,11 @@ enum MembershipStatements {
         """
     }
 
-    /// `count`: the active guardians.
-    static func guardians(of family: FamilyID) -> SQL {
+    /// How many active `members` and `guardians` there are.
+    static func count(of family: FamilyID) -> SQL {
         """
-        SELECT count(*) AS count FROM memberships
-        WHERE family_id = \(family) AND status = 'active' AND role = 'guardian'
+        SELECT count(*) AS members, count(*) FILTER (WHERE role = 'guardian') AS guardians FROM memberships
+        WHERE family_id = \(family) AND status = 'active'
         """
     }
 

@@ -2,10 +2,13 @@ import Contract
 import Domain
 import JSON
 import Postgres
-import Reactor
 import SQL
 
 /// Something found out about an input: codes and numbers, never a person's words.
+///
+/// It hangs on the event the input became, once of each kind, and makes no second root. What the rules find out in an
+/// excuse comes with the act itself; what a device finds out later about something its person said comes with an outbox.
+/// Nothing finds out anything by itself.
 struct Enrichment: Sendable {
     /// What kinds there are; an input has at most one of each.
     enum Kind: String, Sendable, CaseIterable { case classification, summary, relation, merge }
@@ -25,27 +28,47 @@ struct Enrichment: Sendable {
 }
 
 extension Ingestion {
-    /// Hangs a finding on the event an input became. The second of a kind changes nothing.
-    /// - Returns: whether it was new.
-    /// - Throws: 404 when no input became that event.
-    @discardableResult
-    func append(
-        _ enrichment: Enrichment, to event: EventID, in family: FamilyID, at now: Timestamp
-    ) async throws -> Bool {
-        let context = CallContext(
-            now: now, trace: backend.random.identifier(at: now), request: backend.random.identifier(at: now),
-            idempotency: nil, ifMatch: nil)
-        let answer: StatusAnswer = try await backend.ledger.write(context, in: family) { queries in
-            let rows = try await queries.query(IngestionStatements.root(event, in: family, enrichment.kind))
-            guard let row = rows.first else { throw APIError(.notFound, "There is no such input.") }
-            guard try !row["is_enriched"] else { return .answer(StatusAnswer(status: "known")) }
-            let act = Act(
-                kind: "input.enriched", basis: .nothingChanged(since: try row["seq"]),
-                actor: SystemActor.mediator, subject: try row["pseudonym"], resource: event.retyped(),
-                details: ["kind": enrichment.kind.rawValue, "source": enrichment.source.rawValue], stampedRows: 0,
-                rows: [IngestionStatements.insert(enrichment, of: event, at: now)])
-            return .perform(act, StatusAnswer(status: "new"))
+    /// Hangs what a device found out on the event that an earlier input of its person became, and tells the feed in the
+    /// same act. The second of a kind changes nothing.
+    /// - Throws: 403 without the consent `ai_mediation`, 404 where the person handed in no such input on the nag.
+    func classify(
+        _ earlier: InputID, as category: ExcuseCategory, on nag: NagID, _ input: Provenance, from caller: Caller,
+        in family: FamilyID
+    ) async throws -> InputResult {
+        let finding = Enrichment.classification(category, confidence: 1, source: input.source)
+        let answer: OutboxAnswer = try await nags.decide(caller, on: nag, .read) { view, queries in
+            let gate = try await queries.query(NagStatements.excuseGate(caller.userID, in: family)).one()
+            guard try gate["has_consent"] else {
+                throw APIError(.authorizationDenied, "Classifying needs the consent ai_mediation.")
+            }
+            let rows = try await queries.query(
+                IngestionStatements.root(of: earlier, by: caller.userID, on: nag, in: family, finding.kind))
+            guard let row = rows.first else { throw APIError(.notFound, "There is no such input on this nag.") }
+            let root: EventID = try row["event_id"]
+            func result(_ outcome: InputOutcome) -> OutboxAnswer {
+                let event = outcome == .applied ? root : nil
+                return OutboxAnswer(results: [
+                    InputResult(clientID: input.id, outcome: outcome, eventID: event, error: nil)
+                ])
+            }
+            if let known: String = try row["category"] {
+                // Told the same again it is the same finding, and answered as it was the first time.
+                let isSame = try known == category.rawValue && row["source"] == input.source.rawValue
+                return .answer(result(isSame ? .applied : .alreadyDone))
+            }
+            var act = view.act(
+                "input.enriched", details: ["kind": finding.kind.rawValue, "source": finding.source.rawValue],
+                rows: [
+                    IngestionStatements.insert(finding, of: root, at: caller.now),
+                    NagStatements.append(
+                        .inputEnriched, input.event, to: nag, for: view.nag.recipientID, by: caller.userID,
+                        at: caller.now,
+                        ["of": root.description, "kind": finding.kind.rawValue, "category": category.rawValue],
+                        source: input.source),
+                ])
+            act.resource = root.retyped()
+            return .perform(act, result(.applied))
         }
-        return answer.status == "new"
+        return answer.results[0]
     }
 }

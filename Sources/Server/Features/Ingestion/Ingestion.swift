@@ -10,7 +10,7 @@ import SQL
 /// What an input may do is the use case's to decide, which is the same whatever way the input came.
 final class Ingestion {
     let backend: Backend
-    private let nags: Nags
+    let nags: Nags
 
     init(_ backend: Backend, _ nags: Nags) {
         self.backend = backend
@@ -58,6 +58,11 @@ final class Ingestion {
     private func take(
         _ item: OutboxItem, _ input: Provenance, from caller: Caller, in family: FamilyID
     ) async throws -> InputResult {
+        if case .classification(let earlier, let category) = item.act {
+            return try await enrich(item, input) {
+                try await classify(earlier, as: category, on: item.nagID, input, from: caller, in: family)
+            }
+        }
         do {
             try await apply(item.act, to: item.nagID, input, from: caller)
             if let kept = try await result(of: input, from: caller, in: family) { return kept }
@@ -74,6 +79,19 @@ final class Ingestion {
         }
     }
 
+    /// What hangs on another input is no input of its own: its answer follows from what is there, and is kept nowhere.
+    private func enrich(
+        _ item: OutboxItem, _ input: Provenance, _ work: () async throws -> InputResult
+    ) async throws -> InputResult {
+        do {
+            return try await work()
+        } catch let refusal as APIError where refusal.isFinal {
+            return InputResult(
+                clientID: input.id, outcome: .refused, eventID: nil,
+                error: InputRefusal(code: refusal.code, message: refusal.message))
+        }
+    }
+
     private func apply(_ act: InputAct, to nag: NagID, _ input: Provenance, from caller: Caller) async throws {
         func call<Body>(_ body: Body) -> Call<NagPath, Body> {
             Call(parameters: NagPath(nagID: nag), body: body, context: caller.context)
@@ -86,6 +104,7 @@ final class Ingestion {
                 caller, call(ExcuseCreate(text: text, category: category?.rawValue)), as: input)
         case .note(let text):
             try await nags.addNote(text, caller, to: nag, as: input)
+        case .classification: break
         }
     }
 

@@ -27,13 +27,16 @@ enum IngestionStatements {
         """
     }
 
-    /// Whether there is such a root event, and whether it has an enrichment of that kind.
-    static func root(_ event: EventID, in family: FamilyID, _ kind: Enrichment.Kind) -> SQL {
+    /// The event a person's input on a nag became, and what an enrichment of that kind says of it already.
+    static func root(
+        of input: InputID, by user: UserID, on nag: NagID, in family: FamilyID, _ kind: Enrichment.Kind
+    ) -> SQL {
         """
-        SELECT c.seq, i.user_id, u.pseudonym, EXISTS (SELECT 1 FROM enrichments e WHERE e.family_id = i.family_id
-            AND e.event_id = i.event_id AND e.kind = \(kind.rawValue)) AS is_enriched
-        FROM inputs i JOIN users u ON u.id = i.user_id JOIN family_clock c ON c.family_id = i.family_id
-        WHERE i.family_id = \(family) AND i.event_id = \(event)
+        SELECT i.event_id, e.body->>'category' AS category, e.source
+        FROM inputs i LEFT JOIN enrichments e
+            ON e.family_id = i.family_id AND e.event_id = i.event_id AND e.kind = \(kind.rawValue)
+        WHERE i.family_id = \(family) AND i.user_id = \(user) AND i.id = \(input) AND i.nag_id = \(nag)
+            AND i.event_id IS NOT NULL
         """
     }
 

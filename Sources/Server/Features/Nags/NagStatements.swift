@@ -149,4 +149,6 @@ enum NagEventType: String {
     case undismissed = "nag_undismissed"
     case excuseSubmitted = "excuse_submitted"
     case noteAdded = "note_added"
+    /// Something was found out about what somebody said before.
+    case inputEnriched = "input_enriched"
 }

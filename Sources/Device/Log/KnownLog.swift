@@ -1,0 +1,52 @@
+import Audit
+import Domain
+import SQL
+import SQLite
+
+/// What a device remembers of its server's audit log: the highest checkpoint it was shown, and the keys it trusts.
+public struct KnownLog: Hashable, Sendable {
+    public let checkpoint: Checkpoint
+    /// The checkpoint as it was signed, to be shown to others.
+    public let note: String
+    /// The key that was pinned, or came with the first checkpoint, and those it has handed over to.
+    public let keys: [VerifierKey]
+    /// Whether the first of the keys was known from elsewhere than the server.
+    public let isPinned: Bool
+
+    init(checkpoint: Checkpoint, note: String, keys: [VerifierKey], isPinned: Bool) {
+        self.checkpoint = checkpoint
+        self.note = note
+        self.keys = keys
+        self.isPinned = isPinned
+    }
+
+    fileprivate init(_ row: SQLiteRow) throws(SQLiteError) {
+        note = try row["note"]
+        let (text, isPinned): (String, Bool) = (try row["keys"], try row["is_pinned"])
+        guard let checkpoint = SignedNote(note).flatMap({ Checkpoint(text: $0.text) }) else {
+            throw .unexpectedShape("the log's checkpoint")
+        }
+        self.checkpoint = checkpoint
+        self.isPinned = isPinned
+        keys = text.split(separator: "\n").compactMap { VerifierKey(String($0)) }
+    }
+}
+
+extension EventCache {
+    /// The log this device follows; nil before the first checkpoint.
+    public func knownLog() throws(SQLiteError) -> KnownLog? {
+        try database.first("SELECT note, keys, is_pinned FROM log") { row throws(SQLiteError) in try KnownLog(row) }
+    }
+
+    /// Remembers a checkpoint, unless another process has seen a higher one meanwhile.
+    func keep(_ log: KnownLog) throws(SQLiteError) {
+        try database.run(
+            """
+            INSERT INTO log (origin, size, note, keys, is_pinned)
+            VALUES (\(log.checkpoint.origin), \(log.checkpoint.size), \(log.note),
+                    \(log.keys.map(\.text).joined(separator: "\n")), \(log.isPinned))
+            ON CONFLICT DO UPDATE SET size = excluded.size, note = excluded.note, keys = excluded.keys
+                WHERE excluded.size >= log.size
+            """)
+    }
+}

@@ -1,0 +1,59 @@
+import Contract
+import Domain
+import Postgres
+
+/// Accounts come to their end; opening one and signing in is the group `auth`.
+final class Accounts {
+    private let backend: Backend
+    private let families: Families
+
+    init(_ backend: Backend, _ families: Families) {
+        self.backend = backend
+        self.families = families
+    }
+
+    /// Deletes an account, softly and at once: its sessions end, its membership ends as by leaving, and nobody signs in to
+    /// it again, all in one act. What is kept of it is purged later.
+    ///
+    /// A person's own, or a child's on the word of a guardian of their family. Of other accounts nothing is told.
+    func delete(_ caller: Caller, _ call: Call<AccountPath, NoBody>) async throws -> AccountResponse {
+        let user = call.parameters.userID
+        let account = try await backend.access.account(caller, backend.database)
+        let found = try await backend.database.query(AccountStatements.byID(user)).first
+        guard let person = try found.map(Person.init),
+            user == caller.userID || (account.family != nil && person.membership?.familyID == account.family)
+        else { throw APIError(.notFound, "There is no such account.") }
+        let answer = AccountResponse(
+            id: user, email: person.email, displayName: person.displayName, status: AccountStatus.deleted.rawValue,
+            createdAt: person.createdAt)
+        if let family = account.family {
+            return try await families.depart(caller, user, from: family, by: .deletingAccount(answer, at: call.now))
+        }
+        return try await backend.ledger.write(caller, in: .outside) { queries in
+            guard try await backend.access.account(caller, queries).family == nil else {
+                throw APIError(.conflict, "You have joined a family meanwhile.")
+            }
+            let act = Act(
+                kind: "account.deleted", basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
+                stampedRows: 0,
+                rows: AccountStatements.delete(user, at: call.now) + [
+                    SessionStatements.revokeAll(of: user, at: call.now)
+                ])
+            return .perform(act, answer)
+        }
+    }
+}
+
+extension Departure<AccountResponse> {
+    static func deletingAccount(_ answer: AccountResponse, at now: Timestamp) -> Departure {
+        Departure(
+            kind: "account.deleted", deniedKind: "account.delete.denied",
+            denial: { member, person in
+                guard let person else { return nil }
+                return RoleMatrix.denialOfAccountDeletion(
+                    of: person.role, isSelf: person.id == member.userID, by: Standing(role: member.role))
+            },
+            mayLeaveNobody: true, endSessions: { SessionStatements.revokeAll(of: $0, at: now) },
+            rows: AccountStatements.delete(answer.id, at: now), answer: { _ in answer })
+    }
+}

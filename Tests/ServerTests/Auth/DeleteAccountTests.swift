@@ -1,0 +1,145 @@
+import Contract
+import Domain
+import JSON
+import Postgres
+import SQL
+import Testing
+
+@testable import Server
+
+@Suite("Deleting an account")
+struct DeleteAccountTests {
+    private func delete(_ user: UserID, _ server: TestServer, as person: Person) async throws -> AccountResponse {
+        try await server.call(API.deleteAccount, AccountPath(userID: user), as: person)
+    }
+
+    @Test("sessions, membership and sign-in end in one act, and others are told as if the person had left")
+    func ownAccount() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let signedUp = try await server.signUp("pia@example.org")
+            let other = try await server.logIn("pia@example.org", password: "correct horse")
+            let claims = try server.tokens.verify(signedUp.accessToken.wireText, at: server.clock.now())
+            let pseudonym: [Pseudonym] = try await server.database.rows(
+                "SELECT pseudonym FROM users WHERE id = \(claims.user)"
+            ) { try $0["pseudonym"] }
+            let person = Person(id: claims.user, session: claims.session, pseudonym: pseudonym[0], name: "Pia")
+            try await server.call(API.joinFamily, JoinRequest(inviteCode: family.inviteCode), as: person)
+            try await server.call(
+                API.grantConsent, ConsentCreate(familyID: family.id, type: .smsOptIn), as: person)
+            try await server.call(
+                API.grantConsent, ConsentCreate(familyID: family.id, type: .aiMediation), as: person)
+            try await server.insertNags(2, from: family.guardian, to: person, in: family.id)
+            let answer = try await server.expectOnly(
+                audit: ["account.deleted"], events: ["nag_cancelled", "nag_cancelled"], stamped: 2
+            ) { try await delete(person.id, server, as: person) }
+            #expect(answer.status == "deleted" && answer.email == "pia@example.org" && answer.id == person.id)
+            let entry = try await server.audit(family.id).last
+            #expect(entry?.subject == pseudonym[0] && entry?.details == ["cancelled_nags": "2", "role": "participant"])
+            for session in [signedUp, other] {
+                #expect(try await server.status(of: session.accessToken, family.id) == 401)
+                let refusal = try await expectRefusal(401) { try await server.refresh(session.refreshToken) }
+                #expect(refusal.code == .accountDeleted)
+                try await server.call(API.logOut, RefreshRequest(refreshToken: session.refreshToken))
+            }
+            let unknown = try await expectRefusal(401) {
+                try await server.logIn("no@example.org", password: "correct horse")
+            }
+            let gone = try await expectRefusal(401) {
+                try await server.logIn("pia@example.org", password: "correct horse")
+            }
+            #expect(gone == unknown)
+            let stranger = try await expectRefusal(401) { try await server.refresh(Secret("nobody's")) }
+            #expect(stranger.code == .authenticationFailed)
+            #expect(
+                try await server.rows("SELECT id FROM consents WHERE user_id = \(person.id) AND revoked_at IS NULL")
+                    .isEmpty)
+            let members = try await server.call(
+                API.listMembers, FamilyMembersQuery(familyID: family.id), as: family.guardian)
+            #expect(!members.items.contains { $0.userID == person.id })
+            try await expectRefusal(401) { try await delete(person.id, server, as: person) }
+            try await expectRefusal(404) {
+                try await server.call(
+                    API.addMember, FamilyPath(familyID: family.id), MemberAdd(userID: person.id, role: .participant),
+                    as: family.guardian)
+            }
+        }
+    }
+
+    @Test("an account without a family, on the chain outside families")
+    func outside() async throws {
+        try await TestServer.run { server in
+            let person = try await server.account()
+            let answer = try await server.expectOnly(audit: ["account.deleted"]) {
+                try await delete(person.id, server, as: person)
+            }
+            #expect(answer.displayName == "Nell")
+            #expect(try await server.status(of: Secret(server.token(person))) == 401)
+        }
+    }
+
+    @Test("a guardian deletes a child's account, and the PIN opens nothing any more")
+    func child() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.setPIN(family)
+            let session = try await server.childLogIn(family.childCode, "Cleo", "4711")
+            try await server.expectOnly(audit: ["account.deleted"]) {
+                try await delete(family.child.id, server, as: family.guardian)
+            }
+            #expect(try await server.status(of: session.accessToken, family.id) == 401)
+            try await expectRefusal(401) { try await server.childLogIn(family.childCode, "Cleo", "4711") }
+            #expect(
+                try await expectRefusal(401) { try await server.refresh(session.refreshToken) }.code == .accountDeleted)
+            try await expectRefusal(404) { try await delete(family.child.id, server, as: family.guardian) }
+        }
+    }
+
+    @Test(
+        "what is refused, and what of it is on the trail",
+        arguments: [
+            ("participant", "child", 403, ["account.delete.denied"]),
+            ("child", "participant", 403, ["account.delete.denied"]),
+            ("guardian", "participant", 403, ["account.delete.denied"]),
+            ("guardian", "second guardian", 403, ["account.delete.denied"]),
+            ("guardian", "stranger", 404, []), ("guardian", "removed", 404, []), ("stranger", "child", 404, []),
+            ("removed", "child", 404, []), ("guardian", "nobody", 404, []),
+        ])
+    func refused(who: String, whom: String, status: Int, audit: [String]) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let target = family.somebody(whom)?.id ?? UserID(high: 1, low: 1)
+            let caller = try #require(family.somebody(who))
+            try await server.expectOnly(audit: audit) {
+                try await expectRefusal(status) { try await delete(target, server, as: caller) }
+            }
+        }
+    }
+
+    @Test("the last guardian stays while others are in the family, and may go when nobody is")
+    func lastGuardian() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            _ = try await delete(family.secondGuardian.id, server, as: family.secondGuardian)
+            let refusal = try await expectRefusal(412) {
+                try await delete(family.guardian.id, server, as: family.guardian)
+            }
+            #expect(refusal.code == .preconditionFailed)
+            #expect(try await delete(family.stranger.id, server, as: family.stranger).status == "deleted")
+        }
+    }
+
+    @Test("asked for many times at once, it happens once")
+    func together() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let statuses = try await server.expectOnly(audit: ["account.deleted"]) {
+                try await ServerTests.together(6) { _ in
+                    try await server.call("DELETE", "/api/v1/accounts/\(family.participant.id)", as: family.participant)
+                        .status
+                }
+            }
+            #expect(statuses.count { $0 == 200 } == 1 && statuses.allSatisfy { [200, 401, 404].contains($0) })
+        }
+    }
+}
