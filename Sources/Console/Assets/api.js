@@ -66,6 +66,20 @@ export async function get(path, query = {}) {
     return (await open("GET", `/api/v1${path}${text ? `?${text}` : ""}`)).json();
 }
 
+/** A page of the trail. The server looks at so many entries at a time: its answers are joined until the page is full, the trail
+    ends, or patience does. `tell` hears how far back it has looked. */
+export async function entries(query, tell = () => {}, patience = 25) {
+    const items = [];
+    let page = {next_cursor: query.cursor};
+    do {
+        page = await get("/audit/events", {...query, cursor: page.next_cursor, limit: query.limit - items.length});
+        items.push(...page.items);
+        patience -= 1;
+        if (page.searched_to) tell(page.searched_to);
+    } while (page.searched_to && items.length < query.limit && patience > 0);
+    return {...page, items};
+}
+
 export async function signIn(email, password) {
     keep(null);
     const response = await send("POST", "/api/v1/auth/login", {email, password});

@@ -1,5 +1,5 @@
 // Consents: what is in force, and how it came to be, from the trail itself.
-import {get} from "/console/api.js";
+import {entries} from "/console/api.js";
 import {openDetail} from "/console/detail.js";
 import {ago, failure, familyName, h, icon, nobody, person, skeleton, time} from "/console/dom.js";
 
@@ -25,7 +25,7 @@ export function consents(main, state, params) {
 
 async function load(family, state, now, history, drawer) {
     try {
-        const page = await get("/audit/events", {family_id: family, q: "consent.", limit: 200});
+        const page = await entries({family_id: family, q: "consent.", limit: 200});
         if (!history.isConnected) return;
         const kind = (entry) => entry.details?.consent_type || entry.details?.type || "consent";
         const last = new Map();

@@ -1,5 +1,5 @@
 // What the AI decided: by which rule, on which route, how fast, and why it fell back where it did.
-import {get} from "/console/api.js";
+import {entries} from "/console/api.js";
 import {openDetail} from "/console/detail.js";
 import {failure, familyName, h, number, person, skeleton, time} from "/console/dom.js";
 
@@ -20,7 +20,7 @@ export function decisions(main, state, params) {
     async function load() {
         more.disabled = true;
         try {
-            const page = await get("/audit/events", {family_id: state.status.family_id, q: chosen ? undefined : "ai.", kind: chosen ? `ai.${chosen}` : undefined, cursor, limit: 60});
+            const page = await entries({family_id: state.status.family_id, q: chosen ? undefined : "ai.", kind: chosen ? `ai.${chosen}` : undefined, cursor, limit: 60});
             if (!list.isConnected) return;
             if (!cursor) list.replaceChildren();
             seen.push(...page.items);

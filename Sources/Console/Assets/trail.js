@@ -1,7 +1,7 @@
 // The trail: filters, free search, endless pages, keyboard, export.
-import {get, lines} from "/console/api.js";
+import {entries, lines} from "/console/api.js";
 import {openDetail} from "/console/detail.js";
-import {clock, day, failure, familyName, h, icon, kindBadge, nobody, number, person, skeleton, time, toast} from "/console/dom.js";
+import {clock, day, failure, familyName, h, icon, kindBadge, nobody, number, person, shortTime, skeleton, time, toast} from "/console/dom.js";
 
 const kinds = ["nag.created", "nag.completed", "nag.missed", "nag.withdrawn", "nag.updated", "nag.snoozed", "nag.dismissed", "excuse.submitted",
     "ai.select_tone", "ai.coaching", "ai.summarize_excuse", "ai.patterns", "ai.digest", "ai.predict_completion", "ai.push_back",
@@ -52,7 +52,7 @@ export function trail(main, state, params) {
             pick("kind", "Kind", shownKinds.map((kind) => [kind, kind])), moment("from", "From"), moment("to", "To"), chips.length > 0 && h("div", {class: "chips"}, chips), clear),
         h("div", {class: "listbox"}, table, end), older, drawer);
 
-    let [cursor, isLoading, isOver, lastDay, selected] = ["", false, false, "", null];
+    let [cursor, isLoading, isOver, isPaused, lastDay, selected] = ["", false, false, false, "", null];
     const rows = () => [...body.querySelectorAll("tr[data-n]")];
     const select = (row, focus = true) => {
         selected?.setAttribute("aria-selected", "false");
@@ -76,11 +76,20 @@ export function trail(main, state, params) {
         return row;
     }
 
+    const lookedBack = h("p", {class: "muted"});
+    end.append(lookedBack);
+    const resume = () => {
+        isPaused = false;
+        lookedBack.textContent = "";
+        end.replaceChildren(...skeleton(1), lookedBack);
+        load();
+    };
+
     async function load() {
-        if (isLoading || isOver) return;
+        if (isLoading || isOver || isPaused) return;
         isLoading = true;
         try {
-            const page = await get("/audit/events", {...wanted, cursor, limit: pageSize});
+            const page = await entries({...wanted, cursor, limit: pageSize}, (moment) => { lookedBack.textContent = `Looking back: ${shortTime(moment)} …`; });
             if (!end.isConnected) return;
             const fresh = [];
             for (const entry of page.items) {
@@ -100,14 +109,17 @@ export function trail(main, state, params) {
                 select(rows()[0], false);
                 rows()[0].setAttribute("aria-selected", "false");
             }
-            end.replaceChildren(isOver ? h("p", {class: "muted"}, body.children.length ? "That is all of it." : "No entry matches.") : skeleton(3)[0]);
+            isPaused = page.searched_to && page.items.length < pageSize;
+            end.replaceChildren(...isOver ? [h("p", {class: "muted"}, body.children.length ? "That is all of it." : "No entry matches.")]
+                : isPaused ? [h("p", {class: "muted"}, `Looked back to ${shortTime(page.searched_to)}. There is more before that.`), h("button", {type: "button", class: "small", onclick: resume}, "Look further back")]
+                    : [...skeleton(1), lookedBack]);
         } catch (error) {
             isOver = true;
             end.replaceChildren(failure(error, () => { isOver = false; load(); }));
         } finally {
             isLoading = false;
         }
-        if (!isOver && end.getBoundingClientRect().top < innerHeight + 600) load();
+        if (!isOver && !isPaused && end.getBoundingClientRect().top < innerHeight + 600) load();
     }
 
     const watcher = new IntersectionObserver((seen) => { if (seen.some((one) => one.isIntersecting)) load(); }, {rootMargin: "600px"});

@@ -5,21 +5,26 @@ import JSON
 public struct AuditPage: Hashable, WireObject {
     public var items: [AuditEntry]
     public var nextCursor: String?
+    /// The moment back to which the page has looked, when it ends before it is full and others follow.
+    public var searchedTo: Timestamp?
 
-    public init(items: [AuditEntry], nextCursor: String?) {
+    public init(items: [AuditEntry], nextCursor: String?, searchedTo: Timestamp? = nil) {
         self.items = items
         self.nextCursor = nextCursor
+        self.searchedTo = searchedTo
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         items = try fields.required("items")
         nextCursor = try fields.optional("next_cursor")
+        searchedTo = try fields.optional("searched_to")
     }
 
     public func write(to json: inout JSONWriter) {
         json.object { json in
             json.field("items", items)
             json.field("next_cursor", nextCursor)
+            json.field("searched_to", searchedTo)
         }
     }
 }

@@ -16,78 +16,28 @@ enum AuditStatements {
         LEFT JOIN users s ON s.pseudonym = e.subject
         """
 
-    /// Entries before a place, newest first, one more than the limit so that a next page can be told of.
-    ///
-    /// Only the conditions that are asked for are in the statement, so that each combination is planned for itself. One
-    /// family's entries go by number, those of all by time: each condition has an index in that order, or is so narrow
-    /// that what it finds can be sorted.
-    /// - Parameter family: nil for all.
-    static func page(_ query: AuditQuery, _ search: AuditSearch, of family: FamilyID?, before: AuditCursor?) -> SQL {
-        let conditions = conditions(query, family, before)
+    /// How far back each way leads within so many entries: `at`, and `n` in a chain; null where a way ends before.
+    static func reaches(_ ways: [AuditWay], _ span: AuditSpan, _ depth: Int) -> SQL {
+        .joined(
+            ways.enumerated().map { place, way in
+                "SELECT \(place) AS way, w.at, w.n FROM (\(way.reach(span, depth))) w"
+            }, separator: " UNION ALL ")
+    }
+
+    /// What a way meets on a stretch and is asked for, newest first, more than the limit where there is more.
+    static func page(_ way: AuditWay, _ filter: AuditFilter, _ span: AuditSpan, limit: Int) -> SQL {
         // Written out, because plans are made without knowing parameters: what is asked for is a small part of all.
-        let most: SQL = query.limit <= 50 ? "LIMIT 51" : query.limit <= 100 ? "LIMIT 101" : "LIMIT 201"
-        let order: SQL = family == nil ? "e.at DESC, e.family_id DESC, e.n DESC" : "e.n DESC"
-        // Within a family both are the same order; what people and things have is indexed by time.
-        let walk: SQL = family == nil ? order : query.isNarrow ? "e.at DESC" : "e.n DESC"
-        let found: SQL
-        switch search {
-        case .kinds(let kinds):
-            // The newest of each kind, then the newest of those: never all of a kind.
-            let walk = query.isNarrow || family == nil ? walk : order
-            found = """
-                SELECT e.* FROM unnest(\(SQLList(kinds))) AS wanted (kind) CROSS JOIN LATERAL (
-                    SELECT e.* FROM audit_entry e WHERE e.kind = wanted.kind \(and: conditions) ORDER BY \(walk) \(most)
-                ) e
-                """
-        case .id(let id):
-            let walk: SQL = family == nil ? order : "e.at DESC"
-            let person: SQL = "coalesce((SELECT u.pseudonym FROM users u WHERE u.id = \(id)), \(id))"
-            let parts =
-                ["e.trace = \(id)", "e.resource = \(id)", "e.actor = \(person)", "e.subject = \(person)"] as [SQL]
-            found = .joined(
-                parts.map { part in
-                    "(SELECT e.* FROM audit_entry e WHERE \(part) \(and: conditions) ORDER BY \(walk) \(most))"
-                }, separator: " UNION ")
-        case .everything, .nothing:
-            found = "SELECT e.* FROM audit_entry e WHERE true \(and: conditions) ORDER BY \(walk) \(most)"
-        }
+        let most: SQL = limit <= 50 ? "LIMIT 51" : limit <= 100 ? "LIMIT 101" : "LIMIT 201"
         return """
-            SELECT \(columns) FROM (SELECT e.* FROM (\(found)) e ORDER BY \(order) \(most)) e \(joins) ORDER BY \(order)
+            SELECT \(columns) FROM (
+                SELECT e.* FROM (\(way.entries(filter, span, most: most))) e
+                ORDER BY e.at DESC, e.family_id DESC, e.n DESC \(most)
+            ) e \(joins) ORDER BY e.at DESC, e.family_id DESC, e.n DESC
             """
     }
 
-    private static func conditions(_ query: AuditQuery, _ family: FamilyID?, _ before: AuditCursor?) -> [SQL] {
-        var conditions: [SQL] = []
-        if let family {
-            conditions.append("e.family_id = \(family)")
-            if query.isNarrow {
-                if let before { conditions.append("e.at < \(before.at)") }
-                if let from = query.from { conditions.append("e.at >= \(from)") }
-                if let to = query.to { conditions.append("e.at < \(to)") }
-            } else {
-                if let before { conditions.append("e.n < \(before.before)") }
-                // Times grow with numbers: a time is a number, found by halving.
-                if let from = query.from { conditions.append("e.n >= (SELECT audit_number_at(\(family), \(from)))") }
-                if let to = query.to { conditions.append("e.n < (SELECT audit_number_at(\(family), \(to)))") }
-            }
-        } else {
-            if let before {
-                conditions.append("(e.at, e.family_id, e.n) < (\(before.at), \(before.family), \(before.before))")
-            }
-            if let from = query.from { conditions.append("e.at >= \(from)") }
-            if let to = query.to { conditions.append("e.at < \(to)") }
-        }
-        // A person is found by pseudonym: after erasure there is none, and nothing is found.
-        if let actor = query.actorID {
-            conditions.append("e.actor = (SELECT u.pseudonym FROM users u WHERE u.id = \(actor))")
-        }
-        if let subject = query.subjectID {
-            conditions.append("e.subject = (SELECT u.pseudonym FROM users u WHERE u.id = \(subject))")
-        }
-        if let kind = query.kind { conditions.append("e.kind = \(kind)") }
-        if let resource = query.resourceID { conditions.append("e.resource = \(resource)") }
-        if let trace = query.traceID { conditions.append("e.trace = \(trace)") }
-        return conditions
+    static func people(_ users: [UserID]) -> SQL {
+        "SELECT id, pseudonym FROM users WHERE id = ANY(\(SQLList(users))) AND pseudonym IS NOT NULL"
     }
 
     static func entry(_ family: FamilyID, _ number: Int64) -> SQL {
@@ -114,7 +64,7 @@ enum AuditStatements {
                 AND e.n < (SELECT audit_number_at(\(family), \(to))) ORDER BY e.n DESC
                 """
             } else {
-                "e.at >= \(from) AND e.at < \(to) ORDER BY e.at DESC"
+                "e.n > 0 AND e.at >= \(from) AND e.at < \(to) ORDER BY e.at DESC"
             }
         return """
             SELECT kind, floor(extract(epoch FROM at - \(from)) / \(bucket))::bigint AS bucket, count(*)::bigint AS entries
@@ -134,19 +84,5 @@ enum AuditStatements {
             WHERE \(.joined(conditions, separator: " AND "))
             ORDER BY c.ts DESC, c.family_id LIMIT \(limit + 1) OFFSET \(offset)
             """
-    }
-}
-
-extension AuditQuery {
-    /// Whether it asks for a person, a thing, a trace or an id: what these have is walked by time.
-    fileprivate var isNarrow: Bool {
-        actorID != nil || subjectID != nil || resourceID != nil || traceID != nil || q.flatMap { ResourceID($0) } != nil
-    }
-}
-
-extension SQL.StringInterpolation {
-    /// ` AND …` for each condition.
-    fileprivate mutating func appendInterpolation(and conditions: [SQL]) {
-        for condition in conditions { appendInterpolation(" AND \(condition)" as SQL) }
     }
 }

@@ -17,16 +17,15 @@ final class AuditTrail {
         let query = call.parameters
         let reader = try await backend.auditReader(
             caller, of: query.familyID, reading: API.listAuditEvents.operation, details: query.details)
-        let search = try await AuditSearch(query, backend.database)
         let before = try AuditCursor.place(query.cursor, in: reader.family)
-        guard search != .nothing else { return AuditPage(items: [], nextCursor: nil) }
-        let rows = try await backend.database.query(
-            AuditStatements.page(query, search, of: reader.family, before: before))
-        let items = try (0..<min(rows.count, query.limit)).map { try Contract.AuditEntry(rows[$0], backend.sealing) }
-        guard rows.count > query.limit else { return AuditPage(items: items, nextCursor: nil) }
-        let last = rows[query.limit - 1]
-        let next = AuditCursor(family: try last["family_id"], before: try last["n"], at: try last["at"])
-        return AuditPage(items: items, nextCursor: next.text)
+        guard let filter = try await AuditFilter(query, backend.database) else {
+            return AuditPage(items: [], nextCursor: nil)
+        }
+        let found = try await AuditWalk(filter: filter, family: reader.family, before: before, limit: query.limit)
+            .run(backend.database)
+        return AuditPage(
+            items: try found.rows.map { try Contract.AuditEntry($0, backend.sealing) }, nextCursor: found.next?.text,
+            searchedTo: found.searchedTo)
     }
 
     /// One entry, and the proof that it is in the log.
@@ -69,66 +68,6 @@ extension AuditQuery {
         details["to"] = to?.rfc3339
         details["cursor"] = cursor == nil ? nil : "given"
         return details
-    }
-}
-
-/// What the free search of a query comes to.
-enum AuditSearch: Equatable {
-    /// Nothing is searched for.
-    case everything
-    /// Nothing can be found.
-    case nothing
-    /// The id of a person, a person's stand-in, a thing or a trace.
-    case id(ResourceID)
-    case kinds([String])
-
-    /// Kinds are few and indexed: which of them hold the text is found out first.
-    init(_ query: AuditQuery, _ queries: any Queries) async throws {
-        guard let text = query.q?.split(whereSeparator: \.isWhitespace).joined(separator: " "), !text.isEmpty else {
-            self = .everything
-            return
-        }
-        if let id = ResourceID(text) {
-            self = .id(id)
-            return
-        }
-        let kinds: [String] = try await queries.query(AuditStatements.kinds).map { row throws(PostgresError) in
-            try row["kind"]
-        }
-        let found = kinds.filter { $0.contains(text.lowercased()) }
-        self = found.isEmpty ? .nothing : .kinds(found)
-    }
-}
-
-/// A place in a list of the trail, opaque to clients: the family, number and time that the next page lies below.
-struct AuditCursor {
-    let family: FamilyID
-    let before: Int64
-    var at = Timestamp.epoch
-
-    /// Nil when there is no cursor.
-    /// - Throws: 422 for text that is no cursor of this list.
-    static func place(_ text: String?, in family: FamilyID?) throws(APIError) -> AuditCursor? {
-        guard let text else { return nil }
-        guard let bytes = bytes(base64URL: text[...]), bytes.count == 32 else { throw refusal }
-        func word(_ index: Int) -> UInt64 { bytes[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
-        let place = AuditCursor(
-            family: FamilyID(high: word(0), low: word(1)), before: Int64(bitPattern: word(2)),
-            at: Timestamp(microseconds: Int64(bitPattern: word(3))))
-        guard family == nil || place.family == family,
-            (Timestamp.epoch...Timestamp(seconds: 253_402_300_799)).contains(place.at)
-        else { throw refusal }
-        return place
-    }
-
-    private static let refusal = APIError(
-        .validationFailed, "cursor is not one of this family's trail.", field: "cursor")
-
-    var text: String {
-        let words = [before, at.microseconds]
-        return base64URL(
-            family.bytes
-                + words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> Int64(56 - 8 * $0)) } })
     }
 }
 

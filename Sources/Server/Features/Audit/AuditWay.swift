@@ -1,0 +1,153 @@
+import Domain
+import SQL
+
+/// A way through the trail: entries for which one condition holds, or all there are, newest first by an index.
+struct AuditWay {
+    /// What holds for all it meets; nil for the way over all entries.
+    private let condition: AuditFilter.Condition?
+    private let runs: [Run]
+    /// Stretches of indexes it takes together: each is looked at for its part of the depth.
+    private let count: Int
+    /// Whether it meets entries of the one family only, by number.
+    private let isInChain: Bool
+
+    /// The ways a page may take, the narrowest first as a rule; the one over all entries last.
+    static func all(for filter: AuditFilter, of family: FamilyID?) -> [AuditWay] {
+        filter.conditions.map { AuditWay($0, family) } + [AuditWay(family)]
+    }
+
+    private init(_ family: FamilyID?) {
+        condition = nil
+        runs = [family.map(Run.chain) ?? .time]
+        count = 1
+        isInChain = family != nil
+    }
+
+    private init(_ condition: AuditFilter.Condition, _ family: FamilyID?) {
+        self.condition = condition
+        var (count, isInChain) = (1, false)
+        switch condition {
+        case .kinds(let kinds):
+            runs = [Run.kinds(kinds, family)]
+            count = kinds.count
+            isInChain = family != nil
+        case .actor(let person): runs = [.actor(person)]
+        case .subject(let person): runs = [.subject(person)]
+        case .resource(let id): runs = [.resource(id)]
+        case .trace(let id): runs = [.trace(id)]
+        case .id(let id, let person):
+            runs = [.trace(id.retyped()), .resource(id), .actor(person), .subject(person)]
+            count = 4
+        }
+        (self.count, self.isInChain) = (count, isInChain)
+    }
+
+    /// Whether all it meets is what is asked for.
+    func isExact(for filter: AuditFilter, of family: FamilyID?) -> Bool {
+        count == 1 && filter.conditions == [condition].compactMap(\.self) && (family == nil || isInChain)
+    }
+
+    /// The `at` of the entry that is `depth` entries back, and its `n` in a chain; both null where there are not so many.
+    func reach(_ span: AuditSpan, _ depth: Int) -> SQL {
+        let share = max(1, depth / count) - 1
+        let parts = runs.map { run in "(\(run.taken(run.reach(span, skipping: share), "at, e.n")))" as SQL }
+        return "SELECT max(r.at) AS at, max(r.n) AS n FROM (\(.joined(parts, separator: " UNION ALL "))) r"
+    }
+
+    /// Its entries that are asked for, newest first by run.
+    func entries(_ filter: AuditFilter, _ span: AuditSpan, most: SQL) -> SQL {
+        var rest = filter.conditions.filter { $0 != condition }.map(\.predicate)
+        if !isInChain {
+            if let family = span.family { rest.append("e.family_id = \(family)") }
+            if let before = span.before, before.before > 0 {
+                rest.append("(e.at, e.family_id, e.n) < (\(before.at), \(before.family), \(before.before))")
+            }
+        }
+        let check: SQL = rest.isEmpty ? "true" : .joined(rest, separator: " AND ")
+        // Whoever is met twice is one entry.
+        return .joined(
+            runs.map { run in "(\(run.taken(run.entries(span, check, most), "*")))" }, separator: " UNION ")
+    }
+}
+
+extension AuditFilter.Condition {
+    /// What holds for an entry `e`.
+    fileprivate var predicate: SQL {
+        switch self {
+        case .kinds(let kinds) where kinds.count == 1: "e.kind = \(kinds[0])"
+        case .kinds(let kinds): "e.kind = ANY(\(SQLList(kinds)))"
+        case .actor(let person): "e.actor = \(person)"
+        case .subject(let person): "e.subject = \(person)"
+        case .resource(let id): "e.resource = \(id)"
+        case .trace(let id): "e.trace = \(id)"
+        case .id(let id, let person):
+            "(e.trace = \(id) OR e.resource = \(id) OR e.actor = \(person) OR e.subject = \(person))"
+        }
+    }
+}
+
+/// A stretch of one index, backwards.
+///
+/// Plans are made without knowing values, and a planner that guesses would now and then walk all entries by time where it
+/// should walk those of a rare kind. So each stretch asks for what only its own index has (`0009_audit_pages.sql`), and what
+/// else is asked for is put as a case, of which a planner thinks nothing but that it may hold.
+private struct Run {
+    /// What holds for the columns before the last of its index.
+    let condition: SQL
+    var order: SQL = "e.at DESC"
+    /// One family's chain, by number; nil by time.
+    var family: FamilyID?
+    /// Makes one run of each of its kinds.
+    var kinds: [String]?
+
+    static let time = Run(condition: "e.n > 0")
+    static func chain(_ family: FamilyID) -> Run {
+        Run(condition: "e.family_id = \(family)", order: "e.n DESC", family: family)
+    }
+    static func kinds(_ kinds: [String], _ family: FamilyID?) -> Run {
+        guard let family else { return Run(condition: "e.kind = wanted.kind", kinds: kinds) }
+        return Run(
+            condition: "e.family_id = \(family) AND e.kind = wanted.kind", order: "e.n DESC NULLS LAST", family: family,
+            kinds: kinds)
+    }
+    static func actor(_ person: Pseudonym) -> Run { Run(condition: "e.actor = \(person)") }
+    static func subject(_ person: Pseudonym) -> Run { Run(condition: "e.subject = \(person)") }
+    static func resource(_ id: ResourceID) -> Run { Run(condition: "e.resource = \(id)") }
+    static func trace(_ id: TraceID) -> Run { Run(condition: "e.trace = \(id)") }
+
+    private func stretch(_ span: AuditSpan) -> SQL {
+        family == nil
+            ? "\(condition) AND e.at >= \(span.from) AND e.at < \(span.below)"
+            : "\(condition) AND e.n >= \(span.firstNumber) AND e.n < \(span.numberBelow)"
+    }
+
+    func reach(_ span: AuditSpan, skipping count: Int) -> SQL {
+        guard let family else {
+            return """
+                SELECT e.at, NULL::bigint AS n FROM audit_entry e WHERE \(stretch(span))
+                ORDER BY \(order) OFFSET \(Int64(count)) LIMIT 1
+                """
+        }
+        return """
+            SELECT (SELECT o.at FROM audit_entry o WHERE o.family_id = \(family) AND o.n = e.n) AS at, e.n
+            FROM (SELECT e.n FROM audit_entry e WHERE \(stretch(span)) ORDER BY \(order) OFFSET \(Int64(count)) LIMIT 1) e
+            """
+    }
+
+    func entries(_ span: AuditSpan, _ check: SQL, _ most: SQL) -> SQL {
+        // Entries of one moment have an order too; those of one family have a number each.
+        let ties: SQL = family == nil ? ", e.family_id DESC, e.n DESC" : ""
+        return """
+            SELECT e.* FROM audit_entry e WHERE \(stretch(span)) AND CASE WHEN \(check) THEN true END
+            ORDER BY \(order)\(ties) \(most)
+            """
+    }
+
+    /// What is taken of the run, for each of its kinds.
+    func taken(_ part: SQL, _ columns: SQL) -> SQL {
+        guard let kinds else { return part }
+        return """
+            SELECT e.\(columns) FROM unnest(\(SQLList(kinds))) AS wanted (kind) CROSS JOIN LATERAL (\(part)) e
+            """
+    }
+}
