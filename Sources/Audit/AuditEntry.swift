@@ -44,14 +44,18 @@ public struct AuditEntry: Hashable, Sendable {
         /// The canonical bytes: every field with its length before it, in a fixed order.
         public var canonical: [UInt8] {
             var bytes = CanonicalBytes(reserving: 192)
-            bytes.append(Array(kind.utf8))
+            append(to: &bytes)
+            return bytes.bytes
+        }
+
+        fileprivate func append(to bytes: inout CanonicalBytes) {
+            bytes.append(text: kind)
             bytes.append(actor)
             bytes.append(subject)
             bytes.append(resource)
             bytes.append(trace)
             bytes.append(request)
             bytes.append(commitment)
-            return bytes.bytes
         }
     }
 
@@ -69,15 +73,16 @@ public struct AuditEntry: Hashable, Sendable {
     /// What `hash` must be: H(0x01 ‖ previous ‖ family ‖ number ‖ time ‖ act). The time counts microseconds since
     /// 2000-01-01T00:00:00Z, as PostgreSQL does, because the database computes the same hash while it writes.
     public var expectedHash: [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(256)
-        bytes.append(0x01)
-        bytes += previous
-        bytes.append(family)
-        bytes.appendBigEndian(number)
-        bytes.appendBigEndian(at.microseconds &- 946_684_800_000_000)
-        bytes += act.canonical
-        return sha256(bytes)
+        var start: [UInt8] = []
+        start.reserveCapacity(320)
+        start.append(0x01)
+        start += previous
+        start.append(family)
+        start.appendBigEndian(number)
+        start.appendBigEndian(at.microseconds &- 946_684_800_000_000)
+        var bytes = CanonicalBytes(after: start)
+        act.append(to: &bytes)
+        return sha256(bytes.bytes)
     }
 
     /// What a chain starts from.

@@ -7,10 +7,18 @@ struct CanonicalBytes {
 
     init(reserving capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
+    /// Goes on behind what is there.
+    init(after start: consuming [UInt8]) { bytes = start }
+
     mutating func append(_ field: [UInt8]?) {
         guard let field else { return bytes.appendBigEndian(UInt32.max) }
         bytes.appendBigEndian(UInt32(clamping: field.count))
         bytes += field
+    }
+
+    mutating func append(text: String) {
+        bytes.appendBigEndian(UInt32(clamping: text.utf8.count))
+        bytes += text.utf8
     }
 
     mutating func append<Kind>(_ id: Identifier<Kind>?) {
@@ -47,8 +55,6 @@ extension [UInt8] {
     }
 
     mutating func appendBigEndian(_ value: some FixedWidthInteger) {
-        for shift in stride(from: value.bitWidth - 8, through: 0, by: -8) {
-            append(UInt8(truncatingIfNeeded: value >> shift))
-        }
+        unsafe Swift.withUnsafeBytes(of: value.bigEndian) { unsafe append(contentsOf: $0) }
     }
 }

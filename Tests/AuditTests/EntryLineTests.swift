@@ -48,4 +48,29 @@ struct EntryLineTests {
             if case .some = EntryLine.record(line[..<index]) { Issue.record("read up to \(index)") }
         }
     }
+
+    @Test("every octet that is no digit is seen, wherever it stands among digits")
+    func digits() throws {
+        let bytes = (0..<32).map { UInt8(truncatingIfNeeded: 0x9a &+ $0 &* 0x3d) }
+        let digits = bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+        let line = Array(Self.line(payload: #""whole","salt":"\#(digits)","body":"\#(digits.dropLast(6))""#).utf8)
+        guard case .entry(_, .whole(let salt, let body), _)? = EntryLine.record(line[...]) else {
+            Issue.record("not read")
+            return
+        }
+        #expect(salt == bytes && body == Array(bytes.dropLast(3)))
+        let text = String(decoding: line, as: UTF8.self)
+        let places = [text.firstRange(of: digits), text.firstRange(of: Self.id)].compactMap(\.self)
+        for place in places {
+            let start = text.utf8.distance(from: text.utf8.startIndex, to: place.lowerBound)
+            for index in start..<start + text[place].utf8.count where line[index] != UInt8(ascii: "-") {
+                for octet in UInt8.min...UInt8.max
+                where !(0x30...0x39).contains(octet) && !(0x61...0x66).contains(octet) {
+                    var wrong = line
+                    wrong[index] = octet
+                    if case .some = EntryLine.record(wrong[...]) { Issue.record("\(octet) at \(index)") }
+                }
+            }
+        }
+    }
 }

@@ -49,7 +49,7 @@ public struct EntryLine {
 
     private mutating func payload() -> ExportRecord.Payload? {
         if skip(#""whole","salt":"#) {
-            guard let salt = digest(), skip(#","body":""#), let body = hexadecimal(upTo: UInt8(ascii: "\"")) else {
+            guard let salt = digest(), skip(#","body":""#), let body = hexadecimal(atMost: end - place) else {
                 return nil
             }
             return .whole(salt: salt, body: body)
@@ -101,50 +101,85 @@ public struct EntryLine {
     private mutating func identifier<Kind>() -> Identifier<Kind>? {
         guard end - place >= 38, octets[place] == UInt8(ascii: "\""), octets[place + 37] == UInt8(ascii: "\"")
         else { return nil }
-        var (high, low): (UInt64, UInt64) = (0, 0)
-        for index in 0..<36 {
-            let octet = octets[place + 1 + index]
-            if index == 8 || index == 13 || index == 18 || index == 23 {
-                guard octet == UInt8(ascii: "-") else { return nil }
-                continue
-            }
-            let value = Self.values[Int(octet)]
-            guard value < 16 else { return nil }
-            if index < 18 { high = high << 4 | UInt64(value) } else { low = low << 4 | UInt64(value) }
-        }
+        let start = place + 1
+        let dash = UInt8(ascii: "-")
+        guard octets[start + 8] == dash, octets[start + 13] == dash, octets[start + 18] == dash,
+            octets[start + 23] == dash,
+            let first = word(start, start + 4), let second = word(start + 9, start + 14),
+            let third = word(start + 19, start + 24), let fourth = word(start + 28, start + 32)
+        else { return nil }
+        let (high, low) = (UInt64(first) << 32 | UInt64(second), UInt64(third) << 32 | UInt64(fourth))
         place += 38
         return Identifier(high: high, low: low)
     }
 
+    /// The number of eight digits, four in each place.
+    private func word(_ left: Int, _ right: Int) -> UInt32? {
+        precondition(octets.startIndex <= left && left + 4 <= end && octets.startIndex <= right && right + 4 <= end)
+        let digits = unsafe octets.withUnsafeBytes { source in
+            let (left, right) = (left - octets.startIndex, right - octets.startIndex)
+            return (
+                unsafe UInt32(littleEndian: source.loadUnaligned(fromByteOffset: left, as: UInt32.self)),
+                unsafe UInt32(littleEndian: source.loadUnaligned(fromByteOffset: right, as: UInt32.self))
+            )
+        }
+        return Self.bytes(eightDigits: UInt64(digits.1) << 32 | UInt64(digits.0))?.byteSwapped
+    }
+
     private mutating func digest() -> [UInt8]? {
         guard skip("\""), end - place >= 65, octets[place + 64] == UInt8(ascii: "\"") else { return nil }
-        return hexadecimal(upTo: UInt8(ascii: "\""))
+        return hexadecimal(atMost: 64)
     }
 
-    private mutating func hexadecimal(upTo mark: UInt8) -> [UInt8]? {
-        let start = place
-        while place < end, octets[place] != mark { place += 1 }
-        guard place < end, (place - start).isMultiple(of: 2) else { return nil }
-        let count = (place - start) / 2
-        var isRight = true
-        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            for index in 0..<count {
-                let high = Self.values[Int(octets[start + 2 * index])]
-                let low = Self.values[Int(octets[start + 2 * index + 1])]
-                if high | low > 15 { isRight = false }
-                unsafe buffer[index] = high << 4 | low & 15
+    /// The bytes of hexadecimal digits up to a quotation mark, which is taken too.
+    private mutating func hexadecimal(atMost limit: Int) -> [UInt8]? {
+        let (start, length) = (place - octets.startIndex, min(limit, end - place))
+        var count = 0
+        let bytes = unsafe octets.withUnsafeBytes { source in
+            unsafe [UInt8](unsafeUninitializedCapacity: length / 2) { buffer, initialized in
+                while 2 * count + 8 <= length {
+                    let digits = unsafe source.loadUnaligned(fromByteOffset: start + 2 * count, as: UInt64.self)
+                    guard let bytes = Self.bytes(eightDigits: UInt64(littleEndian: digits)) else { break }
+                    unsafe UnsafeMutableRawBufferPointer(buffer).storeBytes(
+                        of: bytes.littleEndian, toByteOffset: count, as: UInt32.self)
+                    count += 4
+                }
+                while 2 * count + 2 <= length {
+                    guard let high = unsafe Self.value(source[start + 2 * count]),
+                        let low = unsafe Self.value(source[start + 2 * count + 1])
+                    else { break }
+                    unsafe buffer[count] = high << 4 | low
+                    count += 1
+                }
+                initialized = count
             }
-            initialized = count
         }
+        place += 2 * count
+        guard place < end, octets[place] == UInt8(ascii: "\"") else { return nil }
         place += 1
-        return isRight ? bytes : nil
+        return bytes
     }
 
-    /// The value of each lower-case hexadecimal digit; 255 for every other octet.
-    private static let values: InlineArray<256, UInt8> = {
-        var values = InlineArray<256, UInt8>(repeating: 255)
-        for value in 0..<10 { values[0x30 + value] = UInt8(value) }
-        for value in 10..<16 { values[0x61 + value - 10] = UInt8(value) }
-        return values
-    }()
+    /// Four bytes from eight digits, all at once in one word, the first in its lowest byte; nil unless all are digits.
+    private static func bytes(eightDigits text: UInt64) -> UInt32? {
+        let each: UInt64 = 0x0101_0101_0101_0101
+        // Letters have a bit that figures do not; a letter's lower half counts from 1, and stands for 10 and more.
+        let letters = (text >> 6) & each
+        let values = (text & 0x0f0f_0f0f_0f0f_0f0f) &+ (letters &* 9)
+        guard values & 0xf0f0_f0f0_f0f0_f0f0 == 0, ((values &+ (each &* 6)) >> 4) & each == letters,
+            values &+ (each &* 0x30) &+ (letters &* 0x27) == text
+        else { return nil }
+        var pairs = ((values << 4) | (values >> 8)) & 0x00ff_00ff_00ff_00ff
+        pairs = (pairs | (pairs >> 8)) & 0x0000_ffff_0000_ffff
+        return UInt32(truncatingIfNeeded: pairs | (pairs >> 16))
+    }
+
+    /// The value of a lower-case hexadecimal digit.
+    private static func value(_ digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        default: nil
+        }
+    }
 }

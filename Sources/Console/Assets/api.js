@@ -68,7 +68,7 @@ export async function get(path, query = {}) {
 
 /** A page of the trail. The server looks at so many entries at a time: its answers are joined until the page is full, the trail
     ends, or patience does. `tell` hears how far back it has looked. */
-export async function entries(query, tell = () => {}, patience = 25) {
+export async function entries(query, tell = () => {}, patience = 80) {
     const items = [];
     let page = {next_cursor: query.cursor};
     do {

@@ -3,8 +3,10 @@ import Domain
 import Postgres
 import SQL
 
-/// Wraps the keys of people anew, with the newest master key, so that an older one can be destroyed: then no backup from
-/// before can be read of those who were erased since.
+/// Wraps the keys of people anew, with the first of the master keys, and retires the others: once those are destroyed, no
+/// backup from before can be read of people who were erased since.
+///
+/// Batches are transactions of their own: if the process dies, what was wrapped stays so, and the next run goes on.
 public enum Rewrapping {
     /// A key that none of the master keys unwraps.
     public struct UnknownMaster: Error, CustomStringConvertible {
@@ -12,39 +14,94 @@ public enum Rewrapping {
         public var description: String { "the key of \(person) was wrapped by a master key that is not in the file" }
     }
 
-    /// - Returns: how many keys were wrapped anew.
-    public static func run(databaseURL: String, keys: TrailKeys) async throws -> Int {
+    /// A master key that still wraps keys, because a server goes on using it.
+    public struct StillUsed: Error, CustomStringConvertible {
+        let master: [UInt8]
+        public var description: String {
+            "a server still wraps keys with master \(hexadecimal(master)): restart all of them, then retire it"
+        }
+    }
+
+    /// How many people's keys a master key wraps, by the name it has in the database.
+    public static func standing(databaseURL: String) async throws -> [(master: [UInt8], keys: Int)] {
         try await Schema.onDatabase(databaseURL) { database in
-            guard let newest = keys.masters.first else { return 0 }
-            let sealing = Sealing(keys, random: SystemRandomness())
-            var count = 0
-            while true {
-                let rows = try await database.query(RewrapStatements.outdated(newest.id))
-                guard rows.count > 0 else { return count }
-                try await database.transaction { transaction in
-                    for index in 0..<rows.count {
-                        let person: Pseudonym = try rows[index]["id"]
-                        guard
-                            let key = sealing.unwrap(
-                                try rows[index]["wrapped"], of: person, master: try rows[index]["master"])
-                        else { throw UnknownMaster(person: person) }
-                        let wrapped = newest.wrap(key, nonce: sealing.nonce())
-                        _ = try await transaction.query(RewrapStatements.update(person, newest.id, wrapped))
-                    }
-                }
-                count += rows.count
+            try await database.query(RewrapStatements.standing).map { row throws(PostgresError) in
+                (try row["master"], try row["keys"])
             }
+        }
+    }
+
+    /// - Returns: how many keys were wrapped anew.
+    public static func run(databaseURL: String, keys: TrailKeys, batch: Int64 = 500) async throws -> Int {
+        try await Schema.onDatabase(databaseURL) { try await wrap(keys, $0, batch) }
+    }
+
+    /// Wraps what is left, and sees to it that nothing is wrapped by the other masters again: a server that was not
+    /// restarted is refused. After it they may leave the file.
+    /// - Throws: `StillUsed` when one wrapped something meanwhile; nothing is lost then.
+    public static func retire(databaseURL: String, keys: TrailKeys) async throws {
+        try await Schema.onDatabase(databaseURL) { database in
+            _ = try await wrap(keys, database, 500)
+            for master in keys.masters.dropFirst() {
+                do {
+                    try await database.transaction { try await $0.run(script: RewrapStatements.retire(master.id)) }
+                } catch let error as PostgresError {
+                    guard error.sqlState == "23514" else { throw error }
+                    throw StillUsed(master: master.id)
+                }
+            }
+        }
+    }
+
+    private static func wrap(_ keys: TrailKeys, _ database: Database, _ batch: Int64) async throws -> Int {
+        let newest = keys.masters[0]
+        let sealing = Sealing(keys, random: SystemRandomness())
+        var (count, last) = (0, Pseudonym(high: 0, low: 0))
+        while true {
+            let rows = try await database.query(RewrapStatements.outdated(newest.id, after: last, batch))
+            guard rows.count > 0 else { return count }
+            var fresh: [(person: Pseudonym, wrapped: [UInt8])] = []
+            for index in 0..<rows.count {
+                let person: Pseudonym = try rows[index]["id"]
+                guard
+                    let key = sealing.unwrap(try rows[index]["wrapped"], of: person, master: try rows[index]["master"])
+                else { throw UnknownMaster(person: person) }
+                fresh.append((person, newest.wrap(key, nonce: sealing.nonce())))
+                last = person
+            }
+            _ = try await database.query(RewrapStatements.update(fresh, newest.id))
+            count += fresh.count
         }
     }
 }
 
 /// Every statement by which keys of people are wrapped anew.
 enum RewrapStatements {
-    static func outdated(_ master: [UInt8]) -> SQL {
-        "SELECT id, master, wrapped FROM audit_subject_key WHERE master <> \(master) ORDER BY id LIMIT 500"
+    static let standing: SQL =
+        "SELECT master, count(*)::bigint AS keys FROM audit_subject_key GROUP BY master ORDER BY master"
+
+    static func outdated(_ master: [UInt8], after person: Pseudonym, _ limit: Int64) -> SQL {
+        """
+        SELECT id, master, wrapped FROM audit_subject_key WHERE id > \(person) AND master <> \(master)
+        ORDER BY id LIMIT \(limit)
+        """
     }
 
-    static func update(_ person: Pseudonym, _ master: [UInt8], _ wrapped: [UInt8]) -> SQL {
-        "UPDATE audit_subject_key SET master = \(master), wrapped = \(wrapped) WHERE id = \(person)"
+    /// Who was erased meanwhile has no key any more, and gets none.
+    static func update(_ keys: [(person: Pseudonym, wrapped: [UInt8])], _ master: [UInt8]) -> SQL {
+        """
+        UPDATE audit_subject_key k SET master = \(master), wrapped = decode(n.wrapped, 'hex')
+        FROM unnest(\(SQLList(keys.map(\.person))), \(SQLList(keys.map { hexadecimal($0.wrapped) }))) AS n (id, wrapped)
+        WHERE k.id = n.id
+        """
+    }
+
+    /// A check that fails while anything is wrapped by that master key, and refuses whatever would be from then on.
+    static func retire(_ master: [UInt8]) -> String {
+        let name = "audit_master_\(hexadecimal(master))_is_retired"
+        return """
+            ALTER TABLE audit_subject_key DROP CONSTRAINT IF EXISTS \(name);
+            ALTER TABLE audit_subject_key ADD CONSTRAINT \(name) CHECK (master <> '\\x\(hexadecimal(master))');
+            """
     }
 }

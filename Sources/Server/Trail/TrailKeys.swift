@@ -7,12 +7,16 @@ import Domain
 ///     origin nagz.example/5f2c9a01
 ///     sign 64 hexadecimal digits
 ///     seal 64 hexadecimal digits
+///
+/// While the master key is changed, a line `next` holds the new one: it unwraps already, and wraps nothing yet.
 public struct TrailKeys: Sendable {
     public let origin: String
     /// All of them sign; the first is the one to pin.
     public let signing: [SigningKey]
     /// The first wraps; all unwrap.
     public let masters: [MasterKey]
+    /// The one of them that is to wrap next.
+    public let nextMaster: MasterKey?
 
     /// What is wrong with a file of keys.
     public enum Fault: Error, CustomStringConvertible {
@@ -24,25 +28,28 @@ public struct TrailKeys: Sendable {
             switch self {
             case .origin: "it must hold one line “origin NAME”, the name without blanks and +"
             case .line(let number):
-                "line \(number) is neither “origin NAME” nor “sign” or “seal” with 64 hexadecimal digits"
+                "line \(number) is neither “origin NAME” nor “sign”, “seal” or “next” with 64 hexadecimal digits"
             case .missing(let kind): "it holds no line “\(kind)” with 64 hexadecimal digits"
             }
         }
     }
 
-    public init(origin: String, signing: [SigningKey], masters: [MasterKey]) throws(Fault) {
+    public init(
+        origin: String, signing: [SigningKey], masters: [MasterKey], next: MasterKey? = nil
+    ) throws(Fault) {
         guard VerifierKey.isName(origin) else { throw .origin }
         guard !signing.isEmpty else { throw .missing("sign") }
         guard !masters.isEmpty else { throw .missing("seal") }
         self.origin = origin
         self.signing = signing
-        self.masters = masters
+        self.masters = masters + [next].compactMap(\.self)
+        nextMaster = next
     }
 
     /// Reads the text of such a file; empty lines and those that begin with # are skipped.
     public init(text: String) throws(Fault) {
         var origins: [String] = []
-        var (seeds, masters): ([[UInt8]], [MasterKey]) = ([], [])
+        var (seeds, masters, next): ([[UInt8]], [MasterKey], MasterKey?) = ([], [], nil)
         for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
             let words = line.split(whereSeparator: \.isWhitespace)
             guard let first = words.first, !first.hasPrefix("#") else { continue }
@@ -52,17 +59,18 @@ public struct TrailKeys: Sendable {
             case "sign":
                 guard let seed = Self.bytes(hexadecimal: words[1]) else { throw .line(index + 1) }
                 seeds.append(seed)
-            case "seal":
-                guard let key = Self.bytes(hexadecimal: words[1]).flatMap({ MasterKey($0) }) else {
-                    throw .line(index + 1)
-                }
-                masters.append(key)
+            case "seal", "next":
+                guard let key = Self.bytes(hexadecimal: words[1]).flatMap({ MasterKey($0) }),
+                    first == "seal" || next == nil
+                else { throw .line(index + 1) }
+                if first == "seal" { masters.append(key) } else { next = key }
             default: throw .line(index + 1)
             }
         }
         guard origins.count == 1, let origin = origins.first else { throw .origin }
         try self.init(
-            origin: origin, signing: seeds.compactMap { SigningKey(name: origin, seed: $0) }, masters: masters)
+            origin: origin, signing: seeds.compactMap { SigningKey(name: origin, seed: $0) }, masters: masters,
+            next: next)
     }
 
     private static func bytes(hexadecimal text: Substring) -> [UInt8]? {

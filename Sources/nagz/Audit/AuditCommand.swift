@@ -10,7 +10,7 @@ enum AuditCommand {
         usage: nagz audit verify  FILE | --url URL    --key KEY … [--witness FILE …] [--family ID] [--max-age MINUTES]
                nagz audit export  [--output FILE] [--family ID] [--url URL] [--witness FILE …]
                nagz audit witness --url URL --key KEY … --file FILE [--push URL]
-               nagz audit keys    [list] | new FILE --origin NAME | rotate | rotate-master
+               nagz audit keys    [list] | new FILE --origin NAME | rotate | rotate-master [--new | --wrap | --retire]
                nagz audit prune   [--older-than DAYS] [--yes]
                nagz audit erase   --user ID [--yes]
 
@@ -22,8 +22,11 @@ enum AuditCommand {
                  It reads the database (--database-url, NAGZ_AUDIT_KEY_FILE), or a server with --url.
         witness  keeps the newest checkpoint in a file, after checking that the log has only grown, and pushes it to another
                  place. Run it now and then on another machine: it is what shows that a trail was cut or made anew.
-        keys     prints the public keys to pin, makes a file of keys, or puts a new key at its top. “rotate” is for the key
-                 that signs, “rotate-master” for the one that wraps people's keys. Restart the servers afterwards.
+        keys     prints the public keys to pin, or makes a file of keys. “rotate” puts a new key that signs above the old;
+                 restart the servers afterwards. “rotate-master” tells which master keys wrap how many people's keys, and
+                 changes the master key in three steps: --new adds one, --wrap wraps everybody's key with it, --retire takes
+                 the old one out of the file for good. Restart all servers after each; each can be run again. Then destroy
+                 the old one's copies: no backup from before can be read any more of people who were erased since.
         prune    takes entries older than the retention (36 months) and leaves a signed record. Shows what it would take;
                  does so with --yes.
         erase    takes what the trail tells of a person, and their key. Shows what it would take; does so with --yes.

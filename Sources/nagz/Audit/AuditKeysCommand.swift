@@ -8,7 +8,7 @@ enum AuditKeysCommand {
         switch arguments.next() {
         case nil, "list": try list(arguments)
         case "new": try make(&arguments)
-        case "rotate": try rotate("sign", arguments)
+        case "rotate": try rotate(arguments)
         case "rotate-master": try await rotateMaster(&arguments)
         case let verb?: throw Stop(.usage, "there is no “audit keys \(verb)”; nagz audit --help tells what there is")
         }
@@ -38,31 +38,101 @@ enum AuditKeysCommand {
         for key in try TrailKeys(text: text).signing { print(key.verifier.text) }
     }
 
-    /// Puts a new line of that kind above the others.
-    private static func rotate(_ kind: String, _ arguments: Arguments) throws {
+    /// Puts a new key above those that sign.
+    private static func rotate(_ arguments: Arguments) throws {
         try arguments.finish()
-        let (path, old) = (try AuditKeyFile.path(), try AuditKeyFile.read())
-        let text = try String(contentsOfFile: path, encoding: .utf8)
-        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        let place = lines.firstIndex { $0.split(whereSeparator: \.isWhitespace).first == kind[...] } ?? lines.count
-        lines.insert("\(kind) \(secret())", at: place)
-        try AuditKeyFile.write(lines.joined(separator: "\n"), to: path, replacing: true)
-        guard kind == "sign" else { return }
+        let old = try AuditKeyFile.read()
+        try edit { lines in
+            lines.insert("sign \(secret())", at: lines.firstIndex { isOf("sign", $0) } ?? lines.count)
+        }
         print(try AuditKeyFile.read().signing[0].verifier.text)
         print(
             "restart the servers; \(old.signing[0].verifier.text) hands over to it and may be taken out of the file later"
         )
     }
 
+    /// The master key is changed in three steps, with all servers restarted between them, so that no server ever meets a key
+    /// that it cannot unwrap. Each step can be run again; without one it only tells how things stand.
     private static func rotateMaster(_ arguments: inout Arguments) async throws {
+        let steps = ["--new", "--wrap", "--retire"].filter { arguments.flag($0) }
         let url = try arguments.databaseURL()
-        try rotate("seal", arguments)
-        let count = try await Rewrapping.run(databaseURL: url, keys: try AuditKeyFile.read())
-        print("\(count) keys are wrapped by the new master key")
+        try arguments.finish()
+        do {
+            switch steps {
+            case []: try await tellMasters(url)
+            case ["--new"]: try addMaster()
+            case ["--wrap"]: try await wrap(url)
+            case ["--retire"]: try await retire(url)
+            default: throw Stop(.usage, "one step at a time: --new, --wrap or --retire")
+            }
+        } catch let fault as Rewrapping.StillUsed {
+            throw Stop(.configuration, fault.description)
+        } catch let fault as Rewrapping.UnknownMaster {
+            throw Stop(.configuration, fault.description)
+        }
+    }
+
+    private static func tellMasters(_ url: String) async throws {
+        let keys = try AuditKeyFile.read()
+        let standing = try await Rewrapping.standing(databaseURL: url)
+        for (place, master) in keys.masters.enumerated() {
+            let count = standing.first { $0.master == master.id }?.keys ?? 0
+            let role = place == 0 ? "in use" : master == keys.nextMaster ? "next" : "to retire"
+            print("\(hexadecimal(master.id))  \(count) people's keys, \(role)")
+        }
+        for lost in standing where !keys.masters.contains(where: { $0.id == lost.master }) {
+            print("\(hexadecimal(lost.master))  \(lost.keys) people's keys, NOT IN THE FILE")
+        }
+        print("next: \(keys.nextMaster != nil ? "--wrap" : keys.masters.count > 1 ? "--retire" : "--new")")
+    }
+
+    private static func addMaster() throws {
+        let keys = try AuditKeyFile.read()
+        guard keys.masters.count == 1 else {
+            throw Stop(.usage, "there is a second master key already: go on with --wrap or --retire")
+        }
+        try edit { $0.insert("next \(secret())", at: ($0.firstIndex { isOf("seal", $0) } ?? 0) + 1) }
+        print("a new master key is in the file and wraps nothing yet: restart all servers, then --wrap")
+    }
+
+    private static func wrap(_ url: String) async throws {
+        try edit { lines in
+            guard let place = lines.firstIndex(where: { isOf("next", $0) }) else { return }
+            let line = "seal" + lines.remove(at: place).trimmingPrefix(while: \.isWhitespace).dropFirst(4)
+            lines.insert(line, at: lines.firstIndex { isOf("seal", $0) } ?? lines.count)
+        }
+        let keys = try AuditKeyFile.read()
+        guard keys.masters.count > 1 else { throw Stop(.usage, "there is one master key only: begin with --new") }
+        let count = try await Rewrapping.run(databaseURL: url, keys: keys)
+        print("\(count) people's keys are wrapped by the new master key: restart all servers, then --retire")
+    }
+
+    private static func retire(_ url: String) async throws {
+        let keys = try AuditKeyFile.read()
+        guard keys.nextMaster == nil else {
+            throw Stop(.usage, "the new master key is not in use yet: --wrap comes first")
+        }
+        guard keys.masters.count > 1 else { return print("there is one master key only: nothing is to retire") }
+        try await Rewrapping.retire(databaseURL: url, keys: keys)
+        try edit { lines in
+            let first = lines.firstIndex { isOf("seal", $0) }
+            lines = lines.enumerated().filter { !isOf("seal", $0.element) || $0.offset == first }.map(\.element)
+        }
+        print("\(keys.masters.count - 1) old master keys are out of the file and refused by the database")
         print(
-            "restart the servers, run this again, then take the old “seal” lines out of the file and destroy their copies:"
-        )
-        print("from then on no backup from before can be read of people who were erased since")
+            "destroy every other copy of them: then no backup from before can be read of people who were erased since")
+    }
+
+    private static func isOf(_ kind: String, _ line: String) -> Bool {
+        line.split(whereSeparator: \.isWhitespace).first == kind[...]
+    }
+
+    private static func edit(_ change: (inout [String]) -> Void) throws {
+        let path = try AuditKeyFile.path()
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        change(&lines)
+        try AuditKeyFile.write(lines.joined(separator: "\n"), to: path, replacing: true)
     }
 
     /// 32 random octets as hexadecimal digits.

@@ -48,6 +48,9 @@ enum AuditRemoval {
             return
         }
         print("\(extent.bodies) bodies, the key that sealed them and the person's account are gone")
-        print("backups from before can still be read until the master key is rotated: nagz audit keys rotate-master")
+        print(
+            "what remains: the entries, with hashes and stand-ins; in backups from before also the bodies and the wrapped key,"
+        )
+        print("readable with today's master key until it is changed and destroyed: nagz audit keys rotate-master")
     }
 }

@@ -37,7 +37,7 @@ enum AuditVerify {
             throw Stop(.configuration, "“\(path)” cannot be read")
         }
         defer { try? file.close() }
-        while let data = try file.read(upToCount: 4 << 20), !data.isEmpty { try check.add(data) }
+        while let data = try file.read(upToCount: 1 << 20), !data.isEmpty { try check.add(data) }
     }
 }
 

@@ -10,11 +10,11 @@ import Testing
 
 @Suite("Honest histories give no alarm")
 struct HonestTests {
-    private static func keys(_ sign: [String], _ seal: [String] = ["c3"]) throws -> TrailKeys {
+    private static func keys(_ sign: [String], _ seal: [String] = ["c3"], next: String? = nil) throws -> TrailKeys {
         func line(_ word: String, _ byte: String) -> String { "\(word) \(String(repeating: byte, count: 32))\n" }
         return try TrailKeys(
             text: "origin nagz.test/log\n" + sign.map { line("sign", $0) }.joined()
-                + seal.map { line("seal", $0) }.joined())
+                + seal.map { line("seal", $0) }.joined() + (next.map { line("next", $0) } ?? ""))
     }
 
     @Test("a person is erased: their bodies and key are gone, the rest stands, and the trail says so")
@@ -144,6 +144,60 @@ struct HonestTests {
             // Back again, so that the harness can read what it looks at.
             let back = try Self.keys(["5a"], ["c3", "d4"])
             #expect(try await Rewrapping.run(databaseURL: server.database.url, keys: back) == 1)
+        }
+    }
+
+    @Test("once the master key is retired, no backup from before tells of a person who was erased")
+    func backups() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let person = family.removed
+            try await server.write(["nag.completed"], by: person, in: family.id)
+            try await server.write(["nag.completed"], by: family.child, in: family.id)
+            // What a backup holds: entries, sealed bodies and wrapped keys.
+            try await server.sql(
+                """
+                CREATE TABLE backup AS SELECT e.commit, e.actor, p.salt, p.body, p.key_id, k.master, k.wrapped
+                FROM audit_entry e JOIN audit_payload p USING (family_id, n) JOIN audit_subject_key k ON k.id = p.key_id
+                WHERE e.family_id = \(family.id)
+                """)
+            let (url, clock) = (server.database.url, server.clock)
+            let old = try #require(TestServer.trailKeys)
+            let (next, both) = (try Self.keys(["5a"], ["c3"], next: "99"), try Self.keys(["5a"], ["99", "c3"]))
+            let new = try Self.keys(["5a"], ["99"])
+            func readable(_ table: SQL, _ keys: TrailKeys) async throws -> Set<Pseudonym> {
+                Set(
+                    try await server.database.rows("SELECT * FROM \(table)") { row throws(PostgresError) in
+                        let isRead = try Sealing(keys, random: SystemRandomness()).body(row).bytes != nil
+                        return isRead ? try row["actor"] as Pseudonym : nil
+                    }.compactMap(\.self))
+            }
+            _ = try await Erasure(of: person.id).run(databaseURL: url, keys: old, isDryRun: false, clock: clock)
+            let everybody: Set = [person.pseudonym, family.child.pseudonym]
+            #expect(try await readable("backup", old) == everybody)
+            // A server with the next key still wraps with the old one, and so does one that knows no other.
+            #expect(next.masters.first == old.masters.first && next.masters.count == 2)
+            #expect(try await Rewrapping.run(databaseURL: url, keys: both, batch: 1) > 1)
+            try await server.write(["nag.completed"], by: family.secondGuardian, in: family.id)
+            #expect(try await Rewrapping.standing(databaseURL: url).count == 2)
+            try await Rewrapping.retire(databaseURL: url, keys: both)
+            try await Rewrapping.retire(databaseURL: url, keys: both)
+            #expect(try await Rewrapping.standing(databaseURL: url).map(\.master) == new.masters.map(\.id))
+            // The backup needs the key that is no more; of those who were not erased everything can be read as before.
+            #expect(try await readable("backup", new).isEmpty)
+            let live: SQL = """
+                (SELECT e.commit, e.actor, p.salt, p.body, p.key_id, k.master, k.wrapped
+                 FROM audit_entry e LEFT JOIN audit_payload p USING (family_id, n) LEFT JOIN audit_subject_key k ON k.id = p.key_id
+                 WHERE e.family_id = \(family.id)) live
+                """
+            #expect(
+                try await readable(live, new).isSuperset(of: [family.child.pseudonym, family.secondGuardian.pseudonym]))
+            #expect(try await !readable(live, new).contains(person.pseudonym))
+            // A server that was forgotten is refused; nothing is sealed that nobody could read.
+            let refused = await #expect(throws: PostgresError.self) {
+                try await server.write(["nag.completed"], by: family.participant, in: family.id)
+            }
+            #expect(refused?.sqlState == "23514")
         }
     }
 

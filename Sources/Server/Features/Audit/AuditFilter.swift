@@ -47,11 +47,12 @@ struct AuditFilter {
         if let kind = query.kind { conditions.append(.kinds([kind])) }
         if id == nil, !text.isEmpty {
             // Kinds are few and indexed: which of them hold the text is found out first.
-            let kinds: [String] = try await queries.query(AuditStatements.kinds).map { row throws(PostgresError) in
+            let all: [String] = try await queries.query(AuditStatements.kinds).map { row throws(PostgresError) in
                 try row["kind"]
-            }.filter { $0.contains(text.lowercased()) }
+            }
+            let kinds = all.filter { $0.contains(text.lowercased()) }
             guard !kinds.isEmpty else { return nil }
-            conditions.append(.kinds(kinds))
+            if kinds.count < all.count { conditions.append(.kinds(kinds)) }
         }
     }
 }

@@ -11,7 +11,7 @@ import SQL
 /// way. A page that is not full by then comes back short and says how far it has looked; the next goes on from there.
 struct AuditWalk {
     /// Entries a page looks at.
-    static let standardDepth = 4_000
+    static let standardDepth = 1_000
 
     let filter: AuditFilter
     /// Nil for all.
