@@ -47,7 +47,7 @@ export async function openDetail(drawer, state, family, n, onClose) {
     drawer.replaceChildren(head(h("h2", {}, kindBadge(entry.kind))), h("div", {class: "drawerbody"},
         verdict,
         h("dl", {class: "fields"}, row("When", time(entry.at)), row("Who", person(entry.actor, entry.actor_id)), entry.subject && row("To whom", person(entry.subject, entry.subject_id)),
-            entry.resource_id && row("What", copyable(entry.resource_id)), row("Trace", copyable(entry.trace_id)), row("Request", copyable(entry.request_id))),
+            entry.resource_id && row("Thing", copyable(entry.resource_id)), row("Trace", copyable(entry.trace_id)), row("Request", copyable(entry.request_id))),
         h("div", {class: "actions"}, filter("trace_id", entry.trace_id, "Follow the trace"), entry.resource_id && filter("resource_id", entry.resource_id, "Everything about this"),
             entry.actor_id && filter("actor_id", entry.actor_id, "All by this person")),
         h("h3", {}, "What it says"),

@@ -82,7 +82,7 @@ export const number = (value) => new Intl.NumberFormat("en").format(value);
 
 const system = {
     "00000000-0000-4000-8000-000000000001": "Scheduler", "00000000-0000-4000-8000-000000000002": "AI mediator",
-    "00000000-0000-4000-8000-000000000003": "Somebody not signed in", "00000000-0000-4000-8000-000000000004": "Command line",
+    "00000000-0000-4000-8000-000000000003": "Not signed in", "00000000-0000-4000-8000-000000000004": "Command line",
 };
 export const nobody = "00000000-0000-0000-0000-000000000000";
 export const names = new Map();
