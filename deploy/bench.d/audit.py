@@ -48,14 +48,16 @@ def median_ms(script, database, folder, seconds):
 def overhead(folder, seconds, runs):
     whole, bare = scripts(folder)
     found = {whole: [], bare: []}
-    database = bench.fresh_database()
+    # Each has a database of its own: what is written without an entry takes a number that the chain would miss.
+    databases = {script: bench.fresh_database(f"bench_{script.stem}") for script in (bare, whole)}
     for _ in range(runs):
-        for script in (bare, whole):
+        for script, database in databases.items():
             found[script].append(median_ms(script, database, folder, seconds))
-    with_trail, without = statistics.median(found[whole]), statistics.median(found[bare])
+    # The quietest run of each: what else the machine does only adds.
+    with_trail, without = min(found[whole]), min(found[bare])
     print(f"a write on a hot family, p50: {with_trail:.2f} ms with its entry, {without:.2f} ms without: "
           f"{(with_trail / without - 1) * 100:.0f} % more")
-    return database, with_trail / without - 1
+    return databases[whole], with_trail / without - 1
 
 
 def verification(database, folder):

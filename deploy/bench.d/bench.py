@@ -59,12 +59,12 @@ def superuser(statement):
         env=environment, check=True, stdout=subprocess.DEVNULL)
 
 
-def fresh_database():
+def fresh_database(name="bench_copy"):
     """A copy of the seeded database, so that what one workload writes is not there for the next."""
-    superuser("DROP DATABASE IF EXISTS bench_copy")
-    superuser(f"CREATE DATABASE bench_copy TEMPLATE {os.environ['BENCH_TEMPLATE']} OWNER nagz STRATEGY file_copy")
+    superuser(f"DROP DATABASE IF EXISTS {name}")
+    superuser(f"CREATE DATABASE {name} TEMPLATE {os.environ['BENCH_TEMPLATE']} OWNER nagz STRATEGY file_copy")
     superuser("CHECKPOINT")
-    return "bench_copy"
+    return name
 
 
 # MARK: servers
