@@ -25,6 +25,7 @@ let package = Package(
     targets: [
         // MARK: C libraries
         .target(name: "CLinux"),
+        .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
@@ -40,7 +41,8 @@ let package = Package(
         .target(
             name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], exclude: ["README.md"], swiftSettings: common),
         .target(
-            name: "Audit", dependencies: ["CSodium", "Domain"], exclude: ["README.md"], swiftSettings: checkedMemory),
+            name: "Audit", dependencies: ["CCrypto", "CSodium", "Domain"], exclude: ["README.md"],
+            swiftSettings: checkedMemory),
 
         // MARK: Machinery
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: checkedMemory),

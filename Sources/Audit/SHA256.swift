@@ -1,9 +1,25 @@
-import CSodium
+import CCrypto
 
-/// SHA-256 (FIPS 180-4), by libsodium.
+/// SHA-256 (FIPS 180-4), by libcrypto, which uses the processor's own instructions for it where there are any.
 public func sha256(_ bytes: [UInt8]) -> [UInt8] {
     unsafe [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
-        if let start = digest.baseAddress { unsafe crypto_hash_sha256(start, bytes, UInt64(bytes.count)) }
+        let isDone = unsafe EVP_Digest(bytes, bytes.count, digest.baseAddress, nil, SHA256Algorithm.shared.handle, nil)
+        precondition(isDone == 1, "libcrypto has no memory")
         count = 32
+    }
+}
+
+/// Looked up once: each look-up costs more than a short digest does.
+@safe private struct SHA256Algorithm: @unchecked Sendable {
+    static let shared = SHA256Algorithm()
+
+    /// Of an algorithm that libcrypto never changes once it was fetched; any thread may use it.
+    let handle: OpaquePointer
+
+    private init() {
+        guard let handle = unsafe EVP_MD_fetch(nil, "SHA256", nil) else {
+            preconditionFailure("libcrypto lacks SHA-256")
+        }
+        unsafe self.handle = handle
     }
 }

@@ -10,7 +10,7 @@ struct LayerTests {
         "JSON": [],
         "NagzAI": ["Domain"],
         "Contract": ["NagzAI", "Domain", "JSON"],
-        "Audit": ["CSodium", "Domain"],
+        "Audit": ["CCrypto", "CSodium", "Domain"],
         "Console": [],
         "Reactor": ["CLinux"],
         "HTTP": ["Reactor", "CLinux", "CZlib"],

@@ -188,8 +188,9 @@ def pgbench(script, database, seconds):
         env=dict(os.environ, PGOPTIONS="-c role=nagz_server -c plan_cache_mode=force_generic_plan -c jit=off"), capture_output=True, text=True)
     found = re.search(r"actually processed: (\d+)", result.stdout)
     if result.returncode or not found or int(found.group(1)) == 0:
-        lines = (result.stderr or result.stdout).strip().splitlines() or ["no output"]
-        raise RuntimeError(f"{script.name}: {lines[0]}")
+        # The first line names the program; of what it says then the last line tells most.
+        lines = (result.stdout + result.stderr).strip().splitlines()[1:] or ["no output"]
+        raise RuntimeError(f"{script.name}: exit {result.returncode}, {lines[-1]}")
     time.sleep(0.3)  # until the backends' processor time has been added to the postmaster's
     return {"requests": int(found.group(1)), "rps": float(re.search(r"tps = ([\d.]+)", result.stdout).group(1))}
 

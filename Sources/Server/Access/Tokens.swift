@@ -1,3 +1,4 @@
+import Audit
 import CSodium
 import Contract
 import Domain
@@ -98,7 +99,7 @@ public struct Tokens: Sendable {
     // MARK: Refresh tokens
 
     /// What is kept of a refresh token.
-    public static func refreshHash(_ token: String) -> [UInt8] { digest(Array(token.utf8)) }
+    public static func refreshHash(_ token: String) -> [UInt8] { sha256(Array(token.utf8)) }
 
     /// The token that follows `token`: computable with the server's key alone, so nothing of it is kept before it is used.
     public func successor(of token: String) -> String {
@@ -139,13 +140,6 @@ func hmac(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
     var code = [UInt8](repeating: 0, count: 32)
     crypto_auth_hmacsha256_final(&state, &code)
     return code
-}
-
-/// SHA-256.
-func digest(_ bytes: [UInt8]) -> [UInt8] {
-    var digest = [UInt8](repeating: 0, count: 32)
-    crypto_hash_sha256(&digest, bytes, UInt64(bytes.count))
-    return digest
 }
 
 /// Compares in a time that tells nothing about where they differ.

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import HTTP
@@ -228,7 +229,7 @@ extension IdempotencyKey {
         }
         let head = "\(key) \(operation.method.rawValue) \(request.head.rawTarget)\n"
         self.init(
-            key: digest(Array(key.utf8)), fingerprint: digest(Array(head.utf8) + request.body),
+            key: sha256(Array(key.utf8)), fingerprint: sha256(Array(head.utf8) + request.body),
             status: operation.successStatus)
     }
 }

@@ -53,6 +53,8 @@ extension Arguments {
 final class TrailCheck: Sendable {
     private struct State {
         var lines = LineSplitter()
+        /// What is read on other threads meanwhile.
+        var ahead: ReadAhead?
         var verifier: TrailVerifier
         var count = 0
         var header: AuditExportLine.Header?
@@ -69,22 +71,35 @@ final class TrailCheck: Sendable {
     /// - Throws: `Stop` with exit code 1 and the first bad entry, or 2 for a line that is none.
     func add(_ data: Data) throws {
         try state.withLock { state in
-            let whole = state.lines.wholeLines(data)
-            // What can be said of an entry alone is computed on all processors; the chains are walked in order.
-            for line in ReadLine.all(of: whole) {
-                state.count += 1
-                switch line {
-                case .record(let record): try Self.check(record, &state.verifier)
-                case .octets(let octets):
-                    guard let read = AuditExportLine(octets) else {
-                        throw Stop(.incomplete, "line \(state.count) is no line of an export")
-                    }
-                    if case .header(let header) = read { state.header = header }
-                    try Self.check(read, line: state.count, &state.verifier)
-                }
-            }
-            state.progress.show("\(state.verifier.entries) entries checked")
+            // What can be said of an entry alone is computed on all processors, while the chains of those before it are
+            // walked in order.
+            let read = state.ahead
+            state.ahead = ReadAhead(state.lines.wholeLines(data))
+            if let read { try Self.check(read.lines(), &state) }
         }
+    }
+
+    private static func check(_ lines: [ReadLine], _ state: inout State) throws {
+        for line in lines {
+            state.count += 1
+            switch line {
+            case .record(let record): try check(record, &state.verifier)
+            case .octets(let octets):
+                guard let read = AuditExportLine(octets) else {
+                    throw Stop(.incomplete, "line \(state.count) is no line of an export")
+                }
+                if case .header(let header) = read { state.header = header }
+                try check(read, line: state.count, &state.verifier)
+            }
+        }
+        state.progress.show("\(state.verifier.entries) entries checked")
+    }
+
+    /// Checks what was added last.
+    private static func catchUp(_ state: inout State) throws {
+        guard let read = state.ahead else { return }
+        state.ahead = nil
+        try check(read.lines(), &state)
     }
 
     private static func check(_ line: AuditExportLine, line number: Int, _ verifier: inout TrailVerifier) throws {
@@ -103,7 +118,11 @@ final class TrailCheck: Sendable {
 
     /// Asks a server to prove that what the witnesses saw is the beginning of its log.
     func compare(_ witnesses: [SignedNote], with server: AuditServer) throws {
-        guard let size = state.withLock({ $0.verifier.newest?.size }) else { return }
+        let newest = try state.withLock { state in
+            try Self.catchUp(&state)
+            return state.verifier.newest?.size
+        }
+        guard let size = newest else { return }
         for old in Set(witnesses.compactMap { Checkpoint(text: $0.text)?.size }) where old > 0 && old < size {
             let proof = try server.call(
                 API.proveAuditConsistency, ConsistencyQuery(old: Int(old), new: Int(size)))
@@ -114,6 +133,7 @@ final class TrailCheck: Sendable {
     /// Prints what came out; ends with exit code 1 or 2 unless the trail is sound.
     func finish(maxAge: Timestamp.Span?) throws {
         try state.withLock { state in
+            try Self.catchUp(&state)
             state.progress.clear()
             let verifier = state.verifier
             let took = (ContinuousClock.now - started) / .seconds(1)

@@ -86,6 +86,26 @@ enum ReadLine: Sendable {
     }
 }
 
+/// Lines that are read on other threads while their reader does something else.
+final class ReadAhead: Sendable {
+    private let result = Locked<[ReadLine]?>(nil)
+    private let isDone = DispatchSemaphore(value: 0)
+
+    init(_ octets: [UInt8]) {
+        DispatchQueue.global().async { [self] in
+            let lines = ReadLine.all(of: octets)
+            result.withLock { $0 = lines }
+            isDone.signal()
+        }
+    }
+
+    /// Waits for them. To be called once.
+    func lines() -> [ReadLine] {
+        isDone.wait()
+        return result.withLock { $0 ?? [] }
+    }
+}
+
 extension AuditExportLine {
     /// Reads a line; nil for what is none.
     init?(_ line: ArraySlice<UInt8>) {

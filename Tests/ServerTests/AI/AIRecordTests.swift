@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import JSON
@@ -45,7 +46,7 @@ struct AIRecordTests {
                 request == .pushBack && key == "reason" ? nil : json[key]?.stringValue
             }.first
             #expect(details["content_length"] == "\(content?.utf8.count ?? 0)")
-            #expect(details["content_sha256"] == content.map { hexadecimal(digest(Array($0.utf8))) })
+            #expect(details["content_sha256"] == content.map { hexadecimal(sha256(Array($0.utf8))) })
             // No words: ids, counts and codes only.
             for value in details.values {
                 #expect(!value.lowercased().contains("zanzibar") && !value.contains(" "), "\(value)")

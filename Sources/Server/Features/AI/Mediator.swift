@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import NagzAI
@@ -208,7 +209,7 @@ final class Mediator {
         details["output"] = mediation.classification
         details["content_length"] = "\(mediation.content.utf8.count)"
         if !mediation.content.isEmpty {
-            details["content_sha256"] = hexadecimal(digest(Array(mediation.content.utf8)))
+            details["content_sha256"] = hexadecimal(sha256(Array(mediation.content.utf8)))
         }
         return Act(
             kind: operation.auditKind,

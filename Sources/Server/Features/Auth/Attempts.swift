@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import HTTP
@@ -14,7 +15,7 @@ struct Attempts {
         let most: Int
 
         private init(_ kind: String, _ parts: [String], most: Int) {
-            subject = digest(Array(([kind] + parts).joined(separator: "\n").utf8))
+            subject = sha256(Array(([kind] + parts).joined(separator: "\n").utf8))
             self.most = most
         }
 

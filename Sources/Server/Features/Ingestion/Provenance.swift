@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import SQL
@@ -54,7 +55,7 @@ struct Provenance: Sendable {
         self.event = event
         source = StoredSource(item.source)
         madeAt = item.madeAt.flooredToMillisecond
-        fingerprint = digest(item.jsonBytes)
+        fingerprint = sha256(item.jsonBytes)
     }
 
     /// The row of the act that applies the input. A second one under its id breaks `inputs_pkey`, so that the whole act is

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import JSON
@@ -107,7 +108,7 @@ private struct CurrentPreferences {
 
     /// A strong entity tag, with its quotes: over the last change and what the family lays under the document.
     private var tag: String {
-        let state = digest(Array("\(changedBy) \(updatedAt.microseconds) \(familyZone)".utf8))
+        let state = sha256(Array("\(changedBy) \(updatedAt.microseconds) \(familyZone)".utf8))
         return "\"\(base64URL(Array(state.prefix(16))))\""
     }
 }
