@@ -10,6 +10,12 @@ public struct RemoteAddress: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
+    /// - Precondition: `octets` are the sixteen of an IPv6 address, IPv4 mapped into them.
+    init(octets: [UInt8], port: UInt16) {
+        func word(_ start: Int) -> UInt64 { octets[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+        self.init(high: word(0), low: word(8), port: port)
+    }
+
     public static let loopback = RemoteAddress(high: 0, low: 0xFFFF_7F00_0001, port: 0)
 
     public var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }

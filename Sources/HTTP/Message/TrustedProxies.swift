@@ -73,8 +73,7 @@ extension RemoteAddress {
             let low = octets.prefix(4).reduce(0xFFFF) { $0 << 8 | UInt64($1) }
             self.init(high: 0, low: low, port: 0)
         } else if unsafe inet_pton(AF_INET6, host, &octets) == 1 {
-            func word(_ start: Int) -> UInt64 { octets[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
-            self.init(high: word(0), low: word(8), port: 0)
+            self.init(octets: octets, port: 0)
         } else {
             return nil
         }

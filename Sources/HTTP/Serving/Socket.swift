@@ -19,8 +19,7 @@ enum Socket {
         let descriptor = unsafe address.withUnsafeMutableBufferPointer { address in
             unsafe CLinuxAccept(listener, address.baseAddress, &port)
         }
-        func word(_ start: Int) -> UInt64 { address[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
-        return (descriptor, RemoteAddress(high: word(0), low: word(8), port: port))
+        return (descriptor, RemoteAddress(octets: address, port: port))
     }
 
     /// Seconds since 1970, to the kernel's tick.
