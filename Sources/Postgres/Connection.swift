@@ -15,6 +15,7 @@ import SQL
     private let onClose: (Connection) -> Void
 
     private var underway: [Exchange] = []
+    /// The statements that the session has prepared for certain, and what it calls them.
     private var preparedNames: [SQL.Shape: String] = [:]
     private var statementCount = 0
     private var watchdog: TimerID?
@@ -40,9 +41,6 @@ import SQL
     }
 
     deinit { unsafe PQfinish(handle) }
-
-    /// How many exchanges have not been answered.
-    var load: Int { underway.count }
 
     // MARK: Sending
 
@@ -90,14 +88,15 @@ import SQL
         let parameters = Parameters(statement.values)
         let shape = statement.shape
         let name: String
-        if let shape, let known = preparedNames[shape] {
+        if let shape, let known = preparedNames[shape] ?? exchange.preparing[shape] {
             name = known
         } else {
-            // Runtime text is not worth remembering: it gets the unnamed statement.
+            // Runtime text is not worth remembering: it gets the unnamed statement. A name that another exchange is
+            // about to give is not used here: that exchange may be refused before it gets that far.
             name = shape == nil ? "" : "s\(statementCount)"
             statementCount += 1
-            if let shape { preparedNames[shape] = name }
-            exchange.steps.append(.prepare)
+            if let shape { exchange.preparing[shape] = name }
+            exchange.steps.append(.prepare(shape))
             let types = statement.values.map(\.type.oid)
             guard unsafe PQsendPrepare(handle, name, statement.text, Int32(types.count), types) == 1
             else { return false }
@@ -151,27 +150,26 @@ import SQL
             exchange.finish()
             armWatchdog()
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
-            if exchange.nextStep() == .execute {
-                exchange.rows.append(unsafe Rows(adopting: result))
-            } else {
+            if case .prepare(let shape) = exchange.nextStep() {
                 unsafe PQclear(result)
+                if let shape { preparedNames[shape] = exchange.preparing[shape] }
+            } else {
+                exchange.rows.append(unsafe Rows(adopting: result))
             }
         case PGRES_PIPELINE_ABORTED:
-            // A prepare that was skipped never happened: its name is not known to the database.
-            if exchange.nextStep() == .prepare { mustClose = true }
+            _ = exchange.nextStep()
             unsafe PQclear(result)
         default:
             let refusal = unsafe Self.refusal(of: result)
             unsafe PQclear(result)
-            if exchange.nextStep() == .prepare { mustClose = true }
+            _ = exchange.nextStep()
             // 26000: no such prepared statement; 0A000: its result shape has changed. A new session knows neither.
             if ["26000", "0A000"].contains(refusal.sqlState) { mustClose = true }
             if exchange.error == nil { exchange.error = .refused(refusal) }
         }
-        if mustClose, underway.isEmpty { close() }
     }
 
-    /// The session's prepared statements and ours have come apart: close it once nothing is under way.
+    /// The session's prepared statements and ours have come apart: it is closed when the last who holds it lets go.
     private(set) var mustClose = false
 
     private static func refusal(of result: OpaquePointer) -> PostgresError.Refusal {
@@ -217,11 +215,17 @@ import SQL
 
 /// Some statements sent together, and what has come back for them.
 private final class Exchange {
-    enum Step { case prepare, execute }
+    enum Step {
+        /// Nil is the unnamed statement.
+        case prepare(SQL.Shape?)
+        case execute
+    }
     typealias Continuation = CheckedContinuation<Confined<Result<[Rows], PostgresError>>, Never>
 
     let deadline: MonotonicTime
     var steps: [Step] = []
+    /// The names it gives to statements that the session has not prepared yet.
+    var preparing: [SQL.Shape: String] = [:]
     var rows: [Rows] = []
     var error: PostgresError?
     var isScript = false

@@ -191,7 +191,7 @@ public final class Database: Queries {
 
     private func released(_ connection: Connection) {
         connection.holders -= 1
-        if connection.mustClose, connection.load == 0 { connection.close() }
+        if connection.mustClose, connection.holders == 0 { connection.close() }
         serveWaiters()
     }
 

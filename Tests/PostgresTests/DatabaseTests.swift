@@ -134,6 +134,35 @@ import Testing
         }
     }
 
+    @Test("a statement that one exchange is refused before preparing does no harm to those behind it on the session")
+    func aSkippedPrepareIsNobodyElses() async throws {
+        var limits = Database.Limits()
+        limits.connections = 1
+        limits.exchangesPerConnection = 16
+        try await withDatabase(limits) { database in
+            let session: Int = try await database.query("SELECT pg_backend_pid() AS pid").one()["pid"]
+            let outcomes = await withCheckedContinuation { (done: CheckedContinuation<[String], Never>) in
+                var outcomes: [String] = []
+                for number in 1...16 {
+                    database.poller.spawn {
+                        do {
+                            // The odd ones are refused by their first statement, so their second is never prepared.
+                            let rows = try await database.exchange([
+                                "SELECT 1 / \(number % 2 == 0 ? 1 : 0) AS one", "SELECT \(number) AS n",
+                            ])
+                            outcomes.append("\(try rows[1].one()["n"] as Int)")
+                        } catch {
+                            outcomes.append((error as? PostgresError)?.sqlState ?? "\(error)")
+                        }
+                        if outcomes.count == 16 { done.resume(returning: outcomes) }
+                    }
+                }
+            }
+            #expect(outcomes == (1...16).map { $0 % 2 == 0 ? "\($0)" : "22012" })
+            #expect(try await database.query("SELECT pg_backend_pid() AS pid").one()["pid"] == session)
+        }
+    }
+
     @Test func writesShareATransactionAndABadOneSpoilsNobodysWork() async throws {
         try await withDatabase { database in
             _ = try await database.query(
