@@ -7,12 +7,19 @@ public struct JSONWriter: ~Copyable {
     /// Whether a value stands before this place in its container.
     @usableFromInline var needsComma = false
 
-    public init(reserving capacity: Int = 256) {
-        output = OctetBuffer(reserving: capacity)
-    }
+    private init(_ output: consuming OctetBuffer) { self.output = output }
 
-    /// The finished document.
-    public consuming func finish() -> [UInt8] { output.array }
+    /// The document that `write` writes.
+    /// - Parameter capacity: octets it will hardly be longer than; a longer one is copied.
+    public static func document<Failure>(
+        reserving capacity: Int = 256, _ write: (inout JSONWriter) throws(Failure) -> Void
+    ) throws(Failure) -> [UInt8] {
+        try OctetBuffer.array(reserving: capacity) { buffer throws(Failure) in
+            var json = JSONWriter(buffer)
+            try write(&json)
+            return json.output
+        }
+    }
 
     // MARK: Containers
 
@@ -35,7 +42,7 @@ public struct JSONWriter: ~Copyable {
     }
 
     /// The name of the next value. It is written as it stands: it MUST need no escaping.
-    @inlinable
+    @inlinable @inline(__always)
     public mutating func key(_ name: StaticString) {
         let count = name.utf8CodeUnitCount
         unsafe appendValue(upTo: count + 3) { place in
@@ -109,15 +116,17 @@ public struct JSONWriter: ~Copyable {
     /// A string given as its UTF-8 bytes, which MUST be valid (as PostgreSQL's text is).
     @inlinable
     public mutating func string(utf8 text: Span<UInt8>) {
+        var place = text.firstToEscape(from: 0)
+        guard place < text.count else { return string(unescaped: text) }
         beginValue()
         output.append(UInt8(ascii: "\""))
         var runStart = 0
         while true {
-            let place = text.firstToEscape(from: runStart)
             output.append(text.extracting(runStart..<place))
             guard place < text.count else { break }
             appendEscape(of: text[place])
             runStart = place + 1
+            place = text.firstToEscape(from: runStart)
         }
         output.append(UInt8(ascii: "\""))
     }
@@ -126,15 +135,20 @@ public struct JSONWriter: ~Copyable {
     @inlinable
     public mutating func uuid(high: UInt64, low: UInt64) {
         unsafe appendValue(upTo: 38) { place in
-            unsafe place[0] = UInt8(ascii: "\"")
             let text = UnsafeMutableRawPointer(place)
-            for part in 0..<8 {
-                let dashes = max(0, min(part - 1, 4))
-                let word = part < 4 ? high : low
-                let digits = hexadecimal(UInt16(truncatingIfNeeded: word >> UInt64(48 - 16 * (part & 3))))
-                unsafe text.storeBytes(of: digits.bigEndian, toByteOffset: 1 + 4 * part + dashes, as: UInt32.self)
+            func put(_ digits: UInt64, at offset: Int) {
+                unsafe text.storeBytes(of: digits.bigEndian, toByteOffset: offset, as: UInt64.self)
             }
-            for dash in 0..<4 { unsafe place[9 + 5 * dash] = UInt8(ascii: "-") }
+            let dash = UInt64(UInt8(ascii: "-"))
+            let (second, third) = (hexadecimal(high), hexadecimal(low >> 32))
+            unsafe place[0] = UInt8(ascii: "\"")
+            put(hexadecimal(high >> 32), at: 1)
+            // A dash and four digits; the three octets behind them are written over by the next.
+            put(dash << 56 | (second >> 32) << 24, at: 9)
+            put(dash << 56 | (second << 32) >> 8, at: 14)
+            put(dash << 56 | (third >> 32) << 24, at: 19)
+            put(dash << 56 | (third << 32) >> 8, at: 24)
+            put(hexadecimal(low), at: 29)
             unsafe place[37] = UInt8(ascii: "\"")
             return 38
         }
@@ -172,16 +186,35 @@ public struct JSONWriter: ~Copyable {
     /// A string whose characters are known to need no escaping.
     @inlinable
     public mutating func string(unescaped text: Span<UInt8>) {
-        beginValue()
-        output.append(UInt8(ascii: "\""))
-        output.append(text)
-        output.append(UInt8(ascii: "\""))
+        unsafe appendValue(upTo: text.count + 2) { place in
+            unsafe place[0] = UInt8(ascii: "\"")
+            unsafe text.withUnsafeBufferPointer { source in
+                guard let first = source.baseAddress else { return }
+                unsafe (place + 1).update(from: first, count: source.count)
+            }
+            unsafe place[text.count + 1] = UInt8(ascii: "\"")
+            return text.count + 2
+        }
+    }
+
+    /// A string of ASCII characters known to need no escaping, eight to a word, the first in its lowest octet.
+    @inlinable
+    public mutating func string<let count: Int>(packed words: InlineArray<count, UInt64>) {
+        unsafe appendValue(upTo: 8 * count + 2) { place in
+            let text = UnsafeMutableRawPointer(place)
+            unsafe place[0] = UInt8(ascii: "\"")
+            for index in words.indices {
+                unsafe text.storeBytes(of: words[index].littleEndian, toByteOffset: 1 + 8 * index, as: UInt64.self)
+            }
+            unsafe place[8 * count + 1] = UInt8(ascii: "\"")
+            return 8 * count + 2
+        }
     }
 
     // MARK: Pieces
 
     /// Lends room for a value of at most `count` octets, behind its separator.
-    @inlinable
+    @inlinable @inline(__always)
     mutating func appendValue(upTo count: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int) {
         let separator = needsComma ? 1 : 0
         needsComma = true
@@ -254,22 +287,22 @@ extension Span<UInt8> {
     }
 }
 
-/// The four lower-case hexadecimal digits of a number, first digit in the highest byte, all worked out at once.
+/// The eight lower-case hexadecimal digits of a number's lower half, first digit in the highest octet, all worked out at
+/// once.
 @inlinable
-func hexadecimal(_ number: UInt16) -> UInt32 {
-    let number = UInt32(number)
-    let nibbles = (number & 0xF000) << 12 | (number & 0x0F00) << 8 | (number & 0x00F0) << 4 | number & 0x000F
+func hexadecimal(_ number: UInt64) -> UInt64 {
+    let pairs = (number & 0xFFFF_0000) << 16 | number & 0xFFFF
+    let octets = (pairs & 0x0000_FF00_0000_FF00) << 8 | pairs & 0x0000_00FF_0000_00FF
+    let nibbles = (octets & 0x00F0_00F0_00F0_00F0) << 4 | octets & 0x000F_000F_000F_000F
     // Six more than a digit's value carries into bit 4 for a letter; letters lie 39 further than digits would.
-    let letters = (nibbles &+ 0x0606_0606) >> 4 & 0x0101_0101
-    return nibbles &+ 0x3030_3030 &+ letters &* 39
+    let letters = (nibbles &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+    return nibbles &+ 0x3030_3030_3030_3030 &+ letters &* 39
 }
 
 extension JSONValue {
     /// The document as bytes.
     public var bytes: [UInt8] {
-        var json = JSONWriter()
-        json.value(self)
-        return json.finish()
+        JSONWriter.document { $0.value(self) }
     }
 }
 

@@ -1,4 +1,5 @@
-/// Octets in memory of their own that only grow: the one place of this module that writes through a pointer.
+/// Octets that only grow, in memory lent to them for as long as they fit: the one place of this module that writes
+/// through a pointer.
 ///
 /// What `[UInt8]` does at every append (is the storage shared? large enough?) is done here once for each value.
 @safe @usableFromInline
@@ -6,18 +7,35 @@ struct OctetBuffer: ~Copyable {
     @usableFromInline var start: UnsafeMutablePointer<UInt8>
     @usableFromInline var count = 0
     @usableFromInline var capacity: Int
+    /// Whether the octets have outgrown what was lent.
+    @usableFromInline var isOwn = false
 
-    @usableFromInline
-    init(reserving capacity: Int) {
-        self.capacity = max(capacity, 64)
-        unsafe start = .allocate(capacity: self.capacity)
+    private init(lent memory: UnsafeMutableBufferPointer<UInt8>, _ start: UnsafeMutablePointer<UInt8>) {
+        unsafe self.start = unsafe start
+        capacity = memory.count
     }
 
-    @inlinable deinit { unsafe start.deallocate() }
+    @inlinable deinit { if isOwn { unsafe start.deallocate() } }
 
-    /// A copy of all octets.
-    @usableFromInline var array: [UInt8] {
-        unsafe [UInt8](UnsafeBufferPointer(start: start, count: count))
+    /// An array of what `write` appends. It is written in place, unless it gets longer than `capacity`.
+    static func array<Failure>(
+        reserving capacity: Int, _ write: (consuming OctetBuffer) throws(Failure) -> OctetBuffer
+    ) throws(Failure) -> [UInt8] {
+        var outcome: Result<[UInt8]?, Failure> = .success(nil)
+        let array = unsafe [UInt8](unsafeUninitializedCapacity: max(capacity, 1)) { memory, count in
+            guard let start = memory.baseAddress else { return }
+            do throws(Failure) {
+                let buffer = try unsafe write(OctetBuffer(lent: memory, start))
+                if buffer.isOwn {
+                    outcome = unsafe .success([UInt8](UnsafeBufferPointer(start: buffer.start, count: buffer.count)))
+                } else {
+                    count = buffer.count
+                }
+            } catch {
+                outcome = .failure(error)
+            }
+        }
+        return try outcome.get() ?? array
     }
 
     @inlinable
@@ -59,8 +77,9 @@ struct OctetBuffer: ~Copyable {
         let larger = max(capacity * 2, count + room)
         let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
         unsafe moved.moveInitialize(from: start, count: count)
-        unsafe start.deallocate()
+        if isOwn { unsafe start.deallocate() }
         unsafe start = unsafe moved
         capacity = larger
+        isOwn = true
     }
 }

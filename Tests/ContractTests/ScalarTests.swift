@@ -50,9 +50,8 @@ struct ScalarTests {
             (Int64.min, "0001-01-01T00:00:00.000Z"),
         ])
     func moments(microseconds: Int64, text: String) {
-        var json = JSONWriter()
-        json.timestamp(microseconds: microseconds)
-        #expect(String(decoding: json.finish(), as: UTF8.self) == "\"\(text)\"")
+        let json = JSONWriter.document { $0.timestamp(microseconds: microseconds) }
+        #expect(String(decoding: json, as: UTF8.self) == "\"\(text)\"")
         #expect(Timestamp(microseconds: microseconds).wireText == text)
     }
 

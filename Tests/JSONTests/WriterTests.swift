@@ -4,9 +4,7 @@ import Testing
 @Suite("JSON writer")
 struct WriterTests {
     private func written(_ write: (inout JSONWriter) -> Void) -> String {
-        var json = JSONWriter()
-        write(&json)
-        return String(decoding: json.finish(), as: UTF8.self)
+        String(decoding: JSONWriter.document(write), as: UTF8.self)
     }
 
     @Test("puts commas where they belong")
@@ -78,6 +76,30 @@ struct WriterTests {
         let text = written { $0.uuid(high: 0x0123_4567_89AB_CDEF, low: 0xFEDC_BA98_7654_3210) }
         #expect(text == "\"01234567-89ab-cdef-fedc-ba9876543210\"")
         #expect(written { $0.uuid(high: 0, low: .max) } == "\"00000000-0000-0000-ffff-ffffffffffff\"")
+    }
+
+    @Test("a document is whole however much was reserved for it", arguments: [0, 1, 63, 64, 400, 1_000_000])
+    func outgrown(reserved: Int) {
+        let words = (0..<40).map { "word \($0)" }
+        let json = JSONWriter.document(reserving: reserved) { json in
+            json.array { json in
+                for word in words { json.string(word) }
+            }
+        }
+        #expect(String(decoding: json, as: UTF8.self) == "[\"\(words.joined(separator: "\",\""))\"]")
+    }
+
+    @Test("what the closure throws comes out, before and after the document has outgrown its memory")
+    func failure() {
+        struct Stop: Error {}
+        for length in [1, 1_000] {
+            #expect(throws: Stop.self) {
+                try JSONWriter.document { json throws(Stop) in
+                    json.string(String(repeating: "x", count: length))
+                    throw Stop()
+                }
+            }
+        }
     }
 
     @Test("lets a caller append finished JSON")

@@ -106,7 +106,7 @@ extension JSONWriter {
     /// A moment outside the years 1…9999 is written as the nearest one inside.
     public mutating func timestamp(microseconds: Int64) {
         let moment = min(max(Timestamp(microseconds: microseconds), .firstWritable), .lastWritable)
-        string(unescaped: moment.rfc3339Octets.span)
+        string(packed: moment.rfc3339Words)
     }
 }
 

@@ -29,9 +29,7 @@ public typealias WireObject = WireInput & WireOutput & WireContent
 extension WireOutput {
     /// This value alone as a JSON document.
     public var jsonBytes: [UInt8] {
-        var json = JSONWriter()
-        write(to: &json)
-        return json.finish()
+        JSONWriter.document { write(to: &$0) }
     }
 }
 

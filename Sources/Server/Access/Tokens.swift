@@ -51,18 +51,19 @@ public struct Tokens: Sendable {
 
     /// A token for the session, good for `accessLifetime` from `now`. The same arguments give the same token.
     public func accessToken(_ claims: Claims, at now: Timestamp) -> String {
-        var json = JSONWriter()
-        json.object { json in
-            json.field("iss", Self.issuer)
-            json.field("aud", Self.audience)
-            json.field("sub", claims.user)
-            json.field("sid", claims.session)
-            json.key("iat")
-            json.integer(now.seconds)
-            json.key("exp")
-            json.integer((now + Self.accessLifetime).seconds)
+        let content = JSONWriter.document { json in
+            json.object { json in
+                json.field("iss", Self.issuer)
+                json.field("aud", Self.audience)
+                json.field("sub", claims.user)
+                json.field("sid", claims.session)
+                json.key("iat")
+                json.integer(now.seconds)
+                json.key("exp")
+                json.integer((now + Self.accessLifetime).seconds)
+            }
         }
-        let signed = keys[0].header + "." + base64URL(json.finish())
+        let signed = keys[0].header + "." + base64URL(content)
         return signed + "." + base64URL(hmac(Array(signed.utf8), key: keys[0].secret))
     }
 

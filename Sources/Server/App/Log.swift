@@ -64,14 +64,15 @@ public final class Log: Sendable {
     /// Writes a line: time, level and event, then what `fields` adds.
     public func write(_ level: Level, _ event: StaticString, _ fields: (inout JSONWriter) -> Void = { _ in }) {
         guard isOn(level) else { return }
-        var json = JSONWriter()
-        json.object { json in
-            json.field("ts", clock.now())
-            json.field("level", level.name)
-            json.field("event", event.description)
-            fields(&json)
-        }
-        append(json.finish())
+        append(
+            JSONWriter.document { json in
+                json.object { json in
+                    json.field("ts", clock.now())
+                    json.field("level", level.name)
+                    json.field("event", event.description)
+                    fields(&json)
+                }
+            })
     }
 
     private func append(_ line: [UInt8]) {

@@ -62,12 +62,13 @@ enum AuditWitness {
     }
 
     private static func keep(_ note: String, in path: String) throws {
-        var json = JSONWriter()
-        json.object { json in
-            json.field("note", note)
-            json.field("seen_at", SystemClock().now())
+        let entry = JSONWriter.document { json in
+            json.object { json in
+                json.field("note", note)
+                json.field("seen_at", SystemClock().now())
+            }
         }
-        let line = json.finish() + [UInt8(ascii: "\n")]
+        let line = entry + [UInt8(ascii: "\n")]
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         guard descriptor >= 0 else { throw Stop(.configuration, "“\(path)” cannot be written") }
         defer { close(descriptor) }

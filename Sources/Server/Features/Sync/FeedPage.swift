@@ -94,28 +94,28 @@ struct FeedPage {
         _ rows: Rows, _ entities: [Range<Int>], _ family: FamilyID, _ serverTime: Timestamp, hasMore: Bool,
         _ mustRefetch: Bool, _ facts: FamilyFacts?, _ cursor: String, _ checkpoint: String?
     ) -> [UInt8] {
-        var json = JSONWriter(reserving: 512 + 280 * rows.count)
-        json.object { json in
-            json.key("nags")
-            json.array { json in for index in entities[0] { nag(rows[index], family, to: &json) } }
-            json.key("nag_events")
-            json.array { json in for index in entities[1] { nagEvent(rows[index], to: &json) } }
-            json.key("ai_mediation_events")
-            json.array { json in for index in entities[2] { mediation(rows[index], to: &json) } }
-            json.key("gamification_events")
-            json.array { json in for index in entities[3] { points(rows[index], family, to: &json) } }
-            json.key("connections")
-            json.array { _ in }
-            json.field("server_time", serverTime)
-            json.field("cursor", cursor)
-            json.field("has_more", hasMore)
-            json.key("deleted")
-            json.array { _ in }
-            json.field("must_refetch", mustRefetch)
-            json.field("facts", facts)
-            json.field("checkpoint", checkpoint)
+        JSONWriter.document(reserving: 512 + 280 * rows.count) { json in
+            json.object { json in
+                json.key("nags")
+                json.array { json in for index in entities[0] { nag(rows[index], family, to: &json) } }
+                json.key("nag_events")
+                json.array { json in for index in entities[1] { nagEvent(rows[index], to: &json) } }
+                json.key("ai_mediation_events")
+                json.array { json in for index in entities[2] { mediation(rows[index], to: &json) } }
+                json.key("gamification_events")
+                json.array { json in for index in entities[3] { points(rows[index], family, to: &json) } }
+                json.key("connections")
+                json.array { _ in }
+                json.field("server_time", serverTime)
+                json.field("cursor", cursor)
+                json.field("has_more", hasMore)
+                json.key("deleted")
+                json.array { _ in }
+                json.field("must_refetch", mustRefetch)
+                json.field("facts", facts)
+                json.field("checkpoint", checkpoint)
+            }
         }
-        return json.finish()
     }
 
     private static func nag(_ row: Row, _ family: FamilyID, to json: inout JSONWriter) {
@@ -175,17 +175,20 @@ struct FeedPage {
 
 /// Cells of a row as fields, without a value in between; a null cell is null.
 extension JSONWriter {
+    @inline(__always)
     fileprivate mutating func id(_ name: StaticString, _ row: Row, _ column: Int) {
         key(name)
         let value = row.uuid(column)
         uuid(high: value.high, low: value.low)
     }
 
+    @inline(__always)
     fileprivate mutating func moment(_ name: StaticString, _ row: Row, _ column: Int) {
         key(name)
         if let moment = row.optionalTimestamp(column) { timestamp(microseconds: moment.microseconds) } else { null() }
     }
 
+    @inline(__always)
     fileprivate mutating func text(_ name: StaticString, _ row: Row, _ column: Int) {
         key(name)
         row.withBytes(column) { if let text = $0 { string(utf8: text) } else { null() } }
