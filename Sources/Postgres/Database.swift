@@ -92,10 +92,17 @@ public final class Database: Queries {
 
     // MARK: Sessions
 
-    /// Opens the sessions in the background.
+    /// Opens the sessions in the background, one after the other: the first answers requests while the others sign in,
+    /// which costs the loop milliseconds each (SCRAM).
     public func open() {
-        for _ in (connections.count + attempts.count)..<max(limits.connections, connections.count + attempts.count) {
-            openOne()
+        guard !isClosed, connections.count + attempts.count < limits.connections else { return }
+        let attempt: Connecting
+        do { attempt = try Connecting(options, poller) } catch { return failed(error) }
+        attempts.append(attempt)
+        poller.spawn { [self] in
+            let isOpen = await establish(attempt)
+            attempts.removeAll { $0 === attempt }
+            if isOpen { open() }
         }
     }
 
@@ -107,25 +114,20 @@ public final class Database: Queries {
         for waiter in waiters.takeAll() { waiter.resume(returning: nil) }
     }
 
-    private func openOne() {
-        let attempt: Connecting
-        do { attempt = try Connecting(options, poller) } catch { return failed(error) }
-        attempts.append(attempt)
-        poller.spawn { [self] in
-            defer { attempts.removeAll { $0 === attempt } }
-            do {
-                let handle = unsafe try await attempt.open(within: limits.connectTimeout)
-                let connection = unsafe try Connection(
-                    adopting: handle, poller: poller, patience: limits.exchangePatience,
-                    onClose: { [weak self] in self?.lost($0) })
-                guard !isClosed else { return connection.close() }
-                reconnectPause = .milliseconds(50)
-                lastFailure = nil
-                connections.append(connection)
-                serveWaiters()
-            } catch {
-                failed(error)
-            }
+    private func establish(_ attempt: Connecting) async -> Bool {
+        do {
+            let handle = unsafe try await attempt.open(within: limits.connectTimeout)
+            let connection = unsafe try Connection(
+                adopting: handle, poller: poller, patience: limits.exchangePatience,
+                onClose: { [weak self] in self?.lost($0) })
+            reconnectPause = .milliseconds(50)
+            lastFailure = nil
+            connections.append(connection)
+            if isClosed { connection.close() } else { serveWaiters() }
+            return true
+        } catch {
+            failed(error)
+            return false
         }
     }
 
@@ -143,10 +145,7 @@ public final class Database: Queries {
 
     private func reopenLater() {
         guard !isClosed else { return }
-        poller.schedule(at: poller.now + reconnectPause) { [weak self] in
-            guard let self, !isClosed, connections.count + attempts.count < limits.connections else { return }
-            openOne()
-        }
+        poller.schedule(at: poller.now + reconnectPause) { [weak self] in self?.open() }
         reconnectPause = min(reconnectPause * 2, .seconds(1))
     }
 

@@ -16,8 +16,10 @@ enum Serve {
         try await termination.watch(on: watcher) { continuation.yield($0) }
 
         ProcessMemory.returnLargeBlocks()
-        try await checkSchema(folder, configuration.databaseURL)
+        // Both sign in at the database at the same time; until the check is done the server only does that.
+        async let check: Void = checkSchema(folder, configuration.databaseURL)
         let server = try await NagzServer(configuration)
+        try await check
         let port: UInt16
         do throws(SystemError) {
             port = try await server.listen(host: configuration.host, port: configuration.port)

@@ -18,7 +18,7 @@ public final class NagzServer: Sendable {
     /// Every route it answers, as `GET /api/v1/nags/{nag_id}`.
     public let routes: [String]
 
-    /// Builds everything and opens the database sessions; listens nowhere yet.
+    /// Builds everything and opens the database sessions; listens nowhere and writes nothing yet.
     ///
     /// The database may be away: sessions are opened when it is back, and requests are answered 503 until then.
     public init(
@@ -74,9 +74,7 @@ public final class NagzServer: Sendable {
         if configuration.sequencesTrail, let keys = configuration.trailKeys, let loop = loops.first {
             sequencing = try await Self.compose(on: loop) { poller in
                 let database = Database(options, limits: .ofSequencer, poller: poller)
-                database.open()
                 let sequencer = Sequencer(database: database, keys: keys, clock: clock, head: trailHead, log: log)
-                sequencer.start()
                 return Confined(value: (sequencer, database))
             }
         } else {
@@ -103,10 +101,12 @@ public final class NagzServer: Sendable {
         try body(loop.poller)
     }
 
-    /// Starts answering.
+    /// Starts answering, and keeping the audit log.
     /// - Returns: the port, which the kernel chose when 0 was asked for.
     public func listen(host: String, port: UInt16) async throws(SystemError) -> UInt16 {
-        try await http.listen(on: host, port: port)
+        let port = try await http.listen(on: host, port: port)
+        if let sequencing, let loop = loops.first { await Self.start(sequencing, on: loop) }
+        return port
     }
 
     /// Stops accepting, lets running requests finish, and takes everything down.
@@ -118,6 +118,11 @@ public final class NagzServer: Sendable {
         for loop in loops { loop.stop() }
         hashingPool.stop()
         log.stop()
+    }
+
+    private static func start(_ sequencing: Confined<(Sequencer, Database)>, on loop: isolated EventLoop) {
+        sequencing.value.1.open()
+        sequencing.value.0.start()
     }
 
     private static func stop(_ sequencing: Confined<(Sequencer, Database)>, on loop: isolated EventLoop) {
