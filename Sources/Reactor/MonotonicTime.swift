@@ -25,17 +25,17 @@ public struct MonotonicTime: Hashable, Comparable, Sendable {
     }
 
     /// Zero when `earlier` is later.
-    public func elapsed(since earlier: Self) -> Duration {
-        .nanoseconds(Int64(clamping: nanoseconds > earlier.nanoseconds ? nanoseconds - earlier.nanoseconds : 0))
+    public func elapsed(since earlier: Self) -> Duration { .nanoseconds(nanoseconds(since: earlier)) }
+
+    /// Zero when `earlier` is later.
+    public func nanoseconds(since earlier: Self) -> Int {
+        nanoseconds > earlier.nanoseconds ? Int(clamping: nanoseconds - earlier.nanoseconds) : 0
     }
 }
 
 extension Duration {
     /// Nanoseconds, clamped to 0…UInt64.max.
     fileprivate var wholeNanoseconds: UInt64 {
-        let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        let (product, overflow) = UInt64(seconds).multipliedReportingOverflow(by: 1_000_000_000)
-        return overflow ? .max : product &+ UInt64(attoseconds / 1_000_000_000)
+        UInt64(clamping: attoseconds / 1_000_000_000)
     }
 }

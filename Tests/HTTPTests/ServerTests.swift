@@ -231,8 +231,7 @@ struct ServerTests {
     func connectionsOfProxy() async throws {
         var limits = Limits()
         limits.connectionsPerAddress = 1
-        var application = try sampleApplication()
-        application.proxies = try TrustedProxies(["127.0.0.0/8"])
+        let application = try sampleApplication(proxies: TrustedProxies(["127.0.0.0/8"]))
         try await withServer(application, limits: limits) { server, port in
             let clients = (0..<3).map { _ in Client(port: port) }
             for client in clients {

@@ -39,8 +39,10 @@ public struct HeaderField: Sendable, Hashable {
 extension Array where Element == UInt8 {
     mutating func append(_ field: HeaderField) {
         append(field.name)
-        append(": ")
-        for octet in field.value.utf8 { append(octet.isControl ? 0x20 : octet) }
-        append("\r\n")
+        append(fixed: ": ")
+        let start = count
+        append(field.value)
+        for index in start..<count where self[index].isControl { self[index] = 0x20 }
+        append(fixed: "\r\n")
     }
 }

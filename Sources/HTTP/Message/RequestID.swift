@@ -19,10 +19,12 @@ public struct RequestID: Sendable, Hashable, CustomStringConvertible {
 extension Array where Element == UInt8 {
     /// Appends sixteen lower-case digits.
     mutating func append(hexadecimal number: UInt64) {
-        for shift in stride(from: 60, through: 0, by: -4) {
-            let digit = UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 0xF
-            append(digit < 10 ? 0x30 + digit : 0x57 + digit)
+        var digits = InlineArray<16, UInt8>(repeating: 0)
+        for index in 0..<16 {
+            let digit = UInt8(truncatingIfNeeded: number >> UInt64(60 - 4 * index)) & 0xF
+            digits[index] = digit < 10 ? 0x30 + digit : 0x57 + digit
         }
+        append(digits.span)
     }
 
     mutating func append(decimal number: Int) {

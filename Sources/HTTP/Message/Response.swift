@@ -12,9 +12,18 @@ public struct Response: Sendable {
         case upgrade(@Sendable (consuming UpgradedSocket) -> Void)
     }
 
+    /// Fields of the request that the connection made the answer depend on (RFC 9110 §12.5.5).
+    struct Vary: OptionSet, Sendable {
+        let rawValue: UInt8
+
+        static let origin = Vary(rawValue: 1)
+        static let acceptEncoding = Vary(rawValue: 2)
+    }
+
     public var status: Status
     public var representation: Representation?
     public var fields: [HeaderField]
+    var vary: Vary = []
     public var body: Body
 
     public init(

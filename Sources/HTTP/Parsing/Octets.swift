@@ -49,7 +49,9 @@ extension String {
     /// Compares with a lower-case text, letters without regard to case.
     ///
     /// Not by way of `utf8.span`: optimised, Swift 6.3 may let the span of a short string outlive it.
-    func equalsIgnoringCase(_ text: StaticString) -> Bool { Array(utf8).span.equalsIgnoringCase(text) }
+    func equalsIgnoringCase(_ text: StaticString) -> Bool {
+        utf8.count == text.utf8CodeUnitCount && Array(utf8).span.equalsIgnoringCase(text)
+    }
 }
 
 extension Span where Element == UInt8 {
@@ -105,6 +107,10 @@ extension Array where Element == UInt8 {
     }
 
     @inline(__always) mutating func append(_ text: String) { append(contentsOf: text.utf8) }
+
+    @inline(__always) mutating func append(fixed text: StaticString) {
+        unsafe append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+    }
 }
 
 extension String {

@@ -102,6 +102,7 @@ public struct RequestParser: Sendable {
             // A method is a token: a TLS hello or other noise is refused at its first octet.
             guard input[position].isToken else { throw fail(.requestLineSyntax) }
             head.octets.reserveCapacity(min(input.count - position, limits.head))
+            head.places.reserveCapacity(16)
             state = .requestLine
         }
     }

@@ -1,12 +1,12 @@
 /// What a server answers with: its routes, its CORS policy, and how it words refusals. Knows no socket.
-public struct Application: Sendable {
-    public var router: Router
-    public var cors: CORSPolicy?
-    public var proxies: TrustedProxies
+public final class Application: Sendable {
+    public let router: Router
+    public let cors: CORSPolicy?
+    public let proxies: TrustedProxies
     /// Content of a compressible kind is sent as gzip from this many octets on; nil turns compression off.
-    public var compressesFrom: Int?
+    public let compressesFrom: Int?
     /// Makes the answer to what never reached a handler; its status is kept, whatever the closure says.
-    public var refusal: @Sendable (Status, _ reason: String, RequestID) -> Response
+    public let refusal: @Sendable (Status, _ reason: String, RequestID) -> Response
 
     public init(
         router: Router, cors: CORSPolicy? = nil, proxies: TrustedProxies = .none, compressesFrom: Int? = 1 << 10,
@@ -65,7 +65,7 @@ public struct Application: Sendable {
             let representation = response.representation, representation.isCompressible,
             response.field("content-encoding") == nil
         else { return }
-        response.fields.append(HeaderField("vary", "Accept-Encoding"))
+        response.vary.insert(.acceptEncoding)
         guard request.headers.acceptsGzip, let compressed = deflater.compress(content) else { return }
         response.fields.append(HeaderField("content-encoding", "gzip"))
         response.body = .octets(compressed)

@@ -56,7 +56,7 @@ extension HTTPConnection {
         observer.finished(
             Exchange(
                 method: pending?.head.method, template: pending?.plan.template, status: response.status,
-                duration: MonotonicTime.now().elapsed(since: state.requestStart), octetsIn: state.requestOctets,
+                nanoseconds: MonotonicTime.now().nanoseconds(since: state.requestStart), octetsIn: state.requestOctets,
                 octetsOut: outgoing.count - before, id: id, trace: nil, remote: remote, fault: fault))
     }
 
@@ -149,7 +149,7 @@ extension HTTPConnection {
         observer.finished(
             Exchange(
                 method: request.method, template: request.route?.template, status: status,
-                duration: MonotonicTime.now().elapsed(since: state.requestStart), octetsIn: state.requestOctets,
+                nanoseconds: MonotonicTime.now().nanoseconds(since: state.requestStart), octetsIn: state.requestOctets,
                 octetsOut: octetsOut, id: request.id, trace: request.trace, remote: remote, fault: nil))
     }
 }

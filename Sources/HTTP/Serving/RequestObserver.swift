@@ -8,7 +8,7 @@ public struct Exchange: Sendable {
     public let template: String?
     public let status: Status
     /// From the first octet of the request to the last step of its answer.
-    public let duration: Duration
+    public let nanoseconds: Int
     public let octetsIn: Int
     public let octetsOut: Int
     public let id: RequestID

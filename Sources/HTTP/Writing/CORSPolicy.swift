@@ -37,7 +37,7 @@ public struct CORSPolicy: Sendable {
     /// Adds what a page of an allowed origin needs to read the answer; `Vary` even when the origin is not allowed,
     /// because the answer depends on it.
     public func apply(to response: inout Response, for request: borrowing Request) {
-        if !origins.contains("*") { response.fields.append(HeaderField("vary", "Origin")) }
+        if !origins.contains("*") { response.vary.insert(.origin) }
         guard request.headers.contains("origin"), let origin = request.headers["origin"], let allowed = allowed(origin)
         else { return }
         response.fields.append(HeaderField("access-control-allow-origin", allowed))

@@ -32,10 +32,10 @@ struct ResponseHeadWriter {
         output.append(contentsOf: statusLines[code < 600 ? code : 500])
         output.append(contentsOf: date.octets)
         if let id {
-            output.append("X-Request-Id: ")
+            output.append(fixed: "X-Request-Id: ")
             output.append(hexadecimal: id.high)
             output.append(hexadecimal: id.low)
-            output.append("\r\n")
+            output.append(fixed: "\r\n")
         }
         if let representation = response.representation { output.append(contentsOf: representation.lines) }
         var isCacheControlled = response.status == .switchingProtocols
@@ -45,20 +45,26 @@ struct ResponseHeadWriter {
                 isCacheControlled = true
             }
         }
-        if !isCacheControlled { output.append("Cache-Control: no-store\r\n") }
+        switch response.vary {
+        case []: break
+        case .origin: output.append(fixed: "Vary: Origin\r\n")
+        case .acceptEncoding: output.append(fixed: "Vary: Accept-Encoding\r\n")
+        default: output.append(fixed: "Vary: Origin, Accept-Encoding\r\n")
+        }
+        if !isCacheControlled { output.append(fixed: "Cache-Control: no-store\r\n") }
         switch framing {
         case .none, .untilClose: break
         case .length(let length):
-            output.append("Content-Length: ")
+            output.append(fixed: "Content-Length: ")
             output.append(decimal: length)
-            output.append("\r\n")
-        case .chunked: output.append("Transfer-Encoding: chunked\r\n")
+            output.append(fixed: "\r\n")
+        case .chunked: output.append(fixed: "Transfer-Encoding: chunked\r\n")
         }
         switch persistence {
-        case .usual: output.append("\r\n")
-        case .close: output.append("Connection: close\r\n\r\n")
-        case .keepAlive: output.append("Connection: keep-alive\r\n\r\n")
-        case .upgrade: output.append("Connection: upgrade\r\n\r\n")
+        case .usual: output.append(fixed: "\r\n")
+        case .close: output.append(fixed: "Connection: close\r\n\r\n")
+        case .keepAlive: output.append(fixed: "Connection: keep-alive\r\n\r\n")
+        case .upgrade: output.append(fixed: "Connection: upgrade\r\n\r\n")
         }
     }
 }

@@ -1,7 +1,7 @@
 import HTTP
 
 /// Routes for the tests that want any server.
-func sampleApplication(cors: CORSPolicy? = nil) throws -> Application {
+func sampleApplication(cors: CORSPolicy? = nil, proxies: TrustedProxies = .none) throws -> Application {
     let routes: [Route] = [
         .immediate(.get, "/") { _ in .text(.ok, "root") },
         .immediate(.post, "/") { request in Response(.ok, .text, octets: request.body) },
@@ -11,5 +11,5 @@ func sampleApplication(cors: CORSPolicy? = nil) throws -> Application {
         .immediate(.get, "/page") { _ in .text(.ok, String(repeating: "nag ", count: 1000)) },
         .immediate(.get, "/tagged") { .text(.ok, "tagged").tagged(EntityTag("v1"), for: $0) },
     ]
-    return Application(router: try Router(routes), cors: cors)
+    return Application(router: try Router(routes), cors: cors, proxies: proxies)
 }

@@ -37,7 +37,7 @@ final class LoopPulse {
         let due = MonotonicTime.now() + Self.period
         backend.database.poller.schedule(at: due) { [weak self] in
             guard let self else { return }
-            gauges.lagNanoseconds.set(Int(MonotonicTime.now().elapsed(since: due) / .nanoseconds(1)))
+            gauges.lagNanoseconds.set(MonotonicTime.now().nanoseconds(since: due))
             start()
         }
     }

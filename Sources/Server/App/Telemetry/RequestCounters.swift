@@ -60,8 +60,7 @@ final class RequestCounters: Sendable {
         if let method = exchange.method, let template = exchange.template {
             place = places[Key(method: method == .head ? .get : method, template: template)] ?? place
         }
-        let (seconds, attoseconds) = exchange.duration.components
-        series[place].durations.record(nanoseconds: Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
+        series[place].durations.record(nanoseconds: exchange.nanoseconds)
         series[place].byStatus[Self.placeOfStatus[min(Int(exchange.status.rawValue), 599)]].add()
         octetsIn.add(exchange.octetsIn)
         octetsOut.add(exchange.octetsOut)

@@ -10,8 +10,7 @@ struct RequestWatch: RequestObserver {
     func finished(_ exchange: borrowing Exchange) {
         telemetry.requests.count(exchange)
         guard log.isOn(.info) else { return }
-        let (seconds, attoseconds) = exchange.duration.components
-        let milliseconds = Double(seconds * 1_000) + Double(attoseconds / 1_000_000_000_000) / 1_000
+        let milliseconds = Double(exchange.nanoseconds / 1_000) / 1_000
         // Copied out: a borrowed value cannot go into a closure. Nothing a client sent is among it but the trace's id.
         let (method, template, status) = (
             exchange.method?.description, exchange.template, Int(exchange.status.rawValue)
