@@ -97,11 +97,10 @@ public struct AuditBody: Hashable, Sendable {
 
     /// The canonical bytes: names in byte order, each name and value with its length before it.
     public var canonical: [UInt8] {
-        var bytes = CanonicalBytes()
-        let fields = details.map { (name: Array($0.key.utf8), value: Array($0.value.utf8)) }
-        for (name, value) in fields.sorted(by: { $0.name.lexicographicallyPrecedes($1.name) }) {
-            bytes.append(name)
-            bytes.append(value)
+        var bytes = CanonicalBytes(reserving: 32 * details.count)
+        for (name, value) in details.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
+            bytes.append(text: name)
+            bytes.append(text: value)
         }
         return bytes.bytes
     }

@@ -6,6 +6,7 @@ public struct Identifier<Kind>: Hashable, Sendable {
     public let high: UInt64
     public let low: UInt64
 
+    @inlinable
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low

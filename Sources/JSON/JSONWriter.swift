@@ -136,19 +136,15 @@ public struct JSONWriter: ~Copyable {
     public mutating func uuid(high: UInt64, low: UInt64) {
         unsafe appendValue(upTo: 38) { place in
             let text = UnsafeMutableRawPointer(place)
-            func put(_ digits: UInt64, at offset: Int) {
-                unsafe text.storeBytes(of: digits.bigEndian, toByteOffset: offset, as: UInt64.self)
-            }
-            let dash = UInt64(UInt8(ascii: "-"))
-            let (second, third) = (hexadecimal(high), hexadecimal(low >> 32))
+            let digits = hexadecimal(high, low)
             unsafe place[0] = UInt8(ascii: "\"")
-            put(hexadecimal(high >> 32), at: 1)
-            // A dash and four digits; the three octets behind them are written over by the next.
-            put(dash << 56 | (second >> 32) << 24, at: 9)
-            put(dash << 56 | (second << 32) >> 8, at: 14)
-            put(dash << 56 | (third >> 32) << 24, at: 19)
-            put(dash << 56 | (third << 32) >> 8, at: 24)
-            put(hexadecimal(low), at: 29)
+            unsafe text.storeBytes(of: digits[0], toByteOffset: 1, as: UInt64.self)
+            unsafe text.storeBytes(of: digits[1], toByteOffset: 10, as: UInt64.self)
+            unsafe text.storeBytes(of: UInt32(truncatingIfNeeded: digits[1] >> 32), toByteOffset: 15, as: UInt32.self)
+            unsafe text.storeBytes(of: digits[2], toByteOffset: 20, as: UInt64.self)
+            unsafe text.storeBytes(of: UInt32(truncatingIfNeeded: digits[2] >> 32), toByteOffset: 25, as: UInt32.self)
+            unsafe text.storeBytes(of: digits[3], toByteOffset: 29, as: UInt64.self)
+            for dash in 0..<4 { unsafe place[9 + 5 * dash] = UInt8(ascii: "-") }
             unsafe place[37] = UInt8(ascii: "\"")
             return 38
         }
@@ -287,16 +283,18 @@ extension Span<UInt8> {
     }
 }
 
-/// The eight lower-case hexadecimal digits of a number's lower half, first digit in the highest octet, all worked out at
-/// once.
+/// The thirty-two lower-case hexadecimal digits of two numbers, eight to a word as they lie in (little-endian) memory, all
+/// worked out at once.
 @inlinable
-func hexadecimal(_ number: UInt64) -> UInt64 {
-    let pairs = (number & 0xFFFF_0000) << 16 | number & 0xFFFF
-    let octets = (pairs & 0x0000_FF00_0000_FF00) << 8 | pairs & 0x0000_00FF_0000_00FF
-    let nibbles = (octets & 0x00F0_00F0_00F0_00F0) << 4 | octets & 0x000F_000F_000F_000F
+func hexadecimal(_ high: UInt64, _ low: UInt64) -> SIMD4<UInt64> {
+    let octets = unsafe unsafeBitCast(SIMD2(high.bigEndian, low.bigEndian), to: SIMD16<UInt8>.self)
+    let pairs = SIMD16<UInt16>(truncatingIfNeeded: octets)
+    // Two digits' values to a pair, the first in the lower octet.
+    let nibbles = ((pairs &>> 4) | (pairs &<< 8)) & 0x0F0F
     // Six more than a digit's value carries into bit 4 for a letter; letters lie 39 further than digits would.
-    let letters = (nibbles &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
-    return nibbles &+ 0x3030_3030_3030_3030 &+ letters &* 39
+    let letters = ((nibbles &+ 0x0606) &>> 4) & 0x0101
+    let digits = nibbles &+ 0x3030 &+ letters &* 39
+    return unsafe unsafeBitCast(digits, to: SIMD4<UInt64>.self)
 }
 
 extension JSONValue {

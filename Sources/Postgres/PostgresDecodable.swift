@@ -7,6 +7,7 @@ public protocol PostgresDecodable {
 }
 
 extension Optional: PostgresDecodable where Wrapped: PostgresDecodable {
+    @inlinable
     public init?(postgres cell: Cell?) {
         guard let cell else {
             self = .none
@@ -19,8 +20,8 @@ extension Optional: PostgresDecodable where Wrapped: PostgresDecodable {
 
 extension Bool: PostgresDecodable {
     public init?(postgres cell: Cell?) {
-        guard let bytes = cell?.array, bytes.count == 1 else { return nil }
-        self = bytes[0] != 0
+        guard let value = cell?.boolean else { return nil }
+        self = value
     }
 }
 
@@ -60,10 +61,10 @@ extension [UInt8]: PostgresDecodable {
 }
 
 extension Identifier: PostgresDecodable {
+    @inlinable
     public init?(postgres cell: Cell?) {
-        guard let bytes = cell?.array, bytes.count == 16 else { return nil }
-        func word(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
-        self.init(high: word(0..<8), low: word(8..<16))
+        guard let uuid = cell?.uuid else { return nil }
+        self.init(high: uuid.high, low: uuid.low)
     }
 }
 
@@ -83,6 +84,7 @@ extension TimeOfDay: PostgresDecodable {
 }
 
 extension RawRepresentable where RawValue == String {
+    @inlinable
     public init?(postgres cell: Cell?) {
         guard let text = cell?.text else { return nil }
         self.init(rawValue: text)

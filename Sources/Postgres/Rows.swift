@@ -71,27 +71,32 @@ import Domain
 
 /// One row of a result.
 public struct Row {
-    let rows: Rows
+    @usableFromInline let rows: Rows
     let index: Int
 
     /// The value of the column with that name.
     /// - Throws: `unexpectedShape` when there is no such column, or it does not hold such a value.
+    @inlinable
     public subscript<Value: PostgresDecodable>(name: StaticString) -> Value {
         get throws(PostgresError) {
-            guard let column = rows.column(name) else { throw .unexpectedShape("no column \(name)") }
-            return try self[column, name]
+            // The cell lies in the rows' memory.
+            defer { withExtendedLifetime(rows) {} }
+            guard let value = Value(postgres: try cell(name)) else { throw mismatch(name, Value.self) }
+            return value
         }
     }
 
-    private subscript<Value: PostgresDecodable>(column: Int, name: StaticString) -> Value {
-        get throws(PostgresError) {
-            let type = rows.type(of: column)
-            let value: Value? = unsafe rows.withCell(index, column) { bytes in
-                unsafe Value(postgres: bytes.map { unsafe Cell(bytes: $0, type: type) })
-            }
-            guard let value else { throw .unexpectedShape("column \(name) is not a \(Value.self)") }
-            return value
-        }
+    /// Nil when null.
+    @usableFromInline
+    func cell(_ name: StaticString) throws(PostgresError) -> Cell? {
+        guard let column = rows.column(name) else { throw .unexpectedShape("no column \(name)") }
+        let type = rows.type(of: column)
+        return unsafe rows.withCell(index, column) { bytes in unsafe bytes.map { unsafe Cell(bytes: $0, type: type) } }
+    }
+
+    @usableFromInline
+    func mismatch(_ name: StaticString, _ type: Any.Type) -> PostgresError {
+        .unexpectedShape("column \(name) is not a \(type)")
     }
 
     // MARK: By position, for long results whose columns the statement fixes
@@ -104,13 +109,7 @@ public struct Row {
     }
 
     public func uuid(_ column: Int) -> (high: UInt64, low: UInt64) {
-        unsafe rows.withCell(index, column) { bytes in
-            guard let bytes = unsafe bytes, bytes.count == 16 else { return (0, 0) }
-            return (
-                unsafe UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
-                unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-            )
-        }
+        unsafe rows.withCell(index, column) { bytes in unsafe bytes.flatMap { unsafe words($0) } ?? (0, 0) }
     }
 
     public func timestamp(_ column: Int) -> Timestamp {
@@ -158,6 +157,19 @@ let jsonbType: Oid = 3802
     }
 
     public var array: [UInt8] { unsafe [UInt8](bytes) }
+
+    /// A UUID, as two numbers.
+    public var uuid: (high: UInt64, low: UInt64)? { unsafe words(bytes) }
+
+    public var boolean: Bool? { unsafe bytes.count == 1 ? bytes[0] != 0 : nil }
+}
+
+private func words(_ bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64)? {
+    guard bytes.count == 16 else { return nil }
+    return (
+        unsafe UInt64(bigEndian: bytes.loadUnaligned(as: UInt64.self)),
+        unsafe UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    )
 }
 
 private func bigEndianInteger(_ bytes: UnsafeRawBufferPointer) -> Int64? {

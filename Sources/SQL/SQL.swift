@@ -43,8 +43,10 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         }
 
         /// A value, bound as a parameter.
+        @inlinable
         public mutating func appendInterpolation(_ value: some SQLBindable) { append(value.sqlValue) }
 
+        @inlinable
         public mutating func appendInterpolation<Value: SQLBindable>(_ value: Value?) {
             append(value?.sqlValue ?? .null(Value.sqlType))
         }
@@ -52,7 +54,8 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         /// Another part of the statement, its values renumbered.
         public mutating func appendInterpolation(_ part: SQL) { sql.append(part) }
 
-        private mutating func append(_ value: SQLValue) {
+        @usableFromInline
+        mutating func append(_ value: SQLValue) {
             sql.pieces.append(.value(value.type))
             sql.values.append(value)
         }
@@ -225,8 +228,8 @@ extension TimeOfDay: SQLBindable {
 }
 
 extension Identifier: SQLBindable {
-    public static var sqlType: SQLType { .uuid }
-    public var sqlValue: SQLValue { .uuid(high: high, low: low) }
+    @inlinable public static var sqlType: SQLType { .uuid }
+    @inlinable public var sqlValue: SQLValue { .uuid(high: high, low: low) }
 }
 
 extension [UInt8]: SQLBindable {
@@ -235,8 +238,8 @@ extension [UInt8]: SQLBindable {
 }
 
 extension RawRepresentable where RawValue == String {
-    public static var sqlType: SQLType { .text }
-    public var sqlValue: SQLValue { .text(rawValue) }
+    @inlinable public static var sqlType: SQLType { .text }
+    @inlinable public var sqlValue: SQLValue { .text(rawValue) }
 }
 
 extension FamilyRole: SQLBindable {}
