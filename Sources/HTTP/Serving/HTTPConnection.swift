@@ -148,8 +148,9 @@ final class HTTPConnection: ReadinessHandler {
     }
 
     private func wakeWriter() {
-        roomWaiter?.resume()
+        guard let waiter = roomWaiter else { return }
         roomWaiter = nil
+        waiter.resume()
     }
 
     // MARK: Bookkeeping

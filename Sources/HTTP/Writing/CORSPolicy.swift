@@ -4,6 +4,7 @@ public struct CORSPolicy: Sendable {
     public let origins: Set<String>
     public let maxAge: Int
     private let grant: [HeaderField]
+    private let allowsAll: Bool
 
     public static let allowedHeaders = "authorization, content-type, idempotency-key, traceparent"
     public static let allowedMethods = "GET, POST, PUT, PATCH, DELETE"
@@ -13,6 +14,7 @@ public struct CORSPolicy: Sendable {
     public init(origins: Set<String>, maxAge: Int = 600) {
         self.origins = origins
         self.maxAge = maxAge
+        allowsAll = origins.contains("*")
         grant = [
             HeaderField("access-control-allow-methods", Self.allowedMethods),
             HeaderField("access-control-allow-headers", Self.allowedHeaders),
@@ -37,7 +39,7 @@ public struct CORSPolicy: Sendable {
     /// Adds what a page of an allowed origin needs to read the answer; `Vary` even when the origin is not allowed,
     /// because the answer depends on it.
     public func apply(to response: inout Response, for request: borrowing Request) {
-        if !origins.contains("*") { response.vary.insert(.origin) }
+        if !allowsAll { response.vary.insert(.origin) }
         guard request.headers.contains("origin"), let origin = request.headers["origin"], let allowed = allowed(origin)
         else { return }
         response.fields.append(HeaderField("access-control-allow-origin", allowed))
@@ -45,6 +47,6 @@ public struct CORSPolicy: Sendable {
     }
 
     private func allowed(_ origin: String) -> String? {
-        origins.contains("*") ? "*" : origins.contains(origin) ? origin : nil
+        allowsAll ? "*" : origins.contains(origin) ? origin : nil
     }
 }
