@@ -31,8 +31,10 @@ public enum Rewrapping {
         }
     }
 
+    public static let usualBatch: Int64 = 500
+
     /// - Returns: how many keys were wrapped anew.
-    public static func run(databaseURL: String, keys: TrailKeys, batch: Int64 = 500) async throws -> Int {
+    public static func run(databaseURL: String, keys: TrailKeys, batch: Int64 = usualBatch) async throws -> Int {
         try await Schema.onDatabase(databaseURL) { try await wrap(keys, $0, batch) }
     }
 
@@ -41,7 +43,7 @@ public enum Rewrapping {
     /// - Throws: `StillUsed` when one wrapped something meanwhile; nothing is lost then.
     public static func retire(databaseURL: String, keys: TrailKeys) async throws {
         try await Schema.onDatabase(databaseURL) { database in
-            _ = try await wrap(keys, database, 500)
+            _ = try await wrap(keys, database, usualBatch)
             for master in keys.masters.dropFirst() {
                 do {
                     try await database.transaction { try await $0.run(script: RewrapStatements.retire(master.id)) }

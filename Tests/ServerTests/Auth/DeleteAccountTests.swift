@@ -129,6 +129,49 @@ struct DeleteAccountTests {
         }
     }
 
+    @Test("of a deletion and a joining at the same moment one wins", arguments: 0..<4)
+    func joining(round: Int) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let person = try await server.account()
+            let statuses = try await ServerTests.together(4) { number in
+                if (number + round).isMultiple(of: 2) {
+                    return try await server.call("DELETE", "/api/v1/accounts/\(person.id)", as: person).status
+                }
+                let body: JSONValue = ["invite_code": .string(family.inviteCode)]
+                return try await server.call("POST", "/api/v1/families/join", as: person, body: body).status
+            }
+            #expect(statuses.allSatisfy { [200, 201, 401, 404, 409].contains($0) }, "\(statuses)")
+            let ghosts = try await server.rows(
+                """
+                SELECT u.id FROM users u JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
+                WHERE u.status = 'deleted'
+                """)
+            #expect(ghosts.isEmpty)
+        }
+    }
+
+    @Test("the database itself keeps members' accounts and deleted accounts apart")
+    func constraint() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let gone = try await server.account()
+            _ = try await delete(gone.id, server, as: gone)
+            for statement: SQL in [
+                "UPDATE users SET status = 'deleted', deleted_at = now() WHERE id = \(family.child.id)",
+                """
+                INSERT INTO memberships (family_id, user_id, role, status, joined_at)
+                VALUES (\(family.id), \(gone.id), 'participant', 'active', now())
+                """,
+            ] {
+                let error = await #expect(throws: PostgresError.self) {
+                    try await server.database.run { _ = try await $0.query(statement) }
+                }
+                #expect(error?.constraint == AccountStatements.deletedIsNoMember)
+            }
+        }
+    }
+
     @Test("asked for many times at once, it happens once")
     func together() async throws {
         try await TestServer.run { server in

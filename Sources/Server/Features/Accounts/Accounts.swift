@@ -29,17 +29,20 @@ final class Accounts {
         if let family = account.family {
             return try await families.depart(caller, user, from: family, by: .deletingAccount(answer, at: call.now))
         }
-        return try await backend.ledger.write(caller, in: .outside) { queries in
-            guard try await backend.access.account(caller, queries).family == nil else {
-                throw APIError(.conflict, "You have joined a family meanwhile.")
+        let hasJoined = APIError(.conflict, "You have joined a family meanwhile.")
+        do {
+            return try await backend.ledger.write(caller, in: .outside) { queries in
+                guard try await backend.access.account(caller, queries).family == nil else { throw hasJoined }
+                let act = Act(
+                    kind: "account.deleted", basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
+                    stampedRows: 0,
+                    rows: AccountStatements.delete(user, at: call.now) + [
+                        SessionStatements.revokeAll(of: user, at: call.now)
+                    ])
+                return .perform(act, answer)
             }
-            let act = Act(
-                kind: "account.deleted", basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
-                stampedRows: 0,
-                rows: AccountStatements.delete(user, at: call.now) + [
-                    SessionStatements.revokeAll(of: user, at: call.now)
-                ])
-            return .perform(act, answer)
+        } catch let error as PostgresError where error.constraint == AccountStatements.deletedIsNoMember {
+            throw hasJoined
         }
     }
 }

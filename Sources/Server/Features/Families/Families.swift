@@ -45,12 +45,14 @@ final class Families {
 
     static let alreadyInFamily = APIError(.conflict, "A person can be in one family at a time.")
 
-    /// Carries out what may find the person in another family by the time it is committed.
+    /// Carries out what may find the person in another family, or their account deleted, by the time it is committed.
     func admitting<Answer>(_ write: () async throws -> Answer) async throws -> Answer {
         do {
             return try await write()
         } catch let error as PostgresError where error.constraint == "one_active_family" {
             throw Self.alreadyInFamily
+        } catch let error as PostgresError where error.constraint == AccountStatements.deletedIsNoMember {
+            throw APIError(.conflict, "The account was deleted meanwhile.")
         }
     }
 }
