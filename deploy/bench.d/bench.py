@@ -61,7 +61,7 @@ def superuser(statement):
 
 def fresh_database(name="bench_copy"):
     """A copy of the seeded database, so that what one workload writes is not there for the next."""
-    superuser(f"DROP DATABASE IF EXISTS {name}")
+    superuser(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
     superuser(f"CREATE DATABASE {name} TEMPLATE {os.environ['BENCH_TEMPLATE']} OWNER nagz STRATEGY file_copy")
     superuser("CHECKPOINT")
     return name
