@@ -32,7 +32,7 @@ int CLinuxListen(const char *address, uint16_t port, int backlog);
 /// SO_REUSEPORT; another -errno where the address cannot be used.
 int CLinuxProbePort(const char *address, uint16_t port);
 
-/// Memory of 128 KB or more goes back to the system when it is freed, instead of by what malloc has seen so far.
+/// Memory of 1 MB or more goes back to the system when it is freed, instead of by what malloc has seen so far.
 void CLinuxReturnLargeBlocks(void);
 
 /// The local port of a socket, or -errno.
