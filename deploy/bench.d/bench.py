@@ -6,6 +6,7 @@ BENCH_DATA (targets.txt, since.txt), BENCH_PROGRAM, BENCH_TEMPLATE (the seeded d
 BENCH_PG_BIN, BENCH_SUPERUSER_PASSWORD, PGHOST, PGPORT, PGUSER, PGPASSWORD, NAGZ_TOKEN_KEY_FILE, BENCH_CLIMIT (optional).
 """
 import argparse
+import contextlib
 import http.client
 import itertools
 import json
@@ -151,19 +152,24 @@ def measured(load, server=None):
     return run
 
 
-def quietest(load, runs, server=None):
-    """Repeats a run while others are busy, at most runs + 2 times; keeps the quietest and answers their medians."""
+def quietest(loads, rounds):
+    """Runs the loads by turns, so that a machine that changes its speed does so for all of them, and again while others
+    are busy, at most rounds + 2 times; answers the quietest rounds, and all."""
     taken = []
-    for _ in range(runs + 2):
-        taken.append(measured(load, server))
-        if sum(run["foreign"] < QUIET for run in taken) >= runs:
+    for _ in range(rounds + 2):
+        taken.append([measured(load, server) for load, server in loads])
+        if sum(all(run["foreign"] < QUIET for run in turn) for turn in taken) >= rounds:
             break
-    kept = sorted(taken, key=lambda run: max(run["foreign"], QUIET))[:runs]
-    median = {key: statistics.median(run[key] for run in kept) for key in kept[0]}
+    return sorted(taken, key=lambda turn: max(QUIET, *(run["foreign"] for run in turn)))[:rounds], taken
+
+
+def medians(place, kept, taken):
+    """The medians of one load's runs; what went wrong is added up over all of them."""
+    median = {key: statistics.median(turn[place][key] for turn in kept) for key in kept[0][place]}
     for key in ("non_2xx", "socket_errors"):
         if key in median:
-            median[key] = sum(run[key] for run in taken)
-    median["all_rps"] = [round(run["rps"]) for run in kept]
+            median[key] = sum(turn[place][key] for turn in taken)
+    median["all_rps"] = [round(turn[place]["rps"]) for turn in kept]
     return median
 
 
@@ -195,22 +201,26 @@ def pgbench(script, database, seconds):
     return {"requests": int(found.group(1)), "rps": float(re.search(r"tps = ([\d.]+)", result.stdout).group(1))}
 
 
+@contextlib.contextmanager
 def yardstick(workload, options):
-    """What the same work reaches without this server: its name and figures, or None and why there are none."""
+    """What the same work reaches without this server: its name, and its load and process id, or why there is none."""
     if workload == "W1":
         if "BENCH_CLIMIT" not in os.environ:
-            return None, "the C prototype is not here (../shared/bench)"
+            yield None, "the C prototype is not here (../shared/bench)"
+            return
         with climit() as server:
             wrk(workload, server.port, options.connections, 1)
             load = lambda: wrk(workload, server.port, options.connections, options.seconds)
-            return "C prototype", quietest(load, options.runs, server.process.pid)
+            yield "C prototype", (load, server.process.pid)
+        return
     script = DATA / f"{workload.lower()}.pgb"
-    database = fresh_database()
+    database = fresh_database("bench_yardstick")
     try:
         pgbench(script, database, 1)
-        return "pgbench", quietest(lambda: pgbench(script, database, options.seconds), options.runs)
     except RuntimeError as problem:
-        return "failed", str(problem)
+        yield "failed", str(problem)
+        return
+    yield "pgbench", (lambda: pgbench(script, database, options.seconds), None)
 
 
 def look(workload, port, target):
@@ -235,22 +245,26 @@ def look(workload, port, target):
 
 
 def measure(workload, options):
-    with nagz(fresh_database()) as server:
+    with nagz(fresh_database()) as server, yardstick(workload, options) as (name, other):
         with open(DATA / "targets.txt") as targets:
             rows = statistics.mean(look(workload, server.port, target) for target in itertools.islice(targets, 20))
         warm = wrk(workload, server.port, options.connections, 2, strict=True)
         load = lambda: wrk(workload, server.port, options.connections, options.seconds)
-        figures = quietest(load, options.runs, server.process.pid)
+        loads = [(load, server.process.pid)] + ([] if isinstance(other, str) else [other])
+        kept, taken = quietest(loads, options.runs)
+        figures = medians(0, kept, taken)
         figures["peak_mb"] = machine.peak_megabytes(server.process.pid)
-        figures["non_2xx"] += warm["non_2xx"]
-        figures["rows"] = rows
-        figures["kilobytes"] = figures["bytes"] / figures["requests"] / 1024
-    name, other = yardstick(workload, options)
+    figures["non_2xx"] += warm["non_2xx"]
+    figures["rows"] = rows
+    figures["kilobytes"] = figures["bytes"] / figures["requests"] / 1024
     if isinstance(other, str):
         figures["no_ratio"], figures["yardstick_failed"] = other, name == "failed"
     else:
-        figures["yardstick"], figures["yardstick_rps"] = name, other["rps"]
-        figures["ratio"] = figures["rps"] / other["rps"]
+        its = medians(1, kept, taken)
+        figures["yardstick"], figures["yardstick_rps"] = name, its["rps"]
+        if its["server_us"]:
+            figures["yardstick_us"] = its["server_us"]
+        figures["ratio"] = statistics.median(ours["rps"] / theirs["rps"] for ours, theirs in kept)
     return figures
 
 
@@ -270,8 +284,8 @@ COLUMNS = [
     ("req/s", "rps", "{:,.0f}"), ("p50 ms", "p50_ms", "{:.2f}"), ("p99 ms", "p99_ms", "{:.2f}"),
     ("server µs", "server_us", "{:.1f}"), ("PostgreSQL µs", "postgres_us", "{:.1f}"), ("peak MB", "peak_mb", "{:.0f}"),
     ("non-2xx", "non_2xx", "{:.0f}"), ("KB", "kilobytes", "{:.1f}"), ("rows", "rows", "{:.0f}"),
-    ("yardstick", "yardstick", "{}"), ("its req/s", "yardstick_rps", "{:,.0f}"), ("ratio", "ratio", "{:.2f}"),
-    ("others' CPU", "foreign", "{:.2f}"),
+    ("yardstick", "yardstick", "{}"), ("its req/s", "yardstick_rps", "{:,.0f}"), ("its µs", "yardstick_us", "{:.1f}"),
+    ("ratio", "ratio", "{:.2f}"), ("others' CPU", "foreign", "{:.2f}"),
 ]
 
 
@@ -315,7 +329,7 @@ def main():
         results[workload] = measure(workload, options) | {"cold_start_ms": cold}
         print(f"{workload}: {results[workload]['rps']:,.0f} req/s, runs {results[workload]['all_rps']}", flush=True)
     options.results.write_text(json.dumps({"cold_start_ms": cold, "workloads": results}, indent=1) + "\n")
-    print(f"\n{options.connections} connections, {options.seconds} s a run, medians of the {options.runs} quietest runs;"
+    print(f"\n{options.connections} connections, {options.seconds} s a run, medians of the {options.runs} quietest rounds;"
           " µs are processor time a request\n")
     print(table(results) + "\n")
     sys.exit(0 if check_bars(results) else 1)
