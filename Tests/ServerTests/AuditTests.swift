@@ -40,8 +40,7 @@ struct AuditReadingTests {
             let family = try await server.family()
             try await server.write(["nag.created"], by: family.participant, in: family.id)
             try await server.sql("DELETE FROM audit_payload WHERE family_id = \(family.id)")
-            try await server.sql(
-                "UPDATE users SET pseudonym = NULL, status = 'deleted' WHERE id = \(family.participant.id)")
+            try await server.deleteAccount(of: family.participant)
             let page = try await server.call(API.listAuditEvents, AuditQuery(), as: family.guardian)
             #expect(page.items.count == 1)
             #expect(page.items.first?.details == nil && page.items.first?.actorID == nil)

@@ -25,7 +25,7 @@ struct MatrixTests {
             let lapsed = try await server.member("Lars", .guardian, of: family)
             try await server.sql("UPDATE sessions SET expires_at = \(server.clock.now()) WHERE id = \(lapsed.session)")
             let deleted = try await server.member("Dora", .guardian, of: family)
-            try await server.sql("UPDATE users SET status = 'deleted', pseudonym = NULL WHERE id = \(deleted.id)")
+            try await server.deleteAccount(of: deleted)
             let pending = try await server.account("Peni", status: "pending_guardian_consent")
             let other = Tokens(keys: [[UInt8](repeating: 8, count: 32)])
             let claims = Tokens.Claims(user: family.guardian.id, session: family.guardian.session)

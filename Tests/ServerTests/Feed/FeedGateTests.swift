@@ -55,7 +55,7 @@ struct FeedGateTests {
                 try await server.sql(
                     "UPDATE sessions SET expires_at = \(server.clock.now()) WHERE id = \(home.participant.session)")
             case "deleted account":
-                try await server.sql("UPDATE users SET status = 'deleted' WHERE id = \(home.participant.id)")
+                try await server.deleteAccount(of: home.participant)
             case "pending":
                 try await server.sql("UPDATE users SET status = 'pending_guardian_consent' WHERE id = \(home.child.id)")
             default: break

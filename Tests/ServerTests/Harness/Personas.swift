@@ -77,6 +77,14 @@ extension TestServer {
         return person
     }
 
+    /// Leaves the account as its deletion and the person's erasure do; sessions stay, to be refused.
+    func deleteAccount(of person: Person) async throws {
+        try await execute([
+            "UPDATE memberships SET status = 'removed', removed_at = \(clock.now()) WHERE user_id = \(person.id)",
+            "UPDATE users SET status = 'deleted', pseudonym = NULL WHERE id = \(person.id)",
+        ])
+    }
+
     private func execute(_ statements: [SQL]) async throws {
         try await database.run { _ = try await $0.exchange(statements) }
     }
