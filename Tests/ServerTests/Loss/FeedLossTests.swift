@@ -1,4 +1,5 @@
 import Foundation
+import Reactor
 import Testing
 
 @testable import Server
@@ -25,9 +26,14 @@ struct FeedLossTests {
         "the harness can fail: rows stamped before the lock are lost, and so are those of the usual reader",
         arguments: [LossHarness.Flaw.stampedBeforeTheLock, .usualReader])
     func flawsAreFound(_ flaw: LossHarness.Flaw) async throws {
-        try await TestServer.run(toleratesFaults: true) { server in
-            let account = try await LossHarness(seed: 3, flaw: flaw).run(server)
-            #expect(account.lost.contains { $0.contains("event") })
+        // Whether a row slips past depends on who comes first on a busy machine: some run must show it, not each.
+        let isFound = Locked(false)
+        for seed in 3..<13 where !isFound.withLock({ $0 }) {
+            try await TestServer.run(toleratesFaults: true) { server in
+                let account = try await LossHarness(seed: seed, flaw: flaw).run(server)
+                isFound.withLock { $0 = account.lost.contains { $0.contains("event") } }
+            }
         }
+        #expect(isFound.withLock { $0 })
     }
 }
