@@ -150,11 +150,13 @@ import SQL
             exchange.finish()
             armWatchdog()
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
-            if case .prepare(let shape) = exchange.nextStep() {
+            switch exchange.nextStep() {
+            case .execute: exchange.rows.append(unsafe Rows(adopting: result))
+            case .prepare(let shape):
                 unsafe PQclear(result)
                 if let shape { preparedNames[shape] = exchange.preparing[shape] }
-            } else {
-                exchange.rows.append(unsafe Rows(adopting: result))
+            // What a script returns is dropped.
+            case nil: unsafe PQclear(result)
             }
         case PGRES_PIPELINE_ABORTED:
             _ = exchange.nextStep()

@@ -86,7 +86,7 @@ public struct Row {
         }
     }
 
-    /// Nil when null.
+    /// Nil when null. Valid for as long as the caller keeps `rows`.
     @usableFromInline
     func cell(_ name: StaticString) throws(PostgresError) -> Cell? {
         guard let column = rows.column(name) else { throw .unexpectedShape("no column \(name)") }
