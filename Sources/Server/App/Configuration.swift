@@ -56,5 +56,7 @@ public struct Configuration: Sendable {
         ("statement_timeout", "5000"), ("lock_timeout", "2000"), ("idle_in_transaction_session_timeout", "5000"),
         // Short statements spend more on planning than on running; every one of them is keyed by family.
         ("plan_cache_mode", "force_generic_plan"), ("TimeZone", "UTC"), ("jit", "off"),
+        // Plans are kept, and may be made while a table is still small: every statement has an index to go by.
+        ("enable_seqscan", "off"),
     ].map { (name: $0.0, value: $0.1) }
 }
