@@ -6,6 +6,13 @@ import SQL
 public protocol Queries {
     /// Runs one statement and returns its rows. On the pool it is a transaction of its own.
     func query(_ statement: SQL) async throws(PostgresError) -> Rows
+    /// Runs one `SELECT` that takes little time and memory. On the pool it may share a statement, and so its fate in a
+    /// timeout, with others of the same shape: for what every request asks.
+    func read(_ statement: SQL) async throws(PostgresError) -> Rows
+}
+
+extension Queries {
+    public func read(_ statement: SQL) async throws(PostgresError) -> Rows { try await query(statement) }
 }
 
 /// The sessions of one loop with PostgreSQL, shared by its requests behind a bounded queue.
@@ -28,6 +35,9 @@ public final class Database: Queries {
         /// Whether those who wait are told at once that a session could not be opened: for tools, which have nobody to
         /// come back to.
         public var givesUpOnFailure = false
+        /// Reads that share a statement at most, and such statements under way at most.
+        public var sharedReads = 8
+        public var sharedStatements = 2
         public init() {}
     }
 
@@ -37,6 +47,8 @@ public final class Database: Queries {
     private var connections: [Connection] = []
     private var attempts: [Connecting] = []
     private var waiters = WaitingLine()
+    private lazy var reads = GroupRead(
+        self, batchLimit: limits.sharedReads, concurrency: limits.sharedStatements)
     private var reconnectPause = Duration.milliseconds(50)
     private var isClosed = false
     /// Why the last attempt to open a session failed; nil once one is open.
@@ -60,6 +72,8 @@ public final class Database: Queries {
         guard let first = rows.first else { throw .unexpectedShape("no result") }
         return first
     }
+
+    public func read(_ statement: SQL) async throws(PostgresError) -> Rows { try await reads.run(statement) }
 
     /// Runs the statements as one implicit transaction in one round trip.
     public func exchange(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {

@@ -6,12 +6,15 @@ import SQL
 ///
 /// Each write MUST be one statement that decides by itself whether it applies (it returns no row when it does not) and
 /// names the lock it takes by its key. The statements of a batch run in key order, so that batches never wait for each
-/// other in a circle. When one of them is refused the batch is rolled back and each runs alone. A result is handed over
-/// only after its commit; if the process dies before, the write either happened whole or not at all.
+/// other in a circle. Writes that say so and have the same shape and different keys become one statement (`SQL.merged`),
+/// which is a batch by itself. When a statement is refused the batch is rolled back and each runs alone. A result is
+/// handed over only after its commit; if the process dies before, the write either happened whole or not at all.
 public final class GroupCommit {
     private struct Write {
         let statement: SQL
         let key: Key
+        /// Nil for a write that cannot be merged with others.
+        let shape: SQL.Shape?
         let continuation: CheckedContinuation<Confined<Result<Rows, PostgresError>>, Never>
         var attempts = 0
 
@@ -43,9 +46,13 @@ public final class GroupCommit {
     }
 
     /// Runs the statement in a transaction shared with others, and returns its rows after the commit.
-    public func run(_ statement: SQL, key: Key) async throws(PostgresError) -> Rows {
+    /// - Parameter canMerge: whether it says itself how it is merged, with `SQL.requests`.
+    public func run(_ statement: SQL, key: Key, canMerge: Bool = false) async throws(PostgresError) -> Rows {
         let result = await withCheckedContinuation { continuation in
-            pending.append(Write(statement: statement, key: key, continuation: continuation))
+            pending.append(
+                Write(
+                    statement: statement, key: key, shape: canMerge ? statement.shape : nil,
+                    continuation: continuation))
             scheduleFlush()
         }
         return try result.value.get()
@@ -61,9 +68,8 @@ public final class GroupCommit {
     }
 
     private func flush() {
-        while running < concurrency, !pending.isEmpty {
-            let batch = pending.prefix(batchLimit).sorted { ($0.key.high, $0.key.low) < ($1.key.high, $1.key.low) }
-            pending.removeFirst(batch.count)
+        while running < concurrency, let first = pending.first {
+            let batch = takeBatch(like: first).sorted { ($0.key.high, $0.key.low) < ($1.key.high, $1.key.low) }
             running += 1
             batches += 1
             database.poller.spawn { [self] in
@@ -74,10 +80,22 @@ public final class GroupCommit {
         }
     }
 
+    /// The first of those that wait and all that can share its transaction; of a merged statement no two have one key.
+    private func takeBatch(like first: Write) -> [Write] {
+        var batch: [Write] = []
+        pending.removeAll { write in
+            guard batch.count < batchLimit, write.shape == first.shape,
+                write.shape == nil || !batch.contains(where: { $0.key == write.key })
+            else { return false }
+            batch.append(write)
+            return true
+        }
+        return batch
+    }
+
     private func commit(_ batch: [Write]) async {
         do {
-            let rows = try await database.exchange(batch.map(\.statement))
-            for (write, rows) in zip(batch, rows) { write.finish(.success(rows)) }
+            for (write, rows) in zip(batch, try await rows(of: batch)) { write.finish(.success(rows)) }
         } catch .refused where batch.count > 1 {
             // One spoiled it for all: nothing of the batch was kept.
             for write in batch { await commit([write]) }
@@ -91,5 +109,13 @@ public final class GroupCommit {
                 }
             }
         }
+    }
+
+    private func rows(of batch: [Write]) async throws(PostgresError) -> [Rows] {
+        let statements = batch.map(\.statement)
+        guard batch.count > 1, batch[0].shape != nil, let merged = SQL.merged(statements) else {
+            return try await database.exchange(statements)
+        }
+        return try await database.query(merged).split(among: batch.count)
     }
 }

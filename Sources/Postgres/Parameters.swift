@@ -69,24 +69,26 @@ struct Parameters {
         case .json(let value):
             buffer.append(1)  // the version of jsonb's binary form
             buffer.append(contentsOf: value.utf8)
-        case .uuids(let values): appendArray(values, of: .uuid, to: &buffer)
-        case .texts(let values): appendArray(values.map(SQLValue.text), of: .text, to: &buffer)
+        case .array(let type, let values): appendArray(values, of: type, to: &buffer)
         }
     }
 
-    /// array_recv: dimensions, null flag, element type, length, lower bound, then each element with its length.
+    /// array_recv: dimensions, whether there are nulls, element type, length, lower bound, then each element with its
+    /// length.
     private static func appendArray(_ values: [SQLValue], of type: SQLType, to buffer: inout [UInt8]) {
         append(Int32(values.isEmpty ? 0 : 1), to: &buffer)
-        append(Int32(0), to: &buffer)
+        append(Int32(values.contains { $0.isNull } ? 1 : 0), to: &buffer)
         append(type.oid, to: &buffer)
         guard !values.isEmpty else { return }
         append(Int32(clamping: values.count), to: &buffer)
         append(Int32(1), to: &buffer)
         for value in values {
-            var element: [UInt8] = []
-            append(value, to: &element)
-            append(Int32(clamping: element.count), to: &buffer)
-            buffer.append(contentsOf: element)
+            let place = buffer.count
+            append(Int32(-1), to: &buffer)
+            if value.isNull { continue }
+            append(value, to: &buffer)
+            let length = UInt32(clamping: buffer.count - place - 4)
+            for index in 0..<4 { buffer[place + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * UInt32(index))) }
         }
     }
 
@@ -110,8 +112,18 @@ extension SQLType {
         case .uuid: 2950
         case .timestamp: 1184
         case .json: 3802
-        case .uuids: 2951
+        case .booleans: 1000
+        case .integers: 1016
+        case .doubles: 1022
         case .texts: 1009
+        case .byteStrings: 1001
+        case .uuids: 2951
+        case .timestamps: 1185
+        case .jsons: 3807
         }
     }
+}
+
+extension SQLValue {
+    fileprivate var isNull: Bool { if case .null = self { true } else { false } }
 }

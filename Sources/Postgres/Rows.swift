@@ -4,6 +4,10 @@ import Domain
 /// The rows of one statement, as libpq holds them, in binary format.
 @safe public final class Rows {
     private let result: OpaquePointer
+    /// Whose memory it is; nil for rows of their own.
+    private let whole: Rows?
+    private let firstRow: Int
+    private let firstColumn: Int
     public let count: Int
     let columnCount: Int
     /// How many rows the statement inserted, updated or deleted (or selected).
@@ -11,11 +15,36 @@ import Domain
 
     init(adopting result: OpaquePointer) {
         unsafe self.result = unsafe result
+        (whole, firstRow, firstColumn) = (nil, 0, 0)
         count = Int(unsafe PQntuples(result))
         columnCount = Int(unsafe PQnfields(result))
     }
 
-    deinit { unsafe PQclear(result) }
+    /// Some rows of `whole`, without its first column.
+    private init(_ range: Range<Int>, of whole: Rows) {
+        unsafe result = unsafe whole.result
+        (self.whole, firstRow, firstColumn) = (whole, range.lowerBound, 1)
+        count = range.count
+        columnCount = max(0, whole.columnCount - 1)
+    }
+
+    deinit { if whole == nil { unsafe PQclear(result) } }
+
+    /// The rows of each of the statements that were merged into one: the first column says whose a row is, from 1 on.
+    /// - Throws: `unexpectedShape` where the rows of a statement do not lie together.
+    func split(among statements: Int) throws(PostgresError) -> [Rows] {
+        var ranges = [Range<Int>?](repeating: nil, count: statements)
+        var last = 0
+        for row in 0..<count {
+            let place = Int(Row(rows: self, index: row).integer(0))
+            guard (1...statements).contains(place), place == last || ranges[place - 1] == nil else {
+                throw .unexpectedShape("rows of a merged statement")
+            }
+            ranges[place - 1] = (ranges[place - 1]?.lowerBound ?? row)..<(row + 1)
+            last = place
+        }
+        return ranges.map { Rows($0 ?? 0..<0, of: self) }
+    }
 
     public var isEmpty: Bool { count == 0 }
 
@@ -43,7 +72,7 @@ import Domain
 
     func column(_ name: StaticString) -> Int? {
         for column in 0..<columnCount {
-            guard let candidate = unsafe PQfname(result, Int32(column)) else { continue }
+            guard let candidate = unsafe PQfname(result, Int32(column + firstColumn)) else { continue }
             if unsafe strcmp(candidate, name) { return column }
         }
         return nil
@@ -60,13 +89,14 @@ import Domain
     @inline(__always)
     func withCell<Value>(_ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer?) -> Value) -> Value {
         precondition(row < count && column < columnCount)
-        let (row, column) = (Int32(truncatingIfNeeded: row), Int32(truncatingIfNeeded: column))
+        let row = Int32(truncatingIfNeeded: row &+ firstRow)
+        let column = Int32(truncatingIfNeeded: column &+ firstColumn)
         let length = Int(unsafe PQgetlength(result, row, column))
         if length == 0, unsafe PQgetisnull(result, row, column) != 0 { return body(nil) }
         return unsafe body(UnsafeRawBufferPointer(start: PQgetvalue(result, row, column), count: length))
     }
 
-    func type(of column: Int) -> Oid { unsafe PQftype(result, Int32(truncatingIfNeeded: column)) }
+    func type(of column: Int) -> Oid { unsafe PQftype(result, Int32(truncatingIfNeeded: column &+ firstColumn)) }
 }
 
 /// One row of a result.

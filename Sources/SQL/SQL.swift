@@ -9,16 +9,23 @@ import Domain
 public struct SQL: Sendable, ExpressibleByStringInterpolation {
     /// The text, a piece at a time. Plain values without references: statements are put together from parts for every
     /// request, and copying these costs next to nothing.
-    private var pieces: [Piece]
+    var pieces: [Piece]
     /// The values, in the order of their places.
-    public private(set) var values: [SQLValue] = []
-    private var runtimeTexts: [String] = []
+    public internal(set) var values: [SQLValue] = []
+    private(set) var runtimeTexts: [String] = []
 
-    fileprivate enum Piece {
+    enum Piece {
         case literal(StaticString)
         /// The next of `runtimeTexts`.
         case runtimeText
         case value(SQLType)
+        // For `merged`:
+        /// Where the values of all merged statements stand as a table; nothing in a statement alone.
+        case requests
+        /// Nothing in a statement alone.
+        case onlyMerged(StaticString)
+        /// The value with that number of the request at hand.
+        case requestValue(Int)
     }
 
     public init(stringLiteral text: StaticString) { pieces = [.literal(text)] }
@@ -54,6 +61,9 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         /// Another part of the statement, its values renumbered.
         public mutating func appendInterpolation(_ part: SQL) { sql.append(part) }
 
+        /// Text that is there only when the statement is merged with others.
+        public mutating func appendInterpolation(merged text: StaticString) { sql.pieces.append(.onlyMerged(text)) }
+
         @usableFromInline
         mutating func append(_ value: SQLValue) {
             sql.pieces.append(.value(value.type))
@@ -61,7 +71,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         }
     }
 
-    private init(pieces: [Piece]) { self.pieces = pieces }
+    init(pieces: [Piece]) { self.pieces = pieces }
 
     private mutating func append(_ part: SQL) {
         pieces.append(contentsOf: part.pieces)
@@ -92,6 +102,8 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
             case .value:
                 count += 1
                 text += "$\(count)"
+            case .requests, .onlyMerged: break
+            case .requestValue(let number): text += "value_\(number)"
             }
         }
         return text
@@ -117,12 +129,14 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 }
 
 extension SQL.Piece {
-    /// The address of a literal, or a small number for what stands between them.
+    /// The address of a literal, or a small number, which is no address, for what stands between them.
     fileprivate var mark: UInt {
         switch self {
-        case .literal(let text): UInt(bitPattern: text.utf8Start)
+        case .literal(let text), .onlyMerged(let text): UInt(bitPattern: text.utf8Start)
         case .runtimeText: 0
-        case .value(let type): type.mark
+        case .value(let type): UInt(type.rawValue)
+        case .requests: 255
+        case .requestValue(let number): 256 + UInt(number)
         }
     }
 }
@@ -139,8 +153,8 @@ public enum SQLValue: Hashable, Sendable {
     case timestamp(Timestamp)
     /// A JSON document, as text.
     case json(String)
-    case uuids([SQLValue])
-    case texts([String])
+    /// Values of one scalar type.
+    case array(SQLType, [SQLValue])
 
     public var type: SQLType {
         switch self {
@@ -153,31 +167,19 @@ public enum SQLValue: Hashable, Sendable {
         case .uuid: .uuid
         case .timestamp: .timestamp
         case .json: .json
-        case .uuids: .uuids
-        case .texts: .texts
+        case .array(let element, _): element.array ?? element
         }
     }
 }
 
 /// The types a parameter can have.
-public enum SQLType: Hashable, Sendable {
-    case boolean, integer, double, text, bytes, uuid, timestamp, json, uuids, texts
+public enum SQLType: UInt8, Sendable {
+    case boolean = 1
+    case integer, double, text, bytes, uuid, timestamp, json
+    case booleans, integers, doubles, texts, byteStrings, uuids, timestamps, jsons
 
-    /// A number that is no address of a literal.
-    fileprivate var mark: UInt {
-        switch self {
-        case .boolean: 1
-        case .integer: 2
-        case .double: 3
-        case .text: 4
-        case .bytes: 5
-        case .uuid: 6
-        case .timestamp: 7
-        case .json: 8
-        case .uuids: 9
-        case .texts: 10
-        }
-    }
+    /// The arrays of a scalar type; nil for an array.
+    public var array: SQLType? { SQLType(rawValue: rawValue + 8).flatMap { rawValue <= 8 ? $0 : nil } }
 }
 
 /// A Swift value that can be a parameter.
@@ -262,8 +264,8 @@ public struct SQLList: SQLBindable {
     public static var sqlType: SQLType { .uuids }
     public let sqlValue: SQLValue
 
-    public init<Kind>(_ ids: [Identifier<Kind>]) { sqlValue = .uuids(ids.map(\.sqlValue)) }
-    public init(_ texts: [String]) { sqlValue = .texts(texts) }
+    public init<Kind>(_ ids: [Identifier<Kind>]) { sqlValue = .array(.uuid, ids.map(\.sqlValue)) }
+    public init(_ texts: [String]) { sqlValue = .array(.text, texts.map(\.sqlValue)) }
 }
 
 /// A JSON document as text, bound as `jsonb`.

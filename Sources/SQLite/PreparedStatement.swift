@@ -54,7 +54,7 @@ import SQL
         case .uuid(let high, let low): bind(uuidBytes(high, low), at: place)
         case .timestamp(let moment): unsafe sqlite3_bind_int64(handle, place, moment.microseconds)
         // Lists are PostgreSQL's; here a statement runs once for each.
-        case .uuids, .texts: SQLITE_MISMATCH
+        case .array: SQLITE_MISMATCH
         }
     }
 

@@ -37,6 +37,8 @@ struct Act {
     var changesRights = false
     /// The most rows of one entity of the feed that the act stamps; 400 at most.
     var stampedRows = 1
+    /// Whether acts of the same shape may be one statement: wherever a value stands in the rows, `tick` MUST be in scope.
+    var canMerge = false
     var rows: [SQL] = []
 }
 

@@ -65,7 +65,8 @@ final class Ledger {
                 guard let (act, outcome) = Self.act(of: decision) else { return try Self.answer(of: decision) }
                 let seal = try await seal(for: act, database)
                 let statement = statement(act, in: family, context, once: once, outcome: outcome, seal: seal)
-                if try await !commits.run(statement, key: (family.high, family.low)).isEmpty {
+                let mark = (family.high, family.low)
+                if try await !commits.run(statement, key: mark, canMerge: act.canMerge && once == nil).isEmpty {
                     committed(seal)
                     return try Self.answer(of: decision)
                 }
@@ -218,7 +219,7 @@ final class Ledger {
             )
             """)
         if let once, let outcome { parts.append(once.record(outcome, at: context.now)) }
-        parts.append(" SELECT seq, ts FROM tick")
+        parts.append(" SELECT \(merged: "place, ")seq, ts FROM tick")
         return .joined(parts, separator: "")
     }
 
@@ -232,7 +233,7 @@ final class Ledger {
             }
         let next: SQL = "ledger_ts(c.ts, c.burst, \(now), \(act.stampedRows)::integer)"
         return """
-            WITH tick AS (
+            WITH \(SQL.requests)tick AS (
                 UPDATE family_clock c SET
                     seq = c.seq + 1,
                     ts = \(next),
@@ -241,8 +242,8 @@ final class Ledger {
                     prev_head = c.head,
                     head = sha256('\\x01'::bytea || c.head || uuid_send(c.family_id) || int8send(c.seq + 1)
                                   || timestamptz_send(\(next)) || \(entry))
-                WHERE c.family_id = \(family) AND c.ts < \(now + Self.largestLead) \(basis)
-                RETURNING c.family_id, c.seq, c.ts, c.prev_head, c.head
+                \(merged: "FROM request ")WHERE c.family_id = \(family) AND c.ts < \(now + Self.largestLead) \(basis)
+                RETURNING c.family_id, c.seq, c.ts, c.prev_head, c.head\(merged: ", request.*")
             )
             """
     }

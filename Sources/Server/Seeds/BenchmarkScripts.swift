@@ -85,7 +85,7 @@ struct BenchmarkScripts {
         case .null: "NULL"
         case .double(let number): "\(number)::float8"
         case .json(let text): "'\(text.replacing("'", with: "''"))'::jsonb"
-        case .uuids, .texts: "NULL"
+        case .array: "NULL"
         }
     }
 }

@@ -34,7 +34,7 @@ final class Sealing {
     func seal(for person: Pseudonym, _ queries: any Queries) async throws -> Seal? {
         guard let master = keys?.masters.first else { return nil }
         if let key = known[person] { return Seal(key: key) }
-        guard let row = try await queries.query(SubjectKeyStatements.find(person)).first else {
+        guard let row = try await queries.read(SubjectKeyStatements.find(person)).first else {
             let key = SubjectKey(id: person, secret: random.bytes(32))
             let wrapped = master.wrap(key, nonce: random.bytes(24))
             return Seal(key: key, keeping: SubjectKeyStatements.keep(person, master: master.id, wrapped))

@@ -148,6 +148,7 @@ extension SQLValue {
         case .json: "jsonb"
         case .uuids: "uuid[]"
         case .texts: "text[]"
+        default: "unknown"
         }
     }
 
@@ -158,8 +159,7 @@ extension SQLValue {
         case .text(let text): "'\(text)'"
         case .uuid(let high, let low): "'\(UserID(high: high, low: low))'"
         case .timestamp(let moment): "'\(moment.rfc3339)'"
-        case .uuids(let values): "ARRAY[\(values.map(\.literal).joined(separator: ", "))]::uuid[]"
-        case .texts(let texts): "ARRAY[\(texts.map { "'\($0)'" }.joined(separator: ", "))]::text[]"
+        case .array(_, let values): "ARRAY[\(values.map(\.literal).joined(separator: ", "))]::\(typeName)"
         default: "NULL"
         }
     }

@@ -175,7 +175,7 @@ final class Mediator {
     private func consult(
         _ caller: Caller, on nag: NagID, _ depth: AIStatements.Depth, _ queries: any Queries
     ) async throws -> NagConsultation {
-        let rows = try await queries.query(
+        let rows = try await queries.read(
             AIStatements.nagFacts(nag, for: caller, standing: backend.access.standing(caller), depth))
         guard let row = rows.first else { throw Access.sessionEnded }
         return try NagConsultation(row, nag, depth, now: caller.now, zones: backend.zones)
@@ -215,6 +215,7 @@ final class Mediator {
             kind: operation.auditKind,
             basis: mediation.countsOnce ? .nothingChanged(since: asker.seq) : .rightsUnchanged(since: asker.seq),
             actor: SystemActor.mediator, subject: subject, resource: nag?.retyped(), details: details,
+            canMerge: true,
             rows: [
                 AIStatements.record(
                     event, nag, (mediation.promptType ?? operation).promptType, mediation.tone, mediation.summary,

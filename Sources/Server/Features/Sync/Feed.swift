@@ -16,12 +16,14 @@ final class Feed {
     func read(_ caller: Caller, _ call: Call<SyncQuery, NoBody>) async throws -> [UInt8] {
         let family = call.parameters.familyID
         let request = FeedRequest(call.parameters)
-        // The rows have no name here: a named value would live on, half a megabyte of them, while the grant waits.
+        let statement = SyncStatements.page(
+            family, for: caller, standing: backend.access.standing(caller), from: request.start,
+            withFacts: call.parameters.facts)
+        // Who comes from a place mostly gets a few rows. The rows have no name here: a named value would live on, half a
+        // megabyte of them, while the grant waits.
         let page = try FeedPage(
-            await backend.database.query(
-                SyncStatements.page(
-                    family, for: caller, standing: backend.access.standing(caller), from: request.start,
-                    withFacts: call.parameters.facts)),
+            request.start.isBeginning
+                ? await backend.database.query(statement) : await backend.database.read(statement),
             family, request, at: call.now, checkpoint: backend.trailHead.now.note)
         // What a legacy client gets it brings back; development tokens have no session to note it for.
         if request.isLegacy, !page.isGranted, caller.sessionID != SessionID(high: 0, low: 0) {

@@ -143,6 +143,8 @@ enum FeedStart {
     /// that was kept back then, and if no nag can have left the feed since.
     case after(Cursor)
 
+    var isBeginning: Bool { if case .beginning = self { true } else { false } }
+
     /// Whether the claim holds, over the columns of `sighted`.
     fileprivate func condition(at now: Timestamp) -> SQL {
         switch self {
