@@ -36,7 +36,7 @@ public final class Database: Queries {
         /// come back to.
         public var givesUpOnFailure = false
         /// Reads that share a statement at most, and such statements under way at most.
-        public var sharedReads = 8
+        public var sharedReads = 16
         public var sharedStatements = 2
         public init() {}
     }

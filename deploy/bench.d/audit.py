@@ -37,7 +37,7 @@ def median_ms(script, database, folder, seconds):
     subprocess.run(
         [os.environ["BENCH_PG_BIN"] + "/pgbench", "-n", "-M", "prepared", "-c", "4", "-j", "2", "-T", str(seconds), "-l",
          "--log-prefix", str(folder / script.stem), "-f", str(script), database], check=True, capture_output=True,
-        env=dict(os.environ, PGOPTIONS="-c role=nagz_server -c plan_cache_mode=force_generic_plan -c jit=off"))
+        env=dict(os.environ, PGOPTIONS=(bench.DATA / "pgoptions.txt").read_text()))
     latencies = []
     for log in folder.glob(script.stem + ".[0-9]*"):
         latencies += [int(line.split()[2]) for line in log.read_text().splitlines()]

@@ -191,7 +191,7 @@ def pgbench(script, database, seconds):
     result = subprocess.run(
         [os.environ["BENCH_PG_BIN"] + "/pgbench", "-n", "-M", "prepared", "-c", "16", "-j", "2", "-T", str(seconds),
          "-D", f"since={since}", "-f", str(script), database],
-        env=dict(os.environ, PGOPTIONS="-c role=nagz_server -c plan_cache_mode=force_generic_plan -c jit=off"), capture_output=True, text=True)
+        env=dict(os.environ, PGOPTIONS=(DATA / "pgoptions.txt").read_text()), capture_output=True, text=True)
     found = re.search(r"actually processed: (\d+)", result.stdout)
     if result.returncode or not found or int(found.group(1)) == 0:
         # The first line names the program; of what it says then the last line tells most.

@@ -7,7 +7,7 @@ public struct Configuration: Sendable {
     public var port: UInt16 = 9_800
     public var databaseURL: String
     /// The role the server acts as, with no more rights than it needs; nil stays the URL's own role.
-    public var databaseRole: String? = "nagz_server"
+    public var databaseRole: String? = serverRole
     /// Event loops, each a thread.
     public var loops: Int
     /// Database sessions of all loops together: four a loop, at most 16, unless told otherwise. Requests share sessions by
@@ -51,12 +51,15 @@ public struct Configuration: Sendable {
         public let name: String
     }
 
+    static let serverRole = "nagz_server"
+
     /// What a session with the database is held to.
     static let sessionSettings = [
         ("statement_timeout", "5000"), ("lock_timeout", "2000"), ("idle_in_transaction_session_timeout", "5000"),
         // Short statements spend more on planning than on running; every one of them is keyed by family.
         ("plan_cache_mode", "force_generic_plan"), ("TimeZone", "UTC"), ("jit", "off"),
-        // Plans are kept, and may be made while a table is still small: every statement has an index to go by.
-        ("enable_seqscan", "off"),
+        // Plans are kept, and may be made while a table is still small: every statement has an index to go by, and what it
+        // asks for is mostly in memory.
+        ("enable_seqscan", "off"), ("random_page_cost", "1.1"),
     ].map { (name: $0.0, value: $0.1) }
 }

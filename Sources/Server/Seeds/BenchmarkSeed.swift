@@ -15,7 +15,7 @@ public enum BenchmarkSeed {
 
     /// Fills an empty, migrated database, and writes what load scripts need into `folder`: `targets.txt` (a line for
     /// each of at most 2,000 guardians: access token, family and ten of its nags), `since.txt` (a time about ten changed
-    /// rows back), and the pgbench scripts `w2.pgb`, `w3.pgb`, `w4.pgb`.
+    /// rows back), the pgbench scripts `w2.pgb`, `w3.pgb`, `w4.pgb`, and `pgoptions.txt`, what their sessions are told.
     public static func run(
         databaseURL: String, tokens: Tokens, trailKeys: TrailKeys, families: Int, folder: String,
         progress: @escaping @Sendable (String) -> Void
