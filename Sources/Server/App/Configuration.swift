@@ -58,8 +58,8 @@ public struct Configuration: Sendable {
         ("statement_timeout", "5000"), ("lock_timeout", "2000"), ("idle_in_transaction_session_timeout", "5000"),
         // Short statements spend more on planning than on running; every one of them is keyed by family.
         ("plan_cache_mode", "force_generic_plan"), ("TimeZone", "UTC"), ("jit", "off"),
-        // Plans are kept, and may be made while a table is still small: every statement has an index to go by, and what it
-        // asks for is mostly in memory.
-        ("enable_seqscan", "off"), ("random_page_cost", "1.1"),
+        // Plans are kept, and may be made while a table is still small: every statement and every join has an index to go
+        // by, and what it asks for is mostly in memory.
+        ("enable_seqscan", "off"), ("enable_hashjoin", "off"), ("enable_mergejoin", "off"), ("random_page_cost", "1.1"),
     ].map { (name: $0.0, value: $0.1) }
 }

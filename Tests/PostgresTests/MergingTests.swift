@@ -1,0 +1,175 @@
+import Domain
+import Postgres
+import Reactor
+import SQL
+import Testing
+
+@Suite("Statements of one shape as one") struct MergingTests {
+    /// What each of `count` tasks of the loop came to, all begun in one turn.
+    private static func together(
+        _ count: Int, on database: Database, _ body: @escaping (Int) async throws -> String
+    ) async -> [String] {
+        await withCheckedContinuation { (done: CheckedContinuation<[String], Never>) in
+            var outcomes: [Int: String] = [:]
+            for number in 1...count {
+                database.poller.spawn {
+                    do { outcomes[number] = try await body(number) } catch {
+                        outcomes[number] = (error as? PostgresError)?.sqlState ?? "\(error)"
+                    }
+                    if outcomes.count == count {
+                        done.resume(returning: outcomes.sorted { $0.key < $1.key }.map(\.value))
+                    }
+                }
+            }
+        }
+    }
+
+    @Test("values of every type and nulls come back to whom they belong")
+    func everyType() async throws {
+        try await withDatabase { database in
+            let id = NagID(high: 0x0011_2233_4455_6677, low: 0x8899_aabb_ccdd_eeff)
+            let moment = Timestamp(microseconds: 1_795_241_779_123_456)
+            let outcomes = await Self.together(7, on: database) { number in
+                let isOdd = number % 2 == 1
+                let row = try await database.read(
+                    """
+                    SELECT \(isOdd) AS odd, \(Int64(number) - 4) AS n, \(Double(number) / 2) AS half,
+                           \("zoë \u{1F600} '\\{}\",NULL\(number)") AS text, \([UInt8](repeating: 255, count: number)) AS bytes,
+                           \(isOdd ? id : nil) AS id, \(moment) AS moment, \(SQLJSON(#"{"a": \#(number)}"#)) AS json
+                    """
+                ).one()
+                #expect(try row["odd"] == isOdd)
+                #expect(try row["n"] == number - 4)
+                #expect(try row["half"] == Double(number) / 2)
+                #expect(try row["text"] == "zoë \u{1F600} '\\{}\",NULL\(number)")
+                #expect(try row["bytes"] == [UInt8](repeating: 255, count: number))
+                #expect(try (row["id"] as NagID?) == (isOdd ? id : nil))
+                #expect(try row["moment"] == moment)
+                #expect(try row["json"] == #"{"a": \#(number)}"#)
+                return "\(try row["n"] as Int)"
+            }
+            #expect(outcomes == (1...7).map { "\($0 - 4)" })
+        }
+    }
+
+    @Test("reads that wait together share a statement; each gets its own rows, none, one or many")
+    func reads() async throws {
+        try await withDatabase { database in
+            let outcomes = await Self.together(100, on: database) { number in
+                let rows = try await database.read(
+                    """
+                    WITH counted AS MATERIALIZED (SELECT i FROM generate_series(1, \(number % 5)) i)
+                    SELECT i AS n, \(number) AS of, statement_timestamp() AS at FROM counted ORDER BY i DESC
+                    """)
+                for index in 0..<rows.count {
+                    #expect(try rows[index]["n"] == rows.count - index)
+                    #expect(try rows[index]["of"] == number)
+                }
+                return "\(rows.count) \(try rows.first?["at"] as Timestamp?)"
+            }
+            #expect(outcomes.map { $0.prefix(1) } == (1...100).map { "\($0 % 5)" })
+            // A hundred reads, sixteen a statement at most: those with rows saw few moments.
+            let moments = Set(outcomes.filter { !$0.hasPrefix("0") }.map { $0.dropFirst(2) })
+            #expect((7...25).contains(moments.count))
+        }
+    }
+
+    @Test("a read that is refused spoils nobody else's, and those of other shapes wait for their turn")
+    func refusals() async throws {
+        try await withDatabase { database in
+            let outcomes = await Self.together(60, on: database) { number in
+                switch number % 3 {
+                case 0: "\(try await database.read("SELECT 1000 / \(number % 4) AS n").one()["n"] as Int)"
+                case 1: "\(try await database.read("SELECT \(number) AS m").one()["m"] as Int)"
+                default: "\(try await database.read("SELECT 7::bigint AS constant").one()["constant"] as Int)"
+                }
+            }
+            #expect(
+                outcomes
+                    == (1...60).map { number in
+                        switch number % 3 {
+                        case 0: number % 4 == 0 ? "22012" : "\(1000 / (number % 4))"
+                        case 1: "\(number)"
+                        default: "7"
+                        }
+                    })
+        }
+    }
+
+    /// A write as the ledger's are: it takes a row, and applies only where that goes.
+    private static func write(_ number: Int, of row: Int) -> SQL {
+        """
+        WITH \(SQL.requests)tick AS (
+            UPDATE clock c SET seq = c.seq + 1 \(merged: "FROM request ")WHERE c.id = \(row) AND c.id <> 5
+            RETURNING c.id, c.seq\(merged: ", request.*")
+        ), kept AS (INSERT INTO thing (id, clock, note) SELECT \(number), id, \(number == 9 ? nil : "n\(number)") FROM tick)
+        SELECT \(merged: "place, ")seq FROM tick
+        """
+    }
+
+    @Test("writes of one shape and different keys are one statement; what does not apply or is refused is so alone")
+    func writes() async throws {
+        try await withDatabase { database in
+            _ = try await database.query("CREATE TABLE clock (id bigint PRIMARY KEY, seq bigint NOT NULL DEFAULT 0)")
+            _ = try await database.query("INSERT INTO clock (id) SELECT generate_series(0, 9)")
+            _ = try await database.query(
+                """
+                CREATE TABLE thing (id bigint PRIMARY KEY CHECK (id <> 33), clock bigint NOT NULL, note text,
+                                    tx bigint DEFAULT txid_current(), at timestamptz DEFAULT statement_timestamp())
+                """)
+            let commits = GroupCommit(database, batchLimit: 8, concurrency: 2)
+            let outcomes = await Self.together(60, on: database) { number in
+                let rows = try await commits.run(
+                    Self.write(number, of: number % 10), key: (0, UInt64(number % 10)), canMerge: true)
+                return rows.isEmpty ? "-" : "\(try rows.one()["seq"] as Int)"
+            }
+            // Nobody is told a number twice; five never applies, thirty-three is refused.
+            for row in 0..<10 {
+                let told = (1...60).filter { $0 % 10 == row }.map { outcomes[$0 - 1] }
+                let refused = told.count { $0 == "23514" }
+                #expect(refused == (row == 3 ? 1 : 0))
+                let numbers = told.filter { $0 != "23514" }
+                #expect(numbers.sorted() == (row == 5 ? numbers.map { _ in "-" } : (1...numbers.count).map { "\($0)" }))
+            }
+            let row = try await database.query(
+                """
+                SELECT count(*) AS n, count(DISTINCT tx) AS txs, count(note) AS notes,
+                       count(DISTINCT at) AS statements, (SELECT sum(seq) FROM clock) = count(*) AS adds_up FROM thing
+                """
+            ).one()
+            #expect(try row["n"] == 53 && row["notes"] == 52 && row["adds_up"] == true)
+            let transactions: Int = try row["txs"]
+            #expect(transactions < 30)
+            #expect(try row["statements"] == transactions)
+        }
+    }
+
+    @Test("a batch that meets an act of somebody else's applies to what that left")
+    func contention() async throws {
+        try await withDatabase { database in
+            _ = try await database.query("CREATE TABLE clock (id bigint PRIMARY KEY, seq bigint NOT NULL DEFAULT 0)")
+            _ = try await database.query("INSERT INTO clock (id) SELECT generate_series(0, 9)")
+            _ = try await database.query("CREATE TABLE thing (id bigint PRIMARY KEY, clock bigint, note text)")
+            let loops = (0..<2).map { _ in GroupCommit(database, batchLimit: 8, concurrency: 2) }
+            let outcomes = await Self.together(200, on: database) { number in
+                let rows = try await loops[number % 2].run(
+                    Self.write(number, of: number / 2 % 5), key: (0, UInt64(number / 2 % 5)), canMerge: true)
+                return "\(number / 2 % 5) \(try rows.one()["seq"] as Int)"
+            }
+            #expect(Set(outcomes).count == 200)
+            #expect(try await database.query("SELECT sum(seq)::bigint AS n FROM clock").one()["n"] == 200)
+        }
+    }
+
+    @Test("what cannot be told apart, or has text of the moment, is not merged")
+    func unmerged() {
+        #expect(SQL.merged(["SELECT 1", "SELECT 1"]) == nil)
+        #expect(SQL.merged([SQL(unsafeSQL: "SELECT 1")]) == nil)
+        #expect(SQL.merged(["SELECT \(SQLList(["a"]))"]) == nil)
+        #expect(SQL.merged([]) == nil)
+        #expect(
+            SQL.merged(["SELECT \(1) + \(2.5)", "SELECT \(3) + \(4.5)"])?.text
+                == "SELECT request.place, answer.* FROM unnest($1, $2) WITH ORDINALITY AS request (value_1, value_2, place)"
+                + " CROSS JOIN LATERAL (SELECT value_1 + value_2) answer")
+    }
+}

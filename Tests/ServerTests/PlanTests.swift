@@ -1,0 +1,73 @@
+import Audit
+import Domain
+import Postgres
+import SQL
+import Testing
+
+@testable import Server
+
+@Suite("Plans, which sessions keep even if they were made over empty tables")
+struct PlanTests {
+    private static func plans(
+        overFamilies families: Int = 0, of statements: @escaping @Sendable (Ledger, CallContext) -> [SQL],
+        _ check: @Sendable ([String]) throws -> Void
+    ) async throws {
+        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+            try await server.sql(
+                "INSERT INTO family_clock (family_id) SELECT md5(i::text)::uuid FROM generate_series(1, \(families)) i")
+            try await server.sql("VACUUM ANALYZE")
+            let (context, random) = (CallContext.ofTest(at: server.clock.now(), server.random), server.random)
+            let plans = try await server.database.run { database in
+                let ledger = Ledger(database: database, random: random)
+                return try await database.transaction { transaction in
+                    let planned = PlannedQueries(transaction, analyzes: false)
+                    for statement in statements(ledger, context) { _ = try await planned.query(statement) }
+                    return planned.plans.map(\.text)
+                }
+            }
+            try check(plans)
+        }
+    }
+
+    @Test("the sequencer goes by indexes, however little it found in the log when it began")
+    func sequencer() async throws {
+        let statements: @Sendable (Ledger, CallContext) -> [SQL] = { _, context in
+            [
+                LogStatements.pending(since: context.now), LogStatements.size, LogStatements.newestCheckpoint,
+                LogStatements.nodes(TreeGrowth.runs(at: 70_000)),
+            ]
+        }
+        try await Self.plans(of: statements) { plans in
+            #expect(plans.count == 4)
+            for plan in plans { #expect(!plan.contains("Seq Scan on audit"), "\(plan)") }
+        }
+    }
+
+    @Test(
+        "merged acts take their families' rows in the order of their ids, so that batches never wait in a circle",
+        arguments: [0, 2_000])
+    func mergedActs(families: Int) async throws {
+        let statements: @Sendable (Ledger, CallContext) -> [SQL] = { ledger, context in
+            let act = Act(
+                kind: "ai.select_tone", basis: .rightsUnchanged(since: 0), actor: SystemActor.mediator,
+                rows: [
+                    AIStatements.record(
+                        EventID(high: 0, low: 1), nil, "select_tone", .neutral, "", onBehalfOf: UserID(high: 0, low: 2),
+                        at: context.now)
+                ])
+            let statement = ledger.statement(act, in: FamilyID(high: 0, low: 3), context)
+            return [SQL.merged([statement, statement])].compactMap { $0 }
+        }
+        try await Self.plans(overFamilies: families, of: statements) { plans in
+            let plan = try #require(plans.first)
+            let update = try #require(plan.firstRange(of: "Update on family_clock"))
+            let lines = plan[update.lowerBound...].split(separator: "\n").map { $0.drop { " ->".contains($0) } }
+            // As they come, which is sorted, or as the index has them.
+            #expect(lines[1] == "Nested Loop", "\(plan)")
+            if families > 0 {
+                #expect(lines[2].hasPrefix("Function Scan on request"), "\(plan)")
+                #expect(lines[3].hasPrefix("Index Scan using family_clock_pkey"), "\(plan)")
+            }
+        }
+    }
+}
