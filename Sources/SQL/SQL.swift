@@ -259,13 +259,12 @@ extension AITone: SQLBindable {}
 extension PushBackMode: SQLBindable {}
 extension BadgeType: SQLBindable {}
 
-/// A list bound as one array parameter: `= ANY(\(SQLList(ids)))`.
-public struct SQLList: SQLBindable {
-    public static var sqlType: SQLType { .uuids }
+/// Scalar values bound as one array parameter: `= ANY(\(SQLList(ids)))`.
+public struct SQLList<Element: SQLBindable>: SQLBindable {
+    public static var sqlType: SQLType { Element.sqlType.array ?? Element.sqlType }
     public let sqlValue: SQLValue
 
-    public init<Kind>(_ ids: [Identifier<Kind>]) { sqlValue = .array(.uuid, ids.map(\.sqlValue)) }
-    public init(_ texts: [String]) { sqlValue = .array(.text, texts.map(\.sqlValue)) }
+    public init(_ values: [Element]) { sqlValue = .array(Element.sqlType, values.map(\.sqlValue)) }
 }
 
 /// A JSON document as text, bound as `jsonb`.

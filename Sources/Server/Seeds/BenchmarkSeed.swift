@@ -72,12 +72,12 @@ public enum BenchmarkSeed {
             try row["pseudonym"]
         }
         let wrapped = people.map { person in
-            hexadecimal(master.wrap(SubjectKey(id: person, secret: random.bytes(32)), nonce: random.bytes(24)))
+            master.wrap(SubjectKey(id: person, secret: random.bytes(32)), nonce: random.bytes(24))
         }
         _ = try await database.query(
             """
             INSERT INTO audit_subject_key (id, master, wrapped)
-            SELECT id, \(master.id), decode(wrapped, 'hex')
+            SELECT id, \(master.id), wrapped
             FROM unnest(\(SQLList(people)), \(SQLList(wrapped))) AS k (id, wrapped)
             """)
     }

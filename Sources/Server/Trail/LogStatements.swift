@@ -52,18 +52,18 @@ enum LogStatements {
     static func insertLeaves(_ leaves: [(leaf: LogLeaf, hash: [UInt8])], from position: Int64) -> SQL {
         """
         INSERT INTO audit_leaf (position, family_id, n, hash)
-        SELECT \(position) + place - 1, family, number::bigint, decode(hash, 'hex')
-        FROM unnest(\(SQLList(leaves.map(\.leaf.family))), \(SQLList(leaves.map { String($0.leaf.number) })),
-                    \(SQLList(leaves.map { hexadecimal($0.hash) }))) WITH ORDINALITY AS l (family, number, hash, place)
+        SELECT \(position) + place - 1, family, number, hash
+        FROM unnest(\(SQLList(leaves.map(\.leaf.family))), \(SQLList(leaves.map(\.leaf.number))),
+                    \(SQLList(leaves.map(\.hash)))) WITH ORDINALITY AS l (family, number, hash, place)
         """
     }
 
     static func insertNodes(_ nodes: [TreeGrowth.Node]) -> SQL {
         """
         INSERT INTO audit_node (level, position, hash)
-        SELECT level::integer, position::bigint, decode(hash, 'hex')
-        FROM unnest(\(SQLList(nodes.map { String($0.level) })), \(SQLList(nodes.map { String($0.position) })),
-                    \(SQLList(nodes.map { hexadecimal($0.hash) }))) AS n (level, position, hash)
+        SELECT level::integer, position, hash
+        FROM unnest(\(SQLList(nodes.map(\.level))), \(SQLList(nodes.map(\.position))),
+                    \(SQLList(nodes.map(\.hash)))) AS n (level, position, hash)
         """
     }
 

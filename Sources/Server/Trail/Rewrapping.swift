@@ -92,8 +92,8 @@ enum RewrapStatements {
     /// Who was erased meanwhile has no key any more, and gets none.
     static func update(_ keys: [(person: Pseudonym, wrapped: [UInt8])], _ master: [UInt8]) -> SQL {
         """
-        UPDATE audit_subject_key k SET master = \(master), wrapped = decode(n.wrapped, 'hex')
-        FROM unnest(\(SQLList(keys.map(\.person))), \(SQLList(keys.map { hexadecimal($0.wrapped) }))) AS n (id, wrapped)
+        UPDATE audit_subject_key k SET master = \(master), wrapped = n.wrapped
+        FROM unnest(\(SQLList(keys.map(\.person))), \(SQLList(keys.map(\.wrapped)))) AS n (id, wrapped)
         WHERE k.id = n.id
         """
     }

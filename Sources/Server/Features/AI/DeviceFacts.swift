@@ -27,7 +27,7 @@ enum DeviceFacts {
                        'streak', coalesce(t.streak, 0), 'max_pushback', o.max_pushback,
                        'cooldown_minutes', o.cooldown_minutes, 'quiet_start', k.quiet_hours_start,
                        'quiet_end', k.quiet_hours_end, 'resolved', coalesce(r.counts, '[]'))::text,
-                   NULL::timestamptz, NULL::timestamptz, NULL::bigint, NULL::integer
+                   NULL::timestamptz, NULL::timestamptz
             FROM gate g
             JOIN memberships m ON m.family_id = g.family_id AND (g.sees_all OR m.user_id = \(caller.userID))
             JOIN users u ON u.id = m.user_id

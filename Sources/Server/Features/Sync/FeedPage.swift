@@ -19,8 +19,6 @@ struct FeedPage {
         static let fourthText = 9
         static let secondMoment = 10
         static let thirdMoment = 11
-        static let firstNumber = 12
-        static let secondNumber = 13
     }
 
     /// What the session is handed with this page.
@@ -41,7 +39,7 @@ struct FeedPage {
             throw APIError(.authorizationDenied, "You are not a member of this family.")
         }
         let clock = gate.timestamp(Column.stamp)
-        let isKnown = gate.integer(Column.secondNumber) != 0
+        let isKnown = !gate.isNull(Column.firstMoment)
 
         var entities = Self.entities(rows)
         let cut = entities.filter { $0.count >= SyncStatements.pageSize }
@@ -60,6 +58,9 @@ struct FeedPage {
         }
         let serverTime = (cut ?? clock).flooredToMillisecond
         let sight = FeedSight(rawValue: gate.text(Column.thirdText).flatMap { Int($0) } ?? 0)
+        guard let epoch = gate.text(Column.fourthText).flatMap({ Int64($0) }) else {
+            throw PostgresError.unexpectedShape("the feed's epoch")
+        }
         let grant = GrantedPlace(second: serverTime.seconds, sight: sight)
         self.grant = grant
         isGranted = gate.withBytes(Column.secondText) { $0?.listsNumber(grant.number) ?? false }
@@ -68,8 +69,7 @@ struct FeedPage {
         let facts = cut == nil ? try DeviceFacts.facts(rows, Self.rowsAfterEntities(rows)) : nil
         json = Self.write(
             rows, entities, family, serverTime, hasMore: cut != nil, mustRefetch, facts,
-            Cursor(family: family, epoch: gate.integer(Column.firstNumber), place: place, sight: sight, handedOut: now)
-                .text, checkpoint)
+            Cursor(family: family, epoch: epoch, place: place, sight: sight, handedOut: now).text, checkpoint)
     }
 
     /// Which rows belong to which entity: nags, nag events, mediation events, gamification events.
@@ -141,9 +141,7 @@ struct FeedPage {
             json.text("event_type", row, Column.firstText)
             json.id("actor_id", row, Column.secondID)
             json.moment("at", row, Column.firstMoment)
-            json.key("payload")
-            // PostgreSQL's own text of a jsonb is JSON already.
-            row.withBytes(Column.secondText) { if let text = $0 { json.unescaped(utf8: text) } else { json.null() } }
+            json.verbatim("payload", row, Column.secondText)
         }
     }
 
@@ -164,10 +162,8 @@ struct FeedPage {
             json.field("family_id", family)
             json.id("user_id", row, Column.firstID)
             json.text("event_type", row, Column.firstText)
-            json.key("delta_points")
-            json.integer(row.integer(Column.firstNumber))
-            json.key("streak_delta")
-            json.integer(row.integer(Column.secondNumber))
+            json.verbatim("delta_points", row, Column.secondText)
+            json.verbatim("streak_delta", row, Column.thirdText)
             json.moment("at", row, Column.firstMoment)
         }
     }
@@ -186,6 +182,13 @@ extension JSONWriter {
     fileprivate mutating func moment(_ name: StaticString, _ row: Row, _ column: Int) {
         key(name)
         if let moment = row.optionalTimestamp(column) { timestamp(microseconds: moment.microseconds) } else { null() }
+    }
+
+    /// PostgreSQL's own text of a number or a jsonb is JSON already.
+    @inline(__always)
+    fileprivate mutating func verbatim(_ name: StaticString, _ row: Row, _ column: Int) {
+        key(name)
+        row.withBytes(column) { if let text = $0 { unescaped(utf8: text) } else { null() } }
     }
 
     @inline(__always)

@@ -13,7 +13,7 @@ enum SyncStatements {
     ///
     /// The first row (`entity` 0) is the gate; no row at all: the session has ended. The other rows come by entity (1 nags,
     /// 2 nag events, 3 mediation events, 4 gamification events), each in feed order from the place the gate allows. Columns
-    /// by position: `Column`.
+    /// by position: `Column`. Every column costs each of a page's thousand rows: numbers go as text, as they are answered.
     /// Missed nags carry whose they were: a device counts misses by person, also of nags that left the feed before.
     /// - Parameters:
     ///   - start: where the client says it is; nil for the beginning.
@@ -43,14 +43,14 @@ enum SyncStatements {
             ), gate AS MATERIALIZED (
                 SELECT *, greatest(start, \(caller.now - eventRetention)) AS event_start FROM placed
             )
-            SELECT 0 AS entity, family_id AS id, ts AS sync_ts, NULL::uuid, NULL::uuid, NULL::timestamptz, status,
-                   array_to_string(granted, ','), sight::text, NULL::text, NULL::timestamptz, NULL::timestamptz, epoch,
-                   coalesce(is_known, false)::integer
+            SELECT 0 AS entity, family_id AS id, ts AS sync_ts, NULL::uuid, NULL::uuid,
+                   CASE WHEN is_known THEN start END, status, array_to_string(granted, ','), sight::text, epoch::text,
+                   NULL::timestamptz, NULL::timestamptz
             FROM gate
             UNION ALL
             SELECT x.* FROM gate, LATERAL (
                 SELECT 1, id, sync_ts, creator_id, recipient_id, due_at, category, done_definition, description, n.status,
-                       created_at, committed_at, NULL::bigint, NULL::integer
+                       created_at, committed_at
                 FROM nags n
                 WHERE n.family_id = gate.family_id AND sync_ts >= gate.start
                     AND (n.status = 'open' OR closed_at >= \(caller.now - closedNagRetention))
@@ -63,7 +63,7 @@ enum SyncStatements {
                        CASE event_type WHEN 'nag_missed'
                            THEN (payload || jsonb_build_object('recipient_id', recipient_id))::text
                            ELSE payload::text END,
-                       NULL, NULL, NULL::timestamptz, NULL::timestamptz, NULL::bigint, NULL::integer
+                       NULL, NULL, NULL::timestamptz, NULL::timestamptz
                 FROM nag_events e
                 WHERE e.family_id = gate.family_id AND sync_ts >= gate.event_start
                     AND (gate.sees_all OR \(isOwnNag(of: "e")))
@@ -72,7 +72,7 @@ enum SyncStatements {
             UNION ALL
             SELECT x.* FROM gate, LATERAL (
                 SELECT 3, id, sync_ts, nag_id, NULL::uuid, at, prompt_type, tone, summary, NULL, NULL::timestamptz,
-                       NULL::timestamptz, NULL::bigint, NULL::integer
+                       NULL::timestamptz
                 FROM ai_mediation_events a
                 WHERE a.family_id = gate.family_id AND gate.sees_mediation AND sync_ts >= gate.event_start
                     AND (gate.sees_all OR a.actor_id = gate.user_id OR \(isOwnNag(of: "a")))
@@ -80,8 +80,8 @@ enum SyncStatements {
             ) x
             UNION ALL
             SELECT x.* FROM gate, LATERAL (
-                SELECT 4, id, sync_ts, user_id, NULL::uuid, at, event_type, NULL, NULL, NULL, NULL::timestamptz,
-                       NULL::timestamptz, delta_points::bigint, streak_delta
+                SELECT 4, id, sync_ts, user_id, NULL::uuid, at, event_type, delta_points::text, streak_delta::text, NULL,
+                       NULL::timestamptz, NULL::timestamptz
                 FROM gamification_events p
                 WHERE p.family_id = gate.family_id AND gate.sees_points AND sync_ts >= gate.event_start
                 ORDER BY p.family_id, sync_ts, id LIMIT 500
