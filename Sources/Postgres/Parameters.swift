@@ -10,21 +10,23 @@ struct Parameters {
     private var lengths: [Int32] = []
 
     init(_ values: [SQLValue]) {
-        buffer.reserveCapacity(values.count * 17 + 256)
         places.reserveCapacity(values.count)
         lengths.reserveCapacity(values.count)
+        var size = 0
         for value in values {
-            if case .null = value {
-                places.append(nil)
-                lengths.append(0)
-                continue
-            }
-            let start = buffer.count
-            Self.append(value, to: &buffer)
-            places.append(start)
-            lengths.append(Int32(clamping: buffer.count - start))
+            let length = value.binaryLength
+            places.append(value.isNull ? nil : size)
+            lengths.append(Int32(clamping: length))
             // libpq wants a pointer even for an empty value; keep every value's start inside the buffer.
-            buffer.append(0)
+            size += length + 1
+        }
+        buffer = unsafe [UInt8](unsafeUninitializedCapacity: size) { octets, count in
+            var writer = unsafe BinaryWriter(UnsafeMutableRawBufferPointer(octets))
+            for value in values {
+                writer.append(value)
+                writer.append(0 as UInt8)
+            }
+            count = writer.count
         }
     }
 
@@ -53,47 +55,86 @@ struct Parameters {
             }
         }
     }
+}
 
-    private static func append(_ value: SQLValue, to buffer: inout [UInt8]) {
+/// Writes values in PostgreSQL's binary format into memory whose size was counted before; never beyond it.
+@safe private struct BinaryWriter {
+    private let memory: UnsafeMutableRawBufferPointer
+    private(set) var count = 0
+
+    init(_ memory: UnsafeMutableRawBufferPointer) { unsafe (self.memory = memory) }
+
+    mutating func append(_ value: SQLValue) {
         switch value {
         case .null: break
-        case .boolean(let value): buffer.append(value ? 1 : 0)
-        case .integer(let value): append(value, to: &buffer)
-        case .double(let value): append(value.bitPattern, to: &buffer)
-        case .text(let value): buffer.append(contentsOf: value.utf8)
-        case .bytes(let value): buffer.append(contentsOf: value)
+        case .boolean(let value): append(value ? 1 : 0 as UInt8)
+        case .integer(let value): append(value)
+        case .double(let value): append(value.bitPattern)
+        case .text(let value): append(utf8: value)
+        case .bytes(let value): append(value.span)
         case .uuid(let high, let low):
-            append(high, to: &buffer)
-            append(low, to: &buffer)
-        case .timestamp(let value): append(value.microseconds &- postgresEpoch, to: &buffer)
+            append(high)
+            append(low)
+        case .timestamp(let value): append(value.microseconds &- postgresEpoch)
         case .json(let value):
-            buffer.append(1)  // the version of jsonb's binary form
-            buffer.append(contentsOf: value.utf8)
-        case .array(let type, let values): appendArray(values, of: type, to: &buffer)
+            append(1 as UInt8)  // the version of jsonb's binary form
+            append(utf8: value)
+        case .array(let type, let values): append(values, of: type)
         }
     }
 
     /// array_recv: dimensions, whether there are nulls, element type, length, lower bound, then each element with its
     /// length.
-    private static func appendArray(_ values: [SQLValue], of type: SQLType, to buffer: inout [UInt8]) {
-        append(Int32(values.isEmpty ? 0 : 1), to: &buffer)
-        append(Int32(values.contains { $0.isNull } ? 1 : 0), to: &buffer)
-        append(type.oid, to: &buffer)
+    private mutating func append(_ values: [SQLValue], of type: SQLType) {
+        append(Int32(values.isEmpty ? 0 : 1))
+        append(Int32(values.contains { $0.isNull } ? 1 : 0))
+        append(type.oid)
         guard !values.isEmpty else { return }
-        append(Int32(clamping: values.count), to: &buffer)
-        append(Int32(1), to: &buffer)
+        append(Int32(clamping: values.count))
+        append(Int32(1))
         for value in values {
-            let place = buffer.count
-            append(Int32(-1), to: &buffer)
-            if value.isNull { continue }
-            append(value, to: &buffer)
-            let length = UInt32(clamping: buffer.count - place - 4)
-            for index in 0..<4 { buffer[place + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * UInt32(index))) }
+            append(value.isNull ? -1 : Int32(clamping: value.binaryLength))
+            append(value)
         }
     }
 
-    private static func append(_ value: some FixedWidthInteger, to buffer: inout [UInt8]) {
-        unsafe withUnsafeBytes(of: value.bigEndian) { unsafe buffer.append(contentsOf: $0) }
+    mutating func append<Value: FixedWidthInteger>(_ value: Value) {
+        precondition(unsafe memory.count - count >= MemoryLayout<Value>.size)
+        unsafe memory.storeBytes(of: value.bigEndian, toByteOffset: count, as: Value.self)
+        count += MemoryLayout<Value>.size
+    }
+
+    private mutating func append(utf8 text: String) {
+        var text = text
+        text.makeContiguousUTF8()
+        append(text.utf8Span.span)
+    }
+
+    private mutating func append(_ octets: Span<UInt8>) {
+        precondition(unsafe memory.count - count >= octets.count)
+        unsafe octets.withUnsafeBytes { source in
+            unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: source)
+        }
+        count += octets.count
+    }
+}
+
+extension SQLValue {
+    fileprivate var isNull: Bool { if case .null = self { true } else { false } }
+
+    /// Octets in PostgreSQL's binary format, without a length before them.
+    fileprivate var binaryLength: Int {
+        switch self {
+        case .null: 0
+        case .boolean: 1
+        case .integer, .double, .timestamp: 8
+        case .uuid: 16
+        case .text(let value): value.utf8.count
+        case .bytes(let value): value.count
+        case .json(let value): 1 + value.utf8.count
+        case .array(_, let values):
+            values.reduce(values.isEmpty ? 12 : 20) { $0 + 4 + $1.binaryLength }
+        }
     }
 }
 
@@ -122,8 +163,4 @@ extension SQLType {
         case .jsons: 3807
         }
     }
-}
-
-extension SQLValue {
-    fileprivate var isNull: Bool { if case .null = self { true } else { false } }
 }

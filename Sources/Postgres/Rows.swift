@@ -10,6 +10,7 @@ import Domain
     private let firstColumn: Int
     public let count: Int
     let columnCount: Int
+    private var nextColumn = 0
     /// How many rows the statement inserted, updated or deleted (or selected).
     public var affected: Int { Int(unsafe String(cString: PQcmdTuples(result))) ?? 0 }
 
@@ -70,10 +71,15 @@ import Domain
         return values
     }
 
+    /// Looks first behind the column that was found last: columns are mostly read in their order.
     func column(_ name: StaticString) -> Int? {
-        for column in 0..<columnCount {
+        for step in 0..<columnCount {
+            let column = (nextColumn + step) % columnCount
             guard let candidate = unsafe PQfname(result, Int32(column + firstColumn)) else { continue }
-            if unsafe strcmp(candidate, name) { return column }
+            if unsafe strcmp(candidate, name) {
+                nextColumn = column + 1
+                return column
+            }
         }
         return nil
     }
