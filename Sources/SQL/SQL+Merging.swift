@@ -41,7 +41,8 @@ extension SQL {
         }
         if !isWhole {
             pieces =
-                [.literal("SELECT request.place, answer.* FROM ")] + table + [.literal(" CROSS JOIN LATERAL (")] + pieces
+                [.literal("SELECT request.place, answer.* FROM ")] + table + [.literal(" CROSS JOIN LATERAL (")]
+                + pieces
                 + [.literal(") answer")]
         }
         var merged = SQL(pieces: pieces)

@@ -148,9 +148,7 @@ final class HTTPConnection: ReadinessHandler {
     }
 
     private func wakeWriter() {
-        guard let waiter = roomWaiter else { return }
-        roomWaiter = nil
-        waiter.resume()
+        if roomWaiter != nil { roomWaiter.take()?.resume() }
     }
 
     // MARK: Bookkeeping

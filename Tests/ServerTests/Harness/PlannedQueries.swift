@@ -29,7 +29,8 @@ final class PlannedQueries: Queries {
         let lines = try await transaction.query(
             SQL(
                 unsafeSQL:
-                    "EXPLAIN (COSTS OFF\(analyzes ? ", ANALYZE, BUFFERS, TIMING OFF" : "")) EXECUTE \(name) \(arguments)")
+                    "EXPLAIN (COSTS OFF\(analyzes ? ", ANALYZE, BUFFERS, TIMING OFF" : "")) EXECUTE \(name) \(arguments)"
+            )
         ).map { row throws(PostgresError) -> String in try row["QUERY PLAN"] }
         _ = try await transaction.query(SQL(unsafeSQL: "DEALLOCATE \(name)"))
         let buffers = lines.first { $0.contains("Buffers:") } ?? ""
