@@ -43,7 +43,7 @@ public final class Database: Queries {
 
     public let poller: Poller
     private let options: ConnectionOptions
-    private let limits: Limits
+    let limits: Limits
     private var connections: [Connection] = []
     private var attempts: [Connecting] = []
     private var waiters = WaitingLine()

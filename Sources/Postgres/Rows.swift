@@ -11,7 +11,7 @@ import Domain
     public let count: Int
     let columnCount: Int
     private var nextColumn = 0
-    /// How many rows the statement inserted, updated or deleted (or selected).
+    /// How many rows the statement, or what it was merged into, inserted, updated or deleted (or selected).
     public var affected: Int { Int(unsafe String(cString: PQcmdTuples(result))) ?? 0 }
 
     init(adopting result: OpaquePointer) {

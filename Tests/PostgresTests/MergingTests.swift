@@ -161,6 +161,52 @@ import Testing
         }
     }
 
+    @Test("who waits for a statement under way is refused like who waits for a session: too many, or too long")
+    func patience() async throws {
+        var limits = Database.Limits()
+        limits.connections = 1
+        limits.exchangesPerConnection = 1
+        limits.sharedStatements = 1
+        limits.queue = 3
+        limits.queuePatience = .milliseconds(200)
+        try await withDatabase(limits) { database in
+            _ = try await database.query("SELECT 1")
+            let commits = GroupCommit(database, concurrency: 1)
+            try await database.transaction { transaction in
+                _ = try await transaction.query("SELECT 1")
+                for isWrite in [false, true] {
+                    let refusals = await withCheckedContinuation {
+                        (done: CheckedContinuation<[(number: Int, reason: String)], Never>) in
+                        var refusals: [(Int, String)] = []
+                        for number in 1...5 {
+                            database.poller.spawn {
+                                // The first is under way, waiting for the session; the next two are of other shapes.
+                                let statement: SQL =
+                                    number == 1 ? "SELECT \(1)" : number == 2 ? "SELECT -\(2)" : "SELECT +\(3)"
+                                do {
+                                    _ =
+                                        try await isWrite
+                                        ? commits.run(statement, key: (0, 0), canMerge: true) : database.read(statement)
+                                    refusals.append((number, "answered"))
+                                } catch {
+                                    refusals.append((number, "\(error)"))
+                                }
+                                if refusals.count == 5 { done.resume(returning: refusals) }
+                            }
+                        }
+                    }
+                    // Nobody takes a turn of their own to find out that there is no session.
+                    #expect(refusals.map(\.number) == [4, 5, 2, 3, 1])
+                    #expect(
+                        refusals.map(\.reason)
+                            == [String](repeating: "database unavailable: too many requests are waiting", count: 2)
+                            + [String](repeating: "database unavailable: no session became free in time", count: 3))
+                }
+            }
+            #expect(try await database.read("SELECT \(3) AS n").one()["n"] == 3)
+        }
+    }
+
     @Test("what cannot be told apart, or has text of the moment, is not merged")
     func unmerged() {
         #expect(SQL.merged(["SELECT 1", "SELECT 1"]) == nil)

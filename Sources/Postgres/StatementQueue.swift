@@ -1,0 +1,110 @@
+import Reactor
+import SQL
+
+/// Statements that wait for their turn, first come first served, to be run together with those behind them that fit.
+///
+/// At most `concurrency` batches are under way. What comes meanwhile waits: as many as may wait for a session, and as long.
+final class StatementQueue {
+    struct Entry {
+        let statement: SQL
+        /// Statements of one shape can be merged; nil for one that cannot.
+        let shape: SQL.Shape?
+        let key: GroupCommit.Key
+        let deadline: MonotonicTime
+        let continuation: CheckedContinuation<Confined<Result<Rows, PostgresError>>, Never>
+        var attempts = 0
+
+        func finish(_ result: Result<Rows, PostgresError>) { continuation.resume(returning: Confined(value: result)) }
+    }
+
+    private let poller: Poller
+    private let limits: Database.Limits
+    private let batchLimit: Int
+    private let concurrency: Int
+    private let fits: (Entry, [Entry]) -> Bool
+    private let run: ([Entry]) async -> Void
+    private var pending: [Entry] = []
+    private var running = 0
+    private var isFlushScheduled = false
+    private var isWatching = false
+    /// How many batches there were so far.
+    private(set) var batches = 0
+
+    /// - Parameters:
+    ///   - batchLimit: how many statements are run together at most.
+    ///   - fits: whether a statement may join a batch that has some already.
+    ///   - run: runs a batch and finishes each of its entries.
+    init(
+        _ database: Database, batchLimit: Int, concurrency: Int, fits: @escaping (Entry, [Entry]) -> Bool,
+        run: @escaping ([Entry]) async -> Void
+    ) {
+        poller = database.poller
+        limits = database.limits
+        self.batchLimit = batchLimit
+        self.concurrency = concurrency
+        self.fits = fits
+        self.run = run
+    }
+
+    /// - Throws: what running it came to, or `unavailable` when too many wait, or when it has waited for too long.
+    func rows(
+        of statement: SQL, shape: SQL.Shape?, key: GroupCommit.Key = (0, 0)
+    ) async throws(PostgresError) -> Rows {
+        guard pending.count < limits.queue else { throw .unavailable("too many requests are waiting") }
+        let deadline = poller.now + limits.queuePatience
+        let result = await withCheckedContinuation { continuation in
+            pending.append(
+                Entry(statement: statement, shape: shape, key: key, deadline: deadline, continuation: continuation))
+            watch()
+            scheduleFlush()
+        }
+        return try result.value.get()
+    }
+
+    /// What arrives in the same turn of the loop is there by then.
+    private func scheduleFlush() {
+        guard !isFlushScheduled, running < concurrency else { return }
+        isFlushScheduled = true
+        poller.atEndOfTurn { [self] in
+            isFlushScheduled = false
+            flush()
+        }
+    }
+
+    private func flush() {
+        while running < concurrency, !pending.isEmpty {
+            let batch = takeBatch()
+            running += 1
+            batches += 1
+            poller.spawn { [self] in
+                await run(batch)
+                running -= 1
+                flush()
+            }
+        }
+    }
+
+    private func takeBatch() -> [Entry] {
+        var batch: [Entry] = []
+        pending.removeAll { entry in
+            guard batch.isEmpty || (batch.count < batchLimit && fits(entry, batch)) else { return false }
+            batch.append(entry)
+            return true
+        }
+        return batch
+    }
+
+    /// Tells those who have waited for too long; one timer at a time.
+    private func watch() {
+        guard !isWatching, let oldest = pending.first else { return }
+        isWatching = true
+        poller.schedule(at: oldest.deadline) { [weak self] in
+            guard let self else { return }
+            isWatching = false
+            while let oldest = pending.first, oldest.deadline <= poller.now {
+                pending.removeFirst().finish(.failure(.unavailable("no session became free in time")))
+            }
+            watch()
+        }
+    }
+}
