@@ -20,8 +20,7 @@ public struct ConnectionOptions: Sendable {
             parameters.append(("dbname", database))
         }
         var options = parameters.first { $0.keyword == "options" }.map { [$0.value] } ?? []
-        if let role { options.append("-c role=\(role)") }
-        options += settings.map { "-c \($0.name)=\($0.value)" }
+        options += Self.options(role: role, settings)
         parameters.removeAll { $0.keyword == "options" || $0.keyword == "client_encoding" }
         parameters.append(("options", options.joined(separator: " ")))
         parameters.append(("client_encoding", "UTF8"))
@@ -29,6 +28,11 @@ public struct ConnectionOptions: Sendable {
             parameters.append(("application_name", "nagz"))
         }
         self.parameters = parameters
+    }
+
+    /// What a session is told when it begins, as libpq's `options` and PGOPTIONS have it.
+    public static func options(role: String?, _ settings: [(name: String, value: String)]) -> [String] {
+        ((role.map { [("role", $0)] } ?? []) + settings).map { "-c \($0.name)=\($0.value)" }
     }
 
     private static func parse(_ url: String) throws(PostgresError) -> [(keyword: String, value: String)] {

@@ -75,6 +75,12 @@ public final class Database: Queries {
 
     public func read(_ statement: SQL) async throws(PostgresError) -> Rows { try await reads.run(statement) }
 
+    /// Runs several statements of one shape as one (`SQL.merged`) and returns the rows of each; nil where they cannot be.
+    func runMerged(_ statements: [SQL]) async throws(PostgresError) -> [Rows]? {
+        guard statements.count > 1, let merged = SQL.merged(statements) else { return nil }
+        return try await query(merged).split(among: statements.count)
+    }
+
     /// Runs the statements as one implicit transaction in one round trip.
     public func exchange(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
         let connection = try await acquire(exclusively: false)

@@ -15,18 +15,7 @@ public final class GroupCommit {
     /// How often a deadlock or serialisation failure is tried again.
     private static let attemptLimit = 3
 
-    private let database: Database
-    private let batchLimit: Int
-    private let concurrency: Int
-    private lazy var queue = StatementQueue(
-        database, batchLimit: batchLimit, concurrency: concurrency,
-        fits: { write, batch in
-            // Of a merged statement no two have one key.
-            write.shape == batch[0].shape && (write.shape == nil || !batch.contains { $0.key == write.key })
-        },
-        run: { [unowned self] batch in
-            await commit(batch.sorted { ($0.key.high, $0.key.low) < ($1.key.high, $1.key.low) })
-        })
+    private let queue: StatementQueue
     /// How many transactions the writes have shared so far.
     public var batches: Int { queue.batches }
 
@@ -34,9 +23,16 @@ public final class GroupCommit {
     ///   - batchLimit: how many writes share a transaction at most.
     ///   - concurrency: how many batches of this loop are under way at most.
     public init(_ database: Database, batchLimit: Int = 24, concurrency: Int = 2) {
-        self.database = database
-        self.batchLimit = batchLimit
-        self.concurrency = concurrency
+        queue = StatementQueue(
+            database, batchLimit: batchLimit, concurrency: concurrency,
+            fits: { write, batch in
+                // Of a merged statement no two have one key.
+                write.shape == batch[0].shape && (write.shape == nil || !batch.contains { $0.key == write.key })
+            },
+            run: { batch in
+                let ordered = batch.sorted { ($0.key.high, $0.key.low) < ($1.key.high, $1.key.low) }
+                await Self.commit(ordered, on: database)
+            })
     }
 
     /// Runs the statement in a transaction shared with others, and returns its rows after the commit.
@@ -45,17 +41,17 @@ public final class GroupCommit {
         try await queue.rows(of: statement, shape: canMerge ? statement.shape : nil, key: key)
     }
 
-    private func commit(_ batch: [StatementQueue.Entry]) async {
+    private static func commit(_ batch: [StatementQueue.Entry], on database: Database) async {
         do {
-            for (write, rows) in zip(batch, try await rows(of: batch)) { write.finish(.success(rows)) }
+            for (write, rows) in zip(batch, try await rows(of: batch, on: database)) { write.finish(.success(rows)) }
         } catch .refused where batch.count > 1 {
             // One spoiled it for all: nothing of the batch was kept.
-            for write in batch { await commit([write]) }
+            for write in batch { await commit([write], on: database) }
         } catch {
             for var write in batch {
                 write.attempts += 1
-                if error.isRetryable, write.attempts < Self.attemptLimit {
-                    await commit([write])
+                if error.isRetryable, write.attempts < attemptLimit {
+                    await commit([write], on: database)
                 } else {
                     write.finish(.failure(error))
                 }
@@ -63,11 +59,11 @@ public final class GroupCommit {
         }
     }
 
-    private func rows(of batch: [StatementQueue.Entry]) async throws(PostgresError) -> [Rows] {
+    private static func rows(
+        of batch: [StatementQueue.Entry], on database: Database
+    ) async throws(PostgresError) -> [Rows] {
         let statements = batch.map(\.statement)
-        guard batch.count > 1, batch[0].shape != nil, let merged = SQL.merged(statements) else {
-            return try await database.exchange(statements)
-        }
-        return try await database.query(merged).split(among: batch.count)
+        if batch[0].shape != nil, let rows = try await database.runMerged(statements) { return rows }
+        return try await database.exchange(statements)
     }
 }

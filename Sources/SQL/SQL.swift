@@ -179,7 +179,7 @@ public enum SQLType: UInt8, Sendable {
     case booleans, integers, doubles, texts, byteStrings, uuids, timestamps, jsons
 
     /// The arrays of a scalar type; nil for an array.
-    public var array: SQLType? { SQLType(rawValue: rawValue + 8).flatMap { rawValue <= 8 ? $0 : nil } }
+    public var array: SQLType? { rawValue <= 8 ? SQLType(rawValue: rawValue + 8) : nil }
 }
 
 /// A Swift value that can be a parameter.

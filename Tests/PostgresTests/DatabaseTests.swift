@@ -110,20 +110,10 @@ import Testing
             try await database.transaction { transaction in
                 _ = try await transaction.query("SELECT 1")
                 // The only session is held: one may wait, and gives up in time; the other is refused at once.
-                let reasons = await withCheckedContinuation { (done: CheckedContinuation<[String], Never>) in
-                    var reasons: [String] = []
-                    for _ in 1...2 {
-                        database.poller.spawn {
-                            do {
-                                _ = try await database.query("SELECT 2")
-                                reasons.append("answered")
-                            } catch {
-                                reasons.append("\(error)")
-                            }
-                            if reasons.count == 2 { done.resume(returning: reasons) }
-                        }
-                    }
-                }
+                let reasons = await together(2, on: database) { _ in
+                    _ = try await database.query("SELECT 2")
+                    return "answered"
+                }.map(\.outcome)
                 #expect(
                     reasons == [
                         "database unavailable: too many requests are waiting",
@@ -141,23 +131,13 @@ import Testing
         limits.exchangesPerConnection = 16
         try await withDatabase(limits) { database in
             let session: Int = try await database.query("SELECT pg_backend_pid() AS pid").one()["pid"]
-            let outcomes = await withCheckedContinuation { (done: CheckedContinuation<[String], Never>) in
-                var outcomes: [String] = []
-                for number in 1...16 {
-                    database.poller.spawn {
-                        do {
-                            // The odd ones are refused by their first statement, so their second is never prepared.
-                            let rows = try await database.exchange([
-                                "SELECT 1 / \(number % 2 == 0 ? 1 : 0) AS one", "SELECT \(number) AS n",
-                            ])
-                            outcomes.append("\(try rows[1].one()["n"] as Int)")
-                        } catch {
-                            outcomes.append((error as? PostgresError)?.sqlState ?? "\(error)")
-                        }
-                        if outcomes.count == 16 { done.resume(returning: outcomes) }
-                    }
-                }
-            }
+            let outcomes = await together(16, on: database) { number in
+                // The odd ones are refused by their first statement, so their second is never prepared.
+                let rows = try await database.exchange([
+                    "SELECT 1 / \(number % 2 == 0 ? 1 : 0) AS one", "SELECT \(number) AS n",
+                ])
+                return "\(try rows[1].one()["n"] as Int)"
+            }.map(\.outcome)
             #expect(outcomes == (1...16).map { $0 % 2 == 0 ? "\($0)" : "22012" })
             #expect(try await database.query("SELECT pg_backend_pid() AS pid").one()["pid"] == session)
         }
@@ -168,23 +148,11 @@ import Testing
             _ = try await database.query(
                 "CREATE TABLE thing (id bigint PRIMARY KEY CHECK (id <> 13), tx bigint DEFAULT txid_current())")
             let commits = GroupCommit(database, batchLimit: 8, concurrency: 1)
-            let outcomes = await withCheckedContinuation { (done: CheckedContinuation<[String], Never>) in
-                var outcomes: [Int: String] = [:]
-                for number in 1...32 {
-                    database.poller.spawn {
-                        do {
-                            let rows = try await commits.run(
-                                "INSERT INTO thing VALUES (\(number)) RETURNING id", key: (0, UInt64(number)))
-                            outcomes[number] = "\(try rows.one()["id"] as Int)"
-                        } catch {
-                            outcomes[number] = (error as? PostgresError)?.sqlState ?? "?"
-                        }
-                        if outcomes.count == 32 {
-                            done.resume(returning: outcomes.sorted { $0.key < $1.key }.map(\.value))
-                        }
-                    }
-                }
-            }
+            let outcomes = await together(32, on: database) { number in
+                let rows = try await commits.run(
+                    "INSERT INTO thing VALUES (\(number)) RETURNING id", key: (0, UInt64(number)))
+                return "\(try rows.one()["id"] as Int)"
+            }.inOrder
             #expect(outcomes == (1...32).map { $0 == 13 ? "23514" : "\($0)" })
             let row = try await database.query("SELECT count(*) AS n, count(DISTINCT tx) AS txs FROM thing").one()
             #expect(try row["n"] == 31)

@@ -5,31 +5,12 @@ import SQL
 import Testing
 
 @Suite("Statements of one shape as one") struct MergingTests {
-    /// What each of `count` tasks of the loop came to, all begun in one turn.
-    private static func together(
-        _ count: Int, on database: Database, _ body: @escaping (Int) async throws -> String
-    ) async -> [String] {
-        await withCheckedContinuation { (done: CheckedContinuation<[String], Never>) in
-            var outcomes: [Int: String] = [:]
-            for number in 1...count {
-                database.poller.spawn {
-                    do { outcomes[number] = try await body(number) } catch {
-                        outcomes[number] = (error as? PostgresError)?.sqlState ?? "\(error)"
-                    }
-                    if outcomes.count == count {
-                        done.resume(returning: outcomes.sorted { $0.key < $1.key }.map(\.value))
-                    }
-                }
-            }
-        }
-    }
-
     @Test("values of every type and nulls come back to whom they belong")
     func everyType() async throws {
         try await withDatabase { database in
             let id = NagID(high: 0x0011_2233_4455_6677, low: 0x8899_aabb_ccdd_eeff)
             let moment = Timestamp(microseconds: 1_795_241_779_123_456)
-            let outcomes = await Self.together(7, on: database) { number in
+            let outcomes = await together(7, on: database) { number in
                 let isOdd = number % 2 == 1
                 let row = try await database.read(
                     """
@@ -47,7 +28,7 @@ import Testing
                 #expect(try row["moment"] == moment)
                 #expect(try row["json"] == #"{"a": \#(number)}"#)
                 return "\(try row["n"] as Int)"
-            }
+            }.inOrder
             #expect(outcomes == (1...7).map { "\($0 - 4)" })
         }
     }
@@ -55,7 +36,7 @@ import Testing
     @Test("reads that wait together share a statement; each gets its own rows, none, one or many")
     func reads() async throws {
         try await withDatabase { database in
-            let outcomes = await Self.together(100, on: database) { number in
+            let outcomes = await together(100, on: database) { number in
                 let rows = try await database.read(
                     """
                     WITH counted AS MATERIALIZED (SELECT i FROM generate_series(1, \(number % 5)) i)
@@ -66,7 +47,7 @@ import Testing
                     #expect(try rows[index]["of"] == number)
                 }
                 return "\(rows.count) \(try rows.first?["at"] as Timestamp?)"
-            }
+            }.inOrder
             #expect(outcomes.map { $0.prefix(1) } == (1...100).map { "\($0 % 5)" })
             // A hundred reads, sixteen a statement at most: those with rows saw few moments.
             let moments = Set(outcomes.filter { !$0.hasPrefix("0") }.map { $0.dropFirst(2) })
@@ -77,13 +58,13 @@ import Testing
     @Test("a read that is refused spoils nobody else's, and those of other shapes wait for their turn")
     func refusals() async throws {
         try await withDatabase { database in
-            let outcomes = await Self.together(60, on: database) { number in
+            let outcomes = await together(60, on: database) { number in
                 switch number % 3 {
                 case 0: "\(try await database.read("SELECT 1000 / \(number % 4) AS n").one()["n"] as Int)"
                 case 1: "\(try await database.read("SELECT \(number) AS m").one()["m"] as Int)"
                 default: "\(try await database.read("SELECT 7::bigint AS constant").one()["constant"] as Int)"
                 }
-            }
+            }.inOrder
             #expect(
                 outcomes
                     == (1...60).map { number in
@@ -118,11 +99,11 @@ import Testing
                                     tx bigint DEFAULT txid_current(), at timestamptz DEFAULT statement_timestamp())
                 """)
             let commits = GroupCommit(database, batchLimit: 8, concurrency: 2)
-            let outcomes = await Self.together(60, on: database) { number in
+            let outcomes = await together(60, on: database) { number in
                 let rows = try await commits.run(
                     Self.write(number, of: number % 10), key: (0, UInt64(number % 10)), canMerge: true)
                 return rows.isEmpty ? "-" : "\(try rows.one()["seq"] as Int)"
-            }
+            }.inOrder
             // Nobody is told a number twice; five never applies, thirty-three is refused.
             for row in 0..<10 {
                 let told = (1...60).filter { $0 % 10 == row }.map { outcomes[$0 - 1] }
@@ -151,11 +132,11 @@ import Testing
             _ = try await database.query("INSERT INTO clock (id) SELECT generate_series(0, 9)")
             _ = try await database.query("CREATE TABLE thing (id bigint PRIMARY KEY, clock bigint, note text)")
             let loops = (0..<2).map { _ in GroupCommit(database, batchLimit: 8, concurrency: 2) }
-            let outcomes = await Self.together(200, on: database) { number in
+            let outcomes = await together(200, on: database) { number in
                 let rows = try await loops[number % 2].run(
                     Self.write(number, of: number / 2 % 5), key: (0, UInt64(number / 2 % 5)), canMerge: true)
                 return "\(number / 2 % 5) \(try rows.one()["seq"] as Int)"
-            }
+            }.inOrder
             #expect(Set(outcomes).count == 200)
             #expect(try await database.query("SELECT sum(seq)::bigint AS n FROM clock").one()["n"] == 200)
         }
@@ -175,30 +156,19 @@ import Testing
             try await database.transaction { transaction in
                 _ = try await transaction.query("SELECT 1")
                 for isWrite in [false, true] {
-                    let refusals = await withCheckedContinuation {
-                        (done: CheckedContinuation<[(number: Int, reason: String)], Never>) in
-                        var refusals: [(Int, String)] = []
-                        for number in 1...5 {
-                            database.poller.spawn {
-                                // The first is under way, waiting for the session; the next two are of other shapes.
-                                let statement: SQL =
-                                    number == 1 ? "SELECT \(1)" : number == 2 ? "SELECT -\(2)" : "SELECT +\(3)"
-                                do {
-                                    _ =
-                                        try await isWrite
-                                        ? commits.run(statement, key: (0, 0), canMerge: true) : database.read(statement)
-                                    refusals.append((number, "answered"))
-                                } catch {
-                                    refusals.append((number, "\(error)"))
-                                }
-                                if refusals.count == 5 { done.resume(returning: refusals) }
-                            }
-                        }
+                    let refusals = await together(5, on: database) { number in
+                        // The first is under way, waiting for the session; the next two are of other shapes.
+                        let statement: SQL =
+                            number == 1 ? "SELECT \(1)" : number == 2 ? "SELECT -\(2)" : "SELECT +\(3)"
+                        _ =
+                            try await isWrite
+                            ? commits.run(statement, key: (0, 0), canMerge: true) : database.read(statement)
+                        return "answered"
                     }
                     // Nobody takes a turn of their own to find out that there is no session.
                     #expect(refusals.map(\.number) == [4, 5, 2, 3, 1])
                     #expect(
-                        refusals.map(\.reason)
+                        refusals.map(\.outcome)
                             == [String](repeating: "database unavailable: too many requests are waiting", count: 2)
                             + [String](repeating: "database unavailable: no session became free in time", count: 3))
                 }

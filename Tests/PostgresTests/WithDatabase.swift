@@ -34,3 +34,26 @@ func withDatabase(
         if let failure { throw failure }
     }
 }
+
+/// What each of `count` tasks of the loop came to, all begun in one turn, in the order in which they ended: an answer, or
+/// the refusal's SQLSTATE, or any other error's description.
+func together(
+    _ count: Int, on database: Database, _ body: @escaping (Int) async throws -> String
+) async -> [(number: Int, outcome: String)] {
+    await withCheckedContinuation { done in
+        var ended: [(Int, String)] = []
+        for number in 1...count {
+            database.poller.spawn {
+                do { ended.append((number, try await body(number))) } catch {
+                    ended.append((number, (error as? PostgresError)?.sqlState ?? "\(error)"))
+                }
+                if ended.count == count { done.resume(returning: ended) }
+            }
+        }
+    }
+}
+
+extension [(number: Int, outcome: String)] {
+    /// The outcomes in the order of the tasks' numbers.
+    var inOrder: [String] { sorted { $0.number < $1.number }.map(\.outcome) }
+}

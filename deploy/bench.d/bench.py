@@ -2,8 +2,9 @@
 """Drives the workloads against a release server and their yardsticks, prints a Markdown table, checks the bars.
 
 Started by deploy/bench, which makes the cluster, the data and the environment:
-BENCH_DATA (targets.txt, since.txt, pgoptions.txt), BENCH_PROGRAM, BENCH_TEMPLATE (the seeded database), BENCH_POSTMASTER (process id),
-BENCH_PG_BIN, BENCH_SUPERUSER_PASSWORD, PGHOST, PGPORT, PGUSER, PGPASSWORD, NAGZ_TOKEN_KEY_FILE, BENCH_CLIMIT (optional).
+BENCH_DATA (targets.txt, since.txt, pgoptions.txt), BENCH_PROGRAM, BENCH_TEMPLATE (the seeded database),
+BENCH_POSTMASTER (process id), BENCH_PG_BIN, BENCH_SUPERUSER_PASSWORD, PGHOST, PGPORT, PGUSER, PGPASSWORD,
+NAGZ_TOKEN_KEY_FILE, BENCH_CLIMIT (optional).
 """
 import argparse
 import contextlib

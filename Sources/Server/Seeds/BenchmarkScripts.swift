@@ -55,14 +55,13 @@ struct BenchmarkScripts {
             ("w2.pgb", random + Self.script(facts, now) + " \\gset\n" + Self.script(write, now) + ";\n"),
             ("w3.pgb", page(.second(since.seconds))),
             ("w4.pgb", page(.beginning)),
-            ("pgoptions.txt", Self.sessionOptions),
+            (
+                "pgoptions.txt",
+                ConnectionOptions.options(role: Configuration.serverRole, Configuration.sessionSettings)
+                    .joined(separator: " ")
+            ),
         ]
     }
-
-    /// What the server's own sessions are told, for PGOPTIONS.
-    private static let sessionOptions =
-        ([("role", Configuration.serverRole)] + Configuration.sessionSettings.map { ($0.name, $0.value) })
-        .map { "-c \($0.0)=\($0.1)" }.joined(separator: " ")
 
     /// The statement on one line, with pgbench's variables where requests differ and literals elsewhere.
     private static func script(_ statement: SQL, _ now: Timestamp) -> String {
