@@ -48,7 +48,7 @@ public final class GroupCommit {
             // One spoiled it for all: nothing of the batch was kept.
             for write in batch { await commit([write], on: database) }
         } catch {
-            for var write in batch {
+            for write in batch {
                 write.attempts += 1
                 if error.isRetryable, write.attempts < attemptLimit {
                     await commit([write], on: database)

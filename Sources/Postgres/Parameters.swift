@@ -20,13 +20,15 @@ struct Parameters {
             // libpq wants a pointer even for an empty value; keep every value's start inside the buffer.
             size += length + 1
         }
-        buffer = unsafe [UInt8](unsafeUninitializedCapacity: size) { octets, count in
-            var writer = unsafe BinaryWriter(UnsafeMutableRawBufferPointer(octets))
-            for value in values {
-                writer.append(value)
-                writer.append(0 as UInt8)
+        buffer.append(addingCapacity: size) { output in
+            unsafe output.withUnsafeMutableBufferPointer { octets, count in
+                var writer = unsafe BinaryWriter(UnsafeMutableRawBufferPointer(octets))
+                for value in values {
+                    writer.append(value)
+                    writer.append(0 as UInt8)
+                }
+                count = writer.count
             }
-            count = writer.count
         }
     }
 
@@ -39,7 +41,8 @@ struct Parameters {
             _ formats: UnsafePointer<Int32>
         ) -> Result
     ) -> Result? {
-        let formats = [Int32](repeating: 1, count: count + 1)
+        var formats: [Int32] = []
+        formats.append(addingCapacity: count + 1) { $0.append(repeating: 1, count: count + 1) }
         return unsafe buffer.withUnsafeBytes { bytes in
             let base = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
             var pointers = unsafe places.map { place in unsafe place.flatMap { unsafe base?.advanced(by: $0) } }

@@ -73,8 +73,10 @@ import Domain
 
     /// Looks first behind the column that was found last: columns are mostly read in their order.
     func column(_ name: StaticString) -> Int? {
-        for step in 0..<columnCount {
-            let column = (nextColumn + step) % columnCount
+        var column = nextColumn
+        for _ in 0..<columnCount {
+            if column >= columnCount { column = 0 }
+            defer { column += 1 }
             guard let candidate = unsafe PQfname(result, Int32(column + firstColumn)) else { continue }
             if unsafe strcmp(candidate, name) {
                 nextColumn = column + 1

@@ -4,18 +4,35 @@ import SQL
 /// Statements that wait for their turn, first come first served, to be run together with those behind them that fit.
 ///
 /// At most `concurrency` batches are under way. What comes meanwhile waits: as many as may wait for a session, and as long.
+/// While one is under way the next leaves only when it is full or has waited for `gathering`: fewer and larger batches cost
+/// everybody less, and a slow one holds nobody up for long.
 final class StatementQueue {
-    struct Entry {
+    final class Entry {
         let statement: SQL
         /// Statements of one shape can be merged; nil for one that cannot.
         let shape: SQL.Shape?
         let key: GroupCommit.Key
-        let deadline: MonotonicTime
-        let continuation: CheckedContinuation<Confined<Result<Rows, PostgresError>>, Never>
+        let arrival: MonotonicTime
         var attempts = 0
+        private let continuation: Continuation
+
+        init(
+            _ statement: SQL, shape: SQL.Shape?, key: GroupCommit.Key, arrival: MonotonicTime,
+            _ continuation: Continuation
+        ) {
+            self.statement = statement
+            self.shape = shape
+            self.key = key
+            self.arrival = arrival
+            self.continuation = continuation
+        }
 
         func finish(_ result: Result<Rows, PostgresError>) { continuation.resume(returning: Confined(value: result)) }
     }
+
+    typealias Continuation = CheckedContinuation<Confined<Result<Rows, PostgresError>>, Never>
+
+    private static let gathering = Duration.milliseconds(5)
 
     private let poller: Poller
     private let limits: Database.Limits
@@ -27,6 +44,7 @@ final class StatementQueue {
     private var running = 0
     private var isFlushScheduled = false
     private var isWatching = false
+    private var isGathering = false
     /// How many batches there were so far.
     private(set) var batches = 0
 
@@ -51,10 +69,9 @@ final class StatementQueue {
         of statement: SQL, shape: SQL.Shape?, key: GroupCommit.Key = (0, 0)
     ) async throws(PostgresError) -> Rows {
         guard pending.count < limits.queue else { throw .unavailable("too many requests are waiting") }
-        let deadline = poller.now + limits.queuePatience
         let result = await withCheckedContinuation { continuation in
             pending.append(
-                Entry(statement: statement, shape: shape, key: key, deadline: deadline, continuation: continuation))
+                Entry(statement, shape: shape, key: key, arrival: poller.now, continuation))
             watch()
             scheduleFlush()
         }
@@ -72,7 +89,7 @@ final class StatementQueue {
     }
 
     private func flush() {
-        while running < concurrency, !pending.isEmpty {
+        while isBatchDue {
             let batch = takeBatch()
             running += 1
             batches += 1
@@ -81,6 +98,23 @@ final class StatementQueue {
                 running -= 1
                 flush()
             }
+        }
+        gather()
+    }
+
+    private var isBatchDue: Bool {
+        guard running < concurrency, let oldest = pending.first else { return false }
+        return running == 0 || pending.count >= batchLimit || oldest.arrival + Self.gathering <= poller.now
+    }
+
+    /// Looks again when the oldest has waited for long enough; one timer at a time.
+    private func gather() {
+        guard !isGathering, running < concurrency, let oldest = pending.first else { return }
+        isGathering = true
+        poller.schedule(at: oldest.arrival + Self.gathering) { [weak self] in
+            guard let self else { return }
+            isGathering = false
+            flush()
         }
     }
 
@@ -98,10 +132,10 @@ final class StatementQueue {
     private func watch() {
         guard !isWatching, let oldest = pending.first else { return }
         isWatching = true
-        poller.schedule(at: oldest.deadline) { [weak self] in
+        poller.schedule(at: oldest.arrival + limits.queuePatience) { [weak self] in
             guard let self else { return }
             isWatching = false
-            while let oldest = pending.first, oldest.deadline <= poller.now {
+            while let oldest = pending.first, oldest.arrival + limits.queuePatience <= poller.now {
                 pending.removeFirst().finish(.failure(.unavailable("no session became free in time")))
             }
             watch()

@@ -142,6 +142,37 @@ import Testing
         }
     }
 
+    @Test("a statement that is held up holds nobody else up for long")
+    func heldUp() async throws {
+        var limits = Database.Limits()
+        limits.exchangesPerConnection = 1
+        try await withDatabase(limits) { database in
+            let (locked, lock) = AsyncStream.makeStream(of: Void.self)
+            let ended = await together(2, on: database) { number in
+                guard number == 1 else {
+                    for await _ in locked {}
+                    return
+                        "\(try await database.read("SELECT \(7) AS n FROM pg_advisory_xact_lock(7)").one()["n"] as Int)"
+                }
+                return try await database.transaction { transaction in
+                    _ = try await transaction.query("SELECT pg_advisory_xact_lock(7)")
+                    lock.finish()
+                    var waiting = 0
+                    while waiting == 0 {
+                        waiting = try await transaction.query(
+                            """
+                            SELECT count(*) AS n FROM pg_locks JOIN pg_database d ON d.oid = database
+                            WHERE datname = current_database() AND locktype = 'advisory' AND NOT granted
+                            """
+                        ).one()["n"]
+                    }
+                    return "\(try await database.read("SELECT \(1) AS n").one()["n"] as Int)"
+                }
+            }
+            #expect(ended.map(\.number) == [1, 2] && ended.map(\.outcome) == ["1", "7"])
+        }
+    }
+
     @Test("who waits for a statement under way is refused like who waits for a session: too many, or too long")
     func patience() async throws {
         var limits = Database.Limits()
