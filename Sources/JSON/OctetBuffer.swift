@@ -22,17 +22,21 @@ struct OctetBuffer: ~Copyable {
         reserving capacity: Int, _ write: (consuming OctetBuffer) throws(Failure) -> OctetBuffer
     ) throws(Failure) -> [UInt8] {
         var outcome: Result<[UInt8]?, Failure> = .success(nil)
-        let array = unsafe [UInt8](unsafeUninitializedCapacity: max(capacity, 1)) { memory, count in
-            guard let start = memory.baseAddress else { return }
-            do throws(Failure) {
-                let buffer = try unsafe write(OctetBuffer(lent: memory, start))
-                if buffer.isOwn {
-                    outcome = unsafe .success([UInt8](UnsafeBufferPointer(start: buffer.start, count: buffer.count)))
-                } else {
-                    count = buffer.count
+        var array: [UInt8] = []
+        array.append(addingCapacity: max(capacity, 1)) { output in
+            unsafe output.withUnsafeMutableBufferPointer { memory, count in
+                guard let start = memory.baseAddress else { return }
+                do throws(Failure) {
+                    let buffer = try unsafe write(OctetBuffer(lent: memory, start))
+                    if buffer.isOwn {
+                        outcome = unsafe .success(
+                            [UInt8](UnsafeBufferPointer(start: buffer.start, count: buffer.count)))
+                    } else {
+                        count = buffer.count
+                    }
+                } catch {
+                    outcome = .failure(error)
                 }
-            } catch {
-                outcome = .failure(error)
             }
         }
         return try outcome.get() ?? array

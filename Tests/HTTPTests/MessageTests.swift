@@ -19,6 +19,18 @@ private func get(_ fields: String, _ target: String = "/") throws -> Request {
 
 @Suite("Requests")
 struct RequestTests {
+    @Test("a line ends at its first control octet, wherever it lies")
+    func controls() {
+        for octet in UInt8.min...UInt8.max {
+            for place in 0..<20 {
+                var line = [UInt8](repeating: UInt8(ascii: "x"), count: 20)
+                line[place] = octet
+                #expect(line.span.firstControl(from: 0, to: 20) == (octet.isControl ? place : 20))
+                #expect(line.span.firstControl(from: 1, to: place) == max(1, place))
+            }
+        }
+    }
+
     @Test("fields are found without regard to case, trimmed, in order")
     func fields() throws {
         let request = try get("X-One:  a b \t\r\nx-two: 1\r\nX-TWO: 2\r\n")

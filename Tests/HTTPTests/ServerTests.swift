@@ -41,7 +41,7 @@ private final class Record: RequestObserver {
 
     func finished(_ exchange: borrowing Exchange) {
         let line = Line(
-            method: exchange.method, template: exchange.template, status: Int(exchange.status.rawValue),
+            method: exchange.method, template: exchange.route?.template, status: Int(exchange.status.rawValue),
             octetsIn: exchange.octetsIn)
         lines.withLock { $0.append(line) }
     }

@@ -16,10 +16,15 @@ public struct Headers: Sendable, Sequence {
 
     /// The field of that name where more than one would be ambiguous (`Authorization`, `Idempotency-Key` …).
     public func single(_ name: String) throws(HTTPFault) -> String? {
+        guard let place = try singlePlace(name) else { return nil }
+        return head.text(place)
+    }
+
+    func singlePlace(_ name: String) throws(HTTPFault) -> RequestHead.Place? {
         var index = 0
         guard let place = next(name, from: &index) else { return nil }
         guard next(name, from: &index) == nil else { throw .fieldRepeated }
-        return head.text(place)
+        return place
     }
 
     public func all(_ name: String) -> [String] {

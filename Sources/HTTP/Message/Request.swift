@@ -36,9 +36,11 @@ public struct Request: Sendable {
     /// The token of `Authorization: Bearer …` (RFC 6750 §2.1).
     /// - Throws: `fieldRepeated` when there are several Authorization fields.
     public func bearerToken() throws(HTTPFault) -> String? {
-        guard let value = try headers.single("authorization") else { return nil }
-        let scheme = String(value.prefix(7))
-        guard value.utf8.count > 7, scheme.equalsIgnoringCase("bearer ") else { return nil }
-        return String(value.dropFirst(7).drop { $0 == " " })
+        guard let place = try headers.singlePlace("authorization") else { return nil }
+        let value = head.octets.span.extracting(place.range)
+        guard value.count > 7, value.extracting(0..<7).equalsIgnoringCase("bearer ") else { return nil }
+        var start = 7
+        while start < value.count, value[start] == UInt8(ascii: " ") { start += 1 }
+        return String(lossy: value.extracting(start..<value.count))
     }
 }

@@ -27,9 +27,16 @@ extension Array where Element == UInt8 {
         append(digits.span)
     }
 
+    /// Appends the digits of a number from 0 on.
     mutating func append(decimal number: Int) {
-        if number >= 10 { append(decimal: number / 10) }
-        append(0x30 + UInt8(number % 10))
+        var digits = InlineArray<20, UInt8>(repeating: 0)
+        var (start, rest) = (20, number)
+        repeat {
+            start -= 1
+            digits[start] = 0x30 + UInt8(rest % 10)
+            rest /= 10
+        } while rest > 0
+        append(digits.span.extracting(start..<20))
     }
 }
 

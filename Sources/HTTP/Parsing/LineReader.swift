@@ -17,8 +17,7 @@ struct LineReader {
         guard position < input.count else { return .more }
         if !sawReturn {
             let bound = position + min(input.count - position, room)
-            var end = position
-            while end < bound, !input[end].isControl { end += 1 }
+            let end = input.firstControl(from: position, to: bound)
             line.append(input.extracting(position..<end))
             position = end
             guard end < input.count else { return .more }

@@ -55,6 +55,25 @@ extension String {
 }
 
 extension Span where Element == UInt8 {
+    /// Where the first control octet lies from `start` on and before `end`, or `end`: eight octets at a time, as long as
+    /// none of them is below 0x20 or is 0x7F.
+    func firstControl(from start: Int, to end: Int) -> Int {
+        precondition(start >= 0 && end <= count)
+        var index = start
+        unsafe withUnsafeBytes { octets in
+            while end - index >= 8 {
+                let word = unsafe octets.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                let ofDelete = word ^ 0x7F7F_7F7F_7F7F_7F7F
+                let isLow = (word &- 0x2020_2020_2020_2020) & ~word
+                let isDelete = (ofDelete &- 0x0101_0101_0101_0101) & ~ofDelete
+                guard (isLow | isDelete) & 0x8080_8080_8080_8080 == 0 else { break }
+                index += 8
+            }
+        }
+        while index < end, !self[index].isControl { index += 1 }
+        return index
+    }
+
     func equals(_ text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount else { return false }
         return text.withUTF8Buffer { other in

@@ -18,6 +18,8 @@ public final class Route: Sendable {
 
     public let method: Method
     public let template: String
+    /// What the application calls the route by, told to the observer.
+    public let number: Int?
     /// Octets of content, when other than the server's limit.
     public let bodyLimit: Int?
     public let answer: Answer
@@ -29,9 +31,10 @@ public final class Route: Sendable {
         case parameter
     }
 
-    public init(_ method: Method, _ template: String, bodyLimit: Int? = nil, answer: Answer) {
+    public init(_ method: Method, _ template: String, number: Int? = nil, bodyLimit: Int? = nil, answer: Answer) {
         self.method = method
         self.template = template
+        self.number = number
         self.bodyLimit = bodyLimit
         self.answer = answer
         var segments: [Segment] = []

@@ -2,23 +2,28 @@ import Reactor
 
 extension HTTPConnection {
     /// Decides, from the head alone, what will answer and how much content may come.
-    func plan(_ head: RequestHead) {
+    ///
+    /// - Parameter hasMore: whether octets have come behind the head.
+    func plan(_ head: consuming RequestHead, hasMore: Bool) {
+        let expectsContinue = head.expectsContinue
         let plan = worker.application.plan(head)
         pending = (head, plan)
         var limit = worker.limits.body
         if case .route(let route) = plan, let own = route.bodyLimit { limit = own }
         if let fault = state.admitBody(upTo: limit) { return answer(fault) }
-        // No route and a sender that waits: the answer comes now instead of a 100 (RFC 9110 §10.1.1).
-        if case .none(let allowed) = plan, head.expectsContinue {
+        guard expectsContinue else { return }
+        if case .none(let allowed) = plan, let (head, _) = pending.take() {
+            // No route and a sender that waits: the answer comes now instead of a 100 (RFC 9110 §10.1.1).
             let request = makeRequest(head, [], route: nil)
-            pending = nil
             send(worker.application.answerWithoutRoute(request, allowed: allowed), for: request, mayPersist: false)
+        } else if !hasMore {
+            outgoing.octets.append(contentsOf: ResponseHeadWriter.proceed)
+            state.queued(ResponseHeadWriter.proceed.count, now: worker.poller.now)
         }
     }
 
-    func dispatch(_ body: [UInt8]) {
-        guard let (head, plan) = pending else { return state.close() }
-        pending = nil
+    func dispatch(_ body: consuming [UInt8]) {
+        guard let (head, plan) = pending.take() else { return state.close() }
         switch plan {
         case .none(let allowed):
             let request = makeRequest(head, body, route: nil)
@@ -55,16 +60,18 @@ extension HTTPConnection {
         guard let observer = worker.observer else { return }
         observer.finished(
             Exchange(
-                method: pending?.head.method, template: pending?.plan.template, status: response.status,
+                method: pending?.head.method, route: pending?.plan.route, status: response.status,
                 nanoseconds: MonotonicTime.now().nanoseconds(since: state.requestStart), octetsIn: state.requestOctets,
                 octetsOut: outgoing.count - before, id: id, trace: nil, remote: remote, fault: fault))
     }
 
-    private func makeRequest(_ head: RequestHead, _ body: [UInt8], route: Route?) -> Request {
+    private func makeRequest(
+        _ head: consuming RequestHead, _ body: consuming [UInt8], route: Route?
+    ) -> Request {
         let parent = head.headers.withValue(of: "traceparent") { TraceContext(traceparent: $0) } ?? nil
+        let client = worker.application.proxies.client(of: remote, head.headers)
         return Request(
-            head: head, body: body, remote: worker.application.proxies.client(of: remote, head.headers),
-            id: worker.identifiers.requestID(),
+            head: head, body: body, remote: client, id: worker.identifiers.requestID(),
             trace: worker.identifiers.trace(continuing: parent), route: route)
     }
 
@@ -148,14 +155,14 @@ extension HTTPConnection {
         guard let observer = worker.observer else { return }
         observer.finished(
             Exchange(
-                method: request.method, template: request.route?.template, status: status,
+                method: request.method, route: request.route, status: status,
                 nanoseconds: MonotonicTime.now().nanoseconds(since: state.requestStart), octetsIn: state.requestOctets,
                 octetsOut: octetsOut, id: request.id, trace: request.trace, remote: remote, fault: nil))
     }
 }
 
 extension Application.Plan {
-    var template: String? {
-        if case .route(let route) = self { route.template } else { nil }
+    var route: Route? {
+        if case .route(let route) = self { route } else { nil }
     }
 }

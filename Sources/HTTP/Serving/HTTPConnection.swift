@@ -18,7 +18,8 @@ final class HTTPConnection: ReadinessHandler {
     /// Octets received behind the request that is being answered.
     private var readAhead: [UInt8] = []
     private var timer: (id: TimerID, deadline: MonotonicTime)?
-    private var roomWaiter: CheckedContinuation<Void, Never>?
+    /// Streams that wait until there is room for more; an array, because a look at it copies nothing.
+    private var roomWaiters: [CheckedContinuation<Void, Never>] = []
     private var isReleased = false
 
     /// Answers of a pipeline are gathered up to this size before they are sent.
@@ -75,25 +76,21 @@ final class HTTPConnection: ReadinessHandler {
     private func process(_ input: Span<UInt8>) {
         var position = 0
         while !isClosed {
+            let event = state.take(input, at: &position, now: worker.poller.now)
+            if case .needsInput = event { break }
+            handle(event, hasMore: position < input.count)
             if outgoing.count >= Self.gathering {
                 flush()
                 if outgoing.count > 0 { break }
-            }
-            let event = state.take(input, at: &position, now: worker.poller.now)
-            if case .needsInput = event { break }
-            handle(event)
-            if case .head(let head) = event, head.expectsContinue, position == input.count, pending != nil {
-                outgoing.octets.append(contentsOf: ResponseHeadWriter.proceed)
-                state.queued(ResponseHeadWriter.proceed.count, now: worker.poller.now)
             }
         }
         if position < input.count, !state.isEnding { readAhead.append(input.extracting(position..<input.count)) }
     }
 
-    private func handle(_ event: HTTPConnectionState.Event) {
-        switch event {
+    private func handle(_ event: consuming HTTPConnectionState.Event, hasMore: Bool = false) {
+        switch consume event {
         case .needsInput: break
-        case .head(let head): plan(head)
+        case .head(let head): plan(head, hasMore: hasMore)
         case .request(let body): dispatch(body)
         case .fault(let fault): answer(fault)
         case .close: state.close()
@@ -115,17 +112,20 @@ final class HTTPConnection: ReadinessHandler {
     // MARK: Output
 
     func flush() {
-        while outgoing.count > 0, !isClosed {
+        var left = outgoing.count
+        guard left > 0 else { return }
+        while left > 0, !isClosed {
             let result = outgoing.send(to: descriptor)
             if result == -Int(EINTR) { continue }
             guard result >= 0 else {
                 if !Socket.isTransient(result) { state.close() }
                 break
             }
+            left -= result
             state.wrote(result, now: worker.poller.now)
         }
-        if outgoing.count == 0 { worker.reclaim(&outgoing) }
-        if !isWriteBufferFull || isClosed { wakeWriter() }
+        if left == 0 { worker.reclaim(&outgoing) }
+        if left <= worker.limits.writeBuffer { wakeWriter() }
     }
 
     var isWriteBufferFull: Bool { outgoing.count > worker.limits.writeBuffer }
@@ -144,11 +144,14 @@ final class HTTPConnection: ReadinessHandler {
     }
 
     func waitForRoom() async {
-        await withCheckedContinuation { roomWaiter = $0 }
+        await withCheckedContinuation { roomWaiters.append($0) }
     }
 
     private func wakeWriter() {
-        if roomWaiter != nil { roomWaiter.take()?.resume() }
+        guard !roomWaiters.isEmpty else { return }
+        let waiters = roomWaiters
+        roomWaiters = []
+        for waiter in waiters { waiter.resume() }
     }
 
     // MARK: Bookkeeping

@@ -4,8 +4,8 @@ import Reactor
 public struct Exchange: Sendable {
     /// Nil when the request was refused before its head was complete.
     public let method: Method?
-    /// The route's template, or nil when none matched: a label with few values, unlike a path.
-    public let template: String?
+    /// The route that matched, if any.
+    public let route: Route?
     public let status: Status
     /// From the first octet of the request to the last step of its answer.
     public let nanoseconds: Int

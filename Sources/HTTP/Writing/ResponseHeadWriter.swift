@@ -52,19 +52,19 @@ struct ResponseHeadWriter {
         default: output.append(fixed: "Vary: Origin, Accept-Encoding\r\n")
         }
         if !isCacheControlled { output.append(fixed: "Cache-Control: no-store\r\n") }
+        switch persistence {
+        case .usual: break
+        case .close: output.append(fixed: "Connection: close\r\n")
+        case .keepAlive: output.append(fixed: "Connection: keep-alive\r\n")
+        case .upgrade: output.append(fixed: "Connection: upgrade\r\n")
+        }
         switch framing {
-        case .none, .untilClose: break
+        case .none, .untilClose: output.append(fixed: "\r\n")
         case .length(let length):
             output.append(fixed: "Content-Length: ")
             output.append(decimal: length)
-            output.append(fixed: "\r\n")
-        case .chunked: output.append(fixed: "Transfer-Encoding: chunked\r\n")
-        }
-        switch persistence {
-        case .usual: output.append(fixed: "\r\n")
-        case .close: output.append(fixed: "Connection: close\r\n\r\n")
-        case .keepAlive: output.append(fixed: "Connection: keep-alive\r\n\r\n")
-        case .upgrade: output.append(fixed: "Connection: upgrade\r\n\r\n")
+            output.append(fixed: "\r\n\r\n")
+        case .chunked: output.append(fixed: "Transfer-Encoding: chunked\r\n\r\n")
         }
     }
 }

@@ -92,7 +92,7 @@ final class RouteTable {
     /// An operation whose answer never changes while the server runs: sent from the loop without a task.
     func constant<Answer>(_ endpoint: Endpoint<NoParameters, NoBody, Answer>, _ answer: Answer) {
         let response = Response(.ok, .json, octets: answer.content)
-        routes.append(.immediate(.get, endpoint.operation.path) { _ in response })
+        routes.append(Route(endpoint.operation, answer: .immediate { _ in response }))
     }
 
     /// A route outside the contract's operations.
@@ -114,17 +114,19 @@ final class RouteTable {
         let confined = Confined(value: work)
         let (backend, log) = (Confined(value: backend), log)
         routes.append(
-            Route(HTTP.Method(operation.method), operation.path) { request in
-                var fields: [HeaderField] = []
-                do {
-                    let context = try CallContext(request, operation, at: backend.value.clock.now())
-                    var response = try await confined.value(request, context, &fields)
-                    response.fields = fields + response.fields
-                    return response
-                } catch {
-                    return Self.response(to: Failure(error), request, fields, log)
-                }
-            })
+            Route(
+                operation,
+                answer: .async { request in
+                    var fields: [HeaderField] = []
+                    do {
+                        let context = try CallContext(request, operation, at: backend.value.clock.now())
+                        var response = try await confined.value(request, context, &fields)
+                        if !fields.isEmpty { response.fields.insert(contentsOf: fields, at: 0) }
+                        return response
+                    } catch {
+                        return Self.response(to: Failure(error), request, fields, log)
+                    }
+                }))
     }
 
     private func call<Parameters, Body, Answer>(
@@ -159,6 +161,7 @@ final class RouteTable {
         _ operation: Operation, _ subject: RateLimiter.Subject, _ context: CallContext, _ fields: inout [HeaderField]
     ) throws(APIError) {
         guard let standing = limiter.count(subject, operation.tier, at: context.now) else { return }
+        fields.reserveCapacity(4)
         fields.append(HeaderField("x-ratelimit-limit", String(standing.limit)))
         fields.append(HeaderField("x-ratelimit-remaining", String(standing.remaining)))
         fields.append(HeaderField("x-ratelimit-reset", String(standing.reset)))

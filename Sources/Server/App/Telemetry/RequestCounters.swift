@@ -35,33 +35,17 @@ final class RequestCounters: Sendable {
         statuses.firstIndex(of: UInt16(number)) ?? statuses.count
     }
 
-    private struct Key: Hashable {
-        let method: HTTP.Method
-        let template: String
-    }
-
     /// The operations in their order; last, what belongs to none.
     let series: [Series]
-    private let places: [Key: Int]
     let octetsIn = Counter()
     let octetsOut = Counter()
 
-    init(_ operations: [Contract.Operation] = API.all) {
-        series = operations.map { Series($0.method.rawValue, $0.path) } + [Series("other", "other")]
-        var places: [Key: Int] = [:]
-        for (place, operation) in operations.enumerated() {
-            places[Key(method: HTTP.Method(operation.method), template: operation.path)] = place
-        }
-        self.places = places
-    }
+    init() { series = API.all.map { Series($0.method.rawValue, $0.path) } + [Series("other", "other")] }
 
     func count(_ exchange: borrowing Exchange) {
-        var place = series.count - 1
-        if let method = exchange.method, let template = exchange.template {
-            place = places[Key(method: method == .head ? .get : method, template: template)] ?? place
-        }
-        series[place].durations.record(nanoseconds: exchange.nanoseconds)
-        series[place].byStatus[Self.placeOfStatus[min(Int(exchange.status.rawValue), 599)]].add()
+        let series = series[exchange.route?.number ?? series.count - 1]
+        series.durations.record(nanoseconds: exchange.nanoseconds)
+        series.byStatus[Self.placeOfStatus[min(Int(exchange.status.rawValue), 599)]].add()
         octetsIn.add(exchange.octetsIn)
         octetsOut.add(exchange.octetsOut)
     }
@@ -77,5 +61,14 @@ final class RequestCounters: Sendable {
             }
         }
         return totals
+    }
+}
+
+extension Route {
+    /// The route of an operation, numbered so that its requests are counted as the operation's.
+    convenience init(_ operation: Contract.Operation, answer: Answer) {
+        self.init(
+            HTTP.Method(operation.method), operation.path, number: API.all.firstIndex { $0.id == operation.id },
+            answer: answer)
     }
 }

@@ -13,7 +13,7 @@ struct RequestWatch: RequestObserver {
         let milliseconds = Double(exchange.nanoseconds / 1_000) / 1_000
         // Copied out: a borrowed value cannot go into a closure. Nothing a client sent is among it but the trace's id.
         let (method, template, status) = (
-            exchange.method?.description, exchange.template, Int(exchange.status.rawValue)
+            exchange.method?.description, exchange.route?.template, Int(exchange.status.rawValue)
         )
         let (octetsIn, octetsOut, id) = (exchange.octetsIn, exchange.octetsOut, exchange.id.description)
         let (trace, fault) = (exchange.trace?.traceID, exchange.fault.map { "\($0)" })

@@ -5,13 +5,14 @@ import HTTP
 enum MetricsRoutes {
     static func register(in routes: RouteTable, _ telemetry: Telemetry, _ backend: Backend) {
         routes.open(API.getMetrics) { _ in Dashboard.figures(telemetry) }
-        let path = API.getPrometheusMetrics.operation.path
         let clock = backend.clock
         let head = backend.trailHead
         routes.add(
-            Route(.get, path) { _ in
-                let text = PrometheusText(telemetry, head, at: clock.now()).text
-                return Response(.ok, .metrics, octets: Array(text.utf8))
-            })
+            Route(
+                API.getPrometheusMetrics.operation,
+                answer: .async { _ in
+                    let text = PrometheusText(telemetry, head, at: clock.now()).text
+                    return Response(.ok, .metrics, octets: Array(text.utf8))
+                }))
     }
 }
