@@ -28,7 +28,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         case requestValue(Int)
     }
 
-    public init(stringLiteral text: StaticString) { pieces = [.literal(text)] }
+    public init(stringLiteral text: StaticString) { pieces = text.utf8CodeUnitCount == 0 ? [] : [.literal(text)] }
 
     public init(stringInterpolation: StringInterpolation) { self = stringInterpolation.sql }
 
@@ -40,9 +40,12 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var sql = SQL(pieces: [])
+        private let interpolationCount: Int
 
         public init(literalCapacity _: Int, interpolationCount: Int) {
-            sql.pieces.reserveCapacity(2 * interpolationCount + 1)
+            self.interpolationCount = interpolationCount
+            // Room for parts that are pieces themselves: making more of it costs more than having it.
+            sql.pieces.reserveCapacity(4 * interpolationCount + 1)
         }
 
         public mutating func appendLiteral(_ text: StaticString) {
@@ -66,6 +69,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
         @usableFromInline
         mutating func append(_ value: SQLValue) {
+            if sql.values.isEmpty { sql.values.reserveCapacity(2 * interpolationCount) }
             sql.pieces.append(.value(value.type))
             sql.values.append(value)
         }
@@ -118,7 +122,9 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         fileprivate let pieces: [Piece]
 
         public static func == (left: Shape, right: Shape) -> Bool {
-            left.pieces.count == right.pieces.count && zip(left.pieces, right.pieces).allSatisfy { $0.mark == $1.mark }
+            guard left.pieces.count == right.pieces.count else { return false }
+            for index in left.pieces.indices where left.pieces[index].mark != right.pieces[index].mark { return false }
+            return true
         }
 
         public func hash(into hasher: inout Hasher) {

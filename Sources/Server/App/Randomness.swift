@@ -1,20 +1,41 @@
 import CSodium
 import Domain
+import Reactor
 
 /// Where ids, salts and tokens come from, handed in so that tests can repeat a run.
 public protocol Randomness: Sendable {
     func bytes(_ count: Int) -> [UInt8]
 }
 
-/// The system's generator, through libsodium.
-public struct SystemRandomness: Randomness {
+/// The system's generator, through libsodium. Short requests are served from octets asked for ahead, so that the ids, salts
+/// and nonces of several acts cost one call to the kernel; each octet is handed out once and wiped.
+public final class SystemRandomness: Randomness {
+    private static let ahead = 512
+    private let pool = Locked([UInt8]())
+
     public init() {}
 
     public func bytes(_ count: Int) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-            if let start = buffer.baseAddress { randombytes_buf(start, count) }
-            initialized = count
+        guard count <= Self.ahead / 4 else { return Self.fresh(count) }
+        return pool.withLock { pool in
+            if pool.count < count { pool = Self.fresh(Self.ahead) }
+            let rest = pool.count - count
+            let bytes = Array(pool[rest...])
+            for index in rest..<pool.count { pool[index] = 0 }
+            pool.removeLast(count)
+            return bytes
         }
+    }
+
+    private static func fresh(_ count: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.append(addingCapacity: count) { output in
+            output.withUnsafeMutableBufferPointer { memory, initialized in
+                if let start = memory.baseAddress { randombytes_buf(start, count) }
+                initialized = count
+            }
+        }
+        return bytes
     }
 }
 

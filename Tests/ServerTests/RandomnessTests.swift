@@ -1,0 +1,17 @@
+import Server
+import Testing
+
+@Suite("Randomness")
+struct RandomnessTests {
+    @Test("octets taken ahead are handed out once, to whoever asks")
+    func once() async {
+        let random = SystemRandomness()
+        let lengths = [0, 10, 16, 24, 32, 127, 128, 129, 600]
+        #expect(lengths.allSatisfy { random.bytes($0).count == $0 })
+        let taken = await withTaskGroup(of: [[UInt8]].self) { group in
+            for _ in 0..<4 { group.addTask { (0..<500).map { _ in random.bytes(16) } } }
+            return await group.reduce(into: []) { $0 += $1 }
+        }
+        #expect(Set(taken).count == 2_000)
+    }
+}
