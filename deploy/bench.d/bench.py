@@ -337,4 +337,7 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except RuntimeError as problem:
+        sys.exit(f"deploy/bench: {problem}")
