@@ -90,17 +90,61 @@ public struct AuditEntry: Hashable, Sendable {
 }
 
 /// What an act was about: names and values, bound to its entry by a salted commitment.
-public struct AuditBody: Hashable, Sendable {
-    public var details: [String: String]
+///
+/// Kept in the order of the canonical bytes, the names' byte order: what is added in that order is added at the end.
+public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
+    private struct Detail: Hashable, Sendable {
+        let name: String
+        var value: String
+    }
 
-    public init(_ details: [String: String]) { self.details = details }
+    private var details: [Detail] = []
+
+    public init(_ details: [String: String]) {
+        self.details.reserveCapacity(details.count)
+        for (name, value) in details { self[name] = value }
+    }
+
+    /// Of two values for one name the later stands.
+    public init(dictionaryLiteral details: (String, String)...) {
+        self.details.reserveCapacity(details.count)
+        for (name, value) in details { self[name] = value }
+    }
+
+    public var dictionary: [String: String] {
+        Dictionary(details.map { ($0.name, $0.value) }, uniquingKeysWith: { _, later in later })
+    }
+
+    public subscript(name: String) -> String? {
+        get { details.first { $0.name == name }?.value }
+        set {
+            var place = details.count
+            while place > 0 {
+                let order = name.byteOrder(to: details[place - 1].name)
+                if order > 0 { break }
+                place -= 1
+                guard order == 0 else { continue }
+                if let newValue { details[place].value = newValue } else { details.remove(at: place) }
+                return
+            }
+            guard let newValue else { return }
+            let detail = Detail(name: name, value: newValue)
+            if place == details.count { details.append(detail) } else { details.insert(detail, at: place) }
+        }
+    }
+
+    /// Adds what `other` says, whose values stand for names that both have.
+    public mutating func merge(_ other: AuditBody) {
+        for detail in other.details { self[detail.name] = detail.value }
+    }
 
     /// The canonical bytes: names in byte order, each name and value with its length before it.
     public var canonical: [UInt8] {
-        var bytes = CanonicalBytes(reserving: 32 * details.count)
-        for (name, value) in details.sorted(by: { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }) {
-            bytes.append(text: name)
-            bytes.append(text: value)
+        var bytes = CanonicalBytes(
+            reserving: details.reduce(0) { $0 + 8 + $1.name.utf8.count + $1.value.utf8.count })
+        for detail in details {
+            bytes.append(text: detail.name)
+            bytes.append(text: detail.value)
         }
         return bytes.bytes
     }
@@ -108,14 +152,15 @@ public struct AuditBody: Hashable, Sendable {
     /// Reads canonical bytes; nil when they are not canonical.
     public init?(canonical bytes: [UInt8]) {
         guard let fields = CanonicalBytes.fields(bytes), fields.count.isMultiple(of: 2) else { return nil }
-        details = [:]
         for index in stride(from: 0, to: fields.count, by: 2) {
             guard let name = fields[index].flatMap({ String(validating: $0, as: UTF8.self) }),
-                let value = fields[index + 1].flatMap({ String(validating: $0, as: UTF8.self) })
+                let value = fields[index + 1].flatMap({ String(validating: $0, as: UTF8.self) }),
+                details.last.map({ $0.name.byteOrder(to: name) < 0 }) ?? true
             else { return nil }
-            details[name] = value
+            details.append(Detail(name: name, value: value))
         }
-        guard canonical == bytes else { return nil }
+        // Names that differ in their bytes but not as texts: nobody writes them, and a reader would see one of them.
+        guard dictionary.count == details.count else { return nil }
     }
 
     /// H(0x02 ‖ salt ‖ body). The salt is 32 random bytes of its own for each entry, so that a guess of the body cannot
@@ -127,5 +172,20 @@ public struct AuditBody: Hashable, Sendable {
         bytes += salt
         bytes += body
         return sha256(bytes)
+    }
+}
+
+extension String {
+    /// Below zero where its UTF-8 comes before the other's, byte by byte; above where it comes after.
+    fileprivate func byteOrder(to other: String) -> Int {
+        var (left, right) = (self, other)
+        return left.withUTF8 { left in
+            right.withUTF8 { right in
+                for index in 0..<min(left.count, right.count) where unsafe left[index] != right[index] {
+                    return unsafe Int(left[index]) - Int(right[index])
+                }
+                return left.count - right.count
+            }
+        }
     }
 }

@@ -2,11 +2,16 @@ import CCrypto
 
 /// SHA-256 (FIPS 180-4), by libcrypto, which uses the processor's own instructions for it where there are any.
 public func sha256(_ bytes: [UInt8]) -> [UInt8] {
-    unsafe [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
-        let isDone = unsafe EVP_Digest(bytes, bytes.count, digest.baseAddress, nil, SHA256Algorithm.shared.handle, nil)
-        precondition(isDone == 1, "libcrypto has no memory")
-        count = 32
+    var digest: [UInt8] = []
+    digest.append(addingCapacity: 32) { output in
+        unsafe output.withUnsafeMutableBufferPointer { memory, count in
+            let isDone = unsafe EVP_Digest(
+                bytes, bytes.count, memory.baseAddress, nil, SHA256Algorithm.shared.handle, nil)
+            precondition(isDone == 1, "libcrypto has no memory")
+            count = 32
+        }
     }
+    return digest
 }
 
 /// Looked up once: each look-up costs more than a short digest does.

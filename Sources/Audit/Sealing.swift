@@ -8,10 +8,19 @@ enum SealedBox {
     /// Nonce, ciphertext and tag.
     static func seal(_ message: [UInt8], bound: [UInt8], key: [UInt8], nonce: [UInt8]) -> [UInt8] {
         precondition(key.count == 32 && nonce.count == nonceLength)
-        var box = [UInt8](repeating: 0, count: message.count + 16)
-        unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
-            &box, nil, message, UInt64(message.count), bound, UInt64(bound.count), nil, nonce, key)
-        return nonce + box
+        var box: [UInt8] = []
+        box.reserveCapacity(nonceLength + message.count + 16)
+        box += nonce
+        box.append(addingCapacity: message.count + 16) { output in
+            unsafe output.withUnsafeMutableBufferPointer { memory, count in
+                guard let start = memory.baseAddress else { return }
+                unsafe crypto_aead_xchacha20poly1305_ietf_encrypt(
+                    start, nil, message, UInt64(message.count), bound, UInt64(bound.count), nil, nonce,
+                    key)
+                count = message.count + 16
+            }
+        }
+        return box
     }
 
     /// Nil for what was not sealed by that key, bound to those octets.

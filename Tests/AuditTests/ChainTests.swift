@@ -1,6 +1,7 @@
-import Audit
 import Domain
 import Testing
+
+@testable import Audit
 
 @Suite struct ChainTests {
     private static let family = FamilyID(high: 1, low: 2)
@@ -76,10 +77,31 @@ import Testing
         #expect(Self.verify(chain) == .foreignFamily(number: 2))
     }
 
+    @Test func aBodyIsTheSameInWhateverOrderItIsTold() throws {
+        let names = ["rule", "é", "a", "route", "ro", "Z", ""]
+        let told = AuditBody(Dictionary(uniqueKeysWithValues: names.map { ($0, "of \($0)") }))
+        #expect(told.dictionary.count == names.count && told["ro"] == "of ro" && told["none"] == nil)
+        for turn in names.indices {
+            var body: AuditBody = ["a": "an earlier value", "gone": "x"]
+            body["gone"] = nil
+            body["never there"] = nil
+            for name in names[turn...] + names[..<turn] { body[name] = "of \(name)" }
+            #expect(body == told && body.canonical == told.canonical)
+        }
+        let sorted = names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        let fields = try #require(CanonicalBytes.fields(told.canonical))
+        #expect(stride(from: 0, to: fields.count, by: 2).map { fields[$0] } == sorted.map { Array($0.utf8) })
+        var merged: AuditBody = ["a": "1", "c": "3"]
+        merged.merge(["b": "2", "c": "4"])
+        #expect(merged == ["a": "1", "b": "2", "c": "4"])
+    }
+
     @Test func bodiesReadBackAndNonCanonicalOnesAreRefused() {
         let body = AuditBody(["b": "", "a": "x\u{0}y", "é": "1"])
         #expect(AuditBody(canonical: body.canonical) == body)
         #expect(AuditBody(canonical: body.canonical.dropLast()) == nil)
+        let twice: AuditBody = ["e\u{301}": "1", "é": "2"]
+        #expect(AuditBody(canonical: twice.canonical) == nil)
         #expect(AuditBody(canonical: [0, 0, 0, 1, 98, 0, 0, 0, 0, 0, 0, 0, 1, 97, 0, 0, 0, 0]) == nil)
     }
 }

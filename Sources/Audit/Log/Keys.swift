@@ -83,11 +83,3 @@ public enum Base64 {
         return refused == 0 ? Array(bytes.prefix(count)) : nil
     }
 }
-
-/// Lower-case hexadecimal digits.
-public func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
-    let digits = Array("0123456789abcdef".utf8)
-    var text: [UInt8] = []
-    for byte in bytes { text += [digits[Int(byte >> 4)], digits[Int(byte & 15)]] }
-    return String(decoding: text, as: UTF8.self)
-}

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import SQL
@@ -32,7 +33,7 @@ struct Act {
     /// Whose erasure takes the details away: by default the subject's, or the actor's where there is none.
     var sealedFor: Pseudonym?
     /// Names and values for the trail: ids, counts, codes. Never a person's words, secrets or addresses.
-    var details: [String: String] = [:]
+    var details: AuditBody = [:]
     /// Whether somebody may do more or less afterwards.
     var changesRights = false
     /// The most rows of one entity of the feed that the act stamps; 400 at most.
@@ -40,16 +41,36 @@ struct Act {
     /// Whether acts of the same shape may be one statement: wherever a value stands in the rows, `tick` MUST be in scope.
     var canMerge = false
     var rows: [SQL] = []
+
+    /// Whose key seals the details.
+    var personToldOf: Pseudonym { sealedFor ?? subject ?? actor }
 }
 
-/// What a feature decides to do about a request.
-enum Decision<Answer> {
+/// What a feature decides to do about a request. Indirect: it lives in the frames of all that wait for it.
+indirect enum Decision<Answer> {
     /// Write this and answer that, together or not at all.
     case perform(Act, Answer)
     /// Refuse, and put the refusal on the trail.
     case refuse(Act, APIError)
     /// Answer without writing: nothing is to be done, or it was done before.
     case answer(Answer)
+
+    /// Whose key seals what is to be written; nil where nothing is.
+    var personToldOf: Pseudonym? {
+        switch self {
+        case .perform(let act, _), .refuse(let act, _): act.personToldOf
+        case .answer: nil
+        }
+    }
+
+    /// What the client is told, once it is done.
+    @inline(never)
+    func outcome() throws(APIError) -> Answer {
+        switch self {
+        case .perform(_, let answer), .answer(let answer): return answer
+        case .refuse(_, let refusal): throw refusal
+        }
+    }
 }
 
 /// The fixed actors of the trail and the feed that are not people.

@@ -61,19 +61,28 @@ final class Ledger {
     ) async throws -> Answer {
         try await retryingTakenKey {
             for _ in 0..<Self.optimisticAttempts {
-                let decision = try await decide(database)
-                guard let (act, outcome) = Self.act(of: decision) else { return try Self.answer(of: decision) }
-                let seal = try await seal(for: act, database)
-                let statement = statement(act, in: family, context, once: once, outcome: outcome, seal: seal)
-                let mark = (family.high, family.low)
-                if try await !commits.run(statement, key: mark, canMerge: act.canMerge && once == nil).isEmpty {
-                    committed(seal)
-                    return try Self.answer(of: decision)
-                }
+                if let answer = try await attempt(context, once, in: family, decide) { return answer }
                 tally.lostRaces += 1
             }
             return try await writeHoldingTheRow(context, once, in: family, decide)
         }
+    }
+
+    /// Decides and writes once; nil when the basis did not hold any more. Out of line, or every write's frame would have
+    /// room for each attempt.
+    @inline(never)
+    private func attempt<Answer: WireContent>(
+        _ context: CallContext, _ once: Once?, in family: FamilyID,
+        _ decide: (any Queries) async throws -> Decision<Answer>
+    ) async throws -> Answer? {
+        let decision = try await decide(database)
+        guard let person = decision.personToldOf else { return try decision.outcome() }
+        let seal = try await sealing.seal(for: person, database)
+        let (write, canMerge) = statement(for: decision, in: family, context, once, seal)
+        let rows = try await commits.run(write, key: (family.high, family.low), canMerge: canMerge)
+        if rows.isEmpty { return nil }
+        committed(seal)
+        return try decision.outcome()
     }
 
     /// Begins the ledger of a new family: `foundation` makes the family and its row of the ledger, which the act's own
@@ -133,6 +142,7 @@ final class Ledger {
         if let seal { sealing.remember(seal.key) }
     }
 
+    @inline(never)
     private func writeHoldingTheRow<Answer: WireContent>(
         _ context: CallContext, _ once: Once?, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
@@ -147,36 +157,20 @@ final class Ledger {
             }
             let decision = try await decide(transaction)
             var seal: Sealing.Seal?
-            if let (act, outcome) = Self.act(of: decision) {
-                seal = try await self.seal(for: act, transaction)
-                let rows = try await transaction.query(
-                    statement(act, in: family, context, once: once, outcome: outcome, seal: seal))
+            if let person = decision.personToldOf {
+                seal = try await sealing.seal(for: person, transaction)
+                let rows = try await transaction.query(statement(for: decision, in: family, context, once, seal).write)
                 guard !rows.isEmpty else { throw LedgerFault.refusedWhileHeld }
             }
             return Confined(value: (decision, seal))
         }
         let (decision, seal) = held.value
         if case .answer = decision {} else { committed(seal) }
-        return try Self.answer(of: decision)
+        return try decision.outcome()
     }
 
     /// A ledger refused an act that was decided while its row was held: a fault of the program.
     private enum LedgerFault: Error { case refusedWhileHeld }
-
-    private static func act<Answer: WireContent>(of decision: Decision<Answer>) -> (Act, [UInt8]?)? {
-        switch decision {
-        case .perform(let act, let answer): (act, answer.content)
-        case .refuse(let act, _): (act, nil)
-        case .answer: nil
-        }
-    }
-
-    private static func answer<Answer>(of decision: Decision<Answer>) throws(APIError) -> Answer {
-        switch decision {
-        case .perform(_, let answer), .answer(let answer): return answer
-        case .refuse(_, let refusal): throw refusal
-        }
-    }
 
     // MARK: The statement
 
@@ -187,7 +181,24 @@ final class Ledger {
 
     /// The key that seals what the act tells.
     func seal(for act: Act, _ queries: any Queries) async throws -> Sealing.Seal? {
-        try await sealing.seal(for: act.sealedFor ?? act.subject ?? act.actor, queries)
+        try await sealing.seal(for: act.personToldOf, queries)
+    }
+
+    /// The decision's act as a statement, and whether it may be merged with others. Out of line, because what it copies
+    /// would lie in the frame of every write.
+    @inline(never)
+    private func statement<Answer: WireContent>(
+        for decision: Decision<Answer>, in family: FamilyID, _ context: CallContext, _ once: Once?,
+        _ seal: Sealing.Seal?
+    ) -> (write: SQL, canMerge: Bool) {
+        switch decision {
+        case .perform(let act, let answer):
+            let outcome = once == nil ? nil : answer.content
+            let write = statement(act, in: family, context, once: once, outcome: outcome, seal: seal)
+            return (write, act.canMerge && once == nil)
+        case .refuse(let act, _): return (statement(act, in: family, context, seal: seal), false)
+        case .answer: preconditionFailure("nothing to write")
+        }
     }
 
     /// The whole act as one statement, which returns one row, or none when its basis does not hold any more.
@@ -198,15 +209,20 @@ final class Ledger {
     ) -> SQL {
         precondition(act.rows.count <= Self.rowNames.count && act.stampedRows <= 400)
         let salt = random.bytes(32)
-        let body = AuditBody(act.details).canonical
+        let body = act.details.canonical
         let entry = AuditEntry.Act(
             kind: act.kind, actor: act.actor, subject: act.subject, resource: act.resource, trace: context.trace,
             request: context.request, commitment: AuditBody.commitment(salt: salt, body: body))
         let sealed = seal?.key.seal(body, commitment: entry.commitment, nonce: sealing.nonce()) ?? body
-        var parts = [tick(act, in: family, context.now, entry.canonical)]
-        for (name, row) in zip(Self.rowNames, act.rows) { parts += [name, row, ")"] }
-        if let keeping = seal?.keeping { parts += [", subject_key AS (", keeping, ")"] }
-        parts.append(
+        var text = SQL.StringInterpolation(literalCapacity: 0, interpolationCount: 16)
+        text.appendInterpolation(tick(act, in: family, context.now, entry.canonical))
+        for (name, row) in zip(Self.rowNames, act.rows) {
+            text.appendInterpolation(name)
+            text.appendInterpolation(row)
+            text.appendLiteral(")")
+        }
+        if let keeping = seal?.keeping { text.appendInterpolation(", subject_key AS (\(keeping))" as SQL) }
+        text.appendInterpolation(
             """
             , entry AS (
                 INSERT INTO audit_entry
@@ -217,10 +233,10 @@ final class Ledger {
                 INSERT INTO audit_payload (family_id, n, key_id, salt, body)
                 SELECT family_id, seq, \(seal?.key.id), \(salt), \(sealed) FROM tick
             )
-            """)
-        if let once, let outcome { parts.append(once.record(outcome, at: context.now)) }
-        parts.append(" SELECT \(merged: "place, ")seq, ts FROM tick")
-        return .joined(parts, separator: "")
+            """ as SQL)
+        if let once, let outcome { text.appendInterpolation(once.record(outcome, at: context.now)) }
+        text.appendInterpolation(" SELECT \(merged: "place, ")seq, ts FROM tick" as SQL)
+        return SQL(stringInterpolation: text)
     }
 
     /// Takes the family's row: the next number and time, and the next link of its chain.

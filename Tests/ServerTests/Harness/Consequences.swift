@@ -58,7 +58,7 @@ extension TestServer {
             return AuditLine(
                 family: try row["family_id"], n: try row["n"], at: try row["at"], kind: try row["kind"],
                 actor: try row["actor"], subject: try row["subject"], resource: try row["resource"],
-                details: body.flatMap { AuditBody(canonical: $0) }?.details ?? [:])
+                details: body.flatMap { AuditBody(canonical: $0) }?.dictionary ?? [:])
         }
     }
 

@@ -15,13 +15,13 @@ enum AIStatements {
         case full
     }
 
-    /// The caller's right to ask and the facts about a nag, as of one moment. No row: the session has ended.
+    /// The caller's right to ask and the facts about a nag, as of one moment. No row: the session has ended. The columns
+    /// stand in the order in which `NagConsultation` reads them.
     static func nagFacts(_ nag: NagID, for caller: Caller, standing: SQL, _ depth: Depth) -> SQL {
         """
-        SELECT u.status AS account_status, u.pseudonym, c.seq, n.family_id, n.recipient_id, n.category, n.status,
-               n.due_at, n.created_at, r.pseudonym AS recipient_pseudonym,
-               \(ConsentStatements.inForce(.aiMediation, user: "u.id", family: "m.family_id")) AS has_consent,
-               \(isEnabled)\(facts(depth, caller.now))
+        SELECT u.status AS account_status, n.recipient_id, n.family_id,
+               \(hasConsent), \(isEnabled), u.pseudonym, c.seq, r.pseudonym AS recipient_pseudonym, n.category,
+               n.status, n.due_at, n.created_at\(facts(depth, caller.now))
         FROM users u
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
         LEFT JOIN family_clock c ON c.family_id = m.family_id
@@ -35,36 +35,40 @@ enum AIStatements {
     /// Whether a member may use the mediator.
     static func gate(_ user: UserID, in family: FamilyID) -> SQL {
         """
-        SELECT \(ConsentStatements.inForce(.aiMediation, user: "m.user_id", family: "m.family_id")) AS has_consent,
-               \(isEnabled)
+        SELECT \(hasConsent), \(isEnabled)
         FROM memberships m LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = m.user_id
         WHERE m.family_id = \(family) AND m.user_id = \(user)
         """
     }
 
+    private static let hasConsent: SQL = """
+        \(ConsentStatements.inForce(.aiMediation, user: "m.user_id", family: "m.family_id")) AS has_consent
+        """
+
     private static let isEnabled: SQL = "p.prefs->'ai_server_enabled' IS DISTINCT FROM 'false'::jsonb AS is_enabled"
 
     private static func facts(_ depth: Depth, _ now: Timestamp) -> SQL {
         let tone: SQL = """
-            , coalesce(t.streak, 0) AS streak,
-               (SELECT count(*) FROM nag_events e WHERE e.family_id = n.family_id AND e.recipient_id = n.recipient_id
-                    AND e.event_type = 'nag_missed' AND e.at > \(now - .days(7)) AND e.at <= \(now)) AS misses
+            , (SELECT count(*) FROM nag_events e WHERE e.family_id = n.family_id AND e.recipient_id = n.recipient_id
+                    AND e.event_type = 'nag_missed' AND e.at > \(now - .days(7)) AND e.at <= \(now)) AS misses,
+               coalesce(t.streak, 0) AS streak
             """
         switch depth {
         case .nag: return ""
         case .tone: return tone
         case .full:
             return """
-                \(tone), f.time_zone, rp.prefs AS recipient_prefs, k.quiet_hours_start AS child_quiet_start,
-                k.quiet_hours_end AS child_quiet_end, o.daily_cap, o.max_snooze_minutes, o.points_multiplier,
-                o.max_pushback, o.cooldown_minutes, h.category_total, h.category_completed, h.overall_total,
-                h.overall_completed,
+                \(tone),
                 (SELECT count(*) FROM excuses x WHERE x.family_id = n.family_id AND x.author_id = n.recipient_id
                     AND x.category = 'time_conflict' AND x.at > \(now - .days(7)) AND x.at <= \(now)) AS time_conflicts,
+                h.category_total, h.category_completed, h.overall_total, h.overall_completed,
                 (SELECT coalesce(string_agg((extract(epoch FROM a.at) * 1000000)::bigint::text, ',' ORDER BY a.at), '')
                     FROM ai_mediation_events a WHERE a.family_id = n.family_id AND a.nag_id = n.id
                     -- By the family's time, which never goes back: a clock set back must not uncount them.
-                    AND a.prompt_type = 'push_back' AND a.sync_ts >= n.cycle_started_at) AS push_backs
+                    AND a.prompt_type = 'push_back' AND a.sync_ts >= n.cycle_started_at) AS push_backs,
+                o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes,
+                rp.prefs AS recipient_prefs, f.time_zone, k.quiet_hours_start AS child_quiet_start,
+                k.quiet_hours_end AS child_quiet_end
                 """
         }
     }

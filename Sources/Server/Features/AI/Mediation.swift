@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import NagzAI
@@ -39,7 +40,7 @@ struct Mediation<Response: Sendable> {
     /// The text that was produced; the trail keeps its length and digest only.
     let content: String
     /// Counts the outcome rests on.
-    let inputs: [String: String]
+    let inputs: AuditBody
     let classification: String
     /// Whether the outcome uses up something that is bounded.
     var countsOnce = false
@@ -48,7 +49,7 @@ struct Mediation<Response: Sendable> {
 
     init(
         _ outcome: Outcome<Response>, tone: AITone = .neutral, summary: String, content: String,
-        inputs: [String: String], classification: String, countsOnce: Bool = false, promptType: AIOperation? = nil
+        inputs: AuditBody, classification: String, countsOnce: Bool = false, promptType: AIOperation? = nil
     ) {
         self.outcome = outcome
         self.tone = tone
@@ -86,7 +87,7 @@ struct Asker {
 }
 
 /// The facts about one nag, the right to see them, and the moment they hold for.
-struct NagConsultation {
+final class NagConsultation {
     let asker: Asker
     let family: FamilyID
     let recipient: Pseudonym?
@@ -133,7 +134,7 @@ struct NagConsultation {
     }
 
     /// The counts that the trail keeps of what an answer rests on.
-    var counts: [String: String] {
+    var counts: AuditBody {
         let facts = snapshot.facts
         return [
             "miss_count_7d": "\(facts.missCount7d)", "streak": "\(facts.streak)",
@@ -142,16 +143,4 @@ struct NagConsultation {
             "overall": "\(facts.overall.completed)/\(facts.overall.total)", "push_backs": "\(facts.pushBacks.count)",
         ]
     }
-}
-
-/// Lower-case hexadecimal digits.
-func hexadecimal(_ bytes: [UInt8]) -> String {
-    func digit(_ nibble: UInt8) -> UInt8 { nibble + (nibble < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
-    var digits: [UInt8] = []
-    digits.reserveCapacity(bytes.count * 2)
-    for byte in bytes {
-        digits.append(digit(byte >> 4))
-        digits.append(digit(byte & 15))
-    }
-    return String(decoding: digits, as: UTF8.self)
 }

@@ -196,21 +196,17 @@ final class Mediator {
         _ asker: Asker, subject: Pseudonym?, nag: NagID?, since started: MonotonicTime
     ) -> Act {
         let event: EventID = backend.random.identifier(at: caller.now)
-        var details = mediation.inputs
-        details["operation"] = operation.rawValue
-        details["on_behalf_of"] = asker.pseudonym.description
-        details["rule"] = mediation.outcome.rule.rawValue
-        details["provider"] = "heuristic"
-        details["route"] = "server"
-        details["used_fallback"] = "false"
-        details["fallback_reason"] = "none"
-        details["fallback_confirmed"] = "false"
-        details["latency_us"] = "\(Int(MonotonicTime.now().elapsed(since: started) / .microseconds(1)))"
-        details["output"] = mediation.classification
-        details["content_length"] = "\(mediation.content.utf8.count)"
-        if !mediation.content.isEmpty {
-            details["content_sha256"] = hexadecimal(sha256(Array(mediation.content.utf8)))
-        }
+        let digest = mediation.content.isEmpty ? nil : hexadecimal(sha256(Array(mediation.content.utf8)))
+        var details: AuditBody = [
+            "content_length": "\(mediation.content.utf8.count)", "fallback_confirmed": "false",
+            "fallback_reason": "none",
+            "latency_us": "\(MonotonicTime.now().nanoseconds(since: started) / 1_000)",
+            "on_behalf_of": asker.pseudonym.description, "operation": operation.rawValue,
+            "output": mediation.classification, "provider": "heuristic", "route": "server",
+            "rule": mediation.outcome.rule.rawValue, "used_fallback": "false",
+        ]
+        details["content_sha256"] = digest
+        details.merge(mediation.inputs)
         return Act(
             kind: operation.auditKind,
             basis: mediation.countsOnce ? .nothingChanged(since: asker.seq) : .rightsUnchanged(since: asker.seq),

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import Postgres
@@ -20,7 +21,7 @@ extension Backend {
     ///   - details: ids, counts and codes of what is asked for.
     /// - Throws: 403 for everybody else; a member's attempt is on their family's trail.
     func auditReader(
-        _ caller: Caller, of family: FamilyID?, reading what: Contract.Operation, details: [String: String] = [:]
+        _ caller: Caller, of family: FamilyID?, reading what: Contract.Operation, details: AuditBody = [:]
     ) async throws -> AuditReader {
         let account = try await access.account(caller, database)
         if account.isAdmin {
@@ -39,7 +40,7 @@ extension Backend {
 
     private func record(
         _ caller: Caller, _ account: Account, _ what: Contract.Operation, _ family: FamilyID?,
-        _ details: [String: String]
+        _ details: AuditBody
     ) async throws {
         var details = details
         details["operation"] = what.id

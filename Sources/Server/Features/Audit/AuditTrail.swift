@@ -56,8 +56,8 @@ final class AuditTrail {
 
 extension AuditQuery {
     /// What was asked for, for the trail: which conditions, and the ids among their values; no free text.
-    fileprivate var details: [String: String] {
-        var details: [String: String] = ["limit": String(limit)]
+    fileprivate var details: AuditBody {
+        var details: AuditBody = ["limit": String(limit)]
         details["actor"] = actorID?.description
         details["subject"] = subjectID?.description
         details["resource"] = resourceID?.description
@@ -81,7 +81,7 @@ extension Contract.AuditEntry {
             subjectID: try row["subject_id"], resourceID: try row["resource"], traceID: try row["trace"],
             requestID: try row["request"], commit: try HexDigest(column: try row["commit"]),
             previous: try HexDigest(column: try row["prev"]), hash: try HexDigest(column: try row["hash"]),
-            details: body.flatMap { AuditBody(canonical: $0)?.details })
+            details: body.flatMap { AuditBody(canonical: $0)?.dictionary })
     }
 }
 

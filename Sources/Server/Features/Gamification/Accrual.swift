@@ -1,3 +1,4 @@
+import Audit
 import Domain
 import Postgres
 import SQL
@@ -7,7 +8,7 @@ import TimeZones
 struct Accrual {
     let rows: [SQL]
     /// For the trail.
-    let details: [String: String]
+    let details: AuditBody
 }
 
 extension Gamification {
@@ -28,7 +29,7 @@ extension Gamification {
                 score, outcome, backend.random.identifier(at: now), nag: nag, for: user, at: now),
             GamificationStatements.add(score, isCompletion: outcome != .missed, for: user),
         ]
-        var details = ["points": "\(score.points)", "streak_delta": "\(score.streakDelta)"]
+        var details: AuditBody = ["points": "\(score.points)", "streak_delta": "\(score.streakDelta)"]
         let facts = BadgeFacts(
             completions: record.completions + (outcome == .missed ? 0 : 1),
             streak: max(0, record.streak + score.streakDelta))

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import Postgres
@@ -119,7 +120,7 @@ final class Ingestion {
         do {
             let _: OutboxAnswer = try await backend.ledger.write(caller, in: family) { queries in
                 let member = try await backend.access.member(caller, of: family, queries)
-                var details = ["kind": item.act.kind.rawValue, "outcome": outcome.rawValue]
+                var details: AuditBody = ["kind": item.act.kind.rawValue, "outcome": outcome.rawValue]
                 if let refusal { details["code"] = refusal.code.rawValue }
                 let act = Act(
                     kind: "input.not_applied", basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import Postgres
@@ -40,13 +41,13 @@ extension Nags {
             event(.completed, view, at: now, ["punctuality": punctuality.rawValue], from: input),
             input.root(.status, by: view.userID, on: nag.id, at: now),
         ]
-        var details = ["punctuality": punctuality.rawValue]
+        var details: AuditBody = ["punctuality": punctuality.rawValue]
         if let note { details["note_length"] = "\(note.unicodeScalars.count)" }
         if let accrual = try await gamification.accrual(
             of: punctuality, nag: nag.id, for: nag.recipientID, in: view.familyID, zone: view.timeZone, at: now, queries
         ) {
             rows += accrual.rows
-            details.merge(accrual.details) { own, _ in own }
+            details.merge(accrual.details)
         }
         if let successor = try await successor(of: view.record, at: now, queries) {
             rows += successor.rows

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import Postgres
@@ -26,7 +27,7 @@ extension Nags {
                     by: SystemActor.scheduler,
                     at: now),
             ]
-            var details: [String: String] = [:]
+            var details: AuditBody = [:]
             if let accrual = try await gamification.accrual(
                 of: .missed, nag: id, for: nag.recipientID, in: family, zone: record.timeZone, at: now, queries)
             {

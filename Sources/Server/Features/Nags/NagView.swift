@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import Postgres
@@ -27,7 +28,7 @@ struct NagRecord {
 
     /// Something done to this nag.
     func act(
-        _ kind: String, by actor: Pseudonym, details: [String: String] = [:], stampedRows: Int = 1, rows: [SQL]
+        _ kind: String, by actor: Pseudonym, details: AuditBody = [:], stampedRows: Int = 1, rows: [SQL]
     ) -> Act {
         Act(
             kind: kind, basis: .nothingChanged(since: seq), actor: actor, subject: recipient,
@@ -64,7 +65,7 @@ struct NagView {
     subscript<Value>(dynamicMember path: KeyPath<NagRecord, Value>) -> Value { record[keyPath: path] }
 
     /// The act of this member on this nag.
-    func act(_ kind: String, details: [String: String] = [:], stampedRows: Int = 1, rows: [SQL]) -> Act {
+    func act(_ kind: String, details: AuditBody = [:], stampedRows: Int = 1, rows: [SQL]) -> Act {
         record.act(kind, by: pseudonym, details: details, stampedRows: stampedRows, rows: rows)
     }
 

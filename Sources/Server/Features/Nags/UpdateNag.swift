@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import Postgres
@@ -56,7 +57,7 @@ extension Nags {
             rows.append(
                 event(.committed, view, at: now, nag.committedAt.map { ["committed_at": $0.rfc3339] } ?? [:]))
         }
-        var details = edited
+        var details = AuditBody(edited)
         if isPromise { details["committed_at"] = nag.committedAt?.rfc3339 ?? "none" }
         return .perform(
             view.act(
@@ -93,7 +94,7 @@ extension Nags {
         let change = ["from": view.nag.dueAt.rfc3339, "due_at": dueAt.rfc3339]
         return .perform(
             view.act(
-                "nag.snoozed", details: change,
+                "nag.snoozed", details: AuditBody(change),
                 rows: [NagStatements.snooze(nag.id, to: dueAt), event(.snoozed, view, at: now, change)]),
             nag)
     }

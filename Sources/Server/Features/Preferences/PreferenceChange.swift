@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import JSON
@@ -41,7 +42,7 @@ struct PreferenceChange {
     }
 
     /// What the trail is told: which known names changed, and how many others. No values, and no clients' words.
-    var details: [String: String] {
+    var details: AuditBody {
         let known = members.map(\.key).filter { PreferenceKey(rawValue: $0) != nil }.sorted()
         return ["names": known.joined(separator: ","), "other_names": "\(members.count - known.count)"]
     }
