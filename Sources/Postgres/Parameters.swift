@@ -20,6 +20,8 @@ struct Parameters {
             // libpq wants a pointer even for an empty value; keep every value's start inside the buffer.
             size += length + 1
         }
+        // Room for nothing would be written to the array that all empty ones share, by several loops at once.
+        guard size > 0 else { return }
         buffer.append(addingCapacity: size) { output in
             unsafe output.withUnsafeMutableBufferPointer { octets, count in
                 var writer = unsafe BinaryWriter(UnsafeMutableRawBufferPointer(octets))

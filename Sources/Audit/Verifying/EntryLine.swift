@@ -134,9 +134,11 @@ public struct EntryLine {
     /// The bytes of hexadecimal digits up to a quotation mark, which is taken too.
     private mutating func hexadecimal(atMost limit: Int) -> [UInt8]? {
         let (start, length) = (place - octets.startIndex, min(limit, end - place))
+        // Never room for nothing: the array that all empty ones share would be written to, by several threads at once.
+        guard length > 0 else { return nil }
         var count = 0
         let bytes = unsafe octets.withUnsafeBytes { source in
-            unsafe [UInt8](unsafeUninitializedCapacity: length / 2) { buffer, initialized in
+            unsafe [UInt8](unsafeUninitializedCapacity: (length + 1) / 2) { buffer, initialized in
                 while 2 * count + 8 <= length {
                     let digits = unsafe source.loadUnaligned(fromByteOffset: start + 2 * count, as: UInt64.self)
                     guard let bytes = Self.bytes(eightDigits: UInt64(littleEndian: digits)) else { break }

@@ -19,7 +19,9 @@ import CZlib
 
     /// The compressed content, or nil when it would not be smaller.
     func compress(_ content: [UInt8]) -> [UInt8]? {
-        guard isReady, content.count < Int(UInt32.max), unsafe deflateReset(&stream) == Z_OK else { return nil }
+        // Room for nothing would be written to the array that all empty ones share, by several loops at once.
+        guard isReady, !content.isEmpty, content.count < Int(UInt32.max) else { return nil }
+        guard unsafe deflateReset(&stream) == Z_OK else { return nil }
         let bound = content.count
         var isWhole = false
         let result = unsafe [UInt8](unsafeUninitializedCapacity: bound) { output, count in
