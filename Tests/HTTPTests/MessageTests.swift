@@ -265,7 +265,8 @@ struct CORSTests {
         let answer = try answer(preflight("https://app.example"))
         #expect(answer.status == 204 && answer["access-control-allow-origin"] == "https://app.example")
         #expect(answer["access-control-allow-methods"] == "GET, POST, PUT, PATCH, DELETE")
-        #expect(answer["access-control-allow-headers"] == "authorization, content-type, idempotency-key, traceparent")
+        let headers = "authorization, content-type, idempotency-key, if-match, traceparent, x-request-id"
+        #expect(answer["access-control-allow-headers"] == headers)
         #expect(answer["access-control-max-age"] == "600" && answer["access-control-allow-credentials"] == nil)
         #expect(answer.all("vary").contains { $0.contains("Origin") })
     }

@@ -3,7 +3,7 @@ import JSON
 /// Whether the server can do its work, and how the audit log stands.
 public struct ReadinessAnswer: Hashable, WireObject {
     public var status: String
-    /// `current`, `late`, `broken` or `off`: anything but the first two words wants somebody to look.
+    /// `current`, `late`, `broken` or `off`: anything but `current` wants somebody to look.
     public var auditLog: String
 
     public init(status: String, auditLog: String) {
