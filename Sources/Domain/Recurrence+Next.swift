@@ -27,15 +27,17 @@ extension Recurrence {
         after previous: Timestamp, now: Timestamp, anchor: RecurrenceAnchor, in zone: some ZoneRules
     ) -> Timestamp? {
         let floor = max(previous, now)
-        switch self {
-        case .every5Minutes: return Self.step(.minutes(5), from: previous, past: floor)
-        case .every15Minutes: return Self.step(.minutes(15), from: previous, past: floor)
-        case .every30Minutes: return Self.step(.minutes(30), from: previous, past: floor)
-        case .hourly: return Self.step(.hours(1), from: previous, past: floor)
-        case .daily: return Self.firstDay(every: 1, past: floor, anchor: anchor, in: zone)
-        case .weekly: return Self.firstDay(every: 7, past: floor, anchor: anchor, in: zone)
-        case .monthly: return Self.firstMonthDay(past: floor, anchor: anchor, in: zone)
-        }
+        let next: Timestamp? =
+            switch self {
+            case .every5Minutes: Self.step(.minutes(5), from: previous, past: floor)
+            case .every15Minutes: Self.step(.minutes(15), from: previous, past: floor)
+            case .every30Minutes: Self.step(.minutes(30), from: previous, past: floor)
+            case .hourly: Self.step(.hours(1), from: previous, past: floor)
+            case .daily: Self.firstDay(every: 1, past: floor, anchor: anchor, in: zone)
+            case .weekly: Self.firstDay(every: 7, past: floor, anchor: anchor, in: zone)
+            case .monthly: Self.firstMonthDay(past: floor, anchor: anchor, in: zone)
+            }
+        return next.flatMap { $0 <= .lastSecond ? $0 : nil }
     }
 
     private static func step(_ length: Timestamp.Span, from previous: Timestamp, past floor: Timestamp) -> Timestamp {

@@ -9,6 +9,8 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     public init(seconds: Int64) { microseconds = seconds * 1_000_000 }
 
     public static let epoch = Timestamp(microseconds: 0)
+    /// The last second of the year 9999, the last one that RFC 3339 can say.
+    public static let lastSecond = Timestamp(seconds: 253_402_300_799)
 
     public static func < (left: Self, right: Self) -> Bool { left.microseconds < right.microseconds }
 

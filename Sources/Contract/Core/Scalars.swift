@@ -98,7 +98,7 @@ extension Timestamp: WireText {
 
     /// 0001-01-01T00:00:00Z and the last microsecond of 9999: what four digits of a year can say.
     static let firstWritable = Timestamp(microseconds: -62_135_596_800_000_000)
-    static let lastWritable = Timestamp(microseconds: 253_402_300_799_999_999)
+    static let lastWritable = Timestamp.lastSecond + Timestamp.Span(microseconds: 999_999)
 }
 
 extension JSONWriter {

@@ -80,7 +80,7 @@ struct AuditCursor: Hashable {
             family: FamilyID(high: word(0), low: word(1)), before: Int64(bitPattern: word(2)),
             at: Timestamp(microseconds: Int64(bitPattern: word(3))))
         guard family == nil || place.family == family,
-            (Timestamp.epoch...Timestamp(seconds: 253_402_300_799)).contains(place.at)
+            (Timestamp.epoch...Timestamp.lastSecond).contains(place.at)
         else { throw refusal }
         return place
     }

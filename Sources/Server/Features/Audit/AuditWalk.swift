@@ -96,7 +96,7 @@ struct AuditSpan {
         self.before = before
         start = filter.from
         let end = before.map { $0.before == 0 ? $0.at : $0.at + Timestamp.Span(microseconds: 1) }
-        below = [filter.to, end].compactMap(\.self).min() ?? Timestamp(seconds: 253_402_300_799)
+        below = [filter.to, end].compactMap(\.self).min() ?? .lastSecond
         isToGiven = filter.to != nil
     }
 

@@ -4,7 +4,7 @@ import Domain
 /// and the day on which it was handed out.
 struct Cursor {
     /// The times a family clock can have.
-    private static let times = Timestamp.epoch...Timestamp(seconds: 253_402_300_799)
+    private static let times = Timestamp.epoch...Timestamp.lastSecond
 
     let family: FamilyID
     let epoch: Int64
