@@ -36,6 +36,8 @@ public struct NagFacts: Hashable, Sendable {
     public var overall: CompletionRecord
     /// Times of this nag's `push_back` mediation events since its due cycle began, in any order.
     public var pushBacks: [Timestamp]
+    /// The youngest push-back of an earlier due cycle: it counts no more, but its cooldown goes on.
+    public var earlierPushBack: Timestamp?
     /// The recipient's effective preferences: push-back mode, quiet hours, tone.
     public var preferences: Preferences
     /// The family's policy: push-back maximum and cooldown.
@@ -44,7 +46,7 @@ public struct NagFacts: Hashable, Sendable {
     public init(
         nag: NagSnapshot, missCount7d: Int = 0, streak: Int = 0, timeConflictCount7d: Int = 0,
         category: CompletionRecord = .none, overall: CompletionRecord = .none, pushBacks: [Timestamp] = [],
-        preferences: Preferences = Preferences(), policy: FamilyPolicy = .standard
+        earlierPushBack: Timestamp? = nil, preferences: Preferences = Preferences(), policy: FamilyPolicy = .standard
     ) {
         self.nag = nag
         self.missCount7d = missCount7d
@@ -53,6 +55,7 @@ public struct NagFacts: Hashable, Sendable {
         self.category = category
         self.overall = overall
         self.pushBacks = pushBacks
+        self.earlierPushBack = earlierPushBack
         self.preferences = preferences
         self.policy = policy
     }

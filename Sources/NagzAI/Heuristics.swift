@@ -89,7 +89,7 @@ public struct Heuristics: Sendable {
             return (.quietHours, .pushBackQuietHours)
         }
         let cooldown = Timestamp.Span.minutes(Int64(facts.policy.cooldownMinutes))
-        if let last = facts.pushBacks.max(), snapshot.now < last + cooldown {
+        if let last = facts.pushBacks.max() ?? facts.earlierPushBack, snapshot.now < last + cooldown {
             return (.cooldownActive, .pushBackCooldown)
         }
         return (.boundedPushBack, .pushBackBounded)

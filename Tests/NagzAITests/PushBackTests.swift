@@ -77,6 +77,18 @@ import Testing
     }
 
     @Test(
+        "a due time that is moved lets push-backs be counted anew, and ends no cooldown",
+        arguments: [
+            (noon - .minutes(59), Rule.pushBackCooldown), (noon - .minutes(60), .pushBackBounded),
+            (nil, .pushBackBounded),
+        ] as [(Timestamp?, Rule)])
+    func earlierCycle(_ last: Timestamp?, _ rule: Rule) throws {
+        var facts = Self.facts()
+        facts.earlierPushBack = last
+        #expect(try heuristics().pushBack(for: Snapshot(facts)).rule == rule)
+    }
+
+    @Test(
         "quiet hours follow the recipient's wall clock across clock changes",
         arguments: [
             ("2026-03-08T10:59:59Z", Rule.pushBackQuietHours), ("2026-03-08T11:00:00Z", .pushBackBounded),

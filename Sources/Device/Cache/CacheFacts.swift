@@ -50,7 +50,7 @@ public struct CacheFacts: FactSource {
         (facts.category, facts.overall) = try records(beside: nag, standing)
         if reported.contains(nagID), nag.status == .open { nag.status = .completed }
         facts.nag = nag
-        facts.pushBacks = try pushBacks(nag, standing)
+        (facts.pushBacks, facts.earlierPushBack) = try pushBacks(nag, standing)
         facts.preferences = member.preferences
         facts.policy = standing.policy
         return Snapshot(facts, now: now, zone: zones.zone(member.preferences.timeZone))
@@ -206,15 +206,19 @@ public struct CacheFacts: FactSource {
         return (category, overall)
     }
 
-    /// Push-backs since the nag's due cycle began: its creation, or the last time its due time was moved.
-    private func pushBacks(_ nag: NagSnapshot, _ standing: FamilyStanding) throws -> [Timestamp] {
-        try cache.database.rows(
+    /// Push-backs since the nag's due cycle began, which is its creation or the last time its due time was moved, and
+    /// the youngest before.
+    private func pushBacks(
+        _ nag: NagSnapshot, _ standing: FamilyStanding
+    ) throws -> (now: [Timestamp], before: Timestamp?) {
+        let rows = try cache.database.rows(
             """
-            SELECT at FROM mediations WHERE family = \(standing.key) AND nag_id = \(nag.id) AND prompt_type = 4
-                AND at >= coalesce((SELECT max(at) FROM nag_events WHERE family = \(standing.key)
-                    AND nag_id = \(nag.id) AND type = 3 AND payload ->> 'due_at' IS NOT NULL), 0)
+            SELECT at, at >= coalesce((SELECT max(at) FROM nag_events WHERE family = \(standing.key)
+                    AND nag_id = \(nag.id) AND type = 3 AND payload ->> 'due_at' IS NOT NULL), 0) AS counts
+            FROM mediations WHERE family = \(standing.key) AND nag_id = \(nag.id) AND prompt_type = 4
             """
-        ) { row throws(SQLiteError) in try row["at"] }
+        ) { row throws(SQLiteError) -> (at: Timestamp, counts: Bool) in (try row["at"], try row["counts"]) }
+        return (rows.filter(\.counts).map(\.at), rows.filter { !$0.counts }.map(\.at).max())
     }
 }
 

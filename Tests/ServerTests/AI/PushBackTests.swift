@@ -163,6 +163,14 @@ struct PushBackTests {
             try await server.call(API.updateNag, NagPath(nagID: scene.nag), move, as: scene.home.guardian)
             server.clock.advance(by: .hours(1))
             #expect(try await scene.pushBack().shouldPushBack)
+            server.clock.advance(by: .minutes(1))
+            let again = NagUpdate(dueAt: ManualClock.start + .hours(49))
+            try await server.call(API.updateNag, NagPath(nagID: scene.nag), again, as: scene.home.guardian)
+            server.clock.advance(by: .minutes(58))
+            let early = try await scene.pushBack()
+            #expect(early.reason == "cooldown_active", "the cooldown outlives the cycle")
+            server.clock.advance(by: .minutes(1))
+            #expect(try await scene.pushBack().shouldPushBack)
         }
     }
 }

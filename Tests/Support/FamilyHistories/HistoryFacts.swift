@@ -27,6 +27,7 @@ extension FamilyHistory: FactSource {
             },
             category: record(others.filter { $0.category == nag.category }), overall: record(others),
             pushBacks: pushBacks.filter { $0.nag == nag.id && $0.at >= nag.cycleStartedAt }.map(\.at),
+            earlierPushBack: pushBacks.filter { $0.nag == nag.id && $0.at < nag.cycleStartedAt }.map(\.at).max(),
             preferences: preferences,
             policy: try FamilyPolicy(maxPushBack: maxPushBack, cooldownMinutes: cooldownMinutes))
         return Snapshot(facts, now: now, zone: zone(member.timeZone ?? timeZone))

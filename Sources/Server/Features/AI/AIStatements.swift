@@ -66,6 +66,8 @@ enum AIStatements {
                     FROM ai_mediation_events a WHERE a.family_id = n.family_id AND a.nag_id = n.id
                     -- By the family's time, which never goes back: a clock set back must not uncount them.
                     AND a.prompt_type = 'push_back' AND a.sync_ts >= n.cycle_started_at) AS push_backs,
+                (SELECT max(a.at) FROM ai_mediation_events a WHERE a.family_id = n.family_id AND a.nag_id = n.id
+                    AND a.prompt_type = 'push_back' AND a.sync_ts < n.cycle_started_at) AS earlier_push_back,
                 o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes,
                 rp.prefs AS recipient_prefs, f.time_zone, k.quiet_hours_start AS child_quiet_start,
                 k.quiet_hours_end AS child_quiet_end

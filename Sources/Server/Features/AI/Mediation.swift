@@ -117,6 +117,7 @@ final class NagConsultation {
                 total: try row["category_total"], completed: try row["category_completed"])
             facts.overall = CompletionRecord(total: try row["overall_total"], completed: try row["overall_completed"])
             facts.pushBacks = try AIStatements.moments(try row["push_backs"])
+            facts.earlierPushBack = try row["earlier_push_back"]
             facts.policy = try FamilyPolicy(
                 dailyCap: try row["daily_cap"], maxSnoozeMinutes: try row["max_snooze_minutes"],
                 pointsMultiplier: try row["points_multiplier"], maxPushBack: try row["max_pushback"],
