@@ -102,9 +102,10 @@ public struct Tokens: Sendable {
     /// What is kept of a refresh token.
     public static func refreshHash(_ token: String) -> [UInt8] { sha256(Array(token.utf8)) }
 
-    /// The token that follows `token`: computable with the server's key alone, so nothing of it is kept before it is used.
-    public func successor(of token: String) -> String {
-        base64URL(hmac(Array("refresh successor ".utf8) + Array(token.utf8), key: keys[0].secret))
+    /// The token that follows `token`, by each key, the newest first: computable with the server's keys alone, so nothing
+    /// of it is kept before it is used.
+    public func successors(of token: String) -> [String] {
+        keys.map { base64URL(hmac(Array("refresh successor ".utf8) + Array(token.utf8), key: $0.secret)) }
     }
 
     /// A first refresh token, from 32 random bytes.

@@ -48,6 +48,20 @@ struct RefreshTests {
         }
     }
 
+    @Test("while the keys are changed, a retry at another instance gets the token that was kept")
+    func newKey() async throws {
+        try await TestServer.run { server in
+            try await server.withPeers(1, tokenKeys: [[UInt8](repeating: 9, count: 32), TestServer.tokenKey]) { peers in
+                let first = try await server.signUp("nell@example.org")
+                let lost = try await server.refresh(first.refreshToken)
+                let retried = try await peers[0].refresh(first.refreshToken)
+                #expect(retried.refreshToken == lost.refreshToken)
+                let next = try await peers[0].refresh(retried.refreshToken)
+                #expect(try await peers[0].status(of: next.accessToken) == 403, "signed in, of no family")
+            }
+        }
+    }
+
     @Test("a token used again after its grace ends the whole session, with whatever followed it")
     func reuse() async throws {
         try await TestServer.run { server in

@@ -7,8 +7,9 @@ import Testing
 extension TestServer {
     /// Runs `body` with `count` more servers over the same database, each with loops, sessions and a clock of its own, as
     /// further processes would have them.
+    /// - Parameter tokenKeys: theirs, the newest first.
     func withPeers(
-        _ count: Int, sourceLocation: SourceLocation = #_sourceLocation,
+        _ count: Int, tokenKeys: [[UInt8]] = [tokenKey], sourceLocation: SourceLocation = #_sourceLocation,
         _ body: @Sendable ([TestServer]) async throws -> Void
     ) async throws {
         var running: [(server: NagzServer, log: LogTap)] = []
@@ -18,7 +19,7 @@ extension TestServer {
             for _ in 0..<count {
                 let (clock, log) = (ManualClock(), try LogTap())
                 clock.set(to: self.clock.now())
-                var configuration = Configuration(databaseURL: database.url, tokenKeys: [Self.tokenKey], loops: 1)
+                var configuration = Configuration(databaseURL: database.url, tokenKeys: tokenKeys, loops: 1)
                 configuration.databaseConnections = 3
                 configuration.passwordCost = .testing
                 configuration.trailKeys = Self.trailKeys

@@ -6,7 +6,7 @@ import Postgres
 extension Sessions {
     /// Trades a refresh token for the pair that follows it.
     ///
-    /// The next token is computed from the last (`Tokens.successor`) and the access token from the moment of the trade,
+    /// The next token is computed from the last (`Tokens.successors`) and the access token from the moment of the trade,
     /// so that whoever comes with the same token within the grace, at the same time or a little later, gets the very
     /// same pair. After the grace the token has been stolen, by this caller or the other: the session ends.
     func refresh(_ call: Call<NoParameters, RefreshRequest>) async throws -> AuthResponse {
@@ -25,13 +25,15 @@ extension Sessions {
             guard let row = try await queries.query(read).first, try row["stands"] else { throw invalid }
             let person = try Person(row)
             let session: SessionID = try row["session_id"]
-            let next = backend.tokens.successor(of: token)
             var act = Act(
                 kind: "session.refreshed", basis: .nothingChanged(since: try row["seq"]), actor: person.pseudonym,
                 subject: person.pseudonym, resource: session.retyped(), stampedRows: 0)
 
             if let replaced: Timestamp = try row["replaced_at"] {
                 guard now > replaced + Tokens.refreshGrace else {
+                    guard let next = try await keptSuccessor(of: token, in: session, at: now, queries) else {
+                        throw invalid
+                    }
                     return .answer(answer(for: person, session, refreshToken: next, issuedAt: replaced))
                 }
                 act.kind = "session.revoked"
@@ -40,7 +42,9 @@ extension Sessions {
                 act.rows = [SessionStatements.revoke(session, at: now)]
                 return .refuse(act, invalid)
             }
-            guard try row["expires_at"] > now else { throw invalid }
+            guard try row["expires_at"] > now, let next = backend.tokens.successors(of: token).first else {
+                throw invalid
+            }
             act.rows = [
                 SessionStatements.replace(refreshHash: hash, at: now),
                 SessionStatements.keep(refreshHash: Tokens.refreshHash(next), of: session, at: now),
@@ -49,5 +53,16 @@ extension Sessions {
             ]
             return .perform(act, answer(for: person, session, refreshToken: next, issuedAt: now))
         }
+    }
+
+    /// The token that followed: while the keys are changed, another instance may have computed it with another one.
+    private func keptSuccessor(
+        of token: String, in session: SessionID, at now: Timestamp, _ queries: any Queries
+    ) async throws -> String? {
+        for next in backend.tokens.successors(of: token) {
+            let read = SessionStatements.byRefreshToken(Tokens.refreshHash(next), at: now)
+            if let kept = try await queries.query(read).first, try kept["session_id"] == session { return next }
+        }
+        return nil
     }
 }
