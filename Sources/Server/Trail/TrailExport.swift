@@ -37,7 +37,7 @@ struct TrailExport {
         if let family {
             count = try await chain(of: family, after: after ?? 0, size: size, newest?.note, give)
         } else {
-            count = try await log(after: after ?? -1, size: size, give)
+            count = try await log(after: min(after ?? -1, size - 1), size: size, give)
             if let newest { try await give([.checkpoint(note: newest.note)]) }
         }
         try await give([.end(entries: count)])

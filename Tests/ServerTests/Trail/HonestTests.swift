@@ -219,6 +219,14 @@ struct HonestTests {
                     + entries(whole).prefix(after) + rest
                 #expect(verdict(joined).isSound)
             }
+            let admin = try await server.admin()
+            for after in [1_000_000, Int.max] {
+                #expect(entries(try await server.export(family.id, after: after, as: family.guardian)).isEmpty)
+                let places = try await server.export(nil, after: after, as: admin).compactMap {
+                    if case .entry(let entry) = $0 { entry.position } else { nil }
+                }
+                #expect(places.isEmpty, "but for those that the log does not hold yet")
+            }
         }
     }
 
