@@ -17,7 +17,7 @@ public enum PostgresError: Error, Sendable, Hashable {
         public let sqlState: String
         public let constraint: String?
         public let table: String?
-        /// May quote values: never log it above debug level.
+        /// May quote values: for no log. `nagz migrate` alone shows it, to the operator whose statement it is about.
         public let message: String
     }
 
@@ -29,6 +29,9 @@ public enum PostgresError: Error, Sendable, Hashable {
     public var constraint: String? {
         if case .refused(let refusal) = self { refusal.constraint } else { nil }
     }
+
+    /// A lock was not to be had in time, or the statement took too long.
+    var isOutOfTime: Bool { sqlState == "55P03" || sqlState == "57014" }
 
     /// Deadlock or serialisation failure: the same work may succeed when done again.
     public var isRetryable: Bool { sqlState == "40P01" || sqlState == "40001" }

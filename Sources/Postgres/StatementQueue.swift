@@ -12,8 +12,7 @@ final class StatementQueue {
         /// Statements of one shape can be merged; nil for one that cannot.
         let shape: SQL.Shape?
         let key: GroupCommit.Key
-        let arrival: MonotonicTime
-        var attempts = 0
+        fileprivate(set) var arrival: MonotonicTime
         private let continuation: Continuation
 
         init(
@@ -66,7 +65,7 @@ final class StatementQueue {
 
     /// - Throws: what running it came to, or `unavailable` when too many wait, or when it has waited for too long.
     func rows(
-        of statement: SQL, shape: SQL.Shape?, key: GroupCommit.Key = (0, 0)
+        of statement: SQL, shape: SQL.Shape?, key: GroupCommit.Key = GroupCommit.Key(high: 0, low: 0)
     ) async throws(PostgresError) -> Rows {
         guard pending.count < limits.queue else { throw .unavailable("too many requests are waiting") }
         let result = await withCheckedContinuation { continuation in
@@ -76,6 +75,14 @@ final class StatementQueue {
             scheduleFlush()
         }
         return try result.value.get()
+    }
+
+    /// Has entries of another queue wait here anew, whatever their number: they were taken in before.
+    func takeOver(_ entries: [Entry]) {
+        for entry in entries { entry.arrival = poller.now }
+        pending += entries
+        watch()
+        scheduleFlush()
     }
 
     /// What arrives in the same turn of the loop is there by then.

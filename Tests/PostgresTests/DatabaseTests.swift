@@ -150,7 +150,8 @@ import Testing
             let commits = GroupCommit(database, batchLimit: 8, concurrency: 1)
             let outcomes = await together(32, on: database) { number in
                 let rows = try await commits.run(
-                    "INSERT INTO thing VALUES (\(number)) RETURNING id", key: (0, UInt64(number)))
+                    "INSERT INTO thing VALUES (\(number)) RETURNING id",
+                    key: GroupCommit.Key(high: 0, low: UInt64(number)))
                 return "\(try rows.one()["id"] as Int)"
             }.inOrder
             #expect(outcomes == (1...32).map { $0 == 13 ? "23514" : "\($0)" })

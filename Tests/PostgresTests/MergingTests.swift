@@ -101,7 +101,7 @@ import Testing
             let commits = GroupCommit(database, batchLimit: 8, concurrency: 2)
             let outcomes = await together(60, on: database) { number in
                 let rows = try await commits.run(
-                    Self.write(number, of: number % 10), key: (0, UInt64(number % 10)), canMerge: true)
+                    Self.write(number, of: number % 10), key: Self.key(number % 10), canMerge: true)
                 return rows.isEmpty ? "-" : "\(try rows.one()["seq"] as Int)"
             }.inOrder
             // Nobody is told a number twice; five never applies, thirty-three is refused.
@@ -134,13 +134,45 @@ import Testing
             let loops = (0..<2).map { _ in GroupCommit(database, batchLimit: 8, concurrency: 2) }
             let outcomes = await together(200, on: database) { number in
                 let rows = try await loops[number % 2].run(
-                    Self.write(number, of: number / 2 % 5), key: (0, UInt64(number / 2 % 5)), canMerge: true)
+                    Self.write(number, of: number / 2 % 5), key: Self.key(number / 2 % 5), canMerge: true)
                 return "\(number / 2 % 5) \(try rows.one()["seq"] as Int)"
             }.inOrder
             #expect(Set(outcomes).count == 200)
             #expect(try await database.query("SELECT sum(seq)::bigint AS n FROM clock").one()["n"] == 200)
         }
     }
+
+    @Test("a lock that somebody holds for long keeps nobody else from writing, once it is known")
+    func lockedKey() async throws {
+        try await withDatabase(settings: [("lock_timeout", "1000")]) { database in
+            _ = try await database.query("CREATE TABLE clock (id bigint PRIMARY KEY, seq bigint NOT NULL DEFAULT 0)")
+            _ = try await database.query("INSERT INTO clock (id) SELECT generate_series(0, 9)")
+            _ = try await database.query("CREATE TABLE thing (id bigint PRIMARY KEY, clock bigint NOT NULL, note text)")
+            let commits = GroupCommit(database, batchLimit: 8, concurrency: 2)
+            func write(_ round: Int) async -> [(number: Int, outcome: String)] {
+                await together(16, on: database) { number in
+                    let rows = try await commits.run(
+                        Self.write(round * 16 + number, of: number % 4), key: Self.key(number % 4), canMerge: true)
+                    return try rows.one()["seq"] as Int > 0 ? "written" : "not"
+                }
+            }
+            try await database.transaction { transaction in
+                _ = try await transaction.query("SELECT 1 FROM clock WHERE id = 0 FOR UPDATE")
+                for round in 1...3 {
+                    let ended = await write(round)
+                    #expect(ended.inOrder == (1...16).map { $0 % 4 == 0 ? "55P03" : "written" })
+                    // In the first round nobody knows yet.
+                    guard round > 1 else { continue }
+                    #expect(Set(ended.suffix(4).map(\.number)) == [4, 8, 12, 16], "the others do not wait for these")
+                }
+            }
+            #expect(await write(4).inOrder == [String](repeating: "written", count: 16))
+            #expect(await write(5).inOrder == [String](repeating: "written", count: 16))
+            #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 3 * 12 + 32)
+        }
+    }
+
+    private static func key(_ number: Int) -> GroupCommit.Key { GroupCommit.Key(high: 0, low: UInt64(number)) }
 
     @Test("a statement that is held up holds nobody else up for long")
     func heldUp() async throws {
@@ -193,7 +225,7 @@ import Testing
                             number == 1 ? "SELECT \(1)" : number == 2 ? "SELECT -\(2)" : "SELECT +\(3)"
                         _ =
                             try await isWrite
-                            ? commits.run(statement, key: (0, 0), canMerge: true) : database.read(statement)
+                            ? commits.run(statement, key: Self.key(0), canMerge: true) : database.read(statement)
                         return "answered"
                     }
                     // Nobody takes a turn of their own to find out that there is no session.

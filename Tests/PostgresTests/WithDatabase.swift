@@ -6,7 +6,8 @@ import Testing
 
 /// Runs `body` on a fresh loop with a fresh, empty database of the test cluster, and drops the database afterwards.
 func withDatabase(
-    _ limits: Database.Limits = Database.Limits(), _ body: @escaping @Sendable (Database) async throws -> Void
+    _ limits: Database.Limits = Database.Limits(), settings: [(name: String, value: String)] = [],
+    _ body: @escaping @Sendable (Database) async throws -> Void
 ) async throws {
     let url = try #require(
         ProcessInfo.processInfo.environment["NAGZ_TEST_DATABASE_URL"],
@@ -24,7 +25,7 @@ func withDatabase(
         administration.open()
         _ = try await administration.query(SQL(unsafeSQL: "CREATE DATABASE \(name)"))
         let database = Database(
-            try ConnectionOptions(url: url, database: name), limits: limits, poller: poller)
+            try ConnectionOptions(url: url, database: name, settings: settings), limits: limits, poller: poller)
         database.open()
         var failure: (any Error)?
         do { try await body(database) } catch { failure = error }

@@ -65,6 +65,32 @@ struct LedgerTests {
         }
     }
 
+    @Test("a machine whose clock is an hour ahead carries no family's clock with it, and one behind writes on")
+    func wrongClocks() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let random = server.random
+            try await server.database.run { database in
+                let ledger = Ledger(database: database, random: random, isBoundByDatabaseTime: true)
+                let truth = SystemClock().now()
+                for lead in [Timestamp.Span.hours(1), .hours(-1), .hours(0)] {
+                    let context = CallContext(
+                        now: truth + lead, trace: random.identifier(at: truth), request: random.identifier(at: truth),
+                        idempotency: nil, ifMatch: nil)
+                    let _: StatusAnswer = try await ledger.write(context, in: family.id) { _ in
+                        let act = Act(
+                            kind: "tested", basis: .nothing, actor: family.guardian.pseudonym, stampedRows: 0)
+                        return .perform(act, StatusAnswer(status: "ok"))
+                    }
+                }
+                let shown: Timestamp = try await database.query(
+                    "SELECT ts FROM family_clock WHERE family_id = \(family.id)"
+                ).one()["ts"]
+                #expect(truth <= shown && shown <= SystemClock().now() + .seconds(1))
+            }
+        }
+    }
+
     @Test("a second holds at most 400 rows of an entity: the next act's are stamped in the next one")
     func bursts() async throws {
         try await TestServer.run { server in

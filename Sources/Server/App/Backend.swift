@@ -34,6 +34,7 @@ final class Backend {
         sealing = Sealing(trailKeys, random: random)
         self.trailKeys = trailKeys
         self.trailHead = trailHead ?? TrailHead(isOn: false)
-        ledger = Ledger(database: database, random: random, sealing: sealing)
+        ledger = Ledger(
+            database: database, random: random, sealing: sealing, isBoundByDatabaseTime: clock.isTimeOfDay)
     }
 }

@@ -5,11 +5,19 @@ import Foundation
 public protocol WallClock: Sendable {
     /// Floored to the millisecond, the precision that reaches clients.
     func now() -> Timestamp
+    /// Whether it is meant to show what the database's clock shows.
+    var isTimeOfDay: Bool { get }
+}
+
+extension WallClock {
+    public var isTimeOfDay: Bool { false }
 }
 
 /// The machine's clock.
 public struct SystemClock: WallClock {
     public init() {}
+
+    public var isTimeOfDay: Bool { true }
 
     public func now() -> Timestamp {
         var time = timespec()

@@ -35,9 +35,16 @@ final class Ledger {
     private let commits: GroupCommit
     private let random: any Randomness
     private let sealing: Sealing
+    private let isBoundByDatabaseTime: Bool
 
-    /// - Parameter sealing: seals what is told of people; nil for throw-away data.
-    init(database: Database, random: any Randomness, sealing: Sealing? = nil) {
+    /// - Parameters:
+    ///   - sealing: seals what is told of people; nil for throw-away data.
+    ///   - isBoundByDatabaseTime: whether no act lies later than a second after the database's own time, so that one
+    ///     machine whose clock is ahead does not carry families' clocks ahead with it.
+    init(
+        database: Database, random: any Randomness, sealing: Sealing? = nil, isBoundByDatabaseTime: Bool = false
+    ) {
+        self.isBoundByDatabaseTime = isBoundByDatabaseTime
         self.database = database
         self.random = random
         self.sealing = sealing ?? Sealing(nil, random: random)
@@ -79,7 +86,8 @@ final class Ledger {
         guard let person = decision.personToldOf else { return try decision.outcome() }
         let seal = try await sealing.seal(for: person, database)
         let (write, canMerge) = statement(for: decision, in: family, context, once, seal)
-        let rows = try await commits.run(write, key: (family.high, family.low), canMerge: canMerge)
+        let rows = try await commits.run(
+            write, key: GroupCommit.Key(high: family.high, low: family.low), canMerge: canMerge)
         if rows.isEmpty { return nil }
         committed(seal)
         return try decision.outcome()
@@ -150,9 +158,9 @@ final class Ledger {
         tally.heldRows += 1
         let held = try await database.transaction { transaction in
             let clock = try await transaction.query(
-                "SELECT ts FROM family_clock WHERE family_id = \(family) FOR UPDATE"
+                "SELECT ts >= \(farthest(context.now)) AS is_ahead FROM family_clock WHERE family_id = \(family) FOR UPDATE"
             )
-            if let last = try clock.first?["ts"] as Timestamp?, last >= context.now + Self.largestLead {
+            if try clock.first?["is_ahead"] == true {
                 throw APIError(.rateLimited, "This family changes faster than it can be followed.", retryAfter: 60)
             }
             let decision = try await decide(transaction)
@@ -239,6 +247,18 @@ final class Ledger {
         return SQL(stringInterpolation: text)
     }
 
+    /// What the family's clock is set to, where that is later than it shows.
+    private func moment(_ now: Timestamp) -> SQL {
+        isBoundByDatabaseTime ? "least(\(now), statement_timestamp() + interval '1 second')" : "\(now)"
+    }
+
+    /// Where a family's clock has run too far ahead.
+    private func farthest(_ now: Timestamp) -> SQL {
+        isBoundByDatabaseTime
+            ? "statement_timestamp() + \(Self.largestLead.microseconds) * interval '1 microsecond'"
+            : "\(now + Self.largestLead)"
+    }
+
     /// Takes the family's row: the next number and time, and the next link of its chain.
     private func tick(_ act: Act, in family: FamilyID, _ now: Timestamp, _ entry: [UInt8]) -> SQL {
         let basis: SQL =
@@ -247,7 +267,7 @@ final class Ledger {
             case .rightsUnchanged(let seq): "AND c.authority_seq <= \(seq)"
             case .nothing: ""
             }
-        let next: SQL = "ledger_ts(c.ts, c.burst, \(now), \(act.stampedRows)::integer)"
+        let next: SQL = "ledger_ts(c.ts, c.burst, \(moment(now)), \(act.stampedRows)::integer)"
         return """
             WITH \(SQL.requests)tick AS (
                 UPDATE family_clock c SET
@@ -258,7 +278,7 @@ final class Ledger {
                     prev_head = c.head,
                     head = sha256('\\x01'::bytea || c.head || uuid_send(c.family_id) || int8send(c.seq + 1)
                                   || timestamptz_send(\(next)) || \(entry))
-                \(merged: "FROM request ")WHERE c.family_id = \(family) AND c.ts < \(now + Self.largestLead) \(basis)
+                \(merged: "FROM request ")WHERE c.family_id = \(family) AND c.ts < \(farthest(now)) \(basis)
                 RETURNING c.family_id, c.seq, c.ts, c.prev_head, c.head\(merged: ", request.*")
             )
             """

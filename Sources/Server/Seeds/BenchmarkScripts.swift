@@ -50,7 +50,8 @@ struct BenchmarkScripts {
                     "Neutral, because neither misses nor streak say else.",
                     onBehalfOf: Self.user, at: now)
             ])
-        let write = Ledger(database: database, random: SystemRandomness()).statement(act, in: Self.family, context)
+        let ledger = Ledger(database: database, random: SystemRandomness(), isBoundByDatabaseTime: true)
+        let write = ledger.statement(act, in: Self.family, context)
         files = [
             ("w2.pgb", random + Self.script(facts, now) + " \\gset\n" + Self.script(write, now) + ";\n"),
             ("w3.pgb", page(.second(since.seconds))),

@@ -22,7 +22,8 @@ struct TrailTool {
         self.clock = clock
         self.random = random
         sealing = Sealing(keys, random: random)
-        ledger = Ledger(database: database, random: random, sealing: sealing)
+        ledger = Ledger(
+            database: database, random: random, sealing: sealing, isBoundByDatabaseTime: clock.isTimeOfDay)
     }
 
     /// What an act of the command line carries.
