@@ -6,7 +6,8 @@ public struct CORSPolicy: Sendable {
     private let grant: [HeaderField]
     private let allowsAll: Bool
 
-    public static let allowedHeaders = "authorization, content-type, idempotency-key, if-match, traceparent, x-request-id"
+    public static let allowedHeaders =
+        "authorization, content-type, idempotency-key, if-match, traceparent, x-request-id"
     public static let allowedMethods = "GET, POST, PUT, PATCH, DELETE"
     public static let exposedHeaders =
         "x-request-id, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, etag, location"
