@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // MARK: Settings
@@ -59,7 +59,8 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "HTTP", "Postgres", "Audit", "Console", "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "CSodium",
+                "HTTP", "Postgres", "SQL", "Reactor", "Audit", "Console", "Contract", "NagzAI", "TimeZones", "Domain",
+                "JSON", "CSodium",
             ],
             exclude: ["THREATS.md"], swiftSettings: common),
         .target(

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What run, test, walk, schemathesis and bench share: messages, steps with progress, Debian packages, ports,
+# What the scripts of this folder share: messages, steps with progress, Debian packages, ports,
 # secrets and the server process. Sourced, never run. The private PostgreSQL cluster is in cluster.sh.
 # shellcheck disable=SC2034 # the constants are for the scripts that source this
 set -euo pipefail
@@ -204,11 +204,13 @@ make_secret() {
     mv "$1.new" "$1"
 }
 
-# make_audit_keys FILE: the keys of the audit trail, as `nagz audit keys new` makes them; an existing file is kept.
+# make_audit_keys FILE: makes the keys of the audit trail; an existing file is kept. Needs NAGZ_PROGRAM.
 make_audit_keys() {
     [ ! -s "$1" ] || return 0
-    (umask 077 && mkdir -p "$(dirname "$1")" &&
-        printf 'origin nagz.local/%s\nsign %s\nseal %s\n' "$(random_hex 4)" "$(random_hex 32)" "$(random_hex 32)" >"$1.new")
+    (umask 077 && mkdir -p "$(dirname "$1")")
+    rm -f "$1.new"
+    "$NAGZ_PROGRAM" audit keys new "$1.new" --origin "nagz.local/$(random_hex 4)" >/dev/null ||
+        die "$EX_SOFTWARE" "the keys of the audit trail could not be made"
     mv "$1.new" "$1"
 }
 

@@ -1,3 +1,5 @@
+import Domain
+
 /// Lower-case hexadecimal digits, two a byte.
 public func hexadecimal(_ bytes: [UInt8]) -> String {
     func digit(_ nibble: UInt8) -> UInt8 { nibble + (nibble < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10) }
@@ -8,4 +10,21 @@ public func hexadecimal(_ bytes: [UInt8]) -> String {
         }
         return 2 * bytes.count
     }
+}
+
+/// The bytes of hexadecimal digits of either case; nil for anything else.
+public func bytes(hexadecimal text: some StringProtocol) -> [UInt8]? {
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count / 2)
+    var high: UInt8?
+    for digit in text.utf8 {
+        guard let value = hexadecimalValue(digit) else { return nil }
+        if let first = high {
+            bytes.append(first << 4 | value)
+            high = nil
+        } else {
+            high = value
+        }
+    }
+    return high == nil ? bytes : nil
 }

@@ -134,11 +134,6 @@ extension ZoneRules {
         }
         return Timestamp(seconds: wall - before)
     }
-
-    /// The first moment of the local day that contains `moment`.
-    public func startOfDay(_ moment: Timestamp) -> Timestamp {
-        self.moment(local(moment).date, .midnight)
-    }
 }
 
 extension TimeOfDay {

@@ -121,8 +121,7 @@ public final class Poller {
 
 /// A value that only ever exists on one loop's thread, on its way between two pieces of code of that same loop.
 ///
-/// Sound only where both ends run on the same loop; nothing else in the package may be called Sendable by hand for that
-/// reason.
+/// Sound only where both ends run on the same loop.
 public struct Confined<Value>: @unchecked Sendable {
     public let value: Value
     public init(value: Value) { self.value = value }

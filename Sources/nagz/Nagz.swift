@@ -20,11 +20,12 @@ struct Nagz {
                nagz routes
                nagz --version | --help
 
-        Every verb takes --database-url URL (or DATABASE_URL in the environment): a libpq connection string.
+        Verbs that need the database take --database-url URL (or DATABASE_URL in the environment): a libpq connection string.
         serve reads its token key from the file named by NAGZ_TOKEN_KEY_FILE: 64 hexadecimal digits a line, the newest
         key first. The keys of the audit trail come from NAGZ_AUDIT_KEY_FILE (nagz audit keys new). deploy/run makes both.
 
-        exit codes: 0 done, 1 and 2 see nagz audit verify, 64 wrong usage, 69 database unavailable, 73 port taken, 78 configuration
+        exit codes: 0 done, 64 wrong usage, 69 database unavailable, 73 port taken, 78 configuration; 1 and 2 see nagz audit --help,
+                    others nagz device --help
         """
 
     /// Not asynchronous itself: `serve` has to see to its signals before there is a second thread.
@@ -74,9 +75,9 @@ struct Nagz {
 struct Stop: Error {
     /// The numbers of sysexits.h that fit.
     enum Code: Int32 {
-        /// `nagz audit verify`: the trail was tampered with.
+        /// `nagz audit verify`, `witness`: the trail was tampered with.
         case tampered = 1
-        /// `nagz audit verify`: it cannot be said that it was not.
+        /// `nagz audit verify`, `witness` and `export`: it cannot be said that it was not.
         case incomplete = 2
         case usage = 64
         case notApplied = 65
@@ -112,7 +113,7 @@ struct Arguments {
 
     init(_ words: [String]) { self.words = words }
 
-    /// The next word that is not an option.
+    /// The next word. Options are to be taken out before.
     mutating func next() -> String? { words.isEmpty ? nil : words.removeFirst() }
 
     /// The value behind an option, taken out of the line.

@@ -1,4 +1,4 @@
-import Domain
+import Audit
 import Foundation
 
 /// The keys that sign access tokens, from the file named by NAGZ_TOKEN_KEY_FILE.
@@ -10,18 +10,10 @@ enum TokenKeys {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
             throw Stop(.configuration, "the token key file “\(path)” cannot be read")
         }
-        let keys = text.split(whereSeparator: \.isNewline).map { bytes(hexadecimal: $0) }
+        let keys = text.split(whereSeparator: \.isNewline).map { bytes(hexadecimal: $0) ?? [] }
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 32 }) else {
             throw Stop(.configuration, "“\(path)” must hold 64 or more hexadecimal digits on each line")
         }
         return keys
-    }
-
-    /// The bytes of hexadecimal digits; none when it is something else.
-    private static func bytes(hexadecimal text: Substring) -> [UInt8] {
-        let digits = text.utf8.map { hexadecimalValue($0) }
-        guard digits.count.isMultiple(of: 2), !digits.contains(nil) else { return [] }
-        let values = digits.compactMap { $0 }
-        return stride(from: 0, to: values.count, by: 2).map { values[$0] << 4 | values[$0 + 1] }
     }
 }

@@ -77,4 +77,3 @@ export async function openDetail(drawer, state, family, n, onClose) {
         h("div", {}, h("span", {}, step.title, h("span", {class: "sr"}, `: ${step.state === "good" ? "yes" : step.state === "bad" ? "NO" : "open"}`)), h("small", {}, step.note)))));
 }
 
-export {nobody};

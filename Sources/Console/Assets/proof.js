@@ -213,4 +213,3 @@ export async function check(detail, before, shownDetails, status) {
     return steps;
 }
 
-export {nobody};

@@ -20,9 +20,9 @@ public struct Operation: Hashable, Sendable {
         case read
         /// 200 a minute.
         case write
-        /// Status changes, excuses and recomputations: 60 a minute.
+        /// Status changes, excuses and uploads: 60 a minute.
         case frequentWrite
-        /// Sign-up and sign-in, limited by account and address.
+        /// Sign-up and sign-in: 60 a minute by address. Guesses are counted besides, by account and by address.
         case auth
         /// Probes and scrapes: not limited.
         case exempt

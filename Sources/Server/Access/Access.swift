@@ -116,11 +116,4 @@ struct Member {
         timeZone = try row["time_zone"]
         seq = try row["seq"]
     }
-
-    /// - Throws: 403 with the reason, unless the member is a guardian.
-    func requireGuardian(_ what: String) throws(APIError) {
-        guard role == .guardian else {
-            throw APIError(.authorizationDenied, "Only a guardian of the family may \(what).")
-        }
-    }
 }

@@ -35,7 +35,7 @@ struct IdempotencyKey: Sendable {
     let status: Int
 }
 
-/// A signed-in person. Only `Authentication` can make one.
+/// A signed-in person. Only `VerifiedTokens.caller` makes one.
 struct Caller: Sendable {
     let userID: UserID
     let sessionID: SessionID

@@ -24,7 +24,7 @@ struct Act {
         case nothing
     }
 
-    /// Such as `nag.created`: `docs` beside Sources/Audit lists them.
+    /// Such as `nag.created`.
     var kind: String
     var basis: Basis
     var actor: Pseudonym

@@ -56,20 +56,3 @@ extension LogLeafPlace {
             position: Int64(place.position), family: place.familyID, number: Int64(place.n), hash: place.hash.bytes)
     }
 }
-
-/// The bytes of hexadecimal digits; nil for anything else.
-private func bytes(hexadecimal text: String) -> [UInt8]? {
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.utf8.count / 2)
-    var high: UInt8?
-    for digit in text.utf8 {
-        guard let value = hexadecimalValue(digit) else { return nil }
-        if let first = high {
-            bytes.append(first << 4 | value)
-            high = nil
-        } else {
-            high = value
-        }
-    }
-    return high == nil ? bytes : nil
-}

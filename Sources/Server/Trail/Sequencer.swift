@@ -5,7 +5,7 @@ import Postgres
 import Reactor
 import SQL
 
-/// Brings the entries of all chains into one Merkle log and signs how it stands, two or three times a second.
+/// Brings the entries of all chains into one Merkle log and signs how it stands, about twice a second.
 ///
 /// Every server runs one; whoever holds the lock of the moment does the work, so there is nothing to take over when one
 /// dies. A round is one transaction: entries are *pending* until it commits; then they are *sequenced*, *integrated* and

@@ -57,10 +57,10 @@ public struct TrailKeys: Sendable {
             switch first {
             case "origin": origins.append(String(words[1]))
             case "sign":
-                guard let seed = Self.bytes(hexadecimal: words[1]) else { throw .line(index + 1) }
+                guard let seed = Self.key(words[1]) else { throw .line(index + 1) }
                 seeds.append(seed)
             case "seal", "next":
-                guard let key = Self.bytes(hexadecimal: words[1]).flatMap({ MasterKey($0) }),
+                guard let key = Self.key(words[1]).flatMap({ MasterKey($0) }),
                     first == "seal" || next == nil
                 else { throw .line(index + 1) }
                 if first == "seal" { masters.append(key) } else { next = key }
@@ -73,10 +73,8 @@ public struct TrailKeys: Sendable {
             next: next)
     }
 
-    private static func bytes(hexadecimal text: Substring) -> [UInt8]? {
-        let digits = text.utf8.compactMap { hexadecimalValue($0) }
-        guard digits.count == 64, text.utf8.count == 64 else { return nil }
-        return stride(from: 0, to: 64, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    private static func key(_ text: Substring) -> [UInt8]? {
+        bytes(hexadecimal: text).flatMap { $0.count == 32 ? $0 : nil }
     }
 
     /// The keys with the notes in which neighbours vouch for each other, so that whoever pins one can follow the log to the

@@ -12,6 +12,9 @@ enum AuditExportCommand {
         let path = try arguments.value("--output")
         let server = try arguments.value("--url").map(AuditServer.init)
         let witnesses = try arguments.values("--witness").flatMap(WitnessFile.read)
+        guard server != nil || witnesses.isEmpty else {
+            throw Stop(.usage, "--witness needs --url: it is the server that proves what a witness saw")
+        }
         let url = server == nil ? try arguments.databaseURL() : ""
         try arguments.finish()
         let (output, resumption) = try ExportOutput.open(path, family)

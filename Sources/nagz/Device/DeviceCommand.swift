@@ -27,8 +27,12 @@ enum DeviceCommand {
         login reads password or PIN from the terminal, or a line from standard input.
 
           --json          answers for programs
-          --home FOLDER   where session, cache and outbox are kept; else NAGZ_DEVICE_HOME, else ~/.local/share/nagz
+          --home FOLDER   where session, cache and outbox are kept; else NAGZ_DEVICE_HOME, XDG_DATA_HOME/nagz,
+                          or ~/.local/share/nagz
           --log-key KEY   a key of the server's audit log that you know from elsewhere; else the first one is believed
+          --watch         syncs on and on, every 5 seconds or as --every says
+          --mode          how to page: by cursor, or by timestamps as older clients do
+          --all           closed nags too
           --local         nobody but this device is asked, whatever it knows
           --offline       keeps what is done in the outbox; sync hands it in
           --summary-only  the excuse is summed up here; its words stay here

@@ -3,9 +3,9 @@ import Contract
 /// What the product promises people, in plain words. Change the version with the words.
 enum LegalTexts {
     static let privacyPolicy = LegalDocument(
-        title: "Privacy policy", version: "1.0", effectiveDate: "2026-11-21",
+        title: "Privacy policy", version: "1.1", effectiveDate: "2026-11-22",
         content: """
-            Nagz reminds the members of a family of things they have agreed to do. This policy says what it keeps for \
+            Nagz keeps the things that the members of a family have asked each other to do. This policy says what it keeps for \
             that, who can see it, and what you can do about it. "We" are the people who run this server.
 
             What is kept
@@ -27,7 +27,7 @@ enum LegalTexts {
 
             The mediator
             Summaries, tones, predictions and digests are worked out by rules on this server, and only while the consent \
-            "AI mediation" is in force. It decides nothing: reminders follow fixed rules whether or not it is on.
+            "AI mediation" is in force. It decides nothing: what becomes of a nag follows fixed rules whether or not it is on.
 
             Children
             A guardian makes a child's account, or agrees to it, before it can be used. An account of a person under 13 \
@@ -35,20 +35,21 @@ enum LegalTexts {
 
             Your choices
             - Consents can be taken back at any time and that works at once. The record that they were given stays.
-            - You can change your preferences, block or mute people, and leave the family.
+            - You can change your preferences, block people, and leave the family.
+            - You can delete your account, and a guardian can delete that of a child. It ends at once.
             - To see, correct or erase what is kept about you, ask the people who run this server. Erasing a person cuts \
             the audit trail loose from them; its entries stay, without saying who it was.
             """)
 
     static let termsOfService = LegalDocument(
-        title: "Terms of service", version: "1.0", effectiveDate: "2026-11-21",
+        title: "Terms of service", version: "1.1", effectiveDate: "2026-11-22",
         content: """
             By using Nagz you agree to the following.
 
             What it is
-            Nagz sends reminders within a family and keeps count of what was done. It is a help, not a safeguard: \
-            reminders can be late or fail. Do not rely on it alone for medicine or anything else where a missed reminder \
-            can do harm.
+            Nagz lets the members of a family ask each other to do things, and keeps count of what was done. It is a \
+            help, not a safeguard: it can be late or fail. Do not rely on it alone for medicine or anything else where \
+            something forgotten can do harm.
 
             Your account
             - Tell the truth about who you are and how old you are. Keep your password and your family's codes to \
@@ -59,7 +60,7 @@ enum LegalTexts {
             How to treat each other
             - Nags are for things that the other person can reasonably be asked to do. No threats, harassment or \
             pressure, and no humiliation of children.
-            - You can block and mute, and report abuse. We may limit or close accounts that harm others.
+            - You can block people. We may limit or close accounts that harm others.
             - Do not try to get at other families' data, and do not burden the service on purpose.
 
             Points and rewards

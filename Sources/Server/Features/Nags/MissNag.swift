@@ -5,9 +5,10 @@ import Postgres
 
 extension Nags {
     /// Past its final window, says the clock: the miss, the end of the recipient's streak, and the next instance of the
-    /// series, all in one act of the scheduler. Once is the same as twice.
+    /// series, all in one act. Once is the same as twice.
     ///
-    /// Who calls decides that the window is over (`Escalation`); a nag that is not open any more is left as it is.
+    /// Who calls decides that the window is over (`Escalation`): the demo's history so far, nothing while the server runs. A
+    /// nag that is not open any more is left as it is.
     /// - Returns: the nag as it stands afterwards.
     /// - Throws: 404 when the family has no such nag.
     func miss(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> NagResponse {
