@@ -1,6 +1,6 @@
 // One entry, opened beside the list: what it says, and its proof, checked here.
 import {get} from "/console/api.js";
-import {copyable, familyName, h, icon, kindBadge, nobody, person, skeleton, time} from "/console/dom.js";
+import {copyable, familyName, h, icon, kindBadge, person, skeleton, time} from "/console/dom.js";
 import {check} from "/console/proof.js";
 
 const labels = {
@@ -76,4 +76,3 @@ export async function openDetail(drawer, state, family, n, onClose) {
     steps.replaceChildren(...found.map((step) => h("li", {class: step.state}, icon(step.state === "good" ? "check" : step.state === "bad" ? "cross" : "wait"),
         h("div", {}, h("span", {}, step.title, h("span", {class: "sr"}, `: ${step.state === "good" ? "yes" : step.state === "bad" ? "NO" : "open"}`)), h("small", {}, step.note)))));
 }
-

@@ -212,4 +212,3 @@ export async function check(detail, before, shownDetails, status) {
     }
     return steps;
 }
-
