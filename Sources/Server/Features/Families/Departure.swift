@@ -55,9 +55,9 @@ extension Families {
     }
 
     /// Everything that hangs on the membership ends with it, in one act: access, relationships, a child's login and
-    /// sessions, consents given in the family, open nags to the person. Only when there are more open nags than an act
-    /// can close are some closed before, in acts of their own; if the process dies between, the person is still a
-    /// member.
+    /// sessions, consents given in the family, open nags to the person; and by the trigger `young_account_waits`, the
+    /// account of somebody under 13 waits for a guardian again. Only when there are more open nags than an act can close
+    /// are some closed before, in acts of their own; if the process dies between, the person is still a member.
     func depart<Answer>(
         _ caller: Caller, _ user: UserID, from family: FamilyID, by departure: Departure<Answer>
     ) async throws -> Answer {

@@ -1,0 +1,121 @@
+import Contract
+import Domain
+import JSON
+import SQL
+import Testing
+
+@testable import Server
+
+@Suite("Somebody under 13 without a family")
+struct YoungAccountTests {
+    /// Signs up somebody who will be 13 the day after, and has a guardian take them in as a child.
+    private func child(_ server: TestServer, of family: Household) async throws -> UserID {
+        let born = try DateOfBirth(wireText: "2013-03-11T00:00:00Z")
+        let user = try await server.signUp("kim@example.org", born: born).user
+        #expect(user.status == "pending_guardian_consent")
+        try await add(user.id, server, to: family)
+        return user.id
+    }
+
+    private func add(_ user: UserID, _ server: TestServer, to family: Household) async throws {
+        try await server.call(
+            API.addMember, FamilyPath(familyID: family.id), MemberAdd(userID: user, role: .child), as: family.guardian)
+    }
+
+    private func signIn(_ server: TestServer) async throws -> (status: String, token: String) {
+        let answer = try await server.logIn("kim@example.org", password: "correct horse")
+        return (answer.user.status, answer.accessToken.wireText)
+    }
+
+    @Test("who leaves or is removed waits for a guardian again, founds and joins nothing", arguments: [true, false])
+    func waitsAgain(byLeaving: Bool) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let user = try await child(server, of: family)
+            let (status, token) = try await signIn(server)
+            #expect(status == "active")
+            let members = "/api/v1/families/\(family.id)/members"
+            let departure = try await server.expectOnly(audit: [byLeaving ? "member.left" : "member.removed"]) {
+                byLeaving
+                    ? try await server.call("POST", "/api/v1/families/\(family.id)/leave", token: token)
+                    : try await server.call("DELETE", "\(members)/\(user)", as: family.guardian)
+            }
+            #expect(departure.status == 200)
+
+            let code = try await server.call(API.getFamily, FamilyPath(familyID: family.id), as: family.guardian)
+                .inviteCode
+            try await server.expectOnly {
+                for (path, body) in [
+                    ("/api/v1/families", ["name": "Mine"]), ("/api/v1/families/join", ["invite_code": .string(code)]),
+                    ("/api/v1/families/\(family.id)/join", ["invite_code": .string(code)]),
+                    ("/api/v1/consents", ["consent_type": "sms_opt_in"]),
+                ] as [(String, JSONValue)] {
+                    let reply = try await server.call("POST", path, token: token, body: body)
+                    #expect(reply.status == 403 && reply.errorCode == ErrorCode.accountPending.rawValue, "\(path)")
+                }
+            }
+            #expect(try await signIn(server).status == "pending_guardian_consent")
+            let asGuest = try await server.expectOnly(audit: ["member.add.denied"]) {
+                try await server.call(
+                    "POST", members, as: family.guardian,
+                    body: ["user_id": .string(user.description), "role": "participant"])
+            }
+            #expect(asGuest.status == 403)
+            try await add(user, server, to: family)
+            #expect(try await signIn(server).status == "active")
+            #expect(try await server.status(of: Secret(token), family.id) == 200)
+        }
+    }
+
+    @Test("who is 13 by then keeps the account")
+    func isThirteen() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            _ = try await child(server, of: family)
+            server.clock.advance(by: .days(1))
+            let token = try await signIn(server).token
+            let reply = try await server.call("POST", "/api/v1/families/\(family.id)/leave", token: token)
+            #expect(reply.status == 200)
+            #expect(try await signIn(server).status == "active")
+            let founded = try await server.call("POST", "/api/v1/families", token: token, body: ["name": "Mine"])
+            #expect(founded.status == 201)
+        }
+    }
+
+    @Test("who has turned 13 while waiting waits on, until a guardian takes them in")
+    func stillWaiting() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let born = try DateOfBirth(wireText: "2013-03-11T00:00:00Z")
+            let user = try await server.signUp("kim@example.org", born: born).user
+            server.clock.advance(by: .days(400))
+            #expect(try await signIn(server).status == "pending_guardian_consent")
+            try await add(user.id, server, to: family)
+            #expect(try await signIn(server).status == "active")
+        }
+    }
+
+    @Test("an age on the day before, on and after a birthday, the database's as the server's")
+    func ages() async throws {
+        try await TestServer.run(isOfActs: false) { server in
+            let family = try await server.family()
+            for (born, day, isYoung) in [
+                ("2012-02-29", "2025-02-28", true), ("2012-02-29", "2025-03-01", false),
+                ("2015-02-28", "2028-02-28", false), ("2015-03-01", "2028-02-29", true),
+                ("2013-03-10", "2026-03-10", false), ("2013-03-11", "2026-03-10", true),
+            ] {
+                let person = try await server.member("Kim", .participant, of: family)
+                try await server.sql("UPDATE users SET date_of_birth = \(born)::date WHERE id = \(person.id)")
+                try await server.sql(
+                    """
+                    UPDATE memberships SET status = 'removed', removed_at = \(day + "T23:59:59Z")::timestamptz
+                    WHERE user_id = \(person.id)
+                    """)
+                let status = try await server.rows("SELECT status FROM users WHERE id = \(person.id)")[0]["status"]
+                #expect(status == (isYoung ? "pending_guardian_consent" : "active"), "\(born), \(day)")
+                let (birthday, today) = (CivilDate(datePartOf: born), CivilDate(datePartOf: day))
+                #expect(today.flatMap { birthday?.isUnder13(on: $0) } == isYoung, "\(born), \(day)")
+            }
+        }
+    }
+}
