@@ -181,6 +181,68 @@ struct SafetyTests {
         }
     }
 
+    /// How somebody comes back to a family that they left.
+    private func rejoin(
+        _ person: Person, _ family: Household, onGuardiansWord: Bool, _ server: TestServer
+    ) async throws {
+        if onGuardiansWord {
+            try await server.call(
+                API.addMember, FamilyPath(familyID: family.id), MemberAdd(userID: person.id, role: .participant),
+                as: family.guardian)
+        } else {
+            try await server.call(API.joinFamily, JoinRequest(inviteCode: family.inviteCode), as: person)
+        }
+    }
+
+    @Test("leaving and joining again lifts no suspension; being added by a guardian does", arguments: [false, true])
+    func rejoining(onGuardiansWord: Bool) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let (person, child) = (family.participant, family.child)
+            let id = try await Self.id(person, child, on: server)
+            let suspended = try await Self.suspend(id, as: family.guardian, on: server)
+            try await server.call(API.leaveFamily, FamilyPath(familyID: family.id), as: person)
+            let away = try await server.relationships(of: person.id, in: family.id)
+            #expect(away == ["suspended": 1, "revoked": 2])
+            // Suspended or not, it lets nothing through to or from somebody who is no member.
+            try await server.expect(.refusal(.authorizationDenied)) { try await server.nag(from: person, to: child) }
+            try await server.expect(.refusal(.policyForbidden)) {
+                try await server.nag(from: family.guardian, to: person)
+            }
+            let again = try await server.expectOnly {
+                try await Self.suspend(id, as: family.secondGuardian, on: server)
+            }
+            #expect(again == suspended)
+
+            try await rejoin(person, family, onGuardiansWord: onGuardiansWord, server)
+            let back = try await server.relationships(of: person.id, in: family.id)
+            #expect(back == (onGuardiansWord ? ["active": 3] : ["suspended": 1, "active": 2]))
+            _ = try await server.nag(from: person, to: family.guardian)
+            if onGuardiansWord {
+                _ = try await server.nag(from: person, to: child)
+            } else {
+                try await server.expect(.refusal(.policyForbidden)) { try await server.nag(from: person, to: child) }
+            }
+        }
+    }
+
+    @Test("nor does the other one's leaving, nor both of them")
+    func bothRejoining() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let (one, other) = (family.participant, family.secondGuardian)
+            _ = try await Self.suspend(try await Self.id(one, other, on: server), as: family.guardian, on: server)
+            for person in [one, other] {
+                try await server.call(API.leaveFamily, FamilyPath(familyID: family.id), as: person)
+            }
+            for person in [one, other] { try await rejoin(person, family, onGuardiansWord: false, server) }
+            #expect(try await server.relationships(of: one.id, in: family.id) == ["suspended": 1, "active": 2])
+            for (from, to) in [(one, other), (other, one)] {
+                try await server.expect(.refusal(.policyForbidden)) { try await server.nag(from: from, to: to) }
+            }
+        }
+    }
+
     @Test("a block and a nag at the same time: a nag is never made after the block")
     func race() async throws {
         try await TestServer.run { server in

@@ -35,7 +35,7 @@ extension Families {
                 let act = Act(
                     kind: "member.added", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                     subject: person.pseudonym, details: ["role": role.rawValue], changesRights: true, stampedRows: 0,
-                    rows: admission(of: person.id, as: role, at: now)
+                    rows: admission(of: person.id, as: role, at: now, isGuardiansWord: true)
                         + (isWaiting ? [AccountStatements.activate(person.id)] : []))
                 return .perform(
                     act,

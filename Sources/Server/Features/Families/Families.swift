@@ -38,8 +38,15 @@ final class Families {
     }
 
     /// The rows that make somebody a member, or one again.
-    func admission(of user: UserID, as role: FamilyRole, at now: Timestamp) -> [SQL] {
-        let rows = [MembershipStatements.admit(user, as: role, at: now), MembershipStatements.relate(user)]
+    /// - Parameter isGuardiansWord: whether a guardian decides on it, which lifts what was suspended between the person and
+    ///   others; who comes by a code finds it as it was.
+    func admission(
+        of user: UserID, as role: FamilyRole, at now: Timestamp, isGuardiansWord: Bool = false
+    ) -> [SQL] {
+        let rows = [
+            MembershipStatements.admit(user, as: role, at: now),
+            MembershipStatements.relate(user, liftingSuspensions: isGuardiansWord),
+        ]
         return role == .child ? rows + [ChildSettingsStatements.standard(for: user)] : rows
     }
 

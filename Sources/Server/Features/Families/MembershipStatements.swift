@@ -56,14 +56,16 @@ enum MembershipStatements {
         """
     }
 
-    /// A relationship with every active member.
-    static func relate(_ user: UserID) -> SQL {
+    /// A relationship with every active member. One that a guardian suspended outlasts the membership: only a guardian's
+    /// word makes it anew.
+    static func relate(_ user: UserID, liftingSuspensions: Bool) -> SQL {
         """
-        INSERT INTO relationships (family_id, id, party_a, party_b, status)
+        INSERT INTO relationships AS r (family_id, id, party_a, party_b, status)
         SELECT tick.family_id, gen_random_uuid(), least(m.user_id, \(user)), greatest(m.user_id, \(user)), 'active'
         FROM tick JOIN memberships m
             ON m.family_id = tick.family_id AND m.status = 'active' AND m.user_id <> \(user)
         ON CONFLICT (family_id, party_a, party_b) DO UPDATE SET status = 'active'
+        WHERE r.status = 'revoked' OR \(liftingSuspensions)
         """
     }
 
@@ -74,10 +76,12 @@ enum MembershipStatements {
         """
     }
 
+    /// What is suspended stays so.
     static func unrelate(_ user: UserID) -> SQL {
         """
         UPDATE relationships SET status = 'revoked' FROM tick
         WHERE relationships.family_id = tick.family_id AND \(user) IN (party_a, party_b)
+            AND relationships.status = 'active'
         """
     }
 }
