@@ -202,6 +202,87 @@ struct DepartureTests {
         }
     }
 
+    /// The code as a guardian reads it.
+    private func inviteCode(_ family: Household, _ server: TestServer, as person: Person) async throws -> String {
+        try await server.call(API.getFamily, FamilyPath(familyID: family.id), as: person).inviteCode
+    }
+
+    @Test("whoever is removed knows the invite code no more, nor does anybody they told it", arguments: [false, true])
+    func renewedCode(byID: Bool) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let other = try await server.call(
+                API.getFamily, FamilyPath(familyID: family.otherFamilyID), as: family.stranger)
+            try await server.expectOnly(audit: ["member.removed"]) {
+                try await server.call(
+                    API.removeMember, MemberPath(familyID: family.id, userID: family.participant.id),
+                    as: family.guardian)
+            }
+            let code = try await inviteCode(family, server, as: family.secondGuardian)
+            #expect(code != family.inviteCode && code.count == 8)
+            #expect(try await inviteCode(family, server, as: family.guardian) == code)
+            #expect(try await inviteCode(family, server, as: family.child) == "")
+            let untouched = try await server.call(
+                API.getFamily, FamilyPath(familyID: family.otherFamilyID), as: family.stranger)
+            #expect(untouched == other, "another family keeps its codes")
+
+            let nell = try await server.account()
+            func join(_ code: String, _ person: Person) async throws -> Int {
+                try await server.call(
+                    "POST", byID ? "/api/v1/families/\(family.id)/join" : "/api/v1/families/join", as: person,
+                    body: ["invite_code": .string(code)]
+                ).status
+            }
+            try await server.expectOnly {
+                for person in [family.participant, family.removed, nell] {
+                    let status = try await join(family.inviteCode, person)
+                    #expect(status == 404, "\(person.name)")
+                }
+            }
+            #expect(try await join(code.lowercased(), nell) == 201)
+        }
+    }
+
+    @Test("the code stays where nobody was removed by somebody else", arguments: ["leaving", "oneself", "account"])
+    func keptCode(way: String) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let person = family.secondGuardian
+            let reply =
+                switch way {
+                case "leaving": try await server.call("POST", "/api/v1/families/\(family.id)/leave", as: person)
+                case "oneself":
+                    try await server.call("DELETE", "/api/v1/families/\(family.id)/members/\(person.id)", as: person)
+                default: try await server.call("DELETE", "/api/v1/accounts/\(person.id)", as: person)
+                }
+            #expect(reply.status == 200)
+            #expect(try await inviteCode(family, server, as: family.guardian) == family.inviteCode)
+            try await server.call(
+                API.joinFamily, JoinRequest(inviteCode: family.inviteCode), as: try await server.account())
+        }
+    }
+
+    @Test("a joining at the moment of a removal comes before it or finds no code", arguments: 0..<4)
+    func joiningMeanwhile(round: Int) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let nell = try await server.account()
+            let statuses = try await together(4) { number in
+                if (number + round).isMultiple(of: 4) {
+                    return try await server.call(
+                        "DELETE", "/api/v1/families/\(family.id)/members/\(family.participant.id)", as: family.guardian
+                    ).status
+                }
+                let body: JSONValue = ["invite_code": .string(family.inviteCode)]
+                return try await server.call("POST", "/api/v1/families/join", as: nell, body: body).status
+            }
+            #expect(statuses.count { $0 == 200 } == 1)
+            #expect(statuses.allSatisfy { [200, 201, 404, 409].contains($0) }, "\(statuses)")
+            let kinds = try await server.audit(family.id).map(\.kind)
+            #expect(kinds == ["member.removed"] || kinds == ["member.joined", "member.removed"])
+        }
+    }
+
     @Test("consents a person gave in the family end with their membership")
     func consents() async throws {
         try await TestServer.run { server in

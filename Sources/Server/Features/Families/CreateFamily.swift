@@ -7,8 +7,8 @@ extension Families {
     func create(_ caller: Caller, _ call: Call<NoParameters, FamilyCreate>) async throws -> FamilyResponse {
         let (now, random) = (call.now, backend.random)
         let family = FamilyResponse(
-            id: random.identifier(at: now), name: call.body.name, inviteCode: random.code(8), childCode: random.code(8),
-            createdAt: now)
+            id: random.identifier(at: now), name: call.body.name, inviteCode: random.code(Self.inviteCodeLength),
+            childCode: random.code(8), createdAt: now)
         return try await admitting {
             try await backend.ledger.found(caller, family.id) { queries in
                 let account = try await backend.access.account(caller, queries)

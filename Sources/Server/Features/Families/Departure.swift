@@ -21,14 +21,17 @@ struct Departure<Answer: WireContent> {
 }
 
 extension Families {
-    /// Ends a membership, on a guardian's word.
+    /// Ends a membership, on a guardian's word. Whoever was removed may know the family's invite code, so the family gets
+    /// another in the same act; a guardian who removes themself leaves, and the code stays.
     func removeMember(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> MemberResponse {
         let path = call.parameters
-        return try await depart(
-            caller, path.userID, from: path.familyID,
-            by: ending("member.removed", or: "member.remove.denied", in: path.familyID, at: call.now) { member, _ in
-                member.denial(of: .removeMember)
-            })
+        var departure = ending(
+            "member.removed", or: "member.remove.denied", in: path.familyID, at: call.now
+        ) { member, _ in member.denial(of: .removeMember) }
+        if path.userID != caller.userID {
+            departure.rows = [FamilyStatements.renewInviteCode(backend.random.code(Self.inviteCodeLength))]
+        }
+        return try await depart(caller, path.userID, from: path.familyID, by: departure)
     }
 
     /// Ends the caller's own membership.

@@ -5,6 +5,8 @@ import SQL
 
 /// Families and who belongs to them; a file for each way in and out.
 final class Families {
+    static let inviteCodeLength = 8
+
     let backend: Backend
 
     init(_ backend: Backend) { self.backend = backend }

@@ -34,6 +34,11 @@ enum FamilyStatements {
         """
     }
 
+    /// The code of before opens nothing any more, also for those who have it from a guardian and have not joined yet.
+    static func renewInviteCode(_ code: String) -> SQL {
+        "UPDATE families SET invite_code = \(code) FROM tick WHERE families.id = tick.family_id"
+    }
+
     /// An owner leaves: the other one stays alone; of an only owner the longest-serving other guardian takes over.
     static func handOverPolicies(of user: UserID) -> SQL {
         """

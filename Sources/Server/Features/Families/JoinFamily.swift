@@ -14,17 +14,21 @@ extension Families {
         try await join(caller, code: call.body.inviteCode, of: call.parameters.familyID)
     }
 
+    private static let unknownCode = APIError(.notFound, "No family has this invite code.")
+
     private func join(_ caller: Caller, code: String, of expected: FamilyID?) async throws -> MemberResponse {
         let invitation = FamilyStatements.invitation(code.uppercased())
         _ = try await backend.access.account(caller, backend.database)
         let row = try await backend.database.query(invitation).first
         guard let family: FamilyID = try row?["id"], expected == nil || expected == family else {
-            throw APIError(.notFound, "No family has this invite code.")
+            throw Self.unknownCode
         }
         return try await admitting {
             try await backend.ledger.write(caller, in: family) { queries in
-                // The number first: what is read after it can only be newer, and then the act is refused.
-                let clock = try await queries.query(invitation).one()
+                // The number first: what is read after it can only be newer, and then the act is refused. The code may have
+                // been replaced since it was looked up.
+                let clock = try await queries.query(invitation).first
+                guard let clock, try clock["id"] == family else { throw Self.unknownCode }
                 let account = try await backend.access.account(caller, queries)
                 guard account.family == nil else { throw Self.alreadyInFamily }
                 let act = Act(
