@@ -177,8 +177,9 @@ struct FeedGateTests {
             let foreign = [
                 changed(family: home.otherFamilyID), changed(epoch: 2), changed(place: good.place + .seconds(1)),
                 changed(place: Timestamp(microseconds: .max)), changed(place: Timestamp(microseconds: .min)),
-                changed(place: good.place - .seconds(1), handedOut: since - .days(40)), changed(sight: []),
-                changed(sight: FeedSight(rawValue: 255)), "",
+                changed(place: good.place - .seconds(1), handedOut: since - .days(40)),
+                changed(sight: FeedSight(rawValue: 0)), changed(sight: FeedSight(rawValue: 255)),
+                changed(sight: FeedSight(rawValue: -1)), "",
                 "?",
                 "AAAA", String(answer.cursor.dropLast()), answer.cursor + "A", String(repeating: "A", count: 4_000),
             ]

@@ -31,6 +31,36 @@ enum ConsentStatements {
             """
     }
 
+    /// For whom a consent is in force in a family, as an SQL expression: null where a guardian gave it, for everybody; else
+    /// the people who gave it for themselves.
+    ///
+    /// `family` is as in `inForce`; null has no givers. `guardian` is another expression: an active guardian of the family,
+    /// whose consent is found without asking what they are, or null.
+    static func givers(of type: ConsentType, in family: SQL, guardian: SQL) -> SQL {
+        """
+        CASE WHEN EXISTS (SELECT 1 FROM consents consent
+                          WHERE consent.family_id = \(family) AND consent.consent_type = \(type)
+                          AND consent.revoked_at IS NULL
+                          AND (consent.user_id = \(guardian)
+                               OR EXISTS (SELECT 1 FROM memberships granter
+                                          WHERE granter.family_id = consent.family_id
+                                          AND granter.user_id = consent.user_id
+                                          AND granter.status = 'active' AND granter.role = 'guardian'))) THEN NULL
+             ELSE ARRAY(SELECT consent.user_id FROM consents consent
+                        WHERE consent.family_id = \(family) AND consent.consent_type = \(type)
+                        AND consent.revoked_at IS NULL) END
+        """
+    }
+
+    /// The largest `granted_seq` of a consent that is in force in a family, as an SQL expression: nobody joins `givers`
+    /// without it growing.
+    static func newest(of type: ConsentType, in family: SQL) -> SQL {
+        """
+        (SELECT max(consent.granted_seq) FROM consents consent
+         WHERE consent.family_id = \(family) AND consent.consent_type = \(type) AND consent.revoked_at IS NULL)
+        """
+    }
+
     // MARK: Reads
 
     /// `is_in_force`, alone.
@@ -78,8 +108,8 @@ enum ConsentStatements {
 
     static func grant(_ consent: ConsentResponse, at now: Timestamp) -> SQL {
         """
-        INSERT INTO consents (id, user_id, family_id, consent_type, granted_at)
-        SELECT \(consent.id), \(consent.userID), \(consent.familyID), \(consent.type), \(now) FROM tick
+        INSERT INTO consents (id, user_id, family_id, consent_type, granted_at, granted_seq)
+        SELECT \(consent.id), \(consent.userID), \(consent.familyID), \(consent.type), \(now), seq FROM tick
         """
     }
 

@@ -23,25 +23,24 @@ struct Cursor {
 
     /// Nil for text that no cursor prints.
     init?(_ text: String) {
-        guard let bytes = bytes(base64URL: text[...]), bytes.count == 35 else { return nil }
+        guard let bytes = bytes(base64URL: text[...]), bytes.count == 42 else { return nil }
         func word(_ index: Int) -> UInt64 { bytes[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
         family = FamilyID(high: word(0), low: word(1))
         epoch = Int64(bitPattern: word(2))
         place = Timestamp(microseconds: Int64(bitPattern: word(3)))
-        sight = FeedSight(rawValue: Int(bytes[32]))
-        day = Int64(bytes[33]) << 8 | Int64(bytes[34])
-        guard Self.times.contains(place), FeedSight.everything.isSuperset(of: sight) else { return nil }
+        sight = FeedSight(rawValue: Int64(bitPattern: word(4)))
+        day = Int64(bytes[40]) << 8 | Int64(bytes[41])
+        guard Self.times.contains(place), sight.rawValue >= 0 else { return nil }
     }
 
     var text: String {
         var bytes = family.bytes
-        for word in [UInt64(bitPattern: epoch), UInt64(bitPattern: place.microseconds)] {
+        for word in [epoch, place.microseconds, sight.rawValue] {
             for shift in stride(from: 56, through: 0, by: -8) {
-                bytes.append(UInt8(truncatingIfNeeded: word >> UInt64(shift)))
+                bytes.append(UInt8(truncatingIfNeeded: word >> Int64(shift)))
             }
         }
-        return base64URL(
-            bytes + [UInt8(sight.rawValue), UInt8(truncatingIfNeeded: day >> 8), UInt8(truncatingIfNeeded: day)])
+        return base64URL(bytes + [UInt8(truncatingIfNeeded: day >> 8), UInt8(truncatingIfNeeded: day)])
     }
 
     /// Whether no nag can have left the feed, unheard of by the cursor's holder, since it was handed out.

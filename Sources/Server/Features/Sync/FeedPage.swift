@@ -57,7 +57,7 @@ struct FeedPage {
             }
         }
         let serverTime = (cut ?? clock).flooredToMillisecond
-        let sight = FeedSight(rawValue: gate.text(Column.thirdText).flatMap { Int($0) } ?? 0)
+        let sight = FeedSight(rawValue: gate.text(Column.thirdText).flatMap { Int64($0) } ?? 0)
         guard let epoch = gate.text(Column.fourthText).flatMap({ Int64($0) }) else {
             throw PostgresError.unexpectedShape("the feed's epoch")
         }

@@ -15,6 +15,7 @@ enum SyncStatements {
     /// 2 nag events, 3 mediation events, 4 gamification events), each in feed order from the place the gate allows. Columns
     /// by position: `Column`. Every column costs each of a page's thousand rows: numbers go as text, as they are answered.
     /// Missed nags carry whose they were: a device counts misses by person, also of nags that left the feed before.
+    /// Points are shown to those who agreed to them, and of those who did (`points_of`; null: everybody, as a guardian did).
     /// - Parameters:
     ///   - start: where the client says it is; nil for the beginning.
     ///   - withFacts: whether the rows of `DeviceFacts` come last, as entity 5.
@@ -26,16 +27,17 @@ enum SyncStatements {
             WITH reader AS MATERIALIZED (
                 SELECT u.id AS user_id, u.status, m.family_id, m.role = 'guardian' AS sees_all, c.ts, c.epoch,
                        \(ConsentStatements.inForce(.aiMediation, user: "u.id", family: "m.family_id")) AS sees_mediation,
-                       \(ConsentStatements.inForce(.gamificationParticipation, user: "u.id", family: "m.family_id"))
-                           AS sees_points,
-                       g.places AS granted
+                       \(givers) AS points_of, g.places AS granted
                 FROM users u
                 LEFT JOIN memberships m ON m.user_id = u.id AND m.family_id = \(family) AND m.status = 'active'
                 LEFT JOIN family_clock c ON c.family_id = m.family_id
                 LEFT JOIN sync_grants g ON g.session_id = \(caller.sessionID) AND g.family_id = m.family_id
                 WHERE u.id = \(caller.userID) AND \(standing)
             ), sighted AS MATERIALIZED (
-                SELECT *, sees_all::integer + 2 * sees_mediation::integer + 4 * sees_points::integer AS sight FROM reader
+                SELECT *, sees_all::integer + 2 * sees_mediation::integer + 4 * sees_points::integer
+                       + CASE WHEN points_of IS NULL OR NOT sees_points THEN 0::bigint
+                              ELSE 8 * (1 + \(newestConsent)) END AS sight
+                FROM (SELECT *, points_of IS NULL OR user_id = ANY(points_of) AS sees_points FROM reader) r
             ), placed AS MATERIALIZED (
                 SELECT *, CASE WHEN \(condition) THEN \(start.place) ELSE '-infinity'::timestamptz END AS start,
                        \(condition) AS is_known
@@ -84,10 +86,15 @@ enum SyncStatements {
                        NULL::timestamptz, NULL::timestamptz
                 FROM gamification_events p
                 WHERE p.family_id = gate.family_id AND gate.sees_points AND sync_ts >= gate.event_start
+                    AND (gate.points_of IS NULL OR p.user_id = ANY(gate.points_of))
                 ORDER BY p.family_id, sync_ts, id LIMIT 500
             ) x\(withFacts ? DeviceFacts.rows(for: caller) : "")
             """
     }
+
+    private static let givers = ConsentStatements.givers(
+        of: .gamificationParticipation, in: "m.family_id", guardian: "CASE WHEN m.role = 'guardian' THEN m.user_id END")
+    private static let newestConsent = ConsentStatements.newest(of: .gamificationParticipation, in: "r.family_id")
 
     /// Who is no guardian sees what concerns nags they sent or received.
     private static func isOwnNag(of row: SQL) -> SQL {
@@ -110,15 +117,17 @@ enum SyncStatements {
     }
 }
 
-/// What a reader may see besides their own nags, as of one moment: a bit each, as the statements add them up.
-struct FeedSight: OptionSet {
-    let rawValue: Int
+/// What a reader may see besides their own nags, as of one moment: one number, as the statements add it up.
+///
+/// A bit each for everybody's nags with their events (1), mediation (2) and points (4); and from bit 3 on, whose points: 0 for
+/// everybody's or nobody's, else one more than the ledger's number of the newest consent among those who agreed for
+/// themselves. While that does not grow, nobody's points can be seen that could not be before.
+struct FeedSight: Hashable {
+    let rawValue: Int64
 
-    /// Everybody's nags and their events.
-    static let all = FeedSight(rawValue: 1)
-    static let mediation = FeedSight(rawValue: 2)
-    static let points = FeedSight(rawValue: 4)
-    static let everything: FeedSight = [.all, .mediation, .points]
+    /// The bits alone.
+    var kinds: Int64 { rawValue & 7 }
+    var pointsSince: Int64 { rawValue >> 3 }
 }
 
 /// A time that a session was handed as `server_time`, and what it could see when it was.
@@ -128,8 +137,14 @@ struct GrantedPlace {
     let second: Int64
     let sight: FeedSight
 
-    /// How the database keeps it.
-    var number: Int64 { second * 8 + Int64(sight.rawValue) }
+    /// How the database keeps it: seconds of four-digit years fit below bit 41. Of `pointsSince` the lowest 22 bits are kept; to
+    /// be taken for another it would have to be older by a multiple of four million writes of the family.
+    var number: Int64 { second * 8 + sight.kinds + (sight.pointsSince & 0x3F_FFFF) << 41 }
+
+    /// The same in SQL, with the column `sight` of `sighted`.
+    fileprivate static func number(second: Int64) -> SQL {
+        "\(second) * 8 + (sight & 7) + (((sight >> 3) & 4194303) << 41)"
+    }
 }
 
 /// Where a client says it is in the feed, and what makes the claim believable.
@@ -149,10 +164,11 @@ enum FeedStart {
     fileprivate func condition(at now: Timestamp) -> SQL {
         switch self {
         case .beginning: "true"
-        case .second(let second): "granted @> ARRAY[\(second) * 8 + sight]"
+        case .second(let second): "granted @> ARRAY[\(GrantedPlace.number(second: second))]"
         case .after(let cursor):
             """
-            (epoch = \(cursor.epoch) AND ts >= \(cursor.place) AND sight & \(cursor.sight.rawValue) = sight
+            (epoch = \(cursor.epoch) AND ts >= \(cursor.place) AND (sight & 7) & \(cursor.sight.kinds) = sight & 7
+             AND (sight & 4 = 0 OR \(cursor.sight.pointsSince) = 0 OR sight >> 3 BETWEEN 1 AND \(cursor.sight.pointsSince))
              AND (ts = \(cursor.place) OR \(cursor.isRecent(at: now))))
             """
         }
