@@ -179,6 +179,38 @@ struct DepartureTests {
         }
     }
 
+    @Test(
+        "a guardian nobody can sign in as is no guardian to stay behind, and may go",
+        arguments: ["leaving", "removal", "account"])
+    func guardianWithoutPassword(way: String) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let (one, other) = (family.guardian, family.secondGuardian)
+            let members = "/api/v1/families/\(family.id)/members"
+            let puppet = try await server.call(
+                API.createMember, FamilyPath(familyID: family.id),
+                MemberCreateAndAdd(displayName: "Nobody", role: .guardian), as: one)
+            func end(_ person: Person) async throws -> Int {
+                switch way {
+                case "leaving": try await server.call("POST", "/api/v1/families/\(family.id)/leave", as: person).status
+                case "removal": try await server.call("DELETE", "\(members)/\(person.id)", as: person).status
+                default: try await server.call("DELETE", "/api/v1/accounts/\(person.id)", as: person).status
+                }
+            }
+            // The one who goes owns the policy; the puppet has served as long as anybody.
+            try await server.sql(
+                "UPDATE memberships SET joined_at = joined_at - interval '1 day' WHERE user_id = \(puppet.userID)")
+            #expect(try await end(one) == 200, "of two who can sign in, one may go")
+            let policy = try await server.rows("SELECT owners FROM policies WHERE family_id = \(family.id)")
+            #expect(policy.map { $0["owners"] } == [[.string(other.id.description)]])
+            let refused = try await server.expectOnly { try await end(other) }
+            #expect(refused == 412)
+            let removal = try await server.call("DELETE", "\(members)/\(puppet.userID)", as: other)
+            #expect(removal.status == 200, "who cannot sign in is not the last guardian")
+            #expect(try await end(other) == 412)
+        }
+    }
+
     @Test("more open nags than an act may close: in several acts, the membership with the last")
     func manyNags() async throws {
         try await TestServer.run { server in

@@ -120,10 +120,13 @@ extension TestServer {
     private func insert(_ person: Person, status: String = "active") -> [SQL] {
         let now = clock.now()
         let birth = person.role == .child ? "2014-05-01" : nil
+        // Adults have a password, though nobody knows it.
+        let hash = person.email.map { _ in "nobody's" }
         var statements: [SQL] = [
             """
-            INSERT INTO users (id, email, display_name, date_of_birth, status, pseudonym, created_at)
-            VALUES (\(person.id), \(person.email), \(person.name), \(birth)::date, \(status), \(person.pseudonym), \(now))
+            INSERT INTO users (id, email, display_name, password_hash, date_of_birth, status, pseudonym, created_at)
+            VALUES (\(person.id), \(person.email), \(person.name), \(hash), \(birth)::date, \(status),
+                    \(person.pseudonym), \(now))
             """,
             """
             INSERT INTO sessions (id, user_id, created_at, expires_at, is_child)

@@ -88,10 +88,11 @@ extension Families {
         if let denial = departure.denial(member, person) {
             return .denied(departure.deniedKind, to: member, denial, subject: person.pseudonym)
         }
-        let members = try await queries.query(MembershipStatements.count(of: family)).one()
+        let members = try await queries.query(MembershipStatements.count(of: family, besides: user)).one()
         let isAlone = try members["members"] == 1
         if !(departure.mayLeaveNobody && isAlone),
-            let denial = RoleMatrix.denialOfDeparture(of: person.role, activeGuardians: try members["guardians"])
+            let denial = RoleMatrix.denialOfDeparture(
+                of: person.role, activeGuardians: 1 + (try members["other_guardians"] as Int))
         {
             throw APIError(.preconditionFailed, denial.message)
         }

@@ -39,15 +39,16 @@ enum FamilyStatements {
         "UPDATE families SET invite_code = \(code) FROM tick WHERE families.id = tick.family_id"
     }
 
-    /// An owner leaves: the other one stays alone; of an only owner the longest-serving other guardian takes over.
+    /// An owner leaves: the other one stays alone; of an only owner the longest-serving other guardian takes over who can
+    /// sign in.
     static func handOverPolicies(of user: UserID) -> SQL {
         """
         UPDATE policies SET owners = CASE
             WHEN cardinality(owners) > 1 THEN array_remove(owners, \(user))
             ELSE ARRAY[coalesce((
-                SELECT m.user_id FROM memberships m
+                SELECT m.user_id FROM memberships m JOIN users u ON u.id = m.user_id
                 WHERE m.family_id = policies.family_id AND m.status = 'active' AND m.role = 'guardian'
-                    AND m.user_id <> \(user)
+                    AND m.user_id <> \(user) AND u.password_hash IS NOT NULL
                 ORDER BY m.joined_at, m.user_id LIMIT 1), \(user))]
             END
         FROM tick

@@ -35,11 +35,15 @@ enum MembershipStatements {
         """
     }
 
-    /// How many active `members` and `guardians` there are.
-    static func count(of family: FamilyID) -> SQL {
+    /// How many active `members` there are, and how many `other_guardians` than one of them who can sign in by themselves:
+    /// an account that was made inside a family has no password, and never answers for anybody.
+    static func count(of family: FamilyID, besides user: UserID) -> SQL {
         """
-        SELECT count(*) AS members, count(*) FILTER (WHERE role = 'guardian') AS guardians FROM memberships
-        WHERE family_id = \(family) AND status = 'active'
+        SELECT count(*) AS members,
+               count(*) FILTER (WHERE m.role = 'guardian' AND m.user_id <> \(user) AND u.password_hash IS NOT NULL)
+                   AS other_guardians
+        FROM memberships m JOIN users u ON u.id = m.user_id
+        WHERE m.family_id = \(family) AND m.status = 'active'
         """
     }
 
