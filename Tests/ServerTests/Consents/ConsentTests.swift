@@ -69,13 +69,15 @@ struct ConsentTests {
             #expect(try await server.isInForce(.aiMediation, for: family.participant, in: family.id))
             #expect(try await !server.isInForce(.aiMediation, for: family.child, in: family.id))
             #expect(try await !server.isInForce(.gamificationParticipation, for: family.participant, in: family.id))
+            // Clients read what is listed as granted to them.
+            #expect(try await server.consents(family.id, as: family.guardian).isEmpty)
             server.clock.advance(by: .seconds(1))
             let shared = try await server.grant(.aiMediation, in: family.id, as: family.secondGuardian)
             for member in family.members {
                 #expect(try await server.isInForce(.aiMediation, for: member, in: family.id))
             }
             #expect(try await !server.isInForce(.aiMediation, for: family.stranger, in: family.otherFamilyID))
-            #expect(try await server.consents(family.id, as: family.guardian).map(\.id) == [own.id, shared.id])
+            #expect(try await server.consents(family.id, as: family.guardian).map(\.id) == [shared.id])
             #expect(try await server.consents(family.id, as: family.participant).map(\.id) == [own.id, shared.id])
             #expect(try await server.consents(family.id, as: family.child).map(\.id) == [shared.id])
             try await expectRefusal(403) { try await server.consents(family.id, as: family.stranger) }

@@ -70,15 +70,15 @@ enum ConsentStatements {
 
     private static let record: SQL = "k.id, k.user_id, k.family_id, k.consent_type, k.revoked_at"
 
-    /// A page of what is in force, each with the `total`; at least one row. Guardians see everything of the family,
-    /// others what they or a guardian gave, and everybody what they gave for themself alone.
+    /// A page of what is in force for the member, each with the `total`; at least one row: what they or a guardian gave,
+    /// since clients read a consent that is listed as granted to them.
     static func page(_ page: PageRequest, for member: Member) -> SQL {
         let isVisible: SQL = """
             k.revoked_at IS NULL AND (
                 k.user_id = \(member.userID) AND (k.family_id = \(member.familyID) OR k.family_id IS NULL)
-                OR k.family_id = \(member.familyID) AND (\(member.role == .guardian) OR EXISTS (
+                OR k.family_id = \(member.familyID) AND EXISTS (
                     SELECT 1 FROM memberships g WHERE g.family_id = k.family_id AND g.user_id = k.user_id
-                        AND g.status = 'active' AND g.role = 'guardian')))
+                        AND g.status = 'active' AND g.role = 'guardian'))
             """
         return """
             SELECT t.total, p.* FROM (SELECT count(*) AS total FROM consents k WHERE \(isVisible)) t

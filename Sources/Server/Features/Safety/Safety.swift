@@ -100,12 +100,8 @@ final class Safety {
             let rows = try await queries.query(
                 RelationshipStatements.relationship(
                     call.parameters.relationshipID, from: caller.userID, in: member.familyID))
-            if let denial = RoleMatrix.denial(of: .suspendRelationship, by: Standing(role: member.role)) {
-                return .refuse(
-                    Act(
-                        kind: "relationship.suspend.denied", basis: .nothingChanged(since: member.seq),
-                        actor: member.pseudonym, details: ["reason": denial.rawValue], stampedRows: 0),
-                    APIError(.authorizationDenied, denial.message))
+            if let denial = member.denial(of: .suspendRelationship) {
+                return .denied("relationship.suspend.denied", to: member, denial)
             }
             guard let row = rows.first else { throw APIError(.notFound, "There is no such relationship.") }
             var relationship = RelationshipResponse(
