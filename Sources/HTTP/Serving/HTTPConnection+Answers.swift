@@ -17,7 +17,7 @@ extension HTTPConnection {
             let request = makeRequest(head, [], route: nil)
             send(worker.application.answerWithoutRoute(request, allowed: allowed), for: request, mayPersist: false)
         } else if !hasMore {
-            outgoing.octets.append(contentsOf: ResponseHeadWriter.proceed)
+            outgoing.append { $0.append(contentsOf: ResponseHeadWriter.proceed) }
             state.queued(ResponseHeadWriter.proceed.count, now: worker.poller.now)
         }
     }
@@ -50,11 +50,8 @@ extension HTTPConnection {
         if fault == .overloaded { response.fields.append(HeaderField("retry-after", "1")) }
         let isHead = pending?.head.method == .head
         let count = response.octetCount
-        prepareOutput()
         let before = outgoing.count
-        ResponseHeadWriter.append(
-            response, id: id, framing: .length(count), persistence: .close, date: worker.currentDate(),
-            to: &outgoing.octets)
+        append(head: response, id: id, framing: .length(count), persistence: .close)
         if case .octets(let octets) = response.body, !isHead { outgoing.append(body: octets) }
         finishAnswer(queued: outgoing.count - before, persists: false)
         guard let observer = worker.observer else { return }
@@ -83,12 +80,10 @@ extension HTTPConnection {
         let persists = mayPersist && state.persists(after: request.head)
         let framing = framing(of: response, for: request)
         let hasContent = request.method != .head && framing != .none
-        prepareOutput()
         let before = outgoing.count
-        ResponseHeadWriter.append(
-            response, id: request.id, framing: framing,
-            persistence: persistence(of: response, for: request, persists && framing != .untilClose),
-            date: worker.currentDate(), to: &outgoing.octets)
+        append(
+            head: response, id: request.id, framing: framing,
+            persistence: persistence(of: response, for: request, persists && framing != .untilClose))
         switch response.body {
         case .octets(let octets) where hasContent: outgoing.append(body: octets)
         case .stream(let produce) where hasContent:
@@ -135,15 +130,23 @@ extension HTTPConnection {
             }
             guard !isClosed else { return }
             let end = isChunked ? [UInt8]("0\r\n\r\n".utf8) : []
-            outgoing.octets.append(contentsOf: end)
+            outgoing.append { $0.append(contentsOf: end) }
             finishAnswer(queued: end.count, persists: persists && isChunked)
             observe(request, status, octetsOut: writer.octetsWritten)
             resume()
         }
     }
 
-    private func prepareOutput() {
-        if outgoing.octets.capacity == 0 { worker.lend(&outgoing) }
+    private func append(
+        head response: borrowing Response, id: RequestID, framing: ResponseHeadWriter.Framing,
+        persistence: ResponseHeadWriter.Persistence
+    ) {
+        worker.lend(&outgoing)
+        let date = worker.currentDate()
+        outgoing.append { output in
+            ResponseHeadWriter.append(
+                response, id: id, framing: framing, persistence: persistence, date: date, to: &output)
+        }
     }
 
     private func finishAnswer(queued count: Int, persists: Bool) {

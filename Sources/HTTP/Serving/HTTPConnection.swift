@@ -22,7 +22,7 @@ final class HTTPConnection: ReadinessHandler {
     private var roomWaiters: [CheckedContinuation<Void, Never>] = []
     private var isReleased = false
 
-    /// Answers of a pipeline are gathered up to this size before they are sent.
+    /// Answers of a pipeline are gathered up to this size, or to a large body, before they are sent.
     private static let gathering = 32 << 10
 
     init(descriptor: Int32, remote: RemoteAddress, worker: HTTPWorker, isAdmitted: Bool) {
@@ -79,7 +79,7 @@ final class HTTPConnection: ReadinessHandler {
             let event = state.take(input, at: &position, now: worker.poller.now)
             if case .needsInput = event { break }
             handle(event, hasMore: position < input.count)
-            if outgoing.count >= Self.gathering {
+            if outgoing.count >= Self.gathering || outgoing.endsInLargeBody {
                 flush()
                 if outgoing.count > 0 { break }
             }
@@ -134,9 +134,11 @@ final class HTTPConnection: ReadinessHandler {
     func write(piece: [UInt8], isChunked: Bool) -> Bool {
         guard !isClosed else { return false }
         let before = outgoing.count
-        if isChunked { outgoing.octets.append(String(piece.count, radix: 16) + "\r\n") }
-        outgoing.octets.append(contentsOf: piece)
-        if isChunked { outgoing.octets.append("\r\n") }
+        outgoing.append { output in
+            if isChunked { output.append(String(piece.count, radix: 16) + "\r\n") }
+            output.append(contentsOf: piece)
+            if isChunked { output.append("\r\n") }
+        }
         state.queued(outgoing.count - before, now: worker.poller.now)
         flush()
         settle()

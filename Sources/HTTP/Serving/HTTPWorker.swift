@@ -144,15 +144,17 @@ final class HTTPWorker: ReadinessHandler {
     }
 
     /// Lends the loop's output buffer; a resting connection holds none.
-    func lend(_ outgoing: inout Outgoing) { swap(&outgoing.octets, &spare) }
+    func lend(_ outgoing: inout Outgoing) {
+        if outgoing.bufferCapacity == 0 { outgoing.swapBuffer(with: &spare) }
+    }
 
     /// Takes an emptied buffer back, unless an exceptional answer has made it large.
     func reclaim(_ outgoing: inout Outgoing) {
-        guard outgoing.octets.capacity > 0 else { return }
-        if spare.capacity == 0, outgoing.octets.capacity <= 64 << 10 {
-            swap(&outgoing.octets, &spare)
+        guard outgoing.bufferCapacity > 0 else { return }
+        if spare.capacity == 0, outgoing.bufferCapacity <= 64 << 10 {
+            outgoing.swapBuffer(with: &spare)
         } else {
-            outgoing.octets = []
+            outgoing = Outgoing()
         }
     }
 }

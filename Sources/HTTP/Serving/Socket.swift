@@ -52,21 +52,52 @@ enum Socket {
     }
 }
 
-/// Octets on their way to a socket: small answers gathered in one buffer, and one large body behind them uncopied.
+/// Octets on their way to a socket, in the order they were put in: small answers gathered in one buffer, and behind them
+/// one large body uncopied.
 struct Outgoing {
     /// From this size on a body is sent from where it lies.
     static let largeBody = 16 << 10
 
-    var octets: [UInt8] = []
+    private var octets: [UInt8] = []
     private var tail: [UInt8] = []
+    /// How much of both together is sent already.
     private var sent = 0
 
     var count: Int { octets.count + tail.count - sent }
 
-    /// Puts a body behind what is gathered. A large one must be the last until everything is sent.
-    mutating func append(body: [UInt8]) {
-        if body.count < Self.largeBody { octets.append(contentsOf: body) } else { tail = body }
+    /// Whether what is put in now would have to be copied behind a large body: better to send first.
+    var endsInLargeBody: Bool { !tail.isEmpty }
+
+    /// Lets `write` append behind all that is here.
+    mutating func append(_ write: (inout [UInt8]) -> Void) {
+        forgetSent()
+        if tail.isEmpty { write(&octets) } else { write(&tail) }
     }
+
+    mutating func append(body: [UInt8]) {
+        if tail.isEmpty, body.count >= Self.largeBody {
+            tail = body
+        } else {
+            append { $0.append(contentsOf: body) }
+        }
+    }
+
+    /// Drops what is sent once it is more than what is not: a stream to a slow reader takes no more memory than waits.
+    private mutating func forgetSent() {
+        guard sent > count else { return }
+        let gathered = min(sent, octets.count)
+        octets.removeFirst(gathered)
+        tail.removeFirst(sent - gathered)
+        sent = 0
+    }
+
+    // MARK: The gathering buffer, which the loop lends
+
+    var bufferCapacity: Int { octets.capacity }
+
+    mutating func swapBuffer(with other: inout [UInt8]) { swap(&octets, &other) }
+
+    // MARK: Sending
 
     /// Sends what the socket takes, in one call; a count or a negative error number.
     mutating func send(to descriptor: Int32) -> Int {

@@ -1,0 +1,81 @@
+import Glibc
+import Testing
+
+@testable import HTTP
+
+/// Two connected sockets: what is sent into one is read from the other.
+private struct SocketPair: ~Copyable {
+    let near: Int32
+    let far: Int32
+
+    init() {
+        var both: [Int32] = [-1, -1]
+        precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0, &both) == 0)
+        (near, far) = (both[0], both[1])
+        // The smallest buffer there is: a large body never leaves in one call.
+        var size: Int32 = 1
+        setsockopt(near, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    deinit {
+        close(near)
+        close(far)
+    }
+
+    /// What lies ready to be read.
+    func read(into all: inout [UInt8], _ buffer: inout [UInt8]) {
+        while case let count = recv(far, &buffer, buffer.count, 0), count > 0 { all += buffer.prefix(count) }
+    }
+}
+
+@Suite("Octets on their way to a socket")
+struct OutgoingTests {
+    private static let sizes = [100, Outgoing.largeBody + 400, 2 * Outgoing.largeBody + 1]
+
+    /// Every row of four pieces, one in three of which is small.
+    private static let rows: [[Int]] = sizes.flatMap { a in
+        sizes.flatMap { b in sizes.flatMap { c in sizes.map { d in [a, b, c, d] } } }
+    }
+
+    @Test("leave in the order they were put in, however much is sent between", arguments: rows)
+    func order(_ row: [Int]) {
+        let pair = SocketPair()
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        // Bit n of a plan: whether the socket takes something before piece n + 1 is put in.
+        for plan in 0..<8 {
+            var outgoing = Outgoing()
+            var (put, received): ([UInt8], [UInt8]) = ([], [])
+            for (number, size) in row.enumerated() {
+                let body = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number &* 7) }
+                outgoing.append { $0.append(contentsOf: [UInt8(number), 13, 10]) }
+                outgoing.append(body: body)
+                put += [UInt8(number), 13, 10] + body
+                if plan >> number & 1 == 1, number < 3 {
+                    #expect(outgoing.send(to: pair.near) > 0)
+                    pair.read(into: &received, &buffer)
+                }
+                #expect(outgoing.count == put.count - received.count)
+            }
+            while outgoing.count > 0, outgoing.send(to: pair.near) > 0 { pair.read(into: &received, &buffer) }
+            #expect(outgoing.count == 0 && received == put, "plan \(plan)")
+        }
+    }
+
+    @Test("a stream to a slow reader keeps no more than waits")
+    func stream() {
+        let pair = SocketPair()
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        var (put, received): ([UInt8], [UInt8]) = ([], [])
+        var outgoing = Outgoing()
+        for piece in 0..<2_000 {
+            let octets = [UInt8](repeating: UInt8(truncatingIfNeeded: piece), count: 1_000)
+            put += octets
+            outgoing.append { $0 += octets }
+            // A little is always left, so that the buffer is never simply emptied.
+            while outgoing.count > 8_000, outgoing.send(to: pair.near) > 0 { pair.read(into: &received, &buffer) }
+        }
+        #expect(outgoing.bufferCapacity < 100_000)
+        while outgoing.count > 0, outgoing.send(to: pair.near) > 0 { pair.read(into: &received, &buffer) }
+        #expect(received == put)
+    }
+}
