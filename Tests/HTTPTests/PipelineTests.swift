@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import HTTP
@@ -76,6 +77,29 @@ struct PipelineTests {
             let all = answers(in: await exchange([asked, Asked(wire: "oops\r\n\r\n"), asked], port))
             #expect(all.map(\.status) == [asked.status, 400] && all.first?.body == asked.body)
         }
+    }
+
+    @Test("are answered to their end, whichever sends find the socket full", arguments: 0..<256)
+    func fullSocket(_ script: Int) async throws {
+        let large = Self.asked.filter { $0.path.hasSuffix("/\(20 << 10)") }
+        let short = Self.asked.filter { $0.path == "/short" }
+        let row = large + short + large + short + short
+        let (connection, client) = try await LoneConnection.open(try Self.application()) {
+            var calls = SocketCalls()
+            var rest = script
+            calls.send = { outgoing, descriptor in
+                defer { rest >>= 1 }
+                // The peer reads between this call and the next.
+                return rest & 1 == 1 ? -Int(EAGAIN) : outgoing.send(to: descriptor)
+            }
+            return calls
+        }
+        defer { connection.end() }
+        client.send(row.map(\.wire).joined())
+        let first = await client.receive(until: "HTTP/1.1 200 OK")
+        client.send("GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        let all = answers(in: first + (await client.receiveAll()))
+        #expect(all.map(\.status) == row.map(\.status) + [404] && all.dropLast().map(\.body) == row.map(\.body))
     }
 
     /// All answers to a pipeline sent at once, without what differs from one answer to the next.

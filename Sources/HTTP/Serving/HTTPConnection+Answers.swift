@@ -37,7 +37,7 @@ extension HTTPConnection {
                     let response = await answer(request)
                     guard !isClosed else { return }
                     send(response, for: request)
-                    resume()
+                    settle()
                 }
             }
         }
@@ -133,7 +133,7 @@ extension HTTPConnection {
             outgoing.append { $0.append(contentsOf: end) }
             finishAnswer(queued: end.count, persists: persists && isChunked)
             observe(request, status, octetsOut: writer.octetsWritten)
-            resume()
+            settle()
         }
     }
 

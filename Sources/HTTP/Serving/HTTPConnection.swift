@@ -47,9 +47,9 @@ final class HTTPConnection: ReadinessHandler {
     // MARK: Readiness
 
     func ready(_ events: Readiness) {
-        if events.contains(.writable) { resume() }
+        if events.contains(.writable) { settle() }
         guard !isClosed, !events.isDisjoint(with: [.readable, .peerClosed, .hangUp, .error]) else { return }
-        if state.wantsInput {
+        if wantsInput {
             receive()
         } else if !events.isDisjoint(with: [.hangUp, .error]) {
             state.close()
@@ -60,6 +60,9 @@ final class HTTPConnection: ReadinessHandler {
         }
         settle()
     }
+
+    /// What was read ahead comes before what the kernel holds.
+    private var wantsInput: Bool { state.wantsInput && readAhead.isEmpty }
 
     private func receive() {
         let count = worker.buffer.receive(from: descriptor)
@@ -97,25 +100,13 @@ final class HTTPConnection: ReadinessHandler {
         }
     }
 
-    /// Goes on after an answer or after the socket took octets: sends, then looks at what was read ahead.
-    func resume() {
-        flush()
-        while !isClosed, outgoing.count == 0, !readAhead.isEmpty, state.mayTakeRequest {
-            let octets = readAhead
-            readAhead = []
-            process(octets.span)
-            flush()
-        }
-        settle()
-    }
-
     // MARK: Output
 
     func flush() {
         var left = outgoing.count
         guard left > 0 else { return }
         while left > 0, !isClosed {
-            let result = outgoing.send(to: descriptor)
+            let result = worker.calls.send(&outgoing, descriptor)
             if result == -Int(EINTR) { continue }
             guard result >= 0 else {
                 if !Socket.isTransient(result) { state.close() }
@@ -158,9 +149,18 @@ final class HTTPConnection: ReadinessHandler {
 
     // MARK: Bookkeeping
 
-    /// Brings the socket, the interest and the timer in line with the state.
+    /// Sends what waits, goes on with what was read ahead, and brings interest and timer in line with the state: to be
+    /// called after whatever happens to the connection.
     func settle() {
         flush()
+        // Each turn ends with a send, which may have made room for the next: nothing is left here that could be answered.
+        while !readAhead.isEmpty, outgoing.count == 0, state.mayTakeRequest {
+            let octets = readAhead
+            readAhead = []
+            process(octets.span)
+            flush()
+        }
+        if state.isEnding { readAhead = [] }
         if state.isFinished {
             Socket.shutdownSending(descriptor)
             state.beginLingering(now: worker.poller.now)
@@ -168,7 +168,7 @@ final class HTTPConnection: ReadinessHandler {
         if let takeOver = upgrade, outgoing.count == 0, !isClosed { return handOver(takeOver) }
         guard !isClosed else { return release() }
         var wanted = interest
-        if state.wantsInput { wanted.insert(.readable) }
+        if wantsInput { wanted.insert(.readable) }
         if outgoing.count > 0 { wanted.insert(.writable) } else { wanted.subtract(.writable) }
         if wanted != interest {
             interest = wanted

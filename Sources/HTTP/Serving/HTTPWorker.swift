@@ -7,6 +7,7 @@ final class HTTPWorker: ReadinessHandler {
     let application: Application
     let limits: Limits
     let observer: (any RequestObserver)?
+    let calls: SocketCalls
     let buffer = ReceiveBuffer(capacity: 64 << 10)
     var identifiers: IdentifierSource
     lazy var deflater = Deflater()
@@ -27,7 +28,7 @@ final class HTTPWorker: ReadinessHandler {
 
     init(
         listener: Int32, poller: Poller, application: Application, limits: Limits, census: ConnectionCensus,
-        observer: (any RequestObserver)?, identifiers: IdentifierSource
+        observer: (any RequestObserver)?, identifiers: IdentifierSource, calls: SocketCalls = SocketCalls()
     ) {
         self.listener = listener
         self.poller = poller
@@ -36,6 +37,7 @@ final class HTTPWorker: ReadinessHandler {
         self.census = census
         self.observer = observer
         self.identifiers = identifiers
+        self.calls = calls
     }
 
     func listen() throws(SystemError) {
@@ -50,7 +52,7 @@ final class HTTPWorker: ReadinessHandler {
     /// Accepts what is waiting, within a turn's share; false when nothing waits any more.
     private func acceptSome() -> Bool {
         for _ in 0..<Self.acceptsPerTurn {
-            let (descriptor, remote) = Socket.accept(listener)
+            let (descriptor, remote) = calls.accept(listener)
             if descriptor >= 0 {
                 open(descriptor, remote)
             } else if descriptor == -EAGAIN {
@@ -74,7 +76,7 @@ final class HTTPWorker: ReadinessHandler {
         }
     }
 
-    private func open(_ descriptor: Int32, _ remote: RemoteAddress) {
+    func open(_ descriptor: Int32, _ remote: RemoteAddress) {
         let isAdmitted = census.admit(counted(remote))
         if !isAdmitted {
             observer?.connectionRefused()

@@ -30,6 +30,12 @@ enum Socket {
     }
 }
 
+/// The calls whose outcome is the kernel's and the peer's to decide; a test decides for them.
+struct SocketCalls {
+    var accept: (_ listener: Int32) -> (descriptor: Int32, remote: RemoteAddress) = Socket.accept
+    var send: (inout Outgoing, _ descriptor: Int32) -> Int = { $0.send(to: $1) }
+}
+
 /// The memory a loop receives into, shared by its connections one after another.
 @safe final class ReceiveBuffer {
     private let memory: UnsafeMutableBufferPointer<UInt8>

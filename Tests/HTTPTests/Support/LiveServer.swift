@@ -39,6 +39,9 @@ final class Client {
         precondition(connected == 0, "connect: \(errno)")
     }
 
+    /// Takes a connected socket over.
+    init(descriptor: Int32) { self.descriptor = descriptor }
+
     deinit { close(descriptor) }
 
     func send(_ octets: [UInt8]) {
