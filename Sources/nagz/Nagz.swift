@@ -34,6 +34,8 @@ struct Nagz {
             var arguments = Arguments(Array(CommandLine.arguments.dropFirst()))
             switch arguments.next() {
             case "serve":
+                // Who reads the log or the lines of standard output may go away; other verbs end with their reader.
+                signal(SIGPIPE, SIG_IGN)
                 let signals = try TerminationSignals()
                 finish { [arguments] in try await Serve.run(arguments, signals) }
             case "migrate": finish { [arguments] in try await Migrate.run(arguments) }
@@ -102,7 +104,7 @@ struct Stop: Error {
     }
 
     func exit() -> Never {
-        FileHandle.standardError.write(Data("nagz: \(line)\n".utf8))
+        try? FileHandle.standardError.write(contentsOf: Data("nagz: \(line)\n".utf8))
         Foundation.exit(code.rawValue)
     }
 }

@@ -92,7 +92,8 @@ enum Serve {
         return configuration
     }
 
+    /// Tells whoever reads standard output, if anybody still does.
     private static func say(_ line: String) {
-        FileHandle.standardOutput.write(Data("\(line)\n".utf8))
+        try? FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8))
     }
 }
