@@ -80,6 +80,21 @@ let rawRequests: [RawRequest] = [
     RawRequest("query that is not UTF-8", "GET /?a=%FF HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     RawRequest("query with a bad percent sign", "GET /?a=%G0 HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     RawRequest("unknown path", "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n", 404),
+    RawRequest(
+        "unknown path without content, then another request",
+        "POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n" + get + "\r\n", 404, 200),
+    RawRequest(
+        "unknown path with content, which is the last of its connection",
+        "POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc" + get + "\r\n", 404),
+    RawRequest(
+        "unknown path, its content withheld",
+        "POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n", 404),
+    RawRequest(
+        "unknown path with content above all limits",
+        "POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\nabc", 404),
+    RawRequest(
+        "other method, its chunks withheld",
+        "POST /nags/1 HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab", 405),
     RawRequest("wrong method", "DELETE /nags/1 HTTP/1.1\r\nHost: a\r\n\r\n", 405),
     // MARK: Fields
     RawRequest("blank before the colon", get + "A : b\r\n\r\n", 400),

@@ -134,6 +134,17 @@ struct ServerTests {
         }
     }
 
+    @Test("answers a request that has no route before its content", arguments: ["/nothing", "/nags/1"])
+    func contentForNobody(_ path: String) async throws {
+        try await withServer(try sampleApplication()) { _, port in
+            let client = Client(port: port)
+            client.send("POST \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
+            client.send([UInt8](repeating: 120, count: 999_999))
+            let answer = try #require(answers(in: await client.receiveAll()).first)
+            #expect([404, 405].contains(answer.status) && answer["connection"] == "close")
+        }
+    }
+
     @Test("survives a client that leaves while its handler runs")
     func disconnect() async throws {
         let gate = Gate()

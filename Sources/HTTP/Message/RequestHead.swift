@@ -58,6 +58,8 @@ public struct RequestHead: Sendable {
     public var isHTTP11: Bool { flags.contains(.http11) }
     /// The sender waits for a 100 before it sends content (RFC 9110 §10.1.1).
     public var expectsContinue: Bool { flags.contains(.expectsContinue) && framing != .none }
+    /// Whether octets of content follow the head.
+    var announcesContent: Bool { framing != .none && framing != .length(0) }
     /// `OPTIONS *`: asks about the server, not about a resource.
     public var asksAboutServer: Bool { flags.contains(.wholeServer) }
 

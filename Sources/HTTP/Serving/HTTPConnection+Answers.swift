@@ -7,19 +7,20 @@ extension HTTPConnection {
     func plan(_ head: consuming RequestHead, hasMore: Bool) {
         let expectsContinue = head.expectsContinue
         let plan = worker.application.plan(head)
+        if case .none(let allowed) = plan, expectsContinue || head.announcesContent {
+            // Nobody will read the content: the answer does not wait for it (nor, RFC 9110 §10.1.1, is it asked for), and
+            // what comes of it is thrown away while the connection ends.
+            let request = makeRequest(head, [], route: nil)
+            return send(
+                worker.application.answerWithoutRoute(request, allowed: allowed), for: request, mayPersist: false)
+        }
         pending = (head, plan)
         var limit = worker.limits.body
         if case .route(let route) = plan, let own = route.bodyLimit { limit = own }
         if let fault = state.admitBody(upTo: limit) { return answer(fault) }
-        guard expectsContinue else { return }
-        if case .none(let allowed) = plan, let (head, _) = pending.take() {
-            // No route and a sender that waits: the answer comes now instead of a 100 (RFC 9110 §10.1.1).
-            let request = makeRequest(head, [], route: nil)
-            send(worker.application.answerWithoutRoute(request, allowed: allowed), for: request, mayPersist: false)
-        } else if !hasMore {
-            outgoing.append { $0.append(contentsOf: ResponseHeadWriter.proceed) }
-            state.queued(ResponseHeadWriter.proceed.count, now: worker.poller.now)
-        }
+        guard expectsContinue, !hasMore else { return }
+        outgoing.append { $0.append(contentsOf: ResponseHeadWriter.proceed) }
+        state.queued(ResponseHeadWriter.proceed.count, now: worker.poller.now)
     }
 
     func dispatch(_ body: consuming [UInt8]) {

@@ -38,6 +38,10 @@ struct ScriptedConnection {
         case .fault(let fault): answer(application.refuse(fault.status, fault.reason, RequestID(high: 0, low: 0)), nil)
         case .head(let head):
             let plan = application.plan(head)
+            if case .none(let allowed) = plan, head.expectsContinue || head.announcesContent {
+                let request = makeRequest(head, [], route: nil)
+                return answer(application.answerWithoutRoute(request, allowed: allowed), request, mayPersist: false)
+            }
             pending = (head, plan)
             var limit = limits.body
             if case .route(let route) = plan, let own = route.bodyLimit { limit = own }
@@ -46,9 +50,7 @@ struct ScriptedConnection {
             guard let (head, plan) = pending else { return }
             var route: Route?
             if case .route(let matched) = plan { route = matched }
-            let request = Request(
-                head: head, body: body, remote: .loopback, id: identifiers.requestID(),
-                trace: identifiers.trace(continuing: nil), route: route)
+            let request = makeRequest(head, body, route: route)
             var response: Response
             switch plan {
             case .none(let allowed): response = application.answerWithoutRoute(request, allowed: allowed)
@@ -61,8 +63,14 @@ struct ScriptedConnection {
         }
     }
 
-    private mutating func answer(_ response: Response, _ request: Request?) {
-        let persists = request.map { state.persists(after: $0.head) } ?? false
+    private mutating func makeRequest(_ head: RequestHead, _ body: [UInt8], route: Route?) -> Request {
+        Request(
+            head: head, body: body, remote: .loopback, id: identifiers.requestID(),
+            trace: identifiers.trace(continuing: nil), route: route)
+    }
+
+    private mutating func answer(_ response: Response, _ request: Request?, mayPersist: Bool = true) {
+        let persists = mayPersist && request.map { state.persists(after: $0.head) } ?? false
         var date = DateLine()
         date.refresh(0)
         ResponseHeadWriter.append(
