@@ -88,11 +88,28 @@ struct ConnectionStateTests {
         script.feed(post)
         let first = script.state.deadline
         script.feed(String(repeating: "x", count: 10_240), at: 9)
+        for seconds in [14.0, 19] { script.feed("x", at: seconds) }
         let second = script.state.deadline
-        #expect(first.map { $0 >= after(10) && $0 < after(10.2) } == true)
+        #expect(first == after(10))
         #expect(second.map { $0 >= after(20) && $0 < after(20.2) } == true)
         script.expire(at: 20.2)
         #expect(script.events == ["head", "fault bodyTimeout"])
+    }
+
+    @Test("content may be silent for ten seconds, however much came before")
+    func silentBody() {
+        var script = Script()
+        script.feed(post + String(repeating: "x", count: 50_000))
+        #expect(script.state.deadline == after(10))
+        script.feed("x", at: 9.5)
+        #expect(script.state.deadline == after(19.5))
+        script.feed("", at: 19)
+        script.expire(at: 19.4)
+        #expect(script.events == ["head"])
+        script.expire(at: 19.5)
+        #expect(script.events == ["head", "fault bodyTimeout"])
+        script.answer(persists: false, at: 19.5)
+        #expect(script.state.isFinished)
     }
 
     @Test("no request is taken while another is answered, and octets behind it wait")

@@ -17,6 +17,8 @@ public struct Limits: Sendable, Hashable {
     public var bodyGrace: Duration = .seconds(10)
     /// Octets per second that content must reach on average after the grace.
     public var bodyRate = 1 << 10
+    /// How long content may be silent, however much of it came before.
+    public var bodySilence: Duration = .seconds(10)
     /// How long a connection may rest between requests.
     public var idleTime: Duration = .seconds(75)
     /// How long an answer may make no progress on the wire.

@@ -21,7 +21,7 @@ public struct HTTPConnectionState: Sendable {
     private enum Phase: Equatable {
         case resting(since: MonotonicTime)
         case head(since: MonotonicTime)
-        case body(since: MonotonicTime)
+        case body(since: MonotonicTime, heard: MonotonicTime)
         /// A request or fault was handed out; its answer is awaited.
         case answering
         /// The last answer is queued; once it is written the connection ends.
@@ -98,6 +98,8 @@ public struct HTTPConnectionState: Sendable {
             phase = .head(since: now)
             requestStart = now
             requestOctets = 0
+        case .body(let since, _) where position < input.count:
+            phase = .body(since: since, heard: now)
         default: break
         }
         do throws(HTTPFault) {
@@ -106,7 +108,7 @@ public struct HTTPConnectionState: Sendable {
                 case .hungry:
                     return hasInputEnded ? endInput(now) : .needsInput
                 case .head(let head):
-                    phase = .body(since: now)
+                    phase = .body(since: now, heard: now)
                     return .head(head)
                 case .body(let range):
                     if body.isEmpty { body.reserveCapacity(range.count) }
@@ -208,9 +210,11 @@ public struct HTTPConnectionState: Sendable {
             guard let drainingSince else { return idle }
             return min(idle, drainingSince + limits.drainGrace)
         case .head(let since): return since + limits.headTime
-        case .body(let since):
-            // Content may be slow, but on average not slower than the rate: each octet buys time for the next.
-            return since + limits.bodyGrace + .nanoseconds(requestOctets &* (1_000_000_000 / max(1, limits.bodyRate)))
+        case .body(let since, let heard):
+            // Content may be slow, but on average not slower than the rate: each octet buys time for the next, though not
+            // for a long silence.
+            let earned = Duration.nanoseconds(requestOctets &* (1_000_000_000 / max(1, limits.bodyRate)))
+            return min(since + limits.bodyGrace + earned, heard + limits.bodySilence)
         case .answering, .finishing, .closed: return nil
         case .lingering(let until, _): return until
         }
