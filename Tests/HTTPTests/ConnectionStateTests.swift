@@ -15,11 +15,11 @@ private struct Script {
 
     init(_ limits: Limits = Limits()) { state = HTTPConnectionState(limits: limits, now: start) }
 
-    mutating func feed(_ text: String, at seconds: Double = 0) {
+    mutating func feed(_ text: String, at seconds: Double = 0, room: Int = .max) {
         let input = rest + octets(text)
         var position = 0
         while true {
-            let event = state.take(input.span, at: &position, now: after(seconds))
+            let event = state.take(input.span, at: &position, now: after(seconds), room: room)
             if case .needsInput = event { break }
             note(event)
             if case .close = event { break }
@@ -229,6 +229,50 @@ struct ConnectionStateTests {
         #expect(running.state.deadline == nil)
         running.answer(persists: false)
         #expect(running.state.isFinished)
+    }
+
+    @Test("a request is held from its first octet until it is answered, and not before and after")
+    func held() {
+        var script = Script()
+        #expect(script.state.heldOctets == 0)
+        script.feed("\r\nGET / HT")
+        #expect(script.state.heldOctets == 10)
+        script.feed("TP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nab")
+        let before = script.state.heldOctets
+        script.feed("c" + get)
+        #expect(script.events == ["head", "request 3"] && script.state.heldOctets == before + 1)
+        script.answer()
+        #expect(script.state.heldOctets == 0)
+        script.feed("")
+        #expect(script.events.count == 4 && script.state.heldOctets == get.utf8.count)
+        script.answer(persists: false)
+        #expect(script.state.heldOctets == 0)
+    }
+
+    @Test(
+        "a request that needs more room than there is is refused, but for one without content that is complete",
+        arguments: [
+            (post, 1_000, ["head"]), (post + "x", 1_000, ["head"]),
+            (post + String(repeating: "x", count: 1_000), 1_000, ["head", "fault memoryTaken"]),
+            (post, 10, ["head", "fault memoryTaken"]), ("GET / HT", 10, []),
+            ("GET / HTTP/1.1", 10, ["fault memoryTaken"]), (get, 0, ["head", "request 0"]), ("", 0, []),
+        ])
+    func room(_ wire: String, _ room: Int, _ events: [String]) {
+        var script = Script()
+        script.feed(wire, room: room)
+        #expect(script.events == events)
+    }
+
+    @Test("room is counted over all the pieces of a request")
+    func roomInPieces() {
+        var script = Script()
+        script.feed(post, room: 1_000)
+        for _ in 0..<9 { script.feed(String(repeating: "x", count: 100), room: 1_000) }
+        #expect(script.events == ["head"])
+        script.feed(String(repeating: "x", count: 100), room: 1_000)
+        #expect(script.events == ["head", "fault memoryTaken"])
+        script.answer(persists: false)
+        #expect(script.state.heldOctets == 0 && script.state.isFinished)
     }
 
     @Test("a declared length above the route's limit is a fault before content is read")

@@ -11,7 +11,7 @@ public enum HTTPFault: Error, Sendable, Hashable, CaseIterable {
     case bodyTooLarge, expectationUnknown
     case headTimeout, bodyTimeout, truncated
     case fieldRepeated
-    case overloaded
+    case overloaded, memoryTaken
 
     public var status: Status {
         switch self {
@@ -22,7 +22,7 @@ public enum HTTPFault: Error, Sendable, Hashable, CaseIterable {
         case .bodyTooLarge: .contentTooLarge
         case .expectationUnknown: .expectationFailed
         case .headTimeout, .bodyTimeout: .requestTimeout
-        case .overloaded: .serviceUnavailable
+        case .overloaded, .memoryTaken: .serviceUnavailable
         default: .badRequest
         }
     }
@@ -59,6 +59,7 @@ public enum HTTPFault: Error, Sendable, Hashable, CaseIterable {
         case .truncated: "The request ended before it was complete."
         case .fieldRepeated: "A header field that may be sent once was repeated."
         case .overloaded: "The server has no room for another connection."
+        case .memoryTaken: "The server has no room for this request now."
         }
     }
 }

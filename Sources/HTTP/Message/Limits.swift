@@ -35,6 +35,9 @@ public struct Limits: Sendable, Hashable {
     /// Connections of the whole server, and of one peer address (an IPv6 /64 counts as one).
     public var connections = 20_000
     public var connectionsPerAddress = 20_000
+    /// Octets of requests held at the same time by all connections together, from their arrival until the answer; each
+    /// loop has its part. A request with content, or not complete yet, that needs more is 503.
+    public var requestMemory = 256 << 20
 
     public init() {}
 }

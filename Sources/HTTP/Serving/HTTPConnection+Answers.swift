@@ -48,7 +48,7 @@ extension HTTPConnection {
     func answer(_ fault: HTTPFault) {
         let id = worker.identifiers.requestID()
         var response = worker.application.refuse(fault.status, fault.reason, id)
-        if fault == .overloaded { response.fields.append(HeaderField("retry-after", "1")) }
+        if fault.status == .serviceUnavailable { response.fields.append(HeaderField("retry-after", "1")) }
         let isHead = pending?.head.method == .head
         let count = response.octetCount
         let before = outgoing.count

@@ -17,6 +17,10 @@ final class HTTPConnection: ReadinessHandler {
     private var interest = Interest.readable
     /// Octets received behind the request that is being answered.
     private var readAhead: [UInt8] = []
+    /// There was no room for octets received behind the request that is being answered.
+    private var hasDroppedInput = false
+    /// How much of the loop's memory for requests is this connection's.
+    private var held = 0
     private var timer: (id: TimerID, deadline: MonotonicTime)?
     /// Streams that wait until there is room for more; an array, because a look at it copies nothing.
     private var roomWaiters: [CheckedContinuation<Void, Never>] = []
@@ -62,7 +66,9 @@ final class HTTPConnection: ReadinessHandler {
     }
 
     /// What was read ahead comes before what the kernel holds.
-    private var wantsInput: Bool { state.wantsInput && readAhead.isEmpty }
+    private var wantsInput: Bool { state.wantsInput && !hasReadAhead }
+
+    private var hasReadAhead: Bool { !readAhead.isEmpty || hasDroppedInput }
 
     private func receive() {
         let count = worker.buffer.receive(from: descriptor)
@@ -77,9 +83,10 @@ final class HTTPConnection: ReadinessHandler {
 
     /// Takes requests out of `input` and answers them, as far as the rules go; keeps the rest.
     private func process(_ input: Span<UInt8>) {
+        let room = worker.requestMemory.room(holding: held)
         var position = 0
         while !isClosed {
-            let event = state.take(input, at: &position, now: worker.poller.now)
+            let event = state.take(input, at: &position, now: worker.poller.now, room: room)
             if case .needsInput = event { break }
             handle(event, hasMore: position < input.count)
             if outgoing.count >= Self.gathering || outgoing.endsInLargeBody {
@@ -87,7 +94,12 @@ final class HTTPConnection: ReadinessHandler {
                 if outgoing.count > 0 { break }
             }
         }
-        if position < input.count, !state.isEnding { readAhead.append(input.extracting(position..<input.count)) }
+        guard position < input.count, !state.isEnding else { return }
+        if state.heldOctets + input.count - position <= room {
+            readAhead.append(input.extracting(position..<input.count))
+        } else {
+            hasDroppedInput = true
+        }
     }
 
     private func handle(_ event: consuming HTTPConnectionState.Event, hasMore: Bool = false) {
@@ -154,19 +166,27 @@ final class HTTPConnection: ReadinessHandler {
     func settle() {
         flush()
         // Each turn ends with a send, which may have made room for the next: nothing is left here that could be answered.
-        while !readAhead.isEmpty, outgoing.count == 0, state.mayTakeRequest {
-            let octets = readAhead
-            readAhead = []
-            process(octets.span)
+        while hasReadAhead, outgoing.count == 0, state.mayTakeRequest {
+            if hasDroppedInput {
+                forgetReadAhead()
+                handle(state.inputDropped(now: worker.poller.now))
+            } else {
+                let octets = readAhead
+                readAhead = []
+                process(octets.span)
+            }
             flush()
         }
-        if state.isEnding { readAhead = [] }
+        if state.isEnding { forgetReadAhead() }
         if state.isFinished {
             Socket.shutdownSending(descriptor)
             state.beginLingering(now: worker.poller.now)
         }
+        // What comes behind an upgrade is its new owner's: with a part missing there is nothing to hand over.
+        if upgrade != nil, hasDroppedInput { state.close() }
         if let takeOver = upgrade, outgoing.count == 0, !isClosed { return handOver(takeOver) }
         guard !isClosed else { return release() }
+        hold(state.heldOctets + readAhead.count)
         var wanted = interest
         if wantsInput { wanted.insert(.readable) }
         if outgoing.count > 0 { wanted.insert(.writable) } else { wanted.subtract(.writable) }
@@ -175,6 +195,17 @@ final class HTTPConnection: ReadinessHandler {
             worker.poller.change(descriptor, to: wanted)
         }
         setTimer()
+    }
+
+    private func forgetReadAhead() {
+        readAhead = []
+        hasDroppedInput = false
+    }
+
+    private func hold(_ octets: Int) {
+        guard octets != held else { return }
+        worker.requestMemory.change(from: held, to: octets)
+        held = octets
     }
 
     /// A timer that fires early looks again, so a deadline that only moves away costs nothing.
@@ -222,7 +253,8 @@ final class HTTPConnection: ReadinessHandler {
         isReleased = true
         if let timer { worker.poller.cancel(timer.id) }
         timer = nil
-        readAhead = []
+        forgetReadAhead()
+        hold(0)
         outgoing = Outgoing()
         wakeWriter()
         worker.poller.unwatch(descriptor)

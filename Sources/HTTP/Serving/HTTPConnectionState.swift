@@ -81,8 +81,19 @@ public struct HTTPConnectionState: Sendable {
         }
     }
 
+    /// Octets of the request being read or answered, all of which count as held until it is answered.
+    public var heldOctets: Int {
+        switch phase {
+        case .head, .body, .answering: requestOctets
+        default: 0
+        }
+    }
+
     /// Takes octets of `input` from `position` on.
-    public mutating func take(_ input: Span<UInt8>, at position: inout Int, now: MonotonicTime) -> Event {
+    /// - Parameter room: how many octets of a request may be held; one without content may have more, if it is complete.
+    public mutating func take(
+        _ input: Span<UInt8>, at position: inout Int, now: MonotonicTime, room: Int = .max
+    ) -> Event {
         let before = position
         defer { requestOctets += position - before }
         switch phase {
@@ -106,11 +117,13 @@ public struct HTTPConnectionState: Sendable {
             while true {
                 switch try parser.advance(input, at: &position) {
                 case .hungry:
-                    return hasInputEnded ? endInput(now) : .needsInput
+                    if hasInputEnded { return endInput(now) }
+                    return heldOctets + position - before > room ? refuse(.memoryTaken) : .needsInput
                 case .head(let head):
                     phase = .body(since: now, heard: now)
                     return .head(head)
                 case .body(let range):
+                    guard heldOctets + position - before <= room else { return refuse(.memoryTaken) }
                     if body.isEmpty { body.reserveCapacity(range.count) }
                     body.append(input.extracting(range))
                 case .end:
@@ -153,6 +166,13 @@ public struct HTTPConnectionState: Sendable {
         case .answering, .finishing: return .needsInput
         case .closed: return .close
         }
+    }
+
+    /// What came behind the request just answered was not kept.
+    public mutating func inputDropped(now: MonotonicTime) -> Event {
+        requestStart = now
+        requestOctets = 0
+        return refuse(.memoryTaken)
     }
 
     private mutating func refuse(_ fault: HTTPFault) -> Event {

@@ -8,6 +8,7 @@ import Synchronization
 /// The loops are the caller's: it starts them, and stops them after `drain`.
 public final class HTTPServer: Sendable {
     private let applications: [Application]
+    /// What one loop is held to.
     private let limits: Limits
     private let loops: [EventLoop]
     private let observer: (any RequestObserver)?
@@ -21,7 +22,9 @@ public final class HTTPServer: Sendable {
     ) {
         precondition(applications.count == loops.count)
         self.applications = applications
-        self.limits = limits
+        var share = limits
+        share.requestMemory /= max(1, loops.count)
+        self.limits = share
         self.loops = loops
         self.observer = observer
         census = ConnectionCensus(limits: limits)

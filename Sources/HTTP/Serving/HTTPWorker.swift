@@ -10,6 +10,7 @@ final class HTTPWorker: ReadinessHandler {
     let calls: SocketCalls
     let buffer = ReceiveBuffer(capacity: 64 << 10)
     var identifiers: IdentifierSource
+    var requestMemory: RequestMemory
     lazy var deflater = Deflater()
 
     private let listener: Int32
@@ -26,6 +27,7 @@ final class HTTPWorker: ReadinessHandler {
     private static let pause = Duration.milliseconds(100)
     private static let acceptsPerTurn = 128
 
+    /// - Parameter limits: its share of them, where they are divided.
     init(
         listener: Int32, poller: Poller, application: Application, limits: Limits, census: ConnectionCensus,
         observer: (any RequestObserver)?, identifiers: IdentifierSource, calls: SocketCalls = SocketCalls()
@@ -37,6 +39,7 @@ final class HTTPWorker: ReadinessHandler {
         self.census = census
         self.observer = observer
         self.identifiers = identifiers
+        requestMemory = RequestMemory(limit: limits.requestMemory)
         self.calls = calls
     }
 
@@ -107,7 +110,9 @@ final class HTTPWorker: ReadinessHandler {
         } else {
             refusals -= 1
         }
-        if connections.isEmpty { finishDraining() }
+        guard connections.isEmpty else { return }
+        assert(requestMemory.held == 0)
+        finishDraining()
     }
 
     // MARK: Draining
