@@ -8,7 +8,9 @@ enum Serve {
     static func run(_ arguments: Arguments, _ termination: TerminationSignals) async throws {
         var arguments = arguments
         let folder = try Migrate.folder(&arguments)
-        let configuration = try configuration(&arguments)
+        var configuration = try configuration(&arguments)
+        let descriptors = DescriptorLimit.raise()
+        configuration.descriptors = descriptors
         try arguments.finish()
         let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
         let watcher = try EventLoop(name: "nagz-signals")
@@ -31,6 +33,9 @@ enum Serve {
         }
         if configuration.acceptsDevelopmentTokens {
             say("WARNING: development tokens are on; everybody may act as anybody")
+        }
+        if let connections = configuration.scarceConnections {
+            say("no more than \(connections) connections at once: \(descriptors) descriptors are allowed (ulimit -n)")
         }
         say("nagz \(NagzVersion.current) serves http://\(configuration.host):\(port)")
         for await number in signals {

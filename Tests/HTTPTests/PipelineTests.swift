@@ -84,7 +84,7 @@ struct PipelineTests {
         let large = Self.asked.filter { $0.path.hasSuffix("/\(20 << 10)") }
         let short = Self.asked.filter { $0.path == "/short" }
         let row = large + short + large + short + short
-        let (connection, client) = try await LoneConnection.open(try Self.application()) {
+        let worker = try LoneWorker(try Self.application()) {
             var calls = SocketCalls()
             var rest = script
             calls.send = { outgoing, descriptor in
@@ -94,7 +94,8 @@ struct PipelineTests {
             }
             return calls
         }
-        defer { connection.end() }
+        defer { worker.end() }
+        let client = await worker.connect()
         client.send(row.map(\.wire).joined())
         let first = await client.receive(until: "HTTP/1.1 200 OK")
         client.send("GET /last HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")

@@ -35,9 +35,22 @@ public struct Limits: Sendable, Hashable {
     /// Connections of the whole server, and of one peer address (an IPv6 /64 counts as one).
     public var connections = 20_000
     public var connectionsPerAddress = 20_000
+    /// Connections over these numbers that each loop keeps for as long as it takes to tell them; the others are closed
+    /// without a word.
+    public var refusals = 256
     /// Octets of requests held at the same time by all connections together, from their arrival until the answer; each
     /// loop has its part. A request with content, or not complete yet, that needs more is 503.
     public var requestMemory = 256 << 20
 
     public init() {}
+
+    /// Lowers the number of connections to that of the descriptors there are for them, so that who finds no room is told.
+    /// - Parameters:
+    ///   - descriptors: how many the process may open.
+    ///   - reserve: how many of them are for other things.
+    public mutating func fit(descriptors: Int, reserve: Int, loops: Int) {
+        let available = max(1, descriptors - reserve)
+        refusals = min(refusals, available / (8 * loops))
+        connections = min(connections, available - refusals * loops)
+    }
 }

@@ -22,8 +22,6 @@ final class HTTPWorker: ReadinessHandler {
     private var isListening = false
     private var whenEmpty: (() -> Void)?
 
-    /// Refusals told at once; beyond them a connection over the limit is closed without a word.
-    private static let maximumRefusals = 256
     private static let pause = Duration.milliseconds(100)
     private static let acceptsPerTurn = 128
 
@@ -83,7 +81,7 @@ final class HTTPWorker: ReadinessHandler {
         let isAdmitted = census.admit(counted(remote))
         if !isAdmitted {
             observer?.connectionRefused()
-            guard refusals < Self.maximumRefusals else {
+            guard refusals < limits.refusals else {
                 close(descriptor)
                 return
             }

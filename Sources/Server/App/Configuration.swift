@@ -13,6 +13,8 @@ public struct Configuration: Sendable {
     /// Database sessions of all loops together: four a loop, at most 16, unless told otherwise. Requests share sessions by
     /// pipelining, and more sessions cost the database more than they bring.
     public var databaseConnections: Int
+    /// Descriptors that the process may open: the server takes no more connections than they are enough for.
+    public var descriptors: Int?
     /// 32 bytes or more each, the newest first.
     public var tokenKeys: [[UInt8]]
     /// Seal the trail's bodies and sign its log; nil does neither: for throw-away data.
@@ -35,6 +37,22 @@ public struct Configuration: Sendable {
         self.tokenKeys = tokenKeys
         self.loops = loops
         databaseConnections = min(4 * loops, 16)
+    }
+
+    /// What connections and requests are held to.
+    var httpLimits: Limits {
+        var limits = Limits()
+        if let descriptors {
+            // Listener, epoll and wake-up of each loop, database sessions, and what the process opens now and then.
+            limits.fit(descriptors: descriptors, reserve: 64 + databaseConnections + 4 * loops, loops: loops)
+        }
+        return limits
+    }
+
+    /// How many connections there may be at once where the descriptors allow no more; nil when they are enough.
+    public var scarceConnections: Int? {
+        let connections = httpLimits.connections
+        return connections < Limits().connections ? connections : nil
     }
 
     /// Lets proxies say whom a request comes from: each an address, or a block such as `10.0.0.0/8`.

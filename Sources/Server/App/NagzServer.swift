@@ -84,7 +84,9 @@ public final class NagzServer: Sendable {
         self.hashingPool = hashingPool
         self.log = log
         routes = applications.first?.router.routes.map { "\($0.method) \($0.template)" } ?? []
-        http = HTTPServer(applications, on: loops, observer: RequestWatch(telemetry: telemetry, log: log))
+        http = HTTPServer(
+            applications, on: loops, limits: configuration.httpLimits,
+            observer: RequestWatch(telemetry: telemetry, log: log))
     }
 
     /// What lives on one loop besides its requests.
