@@ -42,10 +42,4 @@ extension Response {
         tagged.body = .empty
         return tagged
     }
-
-    /// Tags the answer by its content.
-    public func taggedByContent(for request: borrowing Request) -> Response {
-        guard case .octets(let octets) = body else { return self }
-        return tagged(EntityTag(over: octets), for: request)
-    }
 }

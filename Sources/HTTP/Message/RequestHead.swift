@@ -70,9 +70,7 @@ public struct RequestHead: Sendable {
     public var query: Query { Query(octets: octets, place: queryPlace) }
     public var headers: Headers { Headers(head: self) }
 
-    /// The number of path segments; empty ones are left out, so `//a/` is `/a`.
-    public var pathSegmentCount: Int { segmentCount }
-    /// A path segment, percent-decoded and known to be UTF-8.
+    /// A path segment, percent-decoded and known to be UTF-8; empty ones are left out, so `//a/` is `/a`.
     public func pathSegment(_ index: Int) -> String { text(places[index]) }
     /// The decoded path; a `/` inside a segment that was sent as `%2F` shows as it is, so match on segments.
     public var path: String {

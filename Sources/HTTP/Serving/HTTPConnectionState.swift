@@ -61,10 +61,6 @@ public struct HTTPConnectionState: Sendable {
         }
     }
 
-    /// True when the connection holds no octet of a request and owes no answer.
-    public var isResting: Bool {
-        if case .resting = phase { unwritten == 0 } else { false }
-    }
     public var isClosed: Bool { phase == .closed }
     /// Whether a request may be taken from octets already here.
     public var mayTakeRequest: Bool {
