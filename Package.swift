@@ -77,25 +77,26 @@ let package = Package(
         // MARK: Tests
         .target(
             name: "OpenAPICheck", dependencies: ["JSON"], path: "Tests/Support/OpenAPICheck", swiftSettings: common),
+        .target(name: "SeededNumbers", path: "Tests/Support/SeededNumbers", swiftSettings: common),
         .target(
-            name: "FamilyHistories", dependencies: ["Contract", "NagzAI", "TimeZones", "Domain"],
+            name: "FamilyHistories", dependencies: ["Contract", "NagzAI", "TimeZones", "Domain", "SeededNumbers"],
             path: "Tests/Support/FamilyHistories", swiftSettings: common),
-        .testTarget(name: "DomainTests", dependencies: ["Domain"], swiftSettings: common),
-        .testTarget(name: "NagzAITests", dependencies: ["NagzAI"], swiftSettings: common),
-        .testTarget(name: "JSONTests", dependencies: ["JSON"], swiftSettings: common),
+        .testTarget(name: "DomainTests", dependencies: ["Domain", "SeededNumbers"], swiftSettings: common),
+        .testTarget(name: "NagzAITests", dependencies: ["NagzAI", "SeededNumbers"], swiftSettings: common),
+        .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededNumbers"], swiftSettings: common),
         .testTarget(
             name: "ContractTests", dependencies: ["Contract", "NagzAI", "Domain", "JSON", "OpenAPICheck"],
             swiftSettings: common),
         .testTarget(name: "AuditTests", dependencies: ["Audit", "Domain"], swiftSettings: common),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: common),
-        .testTarget(name: "HTTPTests", dependencies: ["HTTP"], swiftSettings: common),
+        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "SeededNumbers"], swiftSettings: common),
         .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "SQL", "Domain", "Reactor"], swiftSettings: common),
         .testTarget(
             name: "DeviceTests",
             dependencies: [
                 "Device", "SQLite", "SQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON",
-                "FamilyHistories",
+                "FamilyHistories", "SeededNumbers",
             ],
             swiftSettings: common),
         .testTarget(name: "ArchitectureTests", swiftSettings: common),
@@ -103,7 +104,7 @@ let package = Package(
             name: "ServerTests",
             dependencies: [
                 "Server", "Device", "HTTP", "Postgres", "SQL", "SQLite", "Reactor", "Audit", "Contract", "NagzAI",
-                "TimeZones", "Domain", "JSON", "OpenAPICheck", "FamilyHistories",
+                "TimeZones", "Domain", "JSON", "OpenAPICheck", "FamilyHistories", "SeededNumbers",
             ],
             swiftSettings: common),
     ]

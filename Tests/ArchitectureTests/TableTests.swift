@@ -67,6 +67,12 @@ struct TableTests {
         "admins": Ownership(writers: ["Admins"], readers: ["Access", "Auth"]),
     ]
 
+    /// Tables of features that are not built yet.
+    private static let planned: Set<String> = [
+        "connections", "devices", "deliveries", "report_snapshots", "policy_approvals", "incentive_rules",
+        "incentive_events", "abuse_reports",
+    ]
+
     @Test("every table has its owner here")
     func complete() {
         #expect(Set(SourceFile.tables) == Set(Self.tables.keys))
@@ -77,15 +83,18 @@ struct TableTests {
         let ownership = try #require(Self.tables[table])
         let writing = try Regex("\\b(?:INTO|UPDATE|DELETE FROM|TRUNCATE) +\(table)\\b")
         let naming = try Regex("\\b(?:INTO|UPDATE|FROM|JOIN) +(?:LATERAL +)?\(table)\\b")
+        var isUsed = false
         for file in SourceFile.all where file.target == "Server" {
             guard let place = Self.place(of: file) else { continue }
             let code = file.code.joined(separator: "\n")
+            isUsed = isUsed || code.contains(naming)
             if code.contains(writing) {
                 #expect(ownership.writers.contains(place), "\(file.path) writes \(table)")
             } else if code.contains(naming) {
                 #expect(ownership.writers.union(ownership.readers).contains(place), "\(file.path) reads \(table)")
             }
         }
+        #expect(isUsed != Self.planned.contains(table))
     }
 
     /// The feature or part of the server that a file belongs to; nil for seeds, which fill every table.

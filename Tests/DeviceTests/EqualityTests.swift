@@ -4,6 +4,7 @@ import Domain
 import FamilyHistories
 import Foundation
 import NagzAI
+import SeededNumbers
 import Testing
 import TimeZones
 

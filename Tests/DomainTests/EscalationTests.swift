@@ -1,4 +1,5 @@
 import Domain
+import SeededNumbers
 import Testing
 
 @Suite struct EscalationTests {
@@ -89,7 +90,7 @@ import Testing
     }
 
     @Test func randomStepsNeverGoBackNorFallIntoQuietHours() {
-        var random = SplitMix64(state: 3)
+        var random = SeededNumbers(seed: 3)
         let zone = NewYork2026()
         for _ in 0..<2_000 {
             let hours = QuietHours(

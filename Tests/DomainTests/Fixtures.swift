@@ -18,16 +18,3 @@ func at(_ text: String) -> Timestamp { Timestamp(rfc3339: text) ?? .epoch }
 func clock(_ text: String) -> TimeOfDay { TimeOfDay(text) ?? .midnight }
 
 func day(_ text: String) -> CivilDate { CivilDate(datePartOf: text) ?? CivilDate(daysSinceEpoch: 0) }
-
-/// A small seeded generator, so that random cases are the same in every run (S. Vigna's SplitMix64).
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-}

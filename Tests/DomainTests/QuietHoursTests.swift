@@ -1,4 +1,5 @@
 import Domain
+import SeededNumbers
 import Testing
 
 @Suite struct QuietHoursTests {
@@ -63,7 +64,7 @@ import Testing
     }
 
     @Test func randomEdgesAreTheNearestOnes() {
-        var random = SplitMix64(state: 7)
+        var random = SeededNumbers(seed: 7)
         let zone = NewYork2026()
         for _ in 0..<2_000 {
             let hours = QuietHours(

@@ -1,4 +1,5 @@
 import Domain
+import SeededNumbers
 import Testing
 
 @Suite struct RecurrenceTests {
@@ -90,7 +91,7 @@ import Testing
 
     @Test("random series move forward by one instance", arguments: Recurrence.allCases)
     func property(_ recurrence: Recurrence) {
-        var random = SplitMix64(state: 11)
+        var random = SeededNumbers(seed: 11)
         for _ in 0..<1_000 {
             let first = at("2026-01-01T00:00:00Z") + .seconds(Int64.random(in: 0..<31_536_000, using: &random))
             let now = first + .seconds(Int64.random(in: -1_000_000...40_000_000, using: &random))

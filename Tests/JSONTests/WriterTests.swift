@@ -1,4 +1,5 @@
 import JSON
+import SeededNumbers
 import Testing
 
 @Suite("JSON writer")
@@ -116,14 +117,14 @@ struct WriterTests {
 
     @Test("whatever is written reads back the same", arguments: 0..<200)
     func roundTrip(seed: Int) throws {
-        var generator = SeededGenerator(seed: UInt64(seed))
+        var generator = SeededNumbers(seed: UInt64(seed))
         let value = generator.value(depth: 5)
         #expect(try JSONValue(parsing: value.bytes) == value)
     }
 
     @Test("damaged documents are refused or read, never worse", arguments: 0..<200)
     func damage(seed: Int) {
-        var generator = SeededGenerator(seed: UInt64(seed))
+        var generator = SeededNumbers(seed: UInt64(seed))
         var bytes = generator.value(depth: 4).bytes
         for _ in 0..<20 {
             guard !bytes.isEmpty else { break }
@@ -144,20 +145,7 @@ struct WriterTests {
     }
 }
 
-/// The same values on every run (Steele and others' SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-
+extension SeededNumbers {
     mutating func value(depth: Int) -> JSONValue {
         switch Int.random(in: 0..<(depth > 0 ? 8 : 6), using: &self) {
         case 0: return .null

@@ -40,16 +40,3 @@ extension Snapshot {
     /// In New York, at noon unless said otherwise.
     init(_ facts: Facts, at now: Timestamp = noon) { self.init(facts, now: now, zone: NewYork2026()) }
 }
-
-/// A small seeded generator, so that random cases are the same in every run (S. Vigna's SplitMix64).
-struct SplitMix64: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-}

@@ -1,10 +1,11 @@
 import Domain
 import NagzAI
+import SeededNumbers
 import Testing
 
 /// What holds for all facts, tried on thousands of random ones.
 @Suite struct PropertyTests {
-    private static func facts(_ random: inout SplitMix64) throws -> Snapshot<NagFacts> {
+    private static func facts(_ random: inout SeededNumbers) throws -> Snapshot<NagFacts> {
         func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
         func time() -> TimeOfDay { TimeOfDay(secondsSinceMidnight: number(0...86_399)) ?? .midnight }
         let change = Bool.random(using: &random) ? NewYork2026.spring : NewYork2026.autumn
@@ -32,7 +33,7 @@ import Testing
     @Test func boundsHoldForAllFacts() throws {
         let rules = try heuristics()
         let again = try heuristics()
-        var random = SplitMix64(state: 2026)
+        var random = SeededNumbers(seed: 2026)
         var pushedBack = 0
         for _ in 0..<5_000 {
             let snapshot = try Self.facts(&random)
@@ -92,7 +93,7 @@ import Testing
 
     @Test func randomTextsNeverTrap() throws {
         let rules = try heuristics()
-        var random = SplitMix64(state: 99)
+        var random = SeededNumbers(seed: 99)
         let pieces = [
             "no", "forgot", " ", "'", "\u{2019}", "don", "t", "slipped my mind", "\u{0301}", "\u{200D}", "👩", "🇩🇪", "İ",
             "\n", ".", "{", "\u{202E}", "忘", "\u{1100}", "\u{FE0F}", "time", "s",
@@ -111,7 +112,7 @@ import Testing
 
     @Test func digestsAddUpWhateverTheOrder() throws {
         let rules = try heuristics()
-        var random = SplitMix64(state: 5)
+        var random = SeededNumbers(seed: 5)
         for _ in 0..<500 {
             let members = (0..<UInt64.random(in: 0...6, using: &random)).map {
                 DigestFacts.Member(

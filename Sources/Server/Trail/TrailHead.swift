@@ -29,13 +29,13 @@ public final class TrailHead: Sendable {
     }
 
     /// How long an entry may wait for its checkpoint.
-    static let exposureWindow = Timestamp.Span.seconds(5)
+    static let exposureWindow = TrailVerifier.Policy().exposureWindow
     /// A checkpoint is signed this often, even when nothing happens.
     static let heartbeat = Timestamp.Span.minutes(5)
     /// Rounds of the sequencer are this far apart at most.
     static let longestPause = Timestamp.Span.seconds(30)
     /// No checkpoint for so long is an alarm.
-    static let longestSilence = Timestamp.Span.minutes(11)
+    static let longestSilence = TrailVerifier.Policy().longestSilence
 
     private let standing = Locked(Standing())
     let isOn: Bool

@@ -4,6 +4,7 @@ import Domain
 import Foundation
 import JSON
 import SQL
+import SeededNumbers
 import Testing
 
 @testable import Server
@@ -24,7 +25,7 @@ struct DeviceKillTests {
                 let home = try await server.family()
                 let nag = try await server.nag(from: home.guardian, to: home.child, in: home.id)
                 let device = try TestDevice(server, home.child, in: folder)
-                var (dice, notes, killed, round) = (SystemRandomNumberGenerator(), 0, 0, 0)
+                var (dice, notes, killed, round) = (SeededNumbers(seed: 110), 0, 0, 0)
                 while killed < Self.kills {
                     // Something to fetch, and something to hand in. Every tenth round begins at the beginning.
                     let now = server.clock.now()

@@ -2,6 +2,7 @@ import Contract
 import Domain
 import Postgres
 import SQL
+import SeededNumbers
 import Testing
 
 @testable import Server
@@ -32,12 +33,12 @@ struct LossCrew: Sendable {
         }
     }
 
-    private func generator(_ part: Int) -> SeededGenerator { SeededGenerator(seed * 100 + part) }
+    private func generator(_ part: Int) -> SeededNumbers { SeededNumbers(seed: UInt64(seed * 100 + part)) }
 
     // MARK: Writers
 
     /// Real endpoints: new nags, completions, due times moved, tones, push-backs, withdrawals.
-    private func useEndpoints(_ generator: SeededGenerator, part: Int) async {
+    private func useEndpoints(_ generator: SeededNumbers, part: Int) async {
         var generator = generator
         for number in 0..<acts {
             let server = servers.randomElement(using: &generator) ?? servers[0]
@@ -75,7 +76,7 @@ struct LossCrew: Sendable {
 
     /// The ledger's own statement in a transaction that sleeps with the family's row in its hands, and then commits, rolls
     /// back, or is cut off.
-    private func writeSQL(_ generator: SeededGenerator) async throws {
+    private func writeSQL(_ generator: SeededNumbers) async throws {
         var generator = generator
         var session = try await TestDatabase(url: servers[0].database.url)
         for _ in 0..<acts {
@@ -116,7 +117,7 @@ struct LossCrew: Sendable {
     }
 
     /// 2,000 events in a moment, and a pause.
-    private func burst(_ generator: SeededGenerator) async throws {
+    private func burst(_ generator: SeededNumbers) async throws {
         var generator = generator
         let session = try await TestDatabase(url: servers[0].database.url)
         for round in 0..<8 {
@@ -183,7 +184,7 @@ struct LossCrew: Sendable {
     }
 
     /// A clock that runs forwards and backwards by seconds.
-    private func jump(_ clock: ManualClock, _ generator: SeededGenerator) async throws {
+    private func jump(_ clock: ManualClock, _ generator: SeededNumbers) async throws {
         var generator = generator
         for _ in 0..<acts * 3 {
             clock.advance(by: .milliseconds(Int64.random(in: -3_000...3_500, using: &generator)))
@@ -192,7 +193,7 @@ struct LossCrew: Sendable {
     }
 
     /// Ends sessions of the database, whoever has them.
-    private func killSessions(_ generator: SeededGenerator) async throws {
+    private func killSessions(_ generator: SeededNumbers) async throws {
         var generator = generator
         for _ in 0..<max(2, acts / 4) {
             try await Task.sleep(for: .milliseconds(Int.random(in: 10...60, using: &generator)))

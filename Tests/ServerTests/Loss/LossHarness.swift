@@ -2,6 +2,7 @@ import Contract
 import Domain
 import Postgres
 import SQL
+import SeededNumbers
 import Synchronization
 import Testing
 
@@ -57,7 +58,8 @@ struct LossHarness: Sendable {
                 for (number, reader) in readers.enumerated() {
                     group.addTask {
                         var reader = reader
-                        try await reader.readWhileWriting(scene.record, SeededGenerator(seed * 1_000 + number))
+                        let dice = SeededNumbers(seed: UInt64(seed * 1_000 + number))
+                        try await reader.readWhileWriting(scene.record, dice)
                         return reader
                     }
                 }

@@ -2,6 +2,7 @@ import Contract
 import Domain
 import Postgres
 import SQL
+import SeededNumbers
 import Testing
 
 @testable import Server
@@ -55,7 +56,7 @@ struct LossReader: Sendable {
     }
 
     /// Polls until the writers are done.
-    mutating func readWhileWriting(_ record: LossRecord, _ generator: SeededGenerator) async throws {
+    mutating func readWhileWriting(_ record: LossRecord, _ generator: SeededNumbers) async throws {
         var generator = generator
         while !record.isFinished {
             try await poll(servers.randomElement(using: &generator) ?? servers[0])

@@ -2,6 +2,7 @@ import Contract
 import Domain
 import Postgres
 import SQL
+import SeededNumbers
 import Testing
 
 @testable import Server
@@ -45,7 +46,7 @@ struct WalkTests {
     private static func trace(_ number: Int) -> TraceID { TraceID(high: 6, low: UInt64(number)) }
 
     /// Entries of three families, many of them of the same moment, some kinds, people and things often and some rarely.
-    private static func fill(_ server: TestServer, _ people: [Person], _ random: inout SystemRandomNumberGenerator)
+    private static func fill(_ server: TestServer, _ people: [Person], _ random: inout SeededNumbers)
         async throws -> [Entry]
     {
         var entries: [Entry] = []
@@ -56,12 +57,13 @@ struct WalkTests {
             var moment = 0
             for number in 1...(family == 1 ? 70 : 25) as ClosedRange<Int64> {
                 moment += Int.random(in: 1...3, using: &random)
+                let (hasSubject, hasResource) = (Bool.random(using: &random), Bool.random(using: &random))
                 entries.append(
                     Entry(
                         family: FamilyID(high: 9, low: family), number: number,
                         at: ManualClock.start + .seconds(Int64(moment)), kind: kinds[few(kinds.count)],
-                        actor: people[few(people.count)], subject: Bool.random() ? people[few(people.count)] : nil,
-                        resource: Bool.random() ? thing(few(5)) : nil, trace: trace(few(40))))
+                        actor: people[few(people.count)], subject: hasSubject ? people[few(people.count)] : nil,
+                        resource: hasResource ? thing(few(5)) : nil, trace: trace(few(40))))
             }
         }
         for entry in entries {
@@ -80,7 +82,7 @@ struct WalkTests {
     func pages() async throws {
         try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
             let family = try await server.family()
-            var random = SystemRandomNumberGenerator()
+            var random = SeededNumbers(seed: 160)
             let people = Array(family.members.prefix(4))
             let entries = try await Self.fill(server, people, &random)
             var shortPages = 0
@@ -101,7 +103,8 @@ struct WalkTests {
                             Self.thing(1).description, Self.trace(0).description,
                         ].randomElement(using: &random)
                 }
-                let scope = Bool.random() ? nil : FamilyID(high: 9, low: UInt64.random(in: 1...3, using: &random))
+                let isOfAll = Bool.random(using: &random)
+                let scope = isOfAll ? nil : FamilyID(high: 9, low: UInt64.random(in: 1...3, using: &random))
                 let depth = [1, 2, 7, 30, AuditWalk.standardDepth].randomElement(using: &random) ?? 1
                 let expected = entries.filter { $0.isIn(query, scope) }.sorted {
                     ($0.at, $0.family, $0.number) > ($1.at, $1.family, $1.number)
