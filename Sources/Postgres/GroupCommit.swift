@@ -6,10 +6,10 @@ import SQL
 /// Each write MUST be one statement that decides by itself whether it applies (it returns no row when it does not) and
 /// names the lock it takes by its key. The statements of a batch run in key order, so that batches never wait for each
 /// other in a circle. Writes that say so and have the same shape and different keys become one statement (`SQL.merged`),
-/// which is a batch by itself. When a statement is refused the batch is rolled back and each runs alone; and so do all
-/// writes of a key whose lock somebody else holds for long, until one of them comes through: who shares a batch with
-/// such a one waits for it once, and nobody after. A result is handed over only after its commit; if the process dies
-/// before, the write either happened whole or not at all.
+/// which is a batch by itself. When a statement is refused the batch is rolled back and each runs alone. Writes of a key
+/// whose lock somebody else holds for long have a lane of their own until one of them comes through: who shared a batch
+/// with such a one has waited for it once, and nobody does after. A result is handed over only after its commit; if the
+/// process dies before, the write either happened whole or not at all.
 public final class GroupCommit {
     /// What the writes of a batch are ordered by: the family's id.
     public struct Key: Hashable, Sendable, Comparable {
@@ -24,24 +24,37 @@ public final class GroupCommit {
         public static func < (left: Key, right: Key) -> Bool { (left.high, left.low) < (right.high, right.low) }
     }
 
-    /// How often a deadlock or serialisation failure is tried again.
-    private static let attemptLimit = 3
-
     private let shared: StatementQueue
     private let alone: StatementQueue
-    private let heldUp: HeldUpKeys
+    private let heldUp: StatementQueue
+    private let keys: DoubtfulKeys
     /// How many transactions the writes have shared so far.
     public var batches: Int { shared.batches }
 
     /// - Parameters:
     ///   - batchLimit: how many writes share a transaction at most.
-    ///   - concurrency: how many batches of this loop are under way at most, and how many writes that run alone.
-    public init(_ database: Database, batchLimit: Int = 24, concurrency: Int = 2) {
-        let heldUp = HeldUpKeys()
-        let alone = StatementQueue(
-            database, batchLimit: batchLimit, concurrency: concurrency,
+    ///   - concurrency: how many batches of this loop are under way at most.
+    ///   - lockPatience: how long a write that runs alone waits for a lock; one in a batch waits as long as its session does.
+    public init(
+        _ database: Database, batchLimit: Int = 24, concurrency: Int = 2,
+        lockPatience: Duration = .milliseconds(300)
+    ) {
+        let keys = DoubtfulKeys()
+        let runner = LoneWrites(database, keys, lockPatience: lockPatience)
+        let heldUp = StatementQueue(
+            database, batchLimit: batchLimit, concurrency: 1,
             fits: { write, batch in write.key == batch[0].key },
-            run: { batch in await Self.runOneByOne(batch, heldUp, on: database) })
+            run: { batch in await runner.run(batch, handingOverTo: nil) })
+        let alone = StatementQueue(
+            database, batchLimit: batchLimit, concurrency: 1,
+            fits: { write, batch in write.key == batch[0].key },
+            run: { batch in
+                if keys.heldUp.contains(batch[0].key) {
+                    heldUp.takeOver(batch)
+                } else {
+                    await runner.run(batch, handingOverTo: heldUp)
+                }
+            })
         shared = StatementQueue(
             database, batchLimit: batchLimit, concurrency: concurrency,
             fits: { write, batch in
@@ -50,28 +63,28 @@ public final class GroupCommit {
             },
             run: { batch in
                 // Of some it has become known while they waited.
-                let late = batch.filter { heldUp.keys.contains($0.key) }
+                let late = batch.filter { keys.contains($0.key) }
                 if !late.isEmpty { alone.takeOver(late) }
-                let rest = late.isEmpty ? batch : batch.filter { !heldUp.keys.contains($0.key) }
-                if !rest.isEmpty { await Self.commit(rest.sorted { $0.key < $1.key }, or: alone, heldUp, on: database) }
+                let rest = late.isEmpty ? batch : batch.filter { !keys.contains($0.key) }
+                if !rest.isEmpty { await Self.commit(rest.sorted { $0.key < $1.key }, or: alone, keys, on: database) }
             })
-        (self.alone, self.heldUp) = (alone, heldUp)
+        (self.alone, self.heldUp, self.keys) = (alone, heldUp, keys)
     }
 
     /// Runs the statement in a transaction shared with others, and returns its rows after the commit.
     /// - Parameter canMerge: whether it says itself how it is merged, with `SQL.requests`.
     public func run(_ statement: SQL, key: Key, canMerge: Bool = false) async throws(PostgresError) -> Rows {
-        let queue = heldUp.keys.contains(key) ? alone : shared
+        let queue = keys.heldUp.contains(key) ? heldUp : keys.suspected.contains(key) ? alone : shared
         return try await queue.rows(of: statement, shape: canMerge ? statement.shape : nil, key: key)
     }
 
     private static func commit(
-        _ batch: [StatementQueue.Entry], or alone: StatementQueue, _ heldUp: HeldUpKeys, on database: Database
+        _ batch: [StatementQueue.Entry], or alone: StatementQueue, _ keys: DoubtfulKeys, on database: Database
     ) async {
         do {
             for (write, rows) in zip(batch, try await rows(of: batch, on: database)) { write.finish(.success(rows)) }
         } catch {
-            if error.isOutOfTime { heldUp.keys.formUnion(batch.map(\.key)) }
+            if error.isOutOfTime { keys.suspected.formUnion(batch.map(\.key)) }
             if case .refused = error, batch.count > 1 || error.isRetryable {
                 // One spoiled it for all: nothing of the batch was kept.
                 alone.takeOver(batch)
@@ -88,47 +101,69 @@ public final class GroupCommit {
         if batch[0].shape != nil, let rows = try await database.runMerged(statements) { return rows }
         return try await database.exchange(statements)
     }
+}
 
-    /// Runs writes of one key, each in a transaction of its own. Once one of them could not get its lock the others are
-    /// told the same: they have waited for as long.
-    private static func runOneByOne(
-        _ batch: [StatementQueue.Entry], _ heldUp: HeldUpKeys, on database: Database
-    ) async {
-        var outOfTime: PostgresError?
-        for write in batch {
-            if let outOfTime {
-                write.finish(.failure(outOfTime))
+/// Keys whose writes share no batches.
+private final class DoubtfulKeys {
+    /// One of the batch that the last write was in could not get its lock.
+    var suspected: Set<GroupCommit.Key> = []
+    /// The last write could not get its lock although it ran alone.
+    var heldUp: Set<GroupCommit.Key> = []
+
+    func contains(_ key: GroupCommit.Key) -> Bool {
+        (!suspected.isEmpty && suspected.contains(key)) || (!heldUp.isEmpty && heldUp.contains(key))
+    }
+}
+
+/// Runs writes one at a time, each in a transaction of its own.
+private struct LoneWrites {
+    /// How often a deadlock or serialisation failure is tried again.
+    private static let attemptLimit = 3
+
+    private let database: Database
+    private let keys: DoubtfulKeys
+    private let lockPatience: String
+
+    init(_ database: Database, _ keys: DoubtfulKeys, lockPatience: Duration) {
+        self.database = database
+        self.keys = keys
+        self.lockPatience = "\(lockPatience / .milliseconds(1))"
+    }
+
+    /// Runs writes of one key. Once one of them could not get its lock the others have waited for as long: all go to the
+    /// other queue, or are told so where there is none.
+    func run(_ batch: [StatementQueue.Entry], handingOverTo queue: StatementQueue?) async {
+        for (index, write) in batch.enumerated() {
+            let result = await run(write.statement)
+            guard case .failure(let error) = result, error.isOutOfTime else {
+                keys.suspected.remove(write.key)
+                keys.heldUp.remove(write.key)
+                write.finish(result)
                 continue
             }
-            let result = await runAlone(write.statement, on: database)
-            if case .failure(let error) = result, error.isOutOfTime {
-                outOfTime = error
-                heldUp.keys.insert(write.key)
-            } else {
-                heldUp.keys.remove(write.key)
-            }
-            write.finish(result)
+            keys.heldUp.insert(write.key)
+            let rest = Array(batch[index...])
+            if let queue { queue.takeOver(rest) } else { rest.forEach { $0.finish(result) } }
+            return
         }
     }
 
-    private static func runAlone(_ statement: SQL, on database: Database) async -> Result<Rows, PostgresError> {
+    private func run(_ statement: SQL) async -> Result<Rows, PostgresError> {
         var attempts = 0
         while true {
             attempts += 1
             do {
                 // With the session to itself: nobody else's statement is to wait behind this one for its lock.
-                return .success(try await database.transaction { try await $0.query(statement) })
+                let results = try await database.transaction { transaction in
+                    try await transaction.exchange(
+                        ["SELECT set_config('lock_timeout', \(lockPatience), true)", statement])
+                }
+                return results.last.map { .success($0) } ?? .failure(.unexpectedShape("no result"))
             } catch let error as PostgresError {
-                if !error.isRetryable || attempts == attemptLimit { return .failure(error) }
+                if !error.isRetryable || attempts == Self.attemptLimit { return .failure(error) }
             } catch {
                 return .failure(.unavailable("\(error)"))
             }
         }
     }
-}
-
-/// Keys whose writes do not share batches: the last write of such a key could not get its lock, or was in a batch of
-/// which one could not.
-private final class HeldUpKeys {
-    var keys: Set<GroupCommit.Key> = []
 }

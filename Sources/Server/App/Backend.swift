@@ -35,6 +35,6 @@ final class Backend {
         self.trailKeys = trailKeys
         self.trailHead = trailHead ?? TrailHead(isOn: false)
         ledger = Ledger(
-            database: database, random: random, sealing: sealing, isBoundByDatabaseTime: clock.isTimeOfDay)
+            database: database, random: random, sealing: sealing, comparesClocks: clock.isTimeOfDay)
     }
 }

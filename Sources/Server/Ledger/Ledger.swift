@@ -35,16 +35,14 @@ final class Ledger {
     private let commits: GroupCommit
     private let random: any Randomness
     private let sealing: Sealing
-    private let isBoundByDatabaseTime: Bool
+    private let comparesClocks: Bool
 
     /// - Parameters:
     ///   - sealing: seals what is told of people; nil for throw-away data.
-    ///   - isBoundByDatabaseTime: whether no act lies later than a second after the database's own time, so that one
-    ///     machine whose clock is ahead does not carry families' clocks ahead with it.
-    init(
-        database: Database, random: any Randomness, sealing: Sealing? = nil, isBoundByDatabaseTime: Bool = false
-    ) {
-        self.isBoundByDatabaseTime = isBoundByDatabaseTime
+    ///   - comparesClocks: whether an act that lies far after the database's own time is refused. A machine whose clock is
+    ///     ahead would carry the clocks of families with it, and the other instances would have to wait for them.
+    init(database: Database, random: any Randomness, sealing: Sealing? = nil, comparesClocks: Bool = false) {
+        self.comparesClocks = comparesClocks
         self.database = database
         self.random = random
         self.sealing = sealing ?? Sealing(nil, random: random)
@@ -101,6 +99,10 @@ final class Ledger {
     ) async throws -> Answer {
         try await onlyOnce(caller) { once in
             try await retryingTakenKey {
+                if comparesClocks {
+                    let clock = try await database.query("SELECT \(isCredible(caller.now)) AS is_credible").one()
+                    guard try clock["is_credible"] else { throw Self.wrongClock }
+                }
                 let (foundation, act, answer) = try await decide(database)
                 let seal = try await seal(for: act, database)
                 let first = statement(act, in: family, caller.context, once: once, outcome: answer.content, seal: seal)
@@ -158,9 +160,11 @@ final class Ledger {
         tally.heldRows += 1
         let held = try await database.transaction { transaction in
             let clock = try await transaction.query(
-                "SELECT ts >= \(farthest(context.now)) AS is_ahead FROM family_clock WHERE family_id = \(family) FOR UPDATE"
-            )
-            if try clock.first?["is_ahead"] == true {
+                """
+                SELECT ts, \(isCredible(context.now)) AS is_credible FROM family_clock WHERE family_id = \(family) FOR UPDATE
+                """)
+            if try clock.first?["is_credible"] == false { throw Self.wrongClock }
+            if let last = try clock.first?["ts"] as Timestamp?, last >= context.now + Self.largestLead {
                 throw APIError(.rateLimited, "This family changes faster than it can be followed.", retryAfter: 60)
             }
             let decision = try await decide(transaction)
@@ -176,6 +180,9 @@ final class Ledger {
         if case .answer = decision {} else { committed(seal) }
         return try decision.outcome()
     }
+
+    private static let wrongClock = APIError(
+        .unavailable, "This server's clock is ahead of the database's. Try again later.", retryAfter: 30)
 
     /// A ledger refused an act that was decided while its row was held: a fault of the program.
     private enum LedgerFault: Error { case refusedWhileHeld }
@@ -247,16 +254,10 @@ final class Ledger {
         return SQL(stringInterpolation: text)
     }
 
-    /// What the family's clock is set to, where that is later than it shows.
-    private func moment(_ now: Timestamp) -> SQL {
-        isBoundByDatabaseTime ? "least(\(now), statement_timestamp() + interval '1 second')" : "\(now)"
-    }
-
-    /// Where a family's clock has run too far ahead.
-    private func farthest(_ now: Timestamp) -> SQL {
-        isBoundByDatabaseTime
-            ? "statement_timestamp() + \(Self.largestLead.microseconds) * interval '1 microsecond'"
-            : "\(now + Self.largestLead)"
+    /// Whether a moment is not too far after the database's own time.
+    private func isCredible(_ now: Timestamp) -> SQL {
+        guard comparesClocks else { return "true" }
+        return "\(now - Readiness.largestSkew) < statement_timestamp()"
     }
 
     /// Takes the family's row: the next number and time, and the next link of its chain.
@@ -267,7 +268,7 @@ final class Ledger {
             case .rightsUnchanged(let seq): "AND c.authority_seq <= \(seq)"
             case .nothing: ""
             }
-        let next: SQL = "ledger_ts(c.ts, c.burst, \(moment(now)), \(act.stampedRows)::integer)"
+        let next: SQL = "ledger_ts(c.ts, c.burst, \(now), \(act.stampedRows)::integer)"
         return """
             WITH \(SQL.requests)tick AS (
                 UPDATE family_clock c SET
@@ -278,7 +279,8 @@ final class Ledger {
                     prev_head = c.head,
                     head = sha256('\\x01'::bytea || c.head || uuid_send(c.family_id) || int8send(c.seq + 1)
                                   || timestamptz_send(\(next)) || \(entry))
-                \(merged: "FROM request ")WHERE c.family_id = \(family) AND c.ts < \(farthest(now)) \(basis)
+                \(merged: "FROM request ")WHERE c.family_id = \(family) AND c.ts < \(now + Self.largestLead)
+                    AND \(isCredible(now)) \(basis)
                 RETURNING c.family_id, c.seq, c.ts, c.prev_head, c.head\(merged: ", request.*")
             )
             """

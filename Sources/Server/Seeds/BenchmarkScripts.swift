@@ -50,7 +50,7 @@ struct BenchmarkScripts {
                     "Neutral, because neither misses nor streak say else.",
                     onBehalfOf: Self.user, at: now)
             ])
-        let ledger = Ledger(database: database, random: SystemRandomness(), isBoundByDatabaseTime: true)
+        let ledger = Ledger(database: database, random: SystemRandomness(), comparesClocks: true)
         let write = ledger.statement(act, in: Self.family, context)
         files = [
             ("w2.pgb", random + Self.script(facts, now) + " \\gset\n" + Self.script(write, now) + ";\n"),

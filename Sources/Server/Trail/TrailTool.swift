@@ -23,7 +23,7 @@ struct TrailTool {
         self.random = random
         sealing = Sealing(keys, random: random)
         ledger = Ledger(
-            database: database, random: random, sealing: sealing, isBoundByDatabaseTime: clock.isTimeOfDay)
+            database: database, random: random, sealing: sealing, comparesClocks: clock.isTimeOfDay)
     }
 
     /// What an act of the command line carries.
