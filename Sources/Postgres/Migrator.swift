@@ -5,7 +5,8 @@ import SQL
 ///
 /// Several programs may start it at the same time: an advisory lock lets one work. A database newer than the program,
 /// or a file that is not what was once applied, is refused and nothing is changed. If the process dies, the migration
-/// under way is rolled back and the ones before it stand.
+/// under way is rolled back and the ones before it stand. It may be run while servers serve: it never waits for a table for
+/// longer than they can wait behind it, and tries again.
 public struct Migrator: Sendable {
     /// One file: `0001_identity.sql` is number 1 with the name `identity`.
     public struct Migration: Sendable {
@@ -42,6 +43,9 @@ public struct Migrator: Sendable {
         }
     }
 
+    /// How often a migration is tried that does not get its locks.
+    private static let attemptLimit = 15
+
     private let migrations: [Migration]
 
     public init(_ migrations: [Migration]) throws(Fault) {
@@ -72,10 +76,15 @@ public struct Migrator: Sendable {
         return Array(migrations.dropFirst(applied.count))
     }
 
-    /// Applies what is pending and tells of each before it starts.
-    public func run(_ database: Database, progress: (Migration) -> Void) async throws {
+    /// Applies what is pending and tells of each before it starts, and before it is tried again.
+    /// - Parameter lockPatience: how long to wait for a table at a time: shorter than servers' statements wait.
+    public func run(
+        _ database: Database, lockPatience: Duration = .seconds(1), progress: (Migration) -> Void
+    ) async throws {
+        var attempts = 0
         while let next = try await pending(database).first {
             progress(next)
+            attempts += 1
             do {
                 try await database.transaction { transaction in
                     _ = try await transaction.exchange([
@@ -88,6 +97,8 @@ public struct Migrator: Sendable {
                     ])
                     // Somebody else may have applied it while this one waited for the lock.
                     guard try await pending(transaction).first?.number == next.number else { return }
+                    let patience = "\(lockPatience / .milliseconds(1))ms"
+                    _ = try await transaction.query("SELECT set_config('lock_timeout', \(patience), true)")
                     try await transaction.run(script: next.sql)
                     _ = try await transaction.query(
                         """
@@ -95,7 +106,10 @@ public struct Migrator: Sendable {
                         VALUES (\(next.number), \(next.name), sha256(convert_to(\(next.sql), 'UTF8')))
                         """)
                 }
+                attempts = 0
             } catch PostgresError.refused(let refusal) {
+                // Whoever waited behind this one comes first now.
+                if refusal.sqlState == "55P03", attempts < Self.attemptLimit { continue }
                 throw Fault.failed(
                     number: next.number, name: next.name, reason: "\(refusal.message) (\(refusal.sqlState))")
             }

@@ -160,4 +160,26 @@ import Testing
             #expect(try (row["txs"] as Int) < 20)
         }
     }
+
+    @Test("a migration that does not get its locks makes room for those behind it, and is tried again")
+    func migrationBehindALock() async throws {
+        try await withDatabase { database in
+            _ = try await database.query("CREATE TABLE thing (id bigint)")
+            let file = try #require(
+                Migrator.Migration(fileName: "0001_more.sql", sql: "ALTER TABLE thing ADD COLUMN more text"))
+            let migrator = try Migrator([file])
+            var tries = 0
+            try await database.transaction { transaction in
+                _ = try await transaction.query("SELECT id FROM thing")
+                let fault = await #expect(throws: Migrator.Fault.self) {
+                    try await migrator.run(database, lockPatience: .milliseconds(20)) { _ in tries += 1 }
+                }
+                #expect(fault?.description.contains("55P03") == true)
+            }
+            #expect(tries == 15)
+            #expect(try await migrator.pending(database).count == 1)
+            try await migrator.run(database) { _ in }
+            #expect(try await migrator.pending(database).isEmpty)
+        }
+    }
 }

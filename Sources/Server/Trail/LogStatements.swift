@@ -19,7 +19,8 @@ enum LogStatements {
             SELECT e.family_id, e.n, e.at, e.hash FROM audit_entry e WHERE e.family_id = c.family_id AND e.n > l.last
             ORDER BY e.n LIMIT 512
         ) e
-        WHERE c.ts > \(since) AND c.seq > l.last
+        -- Also where this machine's clock is ahead of the one that the families' clocks were set by.
+        WHERE c.ts > least(\(since), statement_timestamp() - interval '2 minutes') AND c.seq > l.last
         ORDER BY e.at, e.family_id LIMIT 4096
         """
     }
