@@ -8,6 +8,7 @@ NAGZ_TOKEN_KEY_FILE, BENCH_CLIMIT (optional).
 """
 import argparse
 import contextlib
+import fnmatch
 import http.client
 import itertools
 import json
@@ -304,7 +305,7 @@ def check_bars(results):
     fine = True
     for bar in json.loads((HERE / "bars.json").read_text())["bars"]:
         for workload, figures in results.items():
-            if bar["workload"] not in ("*", workload):
+            if not fnmatch.fnmatch(workload, bar["workload"]):
                 continue
             value = figures.get(bar["figure"])
             low, high = bar.get("at_least"), bar.get("at_most")
