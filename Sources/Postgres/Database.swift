@@ -231,6 +231,12 @@ public final class Transaction: Queries {
 
     init(_ connection: Connection) { self.connection = connection }
 
+    /// The statement after which a transaction waits no longer than that for each lock.
+    static func lockPatience(_ patience: Duration) -> SQL {
+        let timeout = "\(patience / .milliseconds(1))ms"
+        return "SELECT set_config('lock_timeout', \(timeout), true)"
+    }
+
     public func query(_ statement: SQL) async throws(PostgresError) -> Rows {
         let rows = try await exchange([statement])
         guard let first = rows.first else { throw .unexpectedShape("no result") }

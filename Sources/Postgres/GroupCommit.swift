@@ -41,13 +41,12 @@ public final class GroupCommit {
     ) {
         let keys = DoubtfulKeys()
         let runner = LoneWrites(database, keys, lockPatience: lockPatience)
+        let isOfOneKey = { (write: StatementQueue.Entry, batch: [StatementQueue.Entry]) in write.key == batch[0].key }
         let heldUp = StatementQueue(
-            database, batchLimit: batchLimit, concurrency: 1,
-            fits: { write, batch in write.key == batch[0].key },
+            database, batchLimit: batchLimit, concurrency: 1, fits: isOfOneKey,
             run: { batch in await runner.run(batch, handingOverTo: nil) })
         let alone = StatementQueue(
-            database, batchLimit: batchLimit, concurrency: 1,
-            fits: { write, batch in write.key == batch[0].key },
+            database, batchLimit: batchLimit, concurrency: 1, fits: isOfOneKey,
             run: { batch in
                 if keys.heldUp.contains(batch[0].key) {
                     heldUp.takeOver(batch)
@@ -122,12 +121,12 @@ private struct LoneWrites {
 
     private let database: Database
     private let keys: DoubtfulKeys
-    private let lockPatience: String
+    private let lockPatience: SQL
 
     init(_ database: Database, _ keys: DoubtfulKeys, lockPatience: Duration) {
         self.database = database
         self.keys = keys
-        self.lockPatience = "\(lockPatience / .milliseconds(1))"
+        self.lockPatience = Transaction.lockPatience(lockPatience)
     }
 
     /// Runs writes of one key. Once one of them could not get its lock the others have waited for as long: all go to the
@@ -154,10 +153,7 @@ private struct LoneWrites {
             attempts += 1
             do {
                 // With the session to itself: nobody else's statement is to wait behind this one for its lock.
-                let results = try await database.transaction { transaction in
-                    try await transaction.exchange(
-                        ["SELECT set_config('lock_timeout', \(lockPatience), true)", statement])
-                }
+                let results = try await database.transaction { try await $0.exchange([lockPatience, statement]) }
                 return results.last.map { .success($0) } ?? .failure(.unexpectedShape("no result"))
             } catch let error as PostgresError {
                 if !error.isRetryable || attempts == Self.attemptLimit { return .failure(error) }

@@ -97,8 +97,7 @@ public struct Migrator: Sendable {
                     ])
                     // Somebody else may have applied it while this one waited for the lock.
                     guard try await pending(transaction).first?.number == next.number else { return }
-                    let patience = "\(lockPatience / .milliseconds(1))ms"
-                    _ = try await transaction.query("SELECT set_config('lock_timeout', \(patience), true)")
+                    _ = try await transaction.query(Transaction.lockPatience(lockPatience))
                     try await transaction.run(script: next.sql)
                     _ = try await transaction.query(
                         """
