@@ -34,7 +34,6 @@ final class Backend {
         sealing = Sealing(trailKeys, random: random)
         self.trailKeys = trailKeys
         self.trailHead = trailHead ?? TrailHead(isOn: false)
-        ledger = Ledger(
-            database: database, random: random, sealing: sealing, comparesClocks: clock.isTimeOfDay)
+        ledger = Ledger(database: database, random: random, sealing: sealing, comparesClocks: clock.isTimeOfDay)
     }
 }

@@ -6,6 +6,8 @@ import SQL
 enum LogStatements {
     /// Entries that share a transaction of the sequencer at most.
     static let batchLimit = 4_096
+    /// Families that have written within it are looked at in every round of the sequencer, all others in every hundredth.
+    static let recency = Timestamp.Span.minutes(2)
 
     /// Entries that are in the chains and not in the log, of families that have written since then.
     static func pending(since: Timestamp) -> SQL {
@@ -20,7 +22,8 @@ enum LogStatements {
             ORDER BY e.n LIMIT 512
         ) e
         -- Also where this machine's clock is ahead of the one that the families' clocks were set by.
-        WHERE c.ts > least(\(since), statement_timestamp() - interval '2 minutes') AND c.seq > l.last
+        WHERE c.ts > least(\(since), statement_timestamp() - \(recency.microseconds) * interval '1 microsecond')
+            AND c.seq > l.last
         ORDER BY e.at, e.family_id LIMIT 4096
         """
     }

@@ -38,8 +38,6 @@ final class Sequencer {
     }
 
     static let period = Duration.milliseconds(400)
-    /// Families that have written within it are looked at in every round, all others in every hundredth.
-    private static let recency = Timestamp.Span.minutes(2)
 
     private let database: Database
     private let keys: TrailKeys
@@ -89,7 +87,7 @@ final class Sequencer {
         let isSweep = rounds % 100 == 0
         rounds += 1
         let outcome = try await database.transaction { transaction in
-            Confined(value: try await work(transaction, now, isSweep ? .epoch : now - Self.recency))
+            Confined(value: try await work(transaction, now, isSweep ? .epoch : now - LogStatements.recency))
         }.value
         try reach(.committed)
         if let newest = outcome.newest { highest = newest.checkpoint }

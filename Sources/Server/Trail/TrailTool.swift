@@ -22,8 +22,7 @@ struct TrailTool {
         self.clock = clock
         self.random = random
         sealing = Sealing(keys, random: random)
-        ledger = Ledger(
-            database: database, random: random, sealing: sealing, comparesClocks: clock.isTimeOfDay)
+        ledger = Ledger(database: database, random: random, sealing: sealing, comparesClocks: clock.isTimeOfDay)
     }
 
     /// What an act of the command line carries.

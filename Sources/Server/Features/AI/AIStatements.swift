@@ -62,13 +62,7 @@ enum AIStatements {
                 (SELECT count(*) FROM excuses x WHERE x.family_id = n.family_id AND x.author_id = n.recipient_id
                     AND x.category = 'time_conflict' AND x.at > \(now - .days(7)) AND x.at <= \(now)) AS time_conflicts,
                 h.category_total, h.category_completed, h.overall_total, h.overall_completed,
-                (SELECT coalesce(string_agg((extract(epoch FROM a.at) * 1000000)::bigint::text, ',' ORDER BY a.at), '')
-                    FROM ai_mediation_events a WHERE a.family_id = n.family_id AND a.nag_id = n.id
-                    -- By the family's time, which never goes back: a clock set back must not uncount them.
-                    AND a.prompt_type = 'push_back' AND a.sync_ts >= n.cycle_started_at) AS push_backs,
-                (SELECT max(a.at) FROM ai_mediation_events a WHERE a.family_id = n.family_id AND a.nag_id = n.id
-                    AND a.prompt_type = 'push_back' AND a.sync_ts < n.cycle_started_at) AS earlier_push_back,
-                o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes,
+                b.push_backs, b.earlier_push_back, o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes,
                 rp.prefs AS recipient_prefs, f.time_zone, k.quiet_hours_start AS child_quiet_start,
                 k.quiet_hours_end AS child_quiet_end
                 """
@@ -94,6 +88,14 @@ enum AIStatements {
                 FROM nags y WHERE y.family_id = n.family_id AND y.recipient_id = n.recipient_id AND y.id <> n.id
                     AND y.status IN ('completed', 'missed')
             ) h ON true
+            LEFT JOIN LATERAL (
+                -- By the family's time, which never goes back: a clock set back must not uncount them.
+                SELECT coalesce(string_agg((extract(epoch FROM a.at) * 1000000)::bigint::text, ',' ORDER BY a.at)
+                                FILTER (WHERE a.sync_ts >= n.cycle_started_at), '') AS push_backs,
+                       max(a.at) FILTER (WHERE a.sync_ts < n.cycle_started_at) AS earlier_push_back
+                FROM ai_mediation_events a
+                WHERE a.family_id = n.family_id AND a.nag_id = n.id AND a.prompt_type = 'push_back'
+            ) b ON true
             """
         }
     }

@@ -38,14 +38,7 @@ enum ConsentStatements {
     /// whose consent is found without asking what they are, or null.
     static func givers(of type: ConsentType, in family: SQL, guardian: SQL) -> SQL {
         """
-        CASE WHEN EXISTS (SELECT 1 FROM consents consent
-                          WHERE consent.family_id = \(family) AND consent.consent_type = \(type)
-                          AND consent.revoked_at IS NULL
-                          AND (consent.user_id = \(guardian)
-                               OR EXISTS (SELECT 1 FROM memberships granter
-                                          WHERE granter.family_id = consent.family_id
-                                          AND granter.user_id = consent.user_id
-                                          AND granter.status = 'active' AND granter.role = 'guardian'))) THEN NULL
+        CASE WHEN \(inForce(type, user: guardian, family: family)) THEN NULL
              ELSE ARRAY(SELECT consent.user_id FROM consents consent
                         WHERE consent.family_id = \(family) AND consent.consent_type = \(type)
                         AND consent.revoked_at IS NULL) END
