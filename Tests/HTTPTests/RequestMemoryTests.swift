@@ -40,18 +40,25 @@ struct RequestMemoryTests {
         return HTTPTests.answers(in: await client.receiveAll())
     }
 
+    /// Runs `body` while a request holds 60,000 octets, and has that one answered then.
+    private func whileHeld(_ port: UInt16, _ body: () async throws -> Void) async throws {
+        let holder = Client(port: port)
+        holder.send(post("/first", 60_000))
+        await first.arrived()
+        try await body()
+        await first.open()
+        #expect(HTTPTests.answers(in: await holder.receive(until: "60000")).map(\.status) == [200])
+    }
+
     @Test("what is held is refused to others, and given back with the answer")
     func held() async throws {
         try await withScarceServer { _, port in
-            let holder = Client(port: port)
-            holder.send(post("/first", 60_000))
-            await first.arrived()
-            let refused = try #require(await answers(to: post("/", 60_000), port).first)
-            #expect(refused.status == 503 && refused["retry-after"] == "1" && refused["connection"] == "close")
-            #expect(await answers(to: post("/", 30_000), port).map(\.text) == ["30000"], "there is room for that")
-            #expect(await answers(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", port).map(\.text) == ["root"])
-            await first.open()
-            #expect(HTTPTests.answers(in: await holder.receive(until: "60000")).map(\.status) == [200])
+            try await whileHeld(port) {
+                let refused = try #require(await answers(to: post("/", 60_000), port).first)
+                #expect(refused.status == 503 && refused["retry-after"] == "1" && refused["connection"] == "close")
+                #expect(await answers(to: post("/", 30_000), port).map(\.text) == ["30000"], "there is room for that")
+                #expect(await answers(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", port).map(\.text) == ["root"])
+            }
             #expect(await answers(to: post("/", 60_000), port).map(\.text) == ["60000"])
         }
     }
@@ -71,17 +78,14 @@ struct RequestMemoryTests {
     @Test("what comes behind a request under way counts too, and is refused after the answer")
     func readAhead() async throws {
         try await withScarceServer { _, port in
-            let holder = Client(port: port)
-            holder.send(post("/first", 60_000))
-            await first.arrived()
-            let client = Client(port: port)
-            client.send("GET /second HTTP/1.1\r\nHost: a\r\n\r\n" + post("/", 60_000))
-            await second.arrived()
-            await second.open()
-            let both = HTTPTests.answers(in: await client.receiveAll())
-            #expect(both.map(\.status) == [200, 503] && both.first?.text == "second")
-            await first.open()
-            #expect(HTTPTests.answers(in: await holder.receive(until: "60000")).map(\.status) == [200])
+            try await whileHeld(port) {
+                let client = Client(port: port)
+                client.send("GET /second HTTP/1.1\r\nHost: a\r\n\r\n" + post("/", 60_000))
+                await second.arrived()
+                await second.open()
+                let both = HTTPTests.answers(in: await client.receiveAll())
+                #expect(both.map(\.status) == [200, 503] && both.first?.text == "second")
+            }
             #expect(await answers(to: post("/", 90_000), port).map(\.text) == ["90000"])
         }
     }

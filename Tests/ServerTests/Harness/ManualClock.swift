@@ -1,4 +1,5 @@
 import Domain
+import SeededNumbers
 import Server
 import Synchronization
 
@@ -16,16 +17,9 @@ final class ManualClock: WallClock {
 
 /// Random bytes that are the same in every run, in the order they are asked for.
 final class SeededRandomness: Randomness {
-    private let state = Mutex<UInt64>(0x6e61_677a)
+    private let numbers = Mutex(SeededNumbers(seed: 0x6e61_677a))
 
     func bytes(_ count: Int) -> [UInt8] {
-        state.withLock { state in
-            (0..<count).map { _ in
-                state &+= 0x9e37_79b9_7f4a_7c15
-                var mixed = (state ^ state >> 30) &* 0xbf58_476d_1ce4_e5b9
-                mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-                return UInt8(truncatingIfNeeded: mixed >> 56)
-            }
-        }
+        numbers.withLock { numbers in (0..<count).map { _ in UInt8(truncatingIfNeeded: numbers.next() >> 56) } }
     }
 }
