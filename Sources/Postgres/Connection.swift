@@ -47,7 +47,7 @@ import SQL
     /// Sends the statements and a synchronisation point, and returns the rows of each.
     /// - Throws: the first statement's refusal, `connectionLost`, or `unavailable` when nothing was sent.
     func exchange(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
-        poller.loop.assertIsolated()
+        poller.assertIsolated()
         guard isOpen else { throw .unavailable("the connection is closed") }
         let result = await withCheckedContinuation { continuation in
             send(statements, continuation)

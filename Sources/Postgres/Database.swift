@@ -172,7 +172,7 @@ public final class Database: Queries {
     // MARK: Waiting for a session
 
     private func acquire(exclusively: Bool) async throws(PostgresError) -> Connection {
-        poller.loop.assertIsolated()
+        poller.assertIsolated()
         if waiters.isEmpty, let connection = free(exclusively: exclusively) {
             give(connection, exclusively: exclusively)
             return connection

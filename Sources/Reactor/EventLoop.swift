@@ -10,10 +10,9 @@ public actor EventLoop {
     nonisolated let executor: LoopExecutor
     private nonisolated let name: String
     private nonisolated let isStopRequested = Atomic(false)
-    private nonisolated let epoll: Int32
 
     /// Descriptors, timers and tasks of this loop.
-    public private(set) lazy var poller = Poller(loop: self, epoll: epoll, wakeDescriptor: executor.wakeDescriptor)
+    public let poller: Poller
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
@@ -21,13 +20,12 @@ public actor EventLoop {
     public init(name: String) throws(SystemError) {
         self.name = name
         executor = try LoopExecutor()
-        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        let epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard epoll >= 0 else { throw .last("epoll_create1") }
+        poller = Poller(epoll: epoll, executor: executor)
         let refused = CLinuxWatch(epoll, EPOLL_CTL_ADD, executor.wakeDescriptor, 0, UInt32(CLinuxReadable))
         guard refused == 0 else { throw SystemError(call: "epoll_ctl", number: -refused) }
     }
-
-    deinit { close(epoll) }
 
     /// Runs the loop on the calling thread until `stop`.
     public nonisolated func run() {
@@ -35,9 +33,7 @@ public actor EventLoop {
         defer { executor.leaveThread() }
         while !isStopRequested.load(ordering: .acquiring) {
             executor.runQueuedJobs()
-            assumeIsolated { loop in
-                loop.poller.turn(hasJobs: { loop.executor.hasJobs }, onWake: { loop.executor.collectInbox() })
-            }
+            assumeIsolated { $0.poller.turn() }
         }
     }
 
@@ -46,7 +42,8 @@ public actor EventLoop {
         try Thread.start(name: name) { self.run() }
     }
 
-    /// Lets `run` return after the turn under way; callable from any thread.
+    /// Lets `run` return after the turn under way and the jobs that are queued then; callable from any thread. Descriptors and
+    /// timers are looked at no more; tasks that are resumed later still run, see `LoopExecutor.leaveThread`.
     public nonisolated func stop() {
         isStopRequested.store(true, ordering: .releasing)
         executor.wake()

@@ -1,4 +1,5 @@
 import CLinux
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -17,12 +18,15 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
 
     fileprivate struct Entry {
         let job: UnownedJob
-        let isOfTask: Bool
+        /// What the job was enqueued on; nil is the serial executor.
+        let taskExecutor: LoopTaskExecutor?
     }
 
     private struct Inbox {
         var entries: [Entry] = []
         var isWakePending = false
+        /// The loop's thread has ended: a wake starts `runUntilEmpty` on a thread of the system's pool.
+        var hasLoopEnded = false
     }
 
     private let inbox = Locked(Inbox())
@@ -42,27 +46,49 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
         threadNumber.store(UInt(pthread_self()), ordering: .releasing)
     }
 
-    /// The calling thread stops being the one that runs jobs: the system may give its number to another.
-    func leaveThread() { threadNumber.store(0, ordering: .releasing) }
+    /// Ends the calling thread's time as the loop's thread, after all queued jobs have run. Jobs enqueued from then on run
+    /// on a thread of the system's pool, still one at a time: a task that awaits something of this loop never hangs.
+    func leaveThread() { runUntilEmpty() }
+
+    /// Runs jobs on the calling thread until none is left. No other thread may run jobs meanwhile.
+    private func runUntilEmpty() {
+        adoptCurrentThread()
+        while true {
+            let isDone = inbox.withLock { inbox in
+                local.append(contentsOf: inbox.entries)
+                inbox.entries.removeAll()
+                guard local.isEmpty else { return false }
+                inbox.hasLoopEnded = true
+                inbox.isWakePending = false
+                // Within the lock: the next thread to run jobs starts only after it.
+                threadNumber.store(0, ordering: .releasing)
+                return true
+            }
+            if isDone { return }
+            runQueuedJobs()
+        }
+    }
 
     var isOnLoopThread: Bool { threadNumber.load(ordering: .relaxed) == UInt(pthread_self()) }
 
-    /// The preferred executor of tasks on this loop.
-    private(set) lazy var tasks = LoopTaskExecutor(loop: self)
-
-    func enqueue(_ job: consuming ExecutorJob) { enqueue(Entry(job: UnownedJob(job), isOfTask: false)) }
+    func enqueue(_ job: consuming ExecutorJob) { enqueue(Entry(job: UnownedJob(job), taskExecutor: nil)) }
 
     fileprivate func enqueue(_ entry: Entry) {
         if isOnLoopThread {
             local.append(entry)
             return
         }
-        let mustWake = inbox.withLock { inbox in
+        let (mustWake, hasLoopEnded) = inbox.withLock { inbox in
             inbox.entries.append(entry)
             defer { inbox.isWakePending = true }
-            return !inbox.isWakePending
+            return (!inbox.isWakePending, inbox.hasLoopEnded)
         }
-        if mustWake { wake() }
+        guard mustWake else { return }
+        if hasLoopEnded {
+            DispatchQueue.global().async { self.runUntilEmpty() }
+        } else {
+            wake()
+        }
     }
 
     /// Makes the loop look at its inbox; callable from any thread.
@@ -88,10 +114,9 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     func runQueuedJobs() {
         swap(&local, &running)
         let serial = unsafe asUnownedSerialExecutor()
-        let task = unsafe tasks.asUnownedTaskExecutor()
         for entry in running {
-            if entry.isOfTask {
-                unsafe entry.job.runSynchronously(on: task)
+            if let taskExecutor = entry.taskExecutor {
+                unsafe entry.job.runSynchronously(on: taskExecutor.asUnownedTaskExecutor())
             } else {
                 unsafe entry.job.runSynchronously(on: serial)
             }
@@ -108,14 +133,14 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     func isIsolatingCurrentContext() -> Bool? { isOnLoopThread }
 }
 
-/// The task-executor side of a `LoopExecutor`.
+/// The task-executor side of a `LoopExecutor`, which it keeps alive: a suspended task may outlive its loop.
 final class LoopTaskExecutor: TaskExecutor {
-    private unowned let loop: LoopExecutor
+    private let loop: LoopExecutor
 
-    fileprivate init(loop: LoopExecutor) { self.loop = loop }
+    init(loop: LoopExecutor) { self.loop = loop }
 
     func enqueue(_ job: consuming ExecutorJob) {
-        loop.enqueue(LoopExecutor.Entry(job: UnownedJob(job), isOfTask: true))
+        loop.enqueue(LoopExecutor.Entry(job: UnownedJob(job), taskExecutor: self))
     }
 
     func asUnownedTaskExecutor() -> UnownedTaskExecutor { unsafe UnownedTaskExecutor(ordinary: self) }

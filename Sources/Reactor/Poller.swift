@@ -7,12 +7,13 @@ import Glibc
 public final class Poller {
     /// The monotonic clock as read at the start of this turn.
     public private(set) var now = MonotonicTime.now()
-    public unowned let loop: EventLoop
 
     private static let eventsPerTurn = 256
 
     private let epoll: Int32
-    private let wakeDescriptor: Int32
+    private let executor: LoopExecutor
+    /// The preferred executor of tasks on this loop.
+    private let tasks: LoopTaskExecutor
     private var watches: [Watch?] = []
     private var lastGeneration: UInt32 = 0
     private var timers = TimerQueue()
@@ -25,11 +26,17 @@ public final class Poller {
         var interest: Interest
     }
 
-    init(loop: EventLoop, epoll: Int32, wakeDescriptor: Int32) {
-        self.loop = loop
+    /// - Parameter epoll: closed with the poller.
+    init(epoll: Int32, executor: LoopExecutor) {
         self.epoll = epoll
-        self.wakeDescriptor = wakeDescriptor
+        self.executor = executor
+        tasks = LoopTaskExecutor(loop: executor)
     }
+
+    deinit { close(epoll) }
+
+    /// Traps unless the caller runs on this loop.
+    public func assertIsolated() { assert(executor.isOnLoopThread, "not on the event loop's thread") }
 
     // MARK: Descriptors
 
@@ -70,29 +77,30 @@ public final class Poller {
 
     public func cancel(_ timer: TimerID) { timers.cancel(timer) }
 
-    /// Runs `action` once, just before the loop next waits: the place to send what a turn has gathered in one write.
+    /// Runs `action` once, just before the loop next waits: the place to send what a turn has gathered in one write. Called
+    /// from such an action, it runs `action` in the next turn, which then waits for nothing.
     public func atEndOfTurn(_ action: @escaping () -> Void) { endOfTurn.append(action) }
 
     /// Starts a task on this loop. What it captures lives on the loop and stays there, so it need not be Sendable.
     public func spawn(_ body: @escaping () async -> Void) {
         // Sound because both ends are this loop: the box is opened on the thread that made it.
         let confined = Confined(value: body)
-        Task(executorPreference: loop.executor.tasks) { await confined.value() }
+        Task(executorPreference: tasks) { await confined.value() }
     }
 
     // MARK: Turning
 
-    /// Waits for events (no longer than the next timer, not at all when there are jobs to run) and delivers them.
-    func turn(hasJobs: () -> Bool, onWake: () -> Void) {
+    /// Waits for events (no longer than the next timer, not at all when there is something to run) and delivers them.
+    func turn() {
         runEndOfTurn()
-        let timeout = hasJobs() ? 0 : timeoutInMilliseconds()
+        let timeout = executor.hasJobs || !endOfTurn.isEmpty ? 0 : timeoutInMilliseconds()
         let count = unsafe events.withUnsafeMutableBufferPointer { events in
             unsafe CLinuxWait(epoll, events.baseAddress, Int32(events.count), timeout)
         }
         now = .now()
         for index in 0..<max(0, Int(count)) {
             let event = events[index]
-            if event.descriptor == wakeDescriptor { onWake() } else { deliver(event) }
+            if event.descriptor == executor.wakeDescriptor { executor.collectInbox() } else { deliver(event) }
         }
         while let action = timers.takeDue(at: now) { action() }
     }

@@ -1,0 +1,97 @@
+import Dispatch
+import Reactor
+import Testing
+
+@Suite("What a loop owes to tasks that outlive it")
+struct LoopEndTests {
+    /// Runs `body` while a loop serves, ends the loop, and returns when its thread has left it.
+    private func run(_ body: @Sendable (EventLoop) async throws -> Void) async throws {
+        let loop = try EventLoop(name: "test")
+        try await withThrowingTaskGroup { group in
+            group.addTask {
+                await withCheckedContinuation { ended in
+                    DispatchQueue.global().async {
+                        loop.run()
+                        ended.resume()
+                    }
+                }
+            }
+            try await body(loop)
+            loop.stop()
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("a task that is resumed when its loop is gone runs to its end")
+    func resumedAfterTheEnd() async throws {
+        let (gate, task) = (Gate(), Outcome())
+        try await run { loop in
+            try await loop.task { poller in
+                poller.spawn {
+                    await gate.wait()
+                    poller.assertIsolated()
+                    task.finish(with: 42)
+                }
+            }
+        }
+        gate.open()
+        #expect(await task.value() == 42)
+    }
+
+    @Test("what is asked of a loop that has ended is answered")
+    func askedAfterTheEnd() async throws {
+        let loop = try EventLoop(name: "test")
+        loop.stop()
+        loop.run()
+        let answers = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 1...100 {
+                group.addTask {
+                    try await loop.task { poller in
+                        poller.assertIsolated()
+                        return number
+                    }
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        #expect(answers == 5_050)
+    }
+}
+
+/// Lets waiting tasks go on once it is open.
+private actor Gate {
+    private var isOpen = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func wait() async {
+        if isOpen { return }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    nonisolated func open() { Task { await letAllPass() } }
+
+    private func letAllPass() {
+        isOpen = true
+        waiting.forEach { $0.resume() }
+        waiting = []
+    }
+}
+
+/// What a task came to.
+private actor Outcome {
+    private var result: Int?
+    private var waiting: [CheckedContinuation<Int, Never>] = []
+
+    nonisolated func finish(with value: Int) { Task { await set(value) } }
+
+    private func set(_ value: Int) {
+        result = value
+        waiting.forEach { $0.resume(returning: value) }
+        waiting = []
+    }
+
+    func value() async -> Int {
+        if let result { return result }
+        return await withCheckedContinuation { waiting.append($0) }
+    }
+}

@@ -1,0 +1,119 @@
+import Glibc
+import Reactor
+import Testing
+
+@Suite("Readiness, descriptors and turns")
+struct PollerTests {
+    private func onLoop<Value: Sendable>(
+        _ body: @escaping @Sendable (Poller) async throws -> Value
+    ) async throws -> Value {
+        let loop = try EventLoop(name: "test")
+        try loop.start()
+        defer { loop.stop() }
+        return try await loop.task(body)
+    }
+
+    @Test("a handler is told again and again until it has read, and not after unwatch")
+    func levelTriggered() async throws {
+        let told = try await onLoop { poller in
+            let pipe = try Pipe()
+            pipe.write("ab")
+            return try await withCheckedThrowingContinuation { done in
+                var told: [String] = []
+                let handler = Handler {
+                    told.append(pipe.readByte())
+                    if told.count == 2 {
+                        poller.unwatch(pipe.reader)
+                        pipe.write("c")
+                        poller.schedule(at: poller.now + .milliseconds(1)) { done.resume(returning: told) }
+                    }
+                }
+                do { try poller.watch(pipe.reader, for: .readable, handler) } catch { done.resume(throwing: error) }
+            }
+        }
+        #expect(told == ["a", "b"])
+    }
+
+    @Test("an event of a closed descriptor never reaches the next owner of its number")
+    func reusedDescriptor() async throws {
+        let outcome = try await onLoop { poller in
+            let pipes = [try Pipe(), try Pipe()]
+            // Both are readable in one turn. Whichever is told first replaces the other under the same number.
+            for pipe in pipes { pipe.write("x") }
+            return try await withCheckedThrowingContinuation { done in
+                var isReplaced = false
+                var toldOfNew = false
+                do {
+                    for (pipe, other) in [(pipes[0], pipes[1]), (pipes[1], pipes[0])] {
+                        try poller.watch(
+                            pipe.reader, for: .readable,
+                            Handler {
+                                _ = pipe.readByte()
+                                guard !isReplaced else { return }
+                                isReplaced = true
+                                poller.unwatch(other.reader)
+                                let number = other.reader
+                                // A pipe without content takes the number over; nothing is to be told of it.
+                                guard let new = try? Pipe(), dup2(new.reader, number) == number else { return }
+                                try? poller.watch(number, for: .readable, Handler { toldOfNew = true })
+                                poller.schedule(at: poller.now + .milliseconds(1)) {
+                                    withExtendedLifetime(new) { done.resume(returning: (isReplaced, toldOfNew)) }
+                                }
+                            })
+                    }
+                } catch { done.resume(throwing: error) }
+            }
+        }
+        #expect(outcome == (true, false))
+    }
+
+    @Test("an action queued for the end of a turn by another such action runs, though nothing else happens")
+    func endOfTurnAgain() async throws {
+        let order = try await onLoop { poller in
+            await withCheckedContinuation { (done: CheckedContinuation<[Int], Never>) in
+                var order: [Int] = []
+                poller.atEndOfTurn {
+                    order.append(1)
+                    poller.atEndOfTurn {
+                        order.append(2)
+                        poller.atEndOfTurn { done.resume(returning: order + [3]) }
+                    }
+                }
+            }
+        }
+        #expect(order == [1, 2, 3])
+    }
+}
+
+private final class Handler: ReadinessHandler {
+    private let body: () -> Void
+
+    init(_ body: @escaping () -> Void) { self.body = body }
+
+    func ready(_ events: Readiness) { body() }
+}
+
+/// A pipe that is closed with the value.
+private final class Pipe {
+    let reader: Int32
+    private let writer: Int32
+
+    init() throws {
+        var descriptors: [Int32] = [0, 0]
+        guard pipe(&descriptors) == 0 else { throw SystemError(call: "pipe", number: errno) }
+        (reader, writer) = (descriptors[0], descriptors[1])
+    }
+
+    deinit {
+        close(reader)
+        close(writer)
+    }
+
+    func write(_ text: String) { _ = Glibc.write(writer, text, text.utf8.count) }
+
+    /// One byte as text; empty where there is none.
+    func readByte() -> String {
+        var byte: UInt8 = 0
+        return read(reader, &byte, 1) == 1 ? String(UnicodeScalar(byte)) : ""
+    }
+}
