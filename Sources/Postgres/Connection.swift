@@ -149,7 +149,7 @@ import SQL
             underway.removeFirst()
             exchange.finish()
             armWatchdog()
-        case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
             switch exchange.nextStep() {
             case .execute: exchange.rows.append(unsafe Rows(adopting: result))
             case .prepare(let shape):
@@ -161,6 +161,11 @@ import SQL
         case PGRES_PIPELINE_ABORTED:
             _ = exchange.nextStep()
             unsafe PQclear(result)
+        case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
+            // libpq reports this state until the copy is carried out, which nothing here does.
+            unsafe PQclear(result)
+            exchange.error = .refused(.copyOverConnection)
+            close()
         default:
             let refusal = unsafe Self.refusal(of: result)
             unsafe PQclear(result)
@@ -195,7 +200,7 @@ import SQL
         let lost = underway
         underway.removeAll()
         for exchange in lost {
-            exchange.error = .connectionLost
+            if exchange.error == nil { exchange.error = .connectionLost }
             exchange.finish()
         }
         onClose(self)

@@ -102,10 +102,10 @@ public final class Database: Queries {
         let transaction = Transaction(connection)
         do {
             let value = try await body(transaction)
-            try await transaction.finish("COMMIT")
+            try await transaction.commit()
             return value
         } catch {
-            do { try await transaction.finish("ROLLBACK") } catch { connection.close() }
+            do { try await transaction.rollBack() } catch { connection.close() }
             throw error
         }
     }
@@ -177,7 +177,8 @@ public final class Database: Queries {
             give(connection, exclusively: exclusively)
             return connection
         }
-        guard waiters.count < limits.queue, !isClosed else { throw .unavailable("too many requests are waiting") }
+        guard !isClosed else { throw Self.closed }
+        guard waiters.count < limits.queue else { throw .unavailable("too many requests are waiting") }
         let deadline = poller.now + limits.queuePatience
         let granted = await withCheckedContinuation { continuation in
             let ticket = waiters.add(continuation, exclusively: exclusively)
@@ -186,10 +187,12 @@ public final class Database: Queries {
             serveWaiters()
         }
         guard let connection = granted?.value else {
-            throw .unavailable(lastFailure ?? "no session became free in time")
+            throw isClosed ? Self.closed : .unavailable(lastFailure ?? "no session became free in time")
         }
         return connection
     }
+
+    private static let closed = PostgresError.unavailable("the pool of sessions is closed")
 
     /// From here on the session is taken, whether anything was sent on it yet or not: the loop may turn in between.
     private func give(_ connection: Connection, exclusively: Bool) {
@@ -256,10 +259,19 @@ public final class Transaction: Queries {
         try await connection.run(script: script)
     }
 
-    fileprivate func finish(_ statement: SQL) async throws(PostgresError) {
-        guard isBegun, !isOver else { return }
+    /// - Throws: also when a statement had failed before, which the caller of the transaction may have ignored.
+    fileprivate func commit() async throws(PostgresError) {
+        guard let rows = try await end("COMMIT"), rows.command != "COMMIT" else { return }
+        throw .refused(.rolledBack)
+    }
+
+    fileprivate func rollBack() async throws(PostgresError) { _ = try await end("ROLLBACK") }
+
+    /// Nil when there is nothing to end.
+    private func end(_ statement: SQL) async throws(PostgresError) -> Rows? {
+        guard isBegun, !isOver else { return nil }
         isOver = true
-        _ = try await connection.exchange([statement])
+        return try await connection.exchange([statement]).first
     }
 }
 

@@ -17,6 +17,15 @@ public enum PostgresError: Error, Sendable, Hashable {
         public let sqlState: String
         public let constraint: String?
         public let table: String?
+        /// A `COPY` that reads from or writes to the client.
+        static let copyOverConnection = Refusal(
+            sqlState: "0A000", constraint: nil, table: nil,
+            message: "COPY FROM STDIN and COPY TO STDOUT are not supported")
+        /// PostgreSQL answers `COMMIT` of an aborted transaction with success and rolls it back.
+        static let rolledBack = Refusal(
+            sqlState: "25P02", constraint: nil, table: nil,
+            message: "the transaction was rolled back because one of its statements had failed")
+
         /// May quote values: for no log. `nagz migrate` alone shows it, to the operator whose statement it is about.
         public let message: String
     }

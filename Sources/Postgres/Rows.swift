@@ -14,6 +14,9 @@ import Domain
     /// How many rows the statement, or what it was merged into, inserted, updated or deleted (or selected).
     public var affected: Int { Int(unsafe String(cString: PQcmdTuples(result))) ?? 0 }
 
+    /// What the database says it did: `COMMIT`, or `INSERT 0 1`.
+    var command: String { unsafe String(cString: PQcmdStatus(result)) }
+
     init(adopting result: OpaquePointer) {
         unsafe self.result = unsafe result
         (whole, firstRow, firstColumn) = (nil, 0, 0)

@@ -85,6 +85,59 @@ import Testing
         }
     }
 
+    @Test("a transaction whose statement failed is not committed, even where the failure was ignored")
+    func commitOfAnAbortedTransaction() async throws {
+        try await withDatabase { database in
+            _ = try await database.query("CREATE TABLE thing (id bigint PRIMARY KEY)")
+            let error = await #expect(throws: PostgresError.self) {
+                try await database.transaction { transaction in
+                    _ = try await transaction.query("INSERT INTO thing VALUES (1)")
+                    _ = try? await transaction.query("INSERT INTO thing VALUES (1)")
+                }
+            }
+            #expect(error?.sqlState == "25P02")
+            #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 0)
+        }
+    }
+
+    @Test(
+        "a script that copies over the connection is refused, and the next statement gets a session",
+        arguments: [
+            "COPY thing FROM STDIN", "COPY thing TO STDOUT", "SELECT 1; COPY thing TO STDOUT; SELECT 2",
+        ])
+    func copyInAScript(script: String) async throws {
+        var limits = Database.Limits()
+        limits.connections = 1
+        try await withDatabase(limits) { database in
+            _ = try await database.query("CREATE TABLE thing (id bigint PRIMARY KEY)")
+            let error = await #expect(throws: PostgresError.self) {
+                try await database.transaction { try await $0.run(script: script) }
+            }
+            #expect(error?.sqlState == "0A000")
+            #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 0)
+        }
+    }
+
+    @Test("a migration without a statement is applied", arguments: ["", "-- Nothing to do.\n", " ;; "])
+    func emptyMigration(sql: String) async throws {
+        try await withDatabase { database in
+            let file = try #require(Migrator.Migration(fileName: "0001_nothing.sql", sql: sql))
+            let migrator = try Migrator([file])
+            try await migrator.run(database) { _ in }
+            #expect(try await migrator.pending(database).isEmpty)
+        }
+    }
+
+    @Test("a closed pool says so")
+    func closedPool() async throws {
+        try await withDatabase { database in
+            _ = try await database.query("SELECT 1")
+            database.close()
+            let error = await #expect(throws: PostgresError.self) { _ = try await database.query("SELECT 1") }
+            #expect(error == .unavailable("the pool of sessions is closed"))
+        }
+    }
+
     @Test("closing ends attempts to connect at once: an unfinished one would hold up the database's other sessions")
     func closingGivesUpAttempts() async throws {
         let listener = try SilentListener()

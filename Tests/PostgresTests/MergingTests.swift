@@ -217,7 +217,8 @@ import Testing
         limits.queue = 3
         limits.queuePatience = .milliseconds(200)
         try await withDatabase(limits) { database in
-            _ = try await database.query("SELECT 1")
+            // To open the session may take longer than a request waits for it.
+            while database.openConnections == 0 { _ = try? await database.query("SELECT 1") }
             let commits = GroupCommit(database, concurrency: 1)
             try await database.transaction { transaction in
                 _ = try await transaction.query("SELECT 1")
