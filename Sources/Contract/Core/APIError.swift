@@ -1,20 +1,20 @@
+import Domain
 import JSON
 
-/// The closed set of error codes, each with the one status it travels with.
+/// The closed set of error codes, each with the one status it travels with. A finer reason goes into
+/// `APIError.reason`.
 public enum ErrorCode: String, Sendable, CaseIterable, WireEnumeration {
     case malformedRequest = "MALFORMED_REQUEST"
-    case authenticationRequired = "AUTHN_REQUIRED"
     case authenticationFailed = "AUTHN_FAILED"
-    case accountDeleted = "ACCOUNT_DELETED"
     case authorizationDenied = "AUTHZ_DENIED"
     case policyForbidden = "POLICY_FORBIDDEN"
-    case accountPending = "ACCOUNT_PENDING"
     case notFound = "NOT_FOUND"
     case methodNotAllowed = "METHOD_NOT_ALLOWED"
     case conflict = "CONFLICT"
     case preconditionFailed = "PRECONDITION_FAILED"
     case payloadTooLarge = "PAYLOAD_TOO_LARGE"
-    case validationFailed = "VALIDATION_FAILED"
+    case validationFailed = "VALIDATION_ERROR"
+    case policyInvalidValue = "POLICY_INVALID_VALUE"
     case rateLimited = "RATE_LIMITED"
     case internalError = "INTERNAL_ERROR"
     case unavailable = "UNAVAILABLE"
@@ -22,19 +22,35 @@ public enum ErrorCode: String, Sendable, CaseIterable, WireEnumeration {
     public var status: Int {
         switch self {
         case .malformedRequest: 400
-        case .authenticationRequired, .authenticationFailed, .accountDeleted: 401
-        case .authorizationDenied, .policyForbidden, .accountPending: 403
+        case .authenticationFailed: 401
+        case .authorizationDenied, .policyForbidden: 403
         case .notFound: 404
         case .methodNotAllowed: 405
         case .conflict: 409
         case .preconditionFailed: 412
         case .payloadTooLarge: 413
-        case .validationFailed: 422
+        case .validationFailed, .policyInvalidValue: 422
         case .rateLimited: 429
         case .internalError: 500
         case .unavailable: 503
         }
     }
+}
+
+/// Reasons of refusals that no rule of the domain gives.
+public enum ErrorReason {
+    /// The request carries no access token.
+    public static let tokenMissing = "token_missing"
+    /// The session was ended or has expired.
+    public static let sessionEnded = "session_ended"
+    /// The account is gone: a device removes what it holds of it.
+    public static let accountDeleted = "account_deleted"
+    /// The account waits for a guardian's consent.
+    public static let accountPending = "account_pending"
+    /// A consent that the operation needs is not in force for the person.
+    public static let consentMissing = "consent_missing"
+    /// The person has switched the feature off in their preferences.
+    public static let switchedOff = "switched_off"
 }
 
 /// A refusal as clients see it: what the server throws and what the device client catches. It holds public words
@@ -46,17 +62,26 @@ public struct APIError: Error, Hashable, Sendable {
     public var message: String
     /// The input at fault, by its wire name.
     public var field: String?
+    /// Why, more finely than the code says: a `Domain.Denial`, one of `ErrorReason`, or whatever a newer server adds.
+    public var reason: String?
     /// Seconds after which a retry can help; sent as `Retry-After`.
     public var retryAfter: Int?
 
     public init(
-        _ code: ErrorCode, _ message: String, field: String? = nil, retryAfter: Int? = nil, status: Int? = nil
+        _ code: ErrorCode, _ message: String, field: String? = nil, reason: String? = nil, retryAfter: Int? = nil,
+        status: Int? = nil
     ) {
         self.status = status ?? code.status
         self.code = code
         self.message = message
         self.field = field
+        self.reason = reason
         self.retryAfter = retryAfter
+    }
+
+    /// A refusal by a rule of the domain.
+    public init(_ code: ErrorCode, _ denial: Denial, field: String? = nil) {
+        self.init(code, denial.message, field: field, reason: denial.rawValue)
     }
 
     /// 422 for input that is JSON but not what was asked for.
@@ -100,7 +125,8 @@ public struct ErrorEnvelope: Hashable, WireObject {
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         let error: ErrorFields = try fields.required("error")
-        self.init(APIError(error.code, error.message, field: error.field), requestID: error.requestID)
+        self.init(
+            APIError(error.code, error.message, field: error.field, reason: error.reason), requestID: error.requestID)
     }
 
     public func write(to json: inout JSONWriter) {
@@ -111,10 +137,13 @@ public struct ErrorEnvelope: Hashable, WireObject {
                 json.field("message", error.message)
                 json.field("request_id", requestID)
                 json.key("details")
-                if let field = error.field {
-                    json.object { $0.field("field", field) }
-                } else {
+                if error.field == nil, error.reason == nil {
                     json.null()
+                } else {
+                    json.object { json in
+                        if let field = error.field { json.field("field", field) }
+                        if let reason = error.reason { json.field("reason", reason) }
+                    }
                 }
             }
         }
@@ -127,6 +156,7 @@ private struct ErrorFields: WireInput {
     let message: String
     let requestID: String
     let field: String?
+    let reason: String?
 
     init(_ fields: FieldReader) throws(InvalidInput) {
         code = try fields.required("code")
@@ -134,5 +164,6 @@ private struct ErrorFields: WireInput {
         requestID = try fields.required("request_id")
         let details: JSONObject? = try fields.optional("details")
         field = details?["field"]?.stringValue
+        reason = details?["reason"]?.stringValue
     }
 }

@@ -105,7 +105,7 @@ public actor ServerClient {
             endpoint.request(RefreshRequest(refreshToken: session.refreshToken)), nil)
         if response.status == 401 {
             let refusal = APIError(status: 401, body: response.body.span)
-            throw refusal.code == .accountDeleted ? .accountDeleted : .signedOut
+            throw refusal.reason == ErrorReason.accountDeleted ? .accountDeleted : .signedOut
         }
         let answer: AuthResponse
         do { answer = try endpoint.answer(status: response.status, body: response.body.span) } catch {

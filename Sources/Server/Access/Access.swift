@@ -36,7 +36,7 @@ struct Access {
         guard let row = rows.first else { throw Access.sessionEnded }
         try Access.requireActive(status: try row["status"])
         guard let role: FamilyRole = try row["role"] else {
-            throw APIError(.authorizationDenied, "You are not a member of this family.")
+            throw APIError(.authorizationDenied, .notAMember)
         }
         return try Member(caller, family, role, row)
     }
@@ -60,13 +60,16 @@ struct Access {
             """
     }
 
-    static let sessionEnded = APIError(.authenticationFailed, "The session has ended. Sign in again.")
+    static let sessionEnded = APIError(
+        .authenticationFailed, "The session has ended. Sign in again.", reason: ErrorReason.sessionEnded)
 
     static func requireActive(status: String) throws(APIError) {
         switch status {
         case "active": return
         case "pending_guardian_consent":
-            throw APIError(.accountPending, "This account waits for a guardian's consent.")
+            throw APIError(
+                .authorizationDenied, "This account waits for a guardian's consent.",
+                reason: ErrorReason.accountPending)
         default: throw sessionEnded
         }
     }

@@ -9,7 +9,7 @@ extension Backend {
         let _: NoAnswer = try await ledger.write(caller, in: member.familyID) { queries in
             .denied(kind, to: try await access.member(caller, of: member.familyID, queries), denial)
         }
-        throw APIError(.authorizationDenied, denial.message)
+        throw APIError(.authorizationDenied, denial)
     }
 }
 
@@ -22,15 +22,16 @@ extension Decision {
     /// Refuses a member with 403 and puts that on the trail.
     /// - Parameter kind: such as `member.add.denied`.
     static func denied(_ kind: String, to member: Member, _ denial: Denial, subject: Pseudonym? = nil) -> Decision {
-        denied(
-            kind, to: member, reason: denial.rawValue, subject: subject, APIError(.authorizationDenied, denial.message))
+        denied(kind, to: member, reason: denial.rawValue, subject: subject, APIError(.authorizationDenied, denial))
     }
 
     /// The same for a refusal with words of its own.
     static func denied(
         _ kind: String, to member: Member, reason: String, subject: Pseudonym? = nil, _ refusal: APIError
     ) -> Decision {
-        .refuse(
+        var refusal = refusal
+        refusal.reason = refusal.reason ?? reason
+        return .refuse(
             Act(
                 kind: kind, basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
                 subject: subject, details: ["reason": reason], stampedRows: 0),

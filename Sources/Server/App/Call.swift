@@ -63,7 +63,9 @@ extension VerifiedTokens {
     ///   say: `Access` checks it in the same statement that reads what the request needs.
     func caller(_ token: String?, _ context: CallContext) throws(APIError) -> Caller {
         guard let token else {
-            throw APIError(.authenticationRequired, "Send an access token as Authorization: Bearer.")
+            throw APIError(
+                .authenticationFailed, "Send an access token as Authorization: Bearer.",
+                reason: ErrorReason.tokenMissing)
         }
         let claims = try verify(token, at: context.now)
         return Caller(userID: claims.user, sessionID: claims.session, context: context)

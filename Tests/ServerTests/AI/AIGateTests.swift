@@ -27,7 +27,7 @@ struct AIGateTests {
             try await server.sql("UPDATE sessions SET revoked_at = \(scene.now) WHERE id = \(home.participant.session)")
             try await server.sql("UPDATE users SET status = 'pending_guardian_consent' WHERE id = \(home.child.id)")
             try await server.expectOnly {
-                for (person, code) in [(home.participant, "AUTHN_FAILED"), (home.child, "ACCOUNT_PENDING")] {
+                for (person, code) in [(home.participant, "AUTHN_FAILED"), (home.child, "AUTHZ_DENIED")] {
                     let reply = try await request.send(scene, as: person)
                     #expect(reply.errorCode == code)
                 }

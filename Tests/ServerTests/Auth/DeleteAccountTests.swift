@@ -39,7 +39,7 @@ struct DeleteAccountTests {
             for session in [signedUp, other] {
                 #expect(try await server.status(of: session.accessToken, family.id) == 401)
                 let refusal = try await expectRefusal(401) { try await server.refresh(session.refreshToken) }
-                #expect(refusal.code == .accountDeleted)
+                #expect(refusal.code == .authenticationFailed && refusal.reason == ErrorReason.accountDeleted)
                 try await server.call(API.logOut, RefreshRequest(refreshToken: session.refreshToken))
             }
             let unknown = try await expectRefusal(401) {
@@ -50,7 +50,7 @@ struct DeleteAccountTests {
             }
             #expect(gone == unknown)
             let stranger = try await expectRefusal(401) { try await server.refresh(Secret("nobody's")) }
-            #expect(stranger.code == .authenticationFailed)
+            #expect(stranger.code == .authenticationFailed && stranger.reason == nil)
             #expect(
                 try await server.rows("SELECT id FROM consents WHERE user_id = \(person.id) AND revoked_at IS NULL")
                     .isEmpty)
@@ -90,7 +90,8 @@ struct DeleteAccountTests {
             #expect(try await server.status(of: session.accessToken, family.id) == 401)
             try await expectRefusal(401) { try await server.childLogIn(family.childCode, "Cleo", "4711") }
             #expect(
-                try await expectRefusal(401) { try await server.refresh(session.refreshToken) }.code == .accountDeleted)
+                try await expectRefusal(401) { try await server.refresh(session.refreshToken) }.reason
+                    == ErrorReason.accountDeleted)
             try await expectRefusal(404) { try await delete(family.child.id, server, as: family.guardian) }
         }
     }

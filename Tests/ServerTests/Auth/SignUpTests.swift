@@ -89,11 +89,11 @@ struct SignUpTests {
         try await TestServer.run { server in
             let answer = try await server.signUp("kid@example.org", born: DateOfBirth(wireText: "\(born)T00:00:00Z"))
             #expect(answer.user.status == status)
-            let expected: ErrorCode = status == "active" ? .authorizationDenied : .accountPending
+            let expected = status == "active" ? Denial.notAMember.rawValue : ErrorReason.accountPending
             let reply = try await server.call(
                 "GET", "/api/v1/families/\(FamilyID.outside)", token: answer.accessToken.wireText)
             #expect(reply.status == 403)
-            #expect(reply.errorCode == expected.rawValue)
+            #expect(reply.errorCode == "AUTHZ_DENIED" && reply.errorReason == expected)
             #expect(try await server.logIn("kid@example.org", password: "correct horse").user.status == status)
         }
     }

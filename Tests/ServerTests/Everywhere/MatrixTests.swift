@@ -41,7 +41,7 @@ struct MatrixTests {
                 if let code { #expect(reply.errorCode == code, who) }
                 if reply.status == 401 { #expect(reply.header("www-authenticate") == "Bearer", who) }
             }
-            try await expect("anonymous", token: nil, [401], "AUTHN_REQUIRED")
+            try await expect("anonymous", token: nil, [401], "AUTHN_FAILED")
             try await expect("garbage", token: "garbage", [401], "AUTHN_FAILED")
             try await expect("a development token", token: "dev:\(family.guardian.id)", [401], "AUTHN_FAILED")
             try await expect(
@@ -59,7 +59,7 @@ struct MatrixTests {
             try await expect("signed out", token: server.token(signedOut), [401], "AUTHN_FAILED")
             try await expect("session over", token: server.token(lapsed), [401], "AUTHN_FAILED")
             try await expect("account deleted", token: server.token(deleted), [401], "AUTHN_FAILED")
-            try await expect("pending account", token: server.token(pending), [403], "ACCOUNT_PENDING")
+            try await expect("pending account", token: server.token(pending), [403], "AUTHZ_DENIED")
             if row.concern == .family {
                 try await expect("other family", token: server.token(family.stranger), [403, 404])
                 try await expect("removed member", token: server.token(family.removed), [403, 404])

@@ -64,7 +64,7 @@ struct JoinTests {
                     try await expectRefusal(409) { try await server.call(API.joinFamily, code, as: person) }
                 }
                 let error = try await expectRefusal(403) { try await server.call(API.joinFamily, code, as: young) }
-                #expect(error.code == .accountPending)
+                #expect(error.code == .authorizationDenied && error.reason == ErrorReason.accountPending)
             }
         }
     }

@@ -51,7 +51,8 @@ struct YoungAccountTests {
                     ("/api/v1/consents", ["consent_type": "sms_opt_in"]),
                 ] as [(String, JSONValue)] {
                     let reply = try await server.call("POST", path, token: token, body: body)
-                    #expect(reply.status == 403 && reply.errorCode == ErrorCode.accountPending.rawValue, "\(path)")
+                    #expect(reply.status == 403 && reply.errorCode == "AUTHZ_DENIED", "\(path)")
+                    #expect(reply.errorReason == ErrorReason.accountPending, "\(path)")
                 }
             }
             #expect(try await signIn(server).status == "pending_guardian_consent")

@@ -21,14 +21,14 @@ struct FeedGateTests {
         arguments: [
             Asking(who: "guardian", status: 200), Asking(who: "second guardian", status: 200),
             Asking(who: "participant", status: 200), Asking(who: "child", status: 200),
-            Asking(who: "guest", status: 401, code: "AUTHN_REQUIRED"),
+            Asking(who: "guest", status: 401, code: "AUTHN_FAILED"),
             Asking(who: "ended session", status: 401, code: "AUTHN_FAILED"),
             Asking(who: "expired session", status: 401, code: "AUTHN_FAILED"),
             Asking(who: "deleted account", status: 401, code: "AUTHN_FAILED"),
             Asking(who: "removed", status: 403, code: "AUTHZ_DENIED"),
             Asking(who: "stranger", status: 403, code: "AUTHZ_DENIED"),
             Asking(who: "no family", status: 403, code: "AUTHZ_DENIED"),
-            Asking(who: "pending", status: 403, code: "ACCOUNT_PENDING"),
+            Asking(who: "pending", status: 403, code: "AUTHZ_DENIED"),
         ])
     func gate(_ asking: Asking) async throws {
         try await TestServer.run { server in
@@ -80,7 +80,7 @@ struct FeedGateTests {
             let query = query.replacing("FAMILY", with: home.id.description)
             let reply = try await server.call("GET", "/api/v1/sync/events\(query)", as: home.guardian)
             #expect(reply.status == 422)
-            #expect(reply.errorCode == "VALIDATION_FAILED")
+            #expect(reply.errorCode == "VALIDATION_ERROR")
         }
     }
 

@@ -20,6 +20,8 @@ struct Reply: Sendable {
     var text: String { String(decoding: body, as: UTF8.self) }
     /// The `code` of an error envelope.
     var errorCode: String? { json?["error"]?["code"]?.stringValue }
+    /// The `details.reason` of an error envelope.
+    var errorReason: String? { json?["error"]?["details"]?["reason"]?.stringValue }
 }
 
 /// HTTP/1.1 over a socket of its own for each request, on a thread of its own: as many at once as a test likes.

@@ -95,7 +95,7 @@ struct CreateNagTests {
                 }
             }
             try await server.expectOnly {
-                try await server.expect(.refusal(.authenticationRequired)) {
+                try await server.expect(.refusal(.authenticationFailed)) {
                     try await server.call(API.createNag, good)
                 }
             }

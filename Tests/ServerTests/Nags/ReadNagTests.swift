@@ -53,7 +53,8 @@ struct ReadNagTests {
             let waiting = try await server.account("Wendy", status: "pending_guardian_consent")
             try await server.sql("UPDATE sessions SET revoked_at = now() WHERE user_id = \(family.child.id)")
             try await server.expectOnly {
-                for (person, code) in [(waiting, ErrorCode.accountPending), (family.child, .authenticationFailed)] {
+                for (person, code) in [(waiting, ErrorCode.authorizationDenied), (family.child, .authenticationFailed)]
+                {
                     try await server.expect(.refusal(code)) {
                         try await server.call(API.getNag, NagPath(nagID: nag.id), as: person)
                     }

@@ -90,17 +90,28 @@ struct PreferencesTests {
             ("delivery_channel", "pigeon"), ("ai_server_enabled", "true"), ("ai_on_device_enabled", 1.5),
             ("pushback_mode", "unbounded"), ("use_commit_time_for_escalation", 0), ("notify_sent_overdue", "no"),
             ("tone", "neutral"),
-            // For the family's policy to decide.
-            ("daily_cap", 8), ("max_snooze_minutes", 30), ("points_multiplier", 3), ("max_pushback", 3),
-            ("cooldown_minutes", 15), ("points_multiplier", .null),
         ])
     func invalid(name: String, value: JSONValue) async throws {
+        try await expectRefusal(of: name, value, "VALIDATION_ERROR")
+    }
+
+    @Test(
+        "what the family's policy decides is refused",
+        arguments: [
+            ("daily_cap", JSONValue.integer(8)), ("daily_nag_cap", 8), ("max_snooze_minutes", 30),
+            ("points_multiplier", 3), ("max_pushback", 3), ("cooldown_minutes", 15), ("points_multiplier", .null),
+        ])
+    func policyNames(name: String, value: JSONValue) async throws {
+        try await expectRefusal(of: name, value, "POLICY_INVALID_VALUE")
+    }
+
+    private func expectRefusal(of name: String, _ value: JSONValue, _ code: String) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
             let reply = try await server.expectOnly {
                 try await patch(server, family, family.guardian, .object([name: value, "fine": true]))
             }
-            #expect(reply.status == 422)
+            #expect(reply.status == 422 && reply.errorCode == code)
             #expect(reply.json?["error"]?["details"]?["field"]?.stringValue == "prefs_json.\(name)")
         }
     }

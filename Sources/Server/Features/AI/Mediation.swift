@@ -77,11 +77,14 @@ struct Asker {
     /// - Throws: 403 naming what is missing: the family's consent or the caller's own preference.
     static func requireOpenGate(_ row: Row) throws {
         guard try row["has_consent"] else {
-            throw APIError(.authorizationDenied, "AI mediation needs the ai_mediation consent, which is not in force.")
+            throw APIError(
+                .authorizationDenied, "AI mediation needs the ai_mediation consent, which is not in force.",
+                reason: ErrorReason.consentMissing)
         }
         guard try row["is_enabled"] else {
             throw APIError(
-                .authorizationDenied, "AI on the server is switched off by your ai_server_enabled preference.")
+                .authorizationDenied, "AI on the server is switched off by your ai_server_enabled preference.",
+                reason: ErrorReason.switchedOff)
         }
     }
 }

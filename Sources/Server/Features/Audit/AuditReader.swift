@@ -29,7 +29,7 @@ extension Backend {
             return AuditReader(family: family, isAdmin: true)
         }
         guard let family = family ?? account.family else {
-            throw APIError(.authorizationDenied, Denial.guardianOnly.message)
+            throw APIError(.authorizationDenied, .guardianOnly)
         }
         let member = try await access.member(caller, of: family, database)
         if let denial = member.denial(of: .readAuditTrail) {

@@ -17,7 +17,9 @@ extension Sessions {
         guard let chain = try found.map(Person.init)?.chain else {
             // Who holds a token of the account may know what became of it: their device has things to remove.
             let gone = try await backend.database.query(SessionStatements.ofDeletedAccount(refreshHash: hash)).first
-            throw gone == nil ? invalid : APIError(.accountDeleted, "This account was deleted.")
+            guard gone != nil else { throw invalid }
+            throw APIError(
+                .authenticationFailed, "This account was deleted.", reason: ErrorReason.accountDeleted)
         }
 
         return try await backend.ledger.write(call.context, in: chain) { queries in

@@ -94,7 +94,7 @@ extension Families {
             let denial = RoleMatrix.denialOfDeparture(
                 of: person.role, activeGuardians: 1 + (try members["other_guardians"] as Int))
         {
-            throw APIError(.preconditionFailed, denial.message)
+            throw APIError(.preconditionFailed, denial)
         }
         let open: Int = try await queries.query(NagStatements.countOpen(of: user, in: family)).one()["count"]
         let closing = min(open, NagStatements.cancelledAtOnce)

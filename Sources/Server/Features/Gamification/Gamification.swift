@@ -87,7 +87,9 @@ final class Gamification {
         guard let row = rows.first else { throw APIError(.notFound, "There is no such member.") }
         let record = try Record(row)
         guard record.hasConsent else {
-            throw APIError(.authorizationDenied, "Points need the consent gamification_participation.")
+            throw APIError(
+                .authorizationDenied, "Points need the consent gamification_participation.",
+                reason: ErrorReason.consentMissing)
         }
         return record
     }

@@ -40,7 +40,9 @@ extension Ingestion {
         let answer: OutboxAnswer = try await nags.decide(caller, on: nag, .read) { view, queries in
             let gate = try await queries.query(NagStatements.excuseGate(caller.userID, in: family)).one()
             guard try gate["has_consent"] else {
-                throw APIError(.authorizationDenied, "Classifying needs the consent ai_mediation.")
+                throw APIError(
+                    .authorizationDenied, "Classifying needs the consent ai_mediation.",
+                    reason: ErrorReason.consentMissing)
             }
             let rows = try await queries.query(
                 IngestionStatements.root(of: earlier, by: caller.userID, on: nag, in: family, finding.kind))

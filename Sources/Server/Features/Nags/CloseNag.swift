@@ -6,7 +6,7 @@ extension Nags {
     func withdraw(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await decide(caller, on: call.parameters.nagID, .withdraw) { view, _ in
             if view.nag.status == .withdrawn { return .answer(view.nag) }
-            guard view.nag.status == .open else { throw APIError(.conflict, Denial.nagNotOpen.message) }
+            guard view.nag.status == .open else { throw APIError(.conflict, .nagNotOpen) }
             var nag = view.nag
             nag.status = .withdrawn
             return .perform(

@@ -19,7 +19,7 @@ extension Nags {
             switch view.nag.status {
             case .completed: return .answer(view.nag)
             case .missed, .withdrawn, .cancelledRelationshipChange:
-                throw APIError(.conflict, Denial.nagNotOpen.message)
+                throw APIError(.conflict, .nagNotOpen)
             case .open: break
             }
             guard note != nil || view.nag.doneDefinition != .binaryWithNote else {

@@ -24,7 +24,7 @@ extension Nags {
                     Act(
                         kind: "nag.create.denied", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                         subject: try row["pseudonym"], details: ["reason": denial.rawValue], stampedRows: 0),
-                    APIError(.policyForbidden, message))
+                    APIError(.policyForbidden, message, reason: denial.rawValue))
             }
             guard try row["is_policy_known"] else {
                 throw APIError(.validationFailed, "The family has no such policy.", field: "policy_id")

@@ -21,14 +21,14 @@ extension Nags {
             let gate = try await queries.query(NagStatements.excuseGate(caller.userID, in: view.familyID)).one()
             guard try gate["has_consent"] else {
                 return view.refuse(
-                    .submitExcuse, reason: "consent_missing",
+                    .submitExcuse, reason: ErrorReason.consentMissing,
                     APIError(.authorizationDenied, "Excuses need the consent ai_mediation."))
             }
             guard try view.role != .child || gate["can_submit_excuses"] else {
                 return view.refuse(.submitExcuse, .excusesNotAllowed, .policyForbidden)
             }
             guard view.nag.status == .open || view.nag.status == .missed else {
-                throw APIError(.conflict, Denial.nagNotOpen.message)
+                throw APIError(.conflict, .nagNotOpen)
             }
             let excuse = Excuse(
                 id: backend.random.identifier(at: call.now), text: call.body.text, category: category, nag: view.nag.id,

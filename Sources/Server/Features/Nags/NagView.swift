@@ -73,11 +73,14 @@ struct NagView {
     func refuse<Answer>(
         _ act: NagAct, _ denial: Denial, _ code: ErrorCode = .authorizationDenied
     ) -> Decision<Answer> {
-        refuse(act, reason: denial.rawValue, APIError(code, denial.message))
+        refuse(act, reason: denial.rawValue, APIError(code, denial))
     }
 
     func refuse<Answer>(_ act: NagAct, reason: String, _ error: APIError) -> Decision<Answer> {
-        .refuse(self.act("nag.\(act.rawValue).denied", details: ["reason": reason], stampedRows: 0, rows: []), error)
+        var error = error
+        error.reason = error.reason ?? reason
+        return .refuse(
+            self.act("nag.\(act.rawValue).denied", details: ["reason": reason], stampedRows: 0, rows: []), error)
     }
 }
 

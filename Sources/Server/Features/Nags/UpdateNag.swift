@@ -12,7 +12,7 @@ extension Nags {
         changes.dueAt = changes.dueAt?.flooredToMillisecond
         return try await decide(caller, on: call.parameters.nagID) { view, queries in
             if let (act, denial) = Self.denial(of: changes, view.part) { return view.refuse(act, denial) }
-            guard view.nag.status == .open else { throw APIError(.conflict, Denial.nagNotOpen.message) }
+            guard view.nag.status == .open else { throw APIError(.conflict, .nagNotOpen) }
             if changes.isOnlyDueTime, RoleMatrix.denial(of: .edit, by: view.part) != nil, let dueAt = changes.dueAt {
                 return try await snooze(view, to: dueAt, at: call.now, queries)
             }
@@ -85,7 +85,7 @@ extension Nags {
         {
         case nil: break
         case let denial? where denial == .snoozeNotLater || denial == .snoozeTooLong:
-            throw APIError(.validationFailed, denial.message, field: "due_at")
+            throw APIError(.validationFailed, denial, field: "due_at")
         case let denial?:
             return view.refuse(.snooze, denial, .policyForbidden)
         }

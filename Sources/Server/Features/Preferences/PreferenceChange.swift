@@ -14,18 +14,18 @@ struct PreferenceChange {
 
     private let members: [JSONObject.Member]
 
-    /// - Throws: what is wrong, naming the field as `prefs_json.<name>`.
-    init(_ update: JSONObject) throws(InvalidInput) {
+    /// - Throws: 422 with what is wrong, naming the field as `prefs_json.<name>`.
+    init(_ update: JSONObject) throws(APIError) {
         members = update.members
         for member in members {
             let field = "prefs_json.\(member.key)"
             guard !Self.policyNames.contains(member.key) else {
-                throw InvalidInput("is for the family's policy to decide", field: field)
+                throw APIError(.policyInvalidValue, "\(field) is for the family's policy to decide.", field: field)
             }
             if let key = PreferenceKey(rawValue: member.key), member.value != .null,
                 let fault = Self.fault(of: member.value, for: key)
             {
-                throw InvalidInput(fault, field: field)
+                throw APIError(InvalidInput(fault, field: field))
             }
         }
     }
@@ -48,7 +48,7 @@ struct PreferenceChange {
     }
 
     private static let policyNames = Set(
-        PolicyViolation.Field.allCases.map(\.rawValue) + ["pushback_bounds", "role_rules"])
+        PolicyViolation.Field.allCases.map(\.rawValue) + ["daily_nag_cap", "pushback_bounds", "role_rules"])
 
     /// What is wrong with a value; nil when nothing is.
     private static func fault(of value: JSONValue, for key: PreferenceKey) -> String? {

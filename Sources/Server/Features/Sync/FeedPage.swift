@@ -36,7 +36,7 @@ struct FeedPage {
         guard gate.integer(Column.entity) == 0 else { throw PostgresError.unexpectedShape("the feed's gate") }
         try Access.requireActive(status: gate.text(Column.firstText) ?? "")
         guard !gate.isNull(Column.id) else {
-            throw APIError(.authorizationDenied, "You are not a member of this family.")
+            throw APIError(.authorizationDenied, .notAMember)
         }
         let clock = gate.timestamp(Column.stamp)
         let isKnown = !gate.isNull(Column.firstMoment)
