@@ -28,7 +28,9 @@ struct TableTests {
             readers: ["Access", "AI", "Audit", "Auth", "Ingestion", "Nags", "Sync", "Trail"]),
         "memberships": Ownership(
             writers: ["Families"],
-            readers: ["Access", "AI", "Auth", "Consents", "Gamification", "Nags", "Preferences", "Sync", "Trail"]),
+            readers: [
+                "Access", "AI", "Audit", "Auth", "Consents", "Gamification", "Nags", "Preferences", "Sync", "Trail",
+            ]),
         "child_credentials": Ownership(writers: ["Families"]),
         "child_settings": Ownership(writers: ["Families"], readers: ["AI", "Nags"]),
         // Made with a membership, suspended for safety.
@@ -64,7 +66,7 @@ struct TableTests {
         "audit_key": Ownership(writers: ["Trail"]),
         "audit_prune": Ownership(writers: ["Trail"], readers: ["Audit"]),
         "audit_subject_key": Ownership(writers: ["Trail"], readers: ["Audit"]),
-        "admins": Ownership(writers: ["Admins"], readers: ["Access", "Auth"]),
+        "admins": Ownership(writers: ["Admins"], readers: ["Access", "Audit", "Auth"]),
     ]
 
     /// Tables of features that are not built yet.

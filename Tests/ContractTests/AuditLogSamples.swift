@@ -33,11 +33,30 @@ extension Sample {
             AuditFamilies(
                 items: [AuditFamily(familyID: id(2), name: "The Tests", entries: 3, lastAt: moment)], nextCursor: "d")),
         Sample(
-            API.getAuditActivity, AuditActivityQuery(familyID: id(2), from: moment, to: moment), NoBody(),
+            API.getAuditActivity, AuditActivityQuery(familyID: id(2), from: moment, to: moment, timeZone: "UTC"),
+            NoBody(),
             AuditActivity(
-                from: moment, to: moment, bucketSeconds: 60,
+                from: moment, to: moment, timeZone: "UTC", unit: .hour, starts: [moment, moment],
                 series: [AuditSeries(kind: "nag.created", counts: [0, 2])],
                 isPartial: false)),
+        Sample(
+            API.exportAuditEvents,
+            AuditEventsExportQuery(
+                filter: AuditQuery(
+                    familyID: id(2), actorID: id(1), subjectID: id(4), personID: id(5), kind: "nag.created",
+                    resourceID: id(3), traceID: id(19), q: "nag", from: moment, to: moment), format: .csv), NoBody(),
+            PlainText("at\r\n")),
+        Sample(API.listAuditKinds, NoParameters(), NoBody(), AuditKindList(kinds: ["nag.created"])),
+        Sample(
+            API.listAuditPeople, AuditScopeQuery(familyID: id(2)), NoBody(),
+            AuditPeople(items: [AuditPerson(person: id(20), userID: id(1), name: "Pat", role: "guardian")])),
+        Sample(
+            API.listAuditConsents, FamilyQuery(familyID: id(2)), NoBody(),
+            AuditConsents(items: [
+                AuditConsent(
+                    person: id(20), userID: id(1), type: .aiMediation, givenBy: id(22), givenByID: id(4),
+                    grantedAt: moment)
+            ])),
         Sample(
             API.proveAuditConsistency, ConsistencyQuery(old: 3, new: 7), NoBody(),
             ConsistencyProof(old: 3, new: 7, path: [digest(1)])),

@@ -5,7 +5,27 @@ extension API {
     public static let listAuditEvents = Endpoint<AuditQuery, NoBody, AuditPage>(
         Operation("listAuditEvents", .get, "/api/v1/audit/events", tag: .audit))
 
-    static let auditOperations: [Operation] = [listAuditEvents.operation] + auditLogOperations
+    /// What a filter finds, as a file.
+    public static let exportAuditEvents = Endpoint<AuditEventsExportQuery, NoBody, PlainText>(
+        Operation("exportAuditEvents", .get, "/api/v1/audit/events/export", tag: .audit))
+
+    /// The kinds of entries there are.
+    public static let listAuditKinds = Endpoint<NoParameters, NoBody, AuditKindList>(
+        Operation("listAuditKinds", .get, "/api/v1/audit/kinds", tag: .audit, access: .open))
+
+    /// Whom a trail names.
+    public static let listAuditPeople = Endpoint<AuditScopeQuery, NoBody, AuditPeople>(
+        Operation("listAuditPeople", .get, "/api/v1/audit/people", tag: .audit))
+
+    /// The consents in force for each member of a family.
+    public static let listAuditConsents = Endpoint<FamilyQuery, NoBody, AuditConsents>(
+        Operation("listAuditConsents", .get, "/api/v1/audit/consents", tag: .audit))
+
+    static let auditOperations: [Operation] =
+        [
+            listAuditEvents.operation, exportAuditEvents.operation, listAuditKinds.operation,
+            listAuditPeople.operation, listAuditConsents.operation,
+        ] + auditLogOperations
 }
 
 // MARK: Parameters
@@ -15,10 +35,12 @@ public struct AuditQuery: WireParameters, Hashable {
     public var familyID: FamilyID?
     public var actorID: UserID?
     public var subjectID: UserID?
+    /// Whoever did it or it was done to: an account's id, or a pseudonym.
+    public var personID: UserID?
     public var kind: String?
     public var resourceID: ResourceID?
     public var traceID: TraceID?
-    /// Free search: an id of anything, or part of a kind.
+    /// Free search: an id of anything or its last eight digits, or part of a name or a kind.
     public var q: String?
     public var from: Timestamp?
     public var to: Timestamp?
@@ -29,14 +51,14 @@ public struct AuditQuery: WireParameters, Hashable {
     public static let defaultLimit = 50
 
     public init(
-        familyID: FamilyID? = nil, actorID: UserID? = nil, subjectID: UserID? = nil, kind: String? = nil,
-        resourceID: ResourceID? = nil, traceID: TraceID? = nil, q: String? = nil, from: Timestamp? = nil,
-        to: Timestamp? = nil,
-        cursor: String? = nil, limit: Int = defaultLimit
+        familyID: FamilyID? = nil, actorID: UserID? = nil, subjectID: UserID? = nil, personID: UserID? = nil,
+        kind: String? = nil, resourceID: ResourceID? = nil, traceID: TraceID? = nil, q: String? = nil,
+        from: Timestamp? = nil, to: Timestamp? = nil, cursor: String? = nil, limit: Int = defaultLimit
     ) {
         self.familyID = familyID
         self.actorID = actorID
         self.subjectID = subjectID
+        self.personID = personID
         self.kind = kind
         self.resourceID = resourceID
         self.traceID = traceID
@@ -51,6 +73,7 @@ public struct AuditQuery: WireParameters, Hashable {
         familyID = try parameters.optionalQuery("family_id")
         actorID = try parameters.optionalQuery("actor_id")
         subjectID = try parameters.optionalQuery("subject_id")
+        personID = try parameters.optionalQuery("person_id")
         kind = try parameters.optionalQuery("kind")
         resourceID = try parameters.optionalQuery("resource_id")
         traceID = try parameters.optionalQuery("trace_id")
@@ -62,16 +85,51 @@ public struct AuditQuery: WireParameters, Hashable {
     }
 
     public func write(to parameters: inout ParameterWriter) {
+        writeConditions(to: &parameters)
+        parameters.query("cursor", cursor)
+        parameters.query("limit", limit)
+    }
+
+    /// All but the place and the size of the page.
+    func writeConditions(to parameters: inout ParameterWriter) {
         parameters.query("family_id", familyID)
         parameters.query("actor_id", actorID)
         parameters.query("subject_id", subjectID)
+        parameters.query("person_id", personID)
         parameters.query("kind", kind)
         parameters.query("resource_id", resourceID)
         parameters.query("trace_id", traceID)
         parameters.query("q", q)
         parameters.query("from", from)
         parameters.query("to", to)
-        parameters.query("cursor", cursor)
-        parameters.query("limit", limit)
+    }
+}
+
+/// Which entries to export, newest first, and how they are written. `cursor` and `limit` of the filter mean nothing here.
+public struct AuditEventsExportQuery: WireParameters, Hashable {
+    /// How entries are written.
+    public enum Format: String, Sendable, CaseIterable, WireEnumeration {
+        /// One JSON object a line.
+        case ndjson
+        /// RFC 4180 with a header line; what a spreadsheet would take for a formula begins with an apostrophe.
+        case csv
+    }
+
+    public var filter: AuditQuery
+    public var format: Format
+
+    public init(filter: AuditQuery = AuditQuery(), format: Format = .ndjson) {
+        self.filter = filter
+        self.format = format
+    }
+
+    public init(_ parameters: ParameterReader) throws(InvalidInput) {
+        filter = try AuditQuery(parameters)
+        format = try parameters.optionalQuery("format") ?? .ndjson
+    }
+
+    public func write(to parameters: inout ParameterWriter) {
+        filter.writeConditions(to: &parameters)
+        parameters.query("format", format)
     }
 }

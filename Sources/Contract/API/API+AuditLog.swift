@@ -127,7 +127,7 @@ public struct AuditExportQuery: WireParameters, Hashable {
 
 /// A page of families by name.
 public struct AuditFamiliesQuery: WireParameters, Hashable {
-    /// What the name or the id begins with.
+    /// What the name contains, an id, or its last eight digits.
     public var q: String?
     public var cursor: String?
 
@@ -152,23 +152,28 @@ public struct AuditActivityQuery: WireParameters, Hashable {
     public var familyID: FamilyID?
     public var from: Timestamp?
     public var to: Timestamp?
+    /// Of the IANA database; UTC by default.
+    public var timeZone: String?
 
-    public init(familyID: FamilyID? = nil, from: Timestamp? = nil, to: Timestamp? = nil) {
+    public init(familyID: FamilyID? = nil, from: Timestamp? = nil, to: Timestamp? = nil, timeZone: String? = nil) {
         self.familyID = familyID
         self.from = from
         self.to = to
+        self.timeZone = timeZone
     }
 
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         familyID = try parameters.optionalQuery("family_id")
         from = try parameters.optionalQuery("from")
         to = try parameters.optionalQuery("to")
+        timeZone = try parameters.optionalQuery("time_zone")
     }
 
     public func write(to parameters: inout ParameterWriter) {
         parameters.query("family_id", familyID)
         parameters.query("from", from)
         parameters.query("to", to)
+        parameters.query("time_zone", timeZone)
     }
 }
 

@@ -58,18 +58,28 @@ public struct AuditFamily: Hashable, WireObject {
 
 /// How much of what happened when: for a plot.
 public struct AuditActivity: Hashable, WireObject {
+    /// What a bucket is, by the calendar of the zone asked for.
+    public enum Unit: String, Sendable, CaseIterable, WireEnumeration { case minute, hour, day, week, month }
+
     public var from: Timestamp
     public var to: Timestamp
-    /// The width of a bucket in seconds.
-    public var bucketSeconds: Int
+    public var timeZone: String
+    public var unit: Unit
+    /// When each bucket begins. The first begins at `from` and the last ends at `to`, so that both may be cut short.
+    public var starts: [Timestamp]
     public var series: [AuditSeries]
     /// Whether there was more in the time than was counted: the newest entries were.
     public var isPartial: Bool
 
-    public init(from: Timestamp, to: Timestamp, bucketSeconds: Int, series: [AuditSeries], isPartial: Bool) {
+    public init(
+        from: Timestamp, to: Timestamp, timeZone: String, unit: Unit, starts: [Timestamp], series: [AuditSeries],
+        isPartial: Bool
+    ) {
         self.from = from
         self.to = to
-        self.bucketSeconds = bucketSeconds
+        self.timeZone = timeZone
+        self.unit = unit
+        self.starts = starts
         self.series = series
         self.isPartial = isPartial
     }
@@ -77,7 +87,9 @@ public struct AuditActivity: Hashable, WireObject {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         from = try fields.required("from")
         to = try fields.required("to")
-        bucketSeconds = try fields.required("bucket_seconds")
+        timeZone = try fields.required("time_zone")
+        unit = try fields.required("unit")
+        starts = try fields.required("starts")
         series = try fields.required("series")
         isPartial = try fields.required("is_partial")
     }
@@ -86,7 +98,9 @@ public struct AuditActivity: Hashable, WireObject {
         json.object { json in
             json.field("from", from)
             json.field("to", to)
-            json.field("bucket_seconds", bucketSeconds)
+            json.field("time_zone", timeZone)
+            json.field("unit", unit)
+            json.field("starts", starts)
             json.field("series", series)
             json.field("is_partial", isPartial)
         }

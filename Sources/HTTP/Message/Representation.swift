@@ -19,6 +19,8 @@ public final class Representation: Sendable {
     public static let json = Representation("application/json", isCompressible: true)
     /// JSON values, one a line.
     public static let jsonLines = Representation("application/x-ndjson", isCompressible: true)
+    /// Comma-separated values with a header line.
+    public static let csv = Representation("text/csv; charset=utf-8; header=present", isCompressible: true)
     public static let text = Representation("text/plain; charset=utf-8", isCompressible: true)
     /// The text format of Prometheus.
     public static let metrics = Representation("text/plain; version=0.0.4; charset=utf-8", isCompressible: true)

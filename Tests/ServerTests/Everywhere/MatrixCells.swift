@@ -164,6 +164,11 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
             return (NoParameters(), OutboxUpload(familyID: scene.family.id, items: [item]))
         },
         MatrixRow(API.listAuditEvents) { (AuditQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.exportAuditEvents) {
+            (AuditEventsExportQuery(filter: AuditQuery(familyID: $0.family.id)), NoBody())
+        },
+        MatrixRow(API.listAuditPeople) { (AuditScopeQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.listAuditConsents) { (inFamily($0), NoBody()) },
         MatrixRow(API.getAuditEvent) { (AuditEntryPath(familyID: $0.family.id, n: 1), NoBody()) },
         MatrixRow(API.exportAuditTrail) { (AuditExportQuery(familyID: $0.family.id), NoBody()) },
         MatrixRow(API.verifyAuditTrail) { (AuditScopeQuery(familyID: $0.family.id), NoBody()) },

@@ -26,6 +26,11 @@ extension TestDatabase {
         return faults
     }
 
+    /// The kinds of all entries there are.
+    func auditKinds() async throws -> Set<String> {
+        Set(try await rows("SELECT DISTINCT kind FROM audit_entry") { try $0["kind"] })
+    }
+
     private func chainFaults(_ family: FamilyID, _ seq: Int64, _ ts: Timestamp, _ head: [UInt8]) async throws
         -> [String]
     {

@@ -4,6 +4,7 @@ import Foundation
 import JSON
 import OpenAPICheck
 import Postgres
+import Reactor
 import SQL
 import Testing
 
@@ -22,6 +23,8 @@ final class TestServer: Sendable {
     let tokens: Tokens
     /// Every route it answers, as `GET /api/v1/nags/{nag_id}`.
     let routes: Set<String>
+    /// Kinds of entries that the test itself wrote, and no server writes; these are of tests that use the ledger itself.
+    let inventedKinds: Locked<Set<String>> = Locked(["bulk", "test.act", "tested"])
 
     static let tokenKey = [UInt8](repeating: 7, count: 32)
     static let trailKeys: TrailKeys? = try? TrailKeys(
@@ -66,6 +69,10 @@ final class TestServer: Sendable {
             do {
                 for fault in isOfActs ? try await database.faults() : [] {
                     Issue.record("\(fault)", sourceLocation: sourceLocation)
+                }
+                let known = test.inventedKinds.withLock { $0 }.union(AuditKinds.all)
+                for kind in isOfActs ? try await database.auditKinds().subtracting(known).sorted() : [] {
+                    Issue.record("\(kind) is missing in AuditKinds", sourceLocation: sourceLocation)
                 }
             } catch {
                 Issue.record(error, sourceLocation: sourceLocation)

@@ -1,6 +1,7 @@
 import Audit
 import Contract
 import Domain
+import Reactor
 import SQL
 
 @testable import Server
@@ -17,6 +18,7 @@ extension TestServer {
             now: clock.now(), trace: random.identifier(at: clock.now()), request: random.identifier(at: clock.now()),
             idempotency: nil, ifMatch: nil)
         let random = random
+        inventedKinds.withLock { $0.formUnion(kinds) }
         try await database.run { database in
             let sealing = Sealing(TestServer.trailKeys, random: random)
             let ledger = Ledger(database: database, random: random, sealing: sealing)

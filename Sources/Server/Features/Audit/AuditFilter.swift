@@ -4,15 +4,27 @@ import Postgres
 
 /// What a page of the trail is narrowed to, with people resolved to the names the trail has for them.
 struct AuditFilter {
-    /// A condition on entries that an index leads to.
+    /// A condition on entries.
     enum Condition: Hashable {
         case kinds([String])
         case actor(Pseudonym)
         case subject(Pseudonym)
+        /// By or about them.
+        case person(Pseudonym)
         case resource(ResourceID)
         case trace(TraceID)
         /// The id of a thing or a trace, or a person, by account or by pseudonym.
         case id(ResourceID, Pseudonym)
+        /// Words of a search that no one index answers.
+        case words(Words)
+    }
+
+    /// What the words of a search may mean: an entry of any of these is found.
+    struct Words: Hashable {
+        var kinds: [String]
+        var people: [Pseudonym]
+        /// The last eight digits of an id, which is what people see of it.
+        var idEnd: String?
     }
 
     /// In the order in which they narrow, as a rule.
@@ -20,12 +32,13 @@ struct AuditFilter {
     var from: Timestamp?
     var to: Timestamp?
 
-    /// Nil when nothing can be found: a person nobody knows (any more), or words in no kind.
-    init?(_ query: AuditQuery, _ queries: any Queries) async throws {
+    /// Nil when nothing can be found: a person nobody knows (any more), or words that mean nothing.
+    /// - Parameter named: the people whose names, as the caller may see them, hold the words of the search.
+    init?(_ query: AuditQuery, named: [Pseudonym] = [], _ queries: any Queries) async throws {
         (from, to) = (query.from, query.to)
-        let text = query.q?.split(whereSeparator: \.isWhitespace).joined(separator: " ") ?? ""
+        let text = Self.words(of: query)
         let id = ResourceID(text)
-        let wanted: [UserID] = [query.actorID, query.subjectID, id?.retyped()].compactMap(\.self)
+        let wanted: [UserID] = [query.actorID, query.subjectID, query.personID, id?.retyped()].compactMap(\.self)
         var people: [UserID: Pseudonym] = [:]
         if !wanted.isEmpty {
             for row in try await queries.query(AuditStatements.people(wanted)).map({ row throws(PostgresError) in
@@ -44,54 +57,49 @@ struct AuditFilter {
             guard let person = people[actor] else { return nil }
             conditions.append(.actor(person))
         }
+        if let person = query.personID { conditions.append(.person(people[person] ?? person.retyped())) }
         if let kind = query.kind { conditions.append(.kinds([kind])) }
         if id == nil, !text.isEmpty {
-            // Kinds are few and indexed: which of them hold the text is found out first.
-            let all: [String] = try await queries.query(AuditStatements.kinds).map { row throws(PostgresError) in
-                try row["kind"]
-            }
-            let kinds = all.filter { $0.contains(text.lowercased()) }
-            guard !kinds.isEmpty else { return nil }
-            if kinds.count < all.count { conditions.append(.kinds(kinds)) }
+            guard let condition = try await Self.search(text, named, queries) else { return nil }
+            conditions.append(contentsOf: condition)
         }
+    }
+
+    /// The words of a search with one blank between them; empty for none.
+    static func words(of query: AuditQuery) -> String {
+        query.q?.split(whereSeparator: \.isWhitespace).joined(separator: " ") ?? ""
+    }
+
+    /// One condition, or none where every entry is meant; nil where none can be.
+    private static func search(_ text: String, _ named: [Pseudonym], _ queries: any Queries) async throws
+        -> [Condition]?
+    {
+        // Kinds are few and indexed: which of them hold the text is found out first.
+        let all: [String] = try await queries.query(AuditStatements.kinds).map { row throws(PostgresError) in
+            try row["kind"]
+        }
+        let kinds = all.filter { $0.contains(text.lowercased()) }
+        let end = idEnd(text)
+        if end == nil, named.isEmpty {
+            if kinds.isEmpty { return nil }
+            return kinds.count < all.count ? [.kinds(kinds)] : []
+        }
+        if end == nil, kinds.isEmpty, named.count == 1 { return [.person(named[0])] }
+        return [.words(Words(kinds: kinds, people: named, idEnd: end))]
+    }
+
+    /// The eight digits of `1a2b3c4d`, or of `Person 1a2b3c4d` as the console shows people without a name.
+    private static func idEnd(_ text: String) -> String? {
+        let words = text.lowercased().split(separator: " ")
+        guard let last = words.last, last.utf8.count == 8, last.utf8.allSatisfy(\.isLowerHexDigit),
+            words.count == 1 || words.count == 2 && ["person", "family"].contains(words[0])
+        else { return nil }
+        return String(last)
     }
 }
 
-/// A place in a list of the trail, opaque to clients: the next page lies below this time, and at this time below this family
-/// and number.
-struct AuditCursor: Hashable {
-    let family: FamilyID
-    /// 0 where everything of that time was seen.
-    let before: Int64
-    var at = Timestamp.epoch
-
-    /// Below everything of a moment and later.
-    static func below(_ moment: Timestamp, of family: FamilyID?) -> AuditCursor {
-        AuditCursor(family: family ?? .outside, before: 0, at: moment)
-    }
-
-    /// Nil when there is no cursor.
-    /// - Throws: 422 for text that is no cursor of this list.
-    static func place(_ text: String?, in family: FamilyID?) throws(APIError) -> AuditCursor? {
-        guard let text else { return nil }
-        guard let bytes = bytes(base64URL: text[...]), bytes.count == 32 else { throw refusal }
-        func word(_ index: Int) -> UInt64 { bytes[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
-        let place = AuditCursor(
-            family: FamilyID(high: word(0), low: word(1)), before: Int64(bitPattern: word(2)),
-            at: Timestamp(microseconds: Int64(bitPattern: word(3))))
-        guard family == nil || place.family == family,
-            (Timestamp.epoch...Timestamp.lastSecond).contains(place.at)
-        else { throw refusal }
-        return place
-    }
-
-    private static let refusal = APIError(
-        .validationFailed, "cursor is not one of this family's trail.", field: "cursor")
-
-    var text: String {
-        let words = [before, at.microseconds]
-        return base64URL(
-            family.bytes
-                + words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> Int64(56 - 8 * $0)) } })
+extension UInt8 {
+    fileprivate var isLowerHexDigit: Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self)
     }
 }

@@ -2,6 +2,7 @@ import Audit
 import Contract
 import Domain
 import Postgres
+import TimeZones
 
 /// Which trails there are, and how much happened when.
 final class AuditOverview {
@@ -23,9 +24,9 @@ final class AuditOverview {
         }
         let text = query.q.flatMap { $0.isEmpty ? nil : $0 }
         let id = reader.family ?? text.flatMap { FamilyID($0) }
-        let name = id == nil ? text.map { "%" + $0.replacing(/[\\%_]/) { "\\" + $0.output } + "%" } : nil
+        let part = id == nil ? text.map { "%" + $0.replacing(/[\\%_]/) { "\\" + $0.output } + "%" } : nil
         let rows = try await backend.database.query(
-            AuditStatements.families(name: name, id: id, offset: offset, limit: Self.pageSize))
+            AuditStatements.families(part: part, id: id, offset: offset, limit: Self.pageSize))
         let items = try rows.map { row throws(PostgresError) in
             let entries: Int = try row["seq"]
             return AuditFamily(
@@ -38,42 +39,55 @@ final class AuditOverview {
             nextCursor: hasMore ? String(offset + Int64(Self.pageSize)) : nil)
     }
 
-    /// Counts by kind in at most 120 buckets.
-    /// - Throws: 422 for a time that ends before it begins or is longer than eleven years.
+    /// Counts by kind in minutes, hours, days, weeks or months of a zone: at most 133.
+    /// - Throws: 422 for a time that ends before it begins or is longer than eleven years, and for an unknown zone.
     func activity(_ caller: Caller, _ call: Call<AuditActivityQuery, NoBody>) async throws -> AuditActivity {
         let query = call.parameters
         let to = query.to ?? call.now
         let from = query.from ?? to - .days(30)
-        let seconds = (to - from).microseconds / 1_000_000
-        guard (1...350_000_000).contains(seconds), from >= .epoch else {
+        let zone = query.timeZone ?? "UTC"
+        guard (1...350_000_000).contains((to - from).microseconds / 1_000_000), from >= .epoch else {
             throw APIError(.validationFailed, "from must lie before to, by eleven years at most.", field: "from")
+        }
+        guard SystemZone(named: zone) != nil else {
+            throw APIError(.validationFailed, "time_zone is no name of the IANA database.", field: "time_zone")
         }
         let reader = try await backend.auditReader(
             caller, of: query.familyID, reading: API.getAuditActivity.operation,
             details: ["from": from.rfc3339, "to": to.rfc3339])
-        let bucket = Self.widths.first { seconds <= $0 * 120 } ?? seconds / 120 + 1
-        let count = Int((seconds + bucket - 1) / bucket)
+        let unit = AuditActivity.Unit(of: to - from)
+        var starts: [Timestamp] = try await backend.database.query(
+            AuditStatements.starts(of: unit, from: from, to: to, zone: zone)
+        ).map { row throws(PostgresError) in try row["start"] }
+        if !starts.isEmpty { starts[0] = from }
         let rows = try await backend.database.query(
-            AuditStatements.activity(reader.family, from: from, to: to, bucket: bucket))
+            AuditStatements.activity(reader.family, from: from, to: to, starts: starts))
         var series: [AuditSeries] = []
         var counted = 0
         for index in 0..<rows.count {
             let row = rows[index]
             let (kind, place, entries): (String, Int, Int) = (try row["kind"], try row["bucket"], try row["entries"])
             if series.last?.kind != kind {
-                series.append(AuditSeries(kind: kind, counts: [Int](repeating: 0, count: count)))
+                series.append(AuditSeries(kind: kind, counts: [Int](repeating: 0, count: starts.count)))
             }
             counted += entries
-            if series[series.count - 1].counts.indices.contains(place) {
-                series[series.count - 1].counts[place] = entries
-            }
+            if starts.indices.contains(place) { series[series.count - 1].counts[place] = entries }
         }
         return AuditActivity(
-            from: from, to: to, bucketSeconds: Int(bucket), series: series, isPartial: counted >= Self.most)
+            from: from, to: to, timeZone: zone, unit: unit, starts: starts, series: series,
+            isPartial: counted >= Self.most)
     }
+}
 
-    /// Widths of buckets in seconds that people like to read.
-    private static let widths: [Int64] = [
-        1, 5, 15, 60, 300, 900, 3_600, 10_800, 21_600, 86_400, 604_800, 2_592_000,
-    ]
+extension AuditActivity.Unit {
+    /// What a plot of so much time is divided into.
+    fileprivate init(of span: Timestamp.Span) {
+        switch span {
+        case ...Timestamp.Span.hours(2): self = .minute
+        case ...Timestamp.Span.days(3): self = .hour
+        case ...Timestamp.Span.days(120): self = .day
+        case ...Timestamp.Span.days(730): self = .week
+        default: self = .month
+        }
+    }
 }

@@ -4,8 +4,12 @@ import Contract
 enum AuditRoutes {
     static func register(in routes: RouteTable, _ backend: Backend) {
         let (trail, log, overview) = (AuditTrail(backend), AuditLog(backend), AuditOverview(backend))
-        let export = AuditExport(backend)
+        let (export, people) = (AuditExport(backend), AuditPeopleList(backend))
         routes.signedIn(API.listAuditEvents, trail.list)
+        routes.responding(API.exportAuditEvents, AuditEventsExport(backend).stream)
+        routes.constant(API.listAuditKinds, AuditKindList(kinds: AuditKinds.all))
+        routes.signedIn(API.listAuditPeople, people.list)
+        routes.signedIn(API.listAuditConsents, people.consents)
         routes.signedIn(API.getAuditEvent, trail.detail)
         routes.responding(API.exportAuditTrail, export.stream)
         routes.signedIn(API.verifyAuditTrail, export.verify)

@@ -40,6 +40,23 @@ enum AuditStatements {
         "SELECT id, pseudonym FROM users WHERE id = ANY(\(SQLList(users))) AND pseudonym IS NOT NULL"
     }
 
+    /// Who is or was a member of a family: names of members alone, since who has left may bear another by now.
+    static func members(of family: FamilyID) -> SQL {
+        """
+        SELECT u.id, u.pseudonym, m.status = 'active' AS is_member, m.role,
+               CASE WHEN m.status = 'active' THEN u.display_name END AS name
+        FROM memberships m JOIN users u ON u.id = m.user_id
+        WHERE m.family_id = \(family) AND u.pseudonym IS NOT NULL
+        ORDER BY m.status, m.joined_at, u.id LIMIT 1000
+        """
+    }
+
+    static let administrators: SQL = """
+        SELECT u.id, u.pseudonym, a.revoked_at IS NULL AS is_current, u.email AS name
+        FROM admins a JOIN users u ON u.id = a.user_id WHERE u.pseudonym IS NOT NULL
+        ORDER BY a.revoked_at IS NOT NULL, a.created_at, u.id LIMIT 1000
+        """
+
     static func entry(_ family: FamilyID, _ number: Int64) -> SQL {
         "SELECT \(columns) FROM audit_entry e \(joins) WHERE e.family_id = \(family) AND e.n = \(number)"
     }
@@ -55,8 +72,27 @@ enum AuditStatements {
         SELECT kind FROM kinds WHERE kind IS NOT NULL
         """
 
-    /// How many entries of the newest 200,000 of a time fall into which bucket.
-    static func activity(_ family: FamilyID?, from: Timestamp, to: Timestamp, bucket: Int64) -> SQL {
+    /// When each hour, day, week or month of a time begins in a zone, the one that holds `from` first.
+    static func starts(of unit: AuditActivity.Unit, from: Timestamp, to: Timestamp, zone: String) -> SQL {
+        // Hours and minutes are the same length everywhere; days, weeks and months are not, where clocks are changed.
+        switch unit {
+        case .minute, .hour:
+            """
+            SELECT start FROM generate_series(
+                date_trunc(\(unit.rawValue), \(from), \(zone)), \(to) - interval '1 microsecond',
+                ('1 ' || \(unit.rawValue))::interval) start
+            """
+        case .day, .week, .month:
+            """
+            SELECT start AT TIME ZONE \(zone) AS start FROM generate_series(
+                date_trunc(\(unit.rawValue), \(from) AT TIME ZONE \(zone)),
+                (\(to) - interval '1 microsecond') AT TIME ZONE \(zone), ('1 ' || \(unit.rawValue))::interval) start
+            """
+        }
+    }
+
+    /// How many entries of the newest 200,000 of a time fall into which bucket, from 0.
+    static func activity(_ family: FamilyID?, from: Timestamp, to: Timestamp, starts: [Timestamp]) -> SQL {
         let place: SQL =
             if let family {
                 """
@@ -67,18 +103,18 @@ enum AuditStatements {
                 "e.n > 0 AND e.at >= \(from) AND e.at < \(to) ORDER BY e.at DESC"
             }
         return """
-            SELECT kind, floor(extract(epoch FROM at - \(from)) / \(bucket))::bigint AS bucket, count(*)::bigint AS entries
+            SELECT kind, width_bucket(at, \(SQLList(starts)))::bigint - 1 AS bucket, count(*)::bigint AS entries
             FROM (SELECT e.kind, e.at FROM audit_entry e WHERE \(place) LIMIT 200000) e
             GROUP BY 1, 2 ORDER BY 1, 2
             """
     }
 
     /// A page of families, most recently active first, one more than the limit.
-    /// - Parameter name: part of the name, escaped for LIKE.
-    static func families(name: String?, id: FamilyID?, offset: Int64, limit: Int) -> SQL {
+    /// - Parameter part: what the name or the last eight digits of the id hold, as a pattern of LIKE.
+    static func families(part: String?, id: FamilyID?, offset: Int64, limit: Int) -> SQL {
         var conditions: [SQL] = ["c.seq > 0"]
         if let id { conditions.append("c.family_id = \(id)") }
-        if let name { conditions.append("f.name ILIKE \(name)") }
+        if let part { conditions.append("(f.name ILIKE \(part) OR right(c.family_id::text, 8) ILIKE \(part))") }
         return """
             SELECT c.family_id, f.name, c.seq, c.ts FROM family_clock c LEFT JOIN families f ON f.id = c.family_id
             WHERE \(.joined(conditions, separator: " AND "))

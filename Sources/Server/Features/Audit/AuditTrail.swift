@@ -18,11 +18,12 @@ final class AuditTrail {
         let reader = try await backend.auditReader(
             caller, of: query.familyID, reading: API.listAuditEvents.operation, details: query.details)
         let before = try AuditCursor.place(query.cursor, in: reader.family)
-        guard let filter = try await AuditFilter(query, backend.database) else {
+        guard let filter = try await backend.auditFilter(query, for: reader) else {
             return AuditPage(items: [], nextCursor: nil)
         }
-        let found = try await AuditWalk(filter: filter, family: reader.family, before: before, limit: query.limit)
-            .run(backend.database)
+        let found = try await AuditWalk(
+            filter: filter, family: reader.family, before: before, limit: query.limit, staysInFamily: !reader.isAdmin
+        ).run(backend.database)
         return AuditPage(
             items: try found.rows.map { try Contract.AuditEntry($0, backend.sealing) }, nextCursor: found.next?.text,
             searchedTo: found.searchedTo)
@@ -56,10 +57,11 @@ final class AuditTrail {
 
 extension AuditQuery {
     /// What was asked for, for the trail: which conditions, and the ids among their values; no free text.
-    fileprivate var details: AuditBody {
+    var details: AuditBody {
         var details: AuditBody = ["limit": String(limit)]
         details["actor"] = actorID?.description
         details["subject"] = subjectID?.description
+        details["person"] = personID?.description
         details["resource"] = resourceID?.description
         details["trace"] = traceID?.description
         details["kind"] = kind == nil ? nil : "given"

@@ -19,6 +19,9 @@ struct AuditWalk {
     let before: AuditCursor?
     let limit: Int
     var depth = standardDepth
+    /// Whether the page MUST tell nothing of other families: a short page says how far it has looked, and that is the time
+    /// of an entry it met. True for guardians.
+    var staysInFamily = false
 
     /// What a walk comes to.
     struct Outcome {
@@ -31,7 +34,7 @@ struct AuditWalk {
     }
 
     func run(_ queries: any Queries) async throws -> Outcome {
-        var ways = AuditWay.all(for: filter, of: family)
+        var ways = AuditWay.all(for: filter, of: family, staysInFamily: staysInFamily)
         var depth = depth
         // A way on which all that it meets is asked for is taken, and is as long as the page.
         if ways[0].isExact(for: filter, of: family) { (ways, depth) = ([ways[0]], min(depth, limit + 1)) }

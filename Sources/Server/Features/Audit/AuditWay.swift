@@ -12,8 +12,10 @@ struct AuditWay {
     private let isInChain: Bool
 
     /// The ways a page may take, the narrowest first as a rule; the one over all entries last.
-    static func all(for filter: AuditFilter, of family: FamilyID?) -> [AuditWay] {
-        filter.conditions.map { AuditWay($0, family) } + [AuditWay(family)]
+    /// - Parameter staysInFamily: leaves out the ways that meet entries of other families.
+    static func all(for filter: AuditFilter, of family: FamilyID?, staysInFamily: Bool) -> [AuditWay] {
+        (filter.conditions.compactMap { AuditWay($0, family) } + [AuditWay(family)])
+            .filter { $0.isInChain || !staysInFamily }
     }
 
     private init(_ family: FamilyID?) {
@@ -23,7 +25,8 @@ struct AuditWay {
         isInChain = family != nil
     }
 
-    private init(_ condition: AuditFilter.Condition, _ family: FamilyID?) {
+    /// Nil where no index leads to what is asked for.
+    private init?(_ condition: AuditFilter.Condition, _ family: FamilyID?) {
         self.condition = condition
         var (count, isInChain) = (1, false)
         switch condition {
@@ -35,9 +38,13 @@ struct AuditWay {
         case .subject(let person): runs = [.subject(person)]
         case .resource(let id): runs = [.resource(id)]
         case .trace(let id): runs = [.trace(id)]
+        case .person(let person):
+            runs = [.actor(person), .subject(person)]
+            count = 2
         case .id(let id, let person):
             runs = [.trace(id.retyped()), .resource(id), .actor(person), .subject(person)]
             count = 4
+        case .words: return nil
         }
         (self.count, self.isInChain) = (count, isInChain)
     }
@@ -80,9 +87,28 @@ extension AuditFilter.Condition {
         case .subject(let person): "e.subject = \(person)"
         case .resource(let id): "e.resource = \(id)"
         case .trace(let id): "e.trace = \(id)"
+        case .person(let person): "(e.actor = \(person) OR e.subject = \(person))"
         case .id(let id, let person):
             "(e.trace = \(id) OR e.resource = \(id) OR e.actor = \(person) OR e.subject = \(person))"
+        case .words(let words): words.predicate
         }
+    }
+}
+
+extension AuditFilter.Words {
+    fileprivate var predicate: SQL {
+        var parts: [SQL] = ["e.kind = ANY(\(SQLList(kinds)))"]
+        if !people.isEmpty {
+            parts.append("e.actor = ANY(\(SQLList(people))) OR e.subject = ANY(\(SQLList(people)))")
+        }
+        if let idEnd {
+            parts.append(
+                """
+                \(idEnd) IN (right(e.actor::text, 8), right(e.subject::text, 8), right(e.resource::text, 8),
+                             right(e.trace::text, 8), right(e.family_id::text, 8))
+                """)
+        }
+        return "(\(.joined(parts, separator: " OR ")))"
     }
 }
 

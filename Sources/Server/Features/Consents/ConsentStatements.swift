@@ -83,6 +83,28 @@ enum ConsentStatements {
             """
     }
 
+    /// Every consent in force for a member of a family, as `inForce` has it, once for each who gave it.
+    static func allInForce(in family: FamilyID) -> SQL {
+        """
+        SELECT m.user_id, u.pseudonym, k.consent_type, k.granted_at, k.user_id AS giver_id, g.pseudonym AS giver
+        FROM memberships m JOIN users u ON u.id = m.user_id
+        CROSS JOIN LATERAL (
+            SELECT c.user_id, c.consent_type, c.granted_at FROM consents c
+            WHERE c.family_id = m.family_id AND c.revoked_at IS NULL
+                AND (c.user_id = m.user_id OR EXISTS (
+                    SELECT 1 FROM memberships granter
+                    WHERE granter.family_id = c.family_id AND granter.user_id = c.user_id
+                        AND granter.status = 'active' AND granter.role = 'guardian'))
+            UNION ALL
+            SELECT c.user_id, c.consent_type, c.granted_at FROM consents c
+            WHERE c.family_id IS NULL AND c.user_id = m.user_id AND c.revoked_at IS NULL
+        ) k
+        JOIN users g ON g.id = k.user_id
+        WHERE m.family_id = \(family) AND m.status = 'active'
+        ORDER BY m.joined_at, m.user_id, k.consent_type, k.granted_at, k.user_id
+        """
+    }
+
     /// What a person has given and not taken back: for a family, or (nil) for themself alone.
     static func given(_ type: ConsentType, by user: UserID, in family: FamilyID?) -> SQL {
         """

@@ -1,0 +1,41 @@
+import Contract
+import Domain
+
+/// A place in a list of the trail, opaque to clients: the next page lies below this time, and at this time below this family
+/// and number.
+struct AuditCursor: Hashable {
+    let family: FamilyID
+    /// 0 where everything of that time was seen.
+    let before: Int64
+    var at = Timestamp.epoch
+
+    /// Below everything of a moment and later.
+    static func below(_ moment: Timestamp, of family: FamilyID?) -> AuditCursor {
+        AuditCursor(family: family ?? .outside, before: 0, at: moment)
+    }
+
+    /// Nil when there is no cursor.
+    /// - Throws: 422 for text that is no cursor of this list.
+    static func place(_ text: String?, in family: FamilyID?) throws(APIError) -> AuditCursor? {
+        guard let text else { return nil }
+        guard let bytes = bytes(base64URL: text[...]), bytes.count == 32 else { throw refusal }
+        func word(_ index: Int) -> UInt64 { bytes[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
+        let place = AuditCursor(
+            family: FamilyID(high: word(0), low: word(1)), before: Int64(bitPattern: word(2)),
+            at: Timestamp(microseconds: Int64(bitPattern: word(3))))
+        guard family == nil || place.family == family,
+            (Timestamp.epoch...Timestamp.lastSecond).contains(place.at)
+        else { throw refusal }
+        return place
+    }
+
+    private static let refusal = APIError(
+        .validationFailed, "cursor is not one of this family's trail.", field: "cursor")
+
+    var text: String {
+        let words = [before, at.microseconds]
+        return base64URL(
+            family.bytes
+                + words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> Int64(56 - 8 * $0)) } })
+    }
+}

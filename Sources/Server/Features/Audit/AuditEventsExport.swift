@@ -1,0 +1,83 @@
+import Contract
+import Domain
+import HTTP
+import JSON
+import Postgres
+import Reactor
+
+/// What a filter finds, as a file: all of it, newest first, read page by page while it is sent.
+final class AuditEventsExport {
+    private static let pageSize = 200
+
+    private let backend: Backend
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    /// - Throws: 403 as the list of the same entries.
+    func stream(_ caller: Caller, _ call: Call<AuditEventsExportQuery, NoBody>) async throws -> Response {
+        let (query, format) = (call.parameters.filter, call.parameters.format)
+        let reader = try await backend.auditReader(
+            caller, of: query.familyID, reading: API.exportAuditEvents.operation, details: query.details)
+        let filter = try await backend.auditFilter(query, for: reader)
+        let work = Confined(value: (backend: backend, reader: reader, filter: filter))
+        return Response(
+            .ok, format == .csv ? .csv : .jsonLines,
+            body: .stream { body in
+                let (backend, reader, filter) = work.value
+                if format == .csv { try await body.write(AuditCSV.header) }
+                guard let filter else { return }
+                var place: AuditCursor?
+                repeat {
+                    let found = try await AuditWalk(
+                        filter: filter, family: reader.family, before: place, limit: Self.pageSize,
+                        staysInFamily: !reader.isAdmin
+                    ).run(backend.database)
+                    var lines: [UInt8] = []
+                    for row in found.rows {
+                        let entry = try Contract.AuditEntry(row, backend.sealing)
+                        switch format {
+                        case .csv: lines += AuditCSV.line(entry)
+                        case .ndjson:
+                            lines += entry.jsonBytes
+                            lines.append(UInt8(ascii: "\n"))
+                        }
+                    }
+                    if !lines.isEmpty { try await body.write(lines) }
+                    place = found.next
+                } while place != nil
+            })
+    }
+}
+
+/// Entries as lines of RFC 4180.
+enum AuditCSV {
+    static let header = line([
+        "at", "family_id", "n", "kind", "actor", "actor_id", "subject", "subject_id", "resource_id", "trace_id",
+        "request_id", "details", "hash",
+    ])
+
+    static func line(_ entry: Contract.AuditEntry) -> [UInt8] {
+        line([
+            entry.at.rfc3339, entry.familyID.description, String(entry.n), entry.kind, entry.actor.description,
+            entry.actorID?.description ?? "", entry.subject?.description ?? "", entry.subjectID?.description ?? "",
+            entry.resourceID?.description ?? "", entry.traceID.description, entry.requestID.description,
+            entry.details.map { String(decoding: $0.jsonBytes, as: UTF8.self) } ?? "", entry.hash.wireText,
+        ])
+    }
+
+    static func line(_ fields: [String]) -> [UInt8] {
+        Array((fields.map(quoted).joined(separator: ",") + "\r\n").utf8)
+    }
+
+    /// What a formula begins with, in full width as well.
+    private static let formulaSigns: Set<Unicode.Scalar> = [
+        "=", "+", "-", "@", "\t", "\r", "\n", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}",
+    ]
+
+    /// The field in quotes. Spreadsheets run what begins like a formula, in quotes or not: an apostrophe before it makes
+    /// it text.
+    private static func quoted(_ field: String) -> String {
+        let isFormula = field.unicodeScalars.first.map(formulaSigns.contains) ?? false
+        return "\"" + (isFormula ? "'" : "") + field.replacing("\"", with: "\"\"") + "\""
+    }
+}

@@ -1,0 +1,71 @@
+import Contract
+import Domain
+import Postgres
+
+/// Whom a trail names, and what they have consented to.
+final class AuditPeopleList {
+    private let backend: Backend
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    /// The people of the named family, of the caller's own, or for administrators those outside families.
+    func list(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditPeople {
+        let reader = try await backend.auditReader(
+            caller, of: call.parameters.familyID, reading: API.listAuditPeople.operation)
+        return AuditPeople(items: try await backend.auditPeople(for: reader))
+    }
+
+    /// What is in force for each member.
+    func consents(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> AuditConsents {
+        let family = call.parameters.familyID
+        _ = try await backend.auditReader(caller, of: family, reading: API.listAuditConsents.operation)
+        let rows = try await backend.database.query(ConsentStatements.allInForce(in: family))
+        return AuditConsents(
+            items: try rows.map { row throws(PostgresError) in
+                AuditConsent(
+                    person: try row["pseudonym"], userID: try row["user_id"], type: try row["consent_type"],
+                    givenBy: try row["giver"], givenByID: try row["giver_id"], grantedAt: try row["granted_at"])
+            })
+    }
+}
+
+extension Backend {
+    /// Members by name for a guardian, by role alone for an administrator, who sees administrators by address; and the
+    /// parts of the system.
+    func auditPeople(for reader: AuditReader) async throws -> [AuditPerson] {
+        var people = AuditPerson.system
+        if let family = reader.family {
+            people += try await database.query(AuditStatements.members(of: family)).map { row throws(PostgresError) in
+                let (isMember, role): (Bool, FamilyRole) = (try row["is_member"], try row["role"])
+                return AuditPerson(
+                    person: try row["pseudonym"], userID: try row["id"],
+                    name: reader.isAdmin ? nil : try row["name"], role: isMember ? role.rawValue : "former_member")
+            }
+        }
+        if reader.isAdmin {
+            people += try await database.query(AuditStatements.administrators).map { row throws(PostgresError) in
+                let isCurrent: Bool = try row["is_current"]
+                return AuditPerson(
+                    person: try row["pseudonym"], userID: try row["id"], name: try row["name"],
+                    role: isCurrent ? "administrator" : "former_administrator")
+            }
+        }
+        return people
+    }
+
+    /// What the query narrows to, where words mean the people whom the reader sees under such a name.
+    func auditFilter(_ query: AuditQuery, for reader: AuditReader) async throws -> AuditFilter? {
+        let text = AuditFilter.words(of: query).lowercased()
+        guard !text.isEmpty, ResourceID(text) == nil else { return try await AuditFilter(query, database) }
+        let named = try await auditPeople(for: reader).filter { $0.name?.lowercased().contains(text) ?? false }
+        return try await AuditFilter(query, named: named.map(\.person), database)
+    }
+}
+
+extension AuditPerson {
+    /// The actors that are no people.
+    static let system: [AuditPerson] = [
+        (SystemActor.scheduler.retyped(), "Scheduler"), (SystemActor.mediator, "AI mediator"),
+        (SystemActor.guest, "Not signed in"), (SystemActor.operating, "Command line"),
+    ].map { AuditPerson(person: $0.0, userID: nil, name: $0.1, role: "system") }
+}
