@@ -29,6 +29,7 @@ public enum NagAct: String, Sendable, CaseIterable {
     case submitExcuse = "submit_excuse"
     case readExcuses = "read_excuses"
     case addNote = "add_note"
+    case askForPushBack = "ask_for_push_back"
 }
 
 /// How one person stands in a family: role, membership, and the relationship made with the membership.
@@ -55,6 +56,15 @@ public struct NagPart: OptionSet, Hashable, Sendable {
     public static let recipient = NagPart(rawValue: 2)
     /// A guardian of the nag's family.
     public static let guardian = NagPart(rawValue: 4)
+}
+
+extension NagPart {
+    /// The parts that an active member of the nag's family plays.
+    public init(of member: UserID, _ role: FamilyRole, creator: UserID, recipient: UserID) {
+        self = role == .guardian ? .guardian : []
+        if creator == member { insert(.creator) }
+        if recipient == member { insert(.recipient) }
+    }
 }
 
 /// Who may do what, by role: pure tables; nil means allowed.
@@ -101,7 +111,7 @@ public enum RoleMatrix {
         if part.isEmpty { return .notVisible }
         switch act {
         case .read, .addNote: return nil
-        case .edit, .readExcuses:
+        case .edit, .readExcuses, .askForPushBack:
             return part.isDisjoint(with: [.creator, .guardian]) ? .creatorOrGuardianOnly : nil
         case .withdraw: return part.contains(.creator) ? nil : .creatorOnly
         case .updateStatus, .snooze, .dismiss, .commit, .submitExcuse:

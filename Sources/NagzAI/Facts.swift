@@ -142,13 +142,16 @@ public struct DigestFacts: Hashable, Sendable {
     }
 
     public var familyID: FamilyID
+    /// The one member the digest is about; nil for the whole family.
+    public var subject: UserID?
     /// In any order; removed members are left out of the digest.
     public var members: [Member]
     /// In any order; those due outside `FactWindow.digest` are ignored.
     public var nags: [Nag]
 
-    public init(familyID: FamilyID, members: [Member], nags: [Nag]) {
+    public init(familyID: FamilyID, subject: UserID? = nil, members: [Member], nags: [Nag]) {
         self.familyID = familyID
+        self.subject = subject
         self.members = members
         self.nags = nags
     }

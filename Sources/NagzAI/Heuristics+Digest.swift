@@ -1,7 +1,8 @@
 import Domain
 
 extension Heuristics {
-    /// The family's last seven days: counts for each active member, and a few plain sentences.
+    /// The last seven days of the family, or of one member: counts for each active member it is about, and a few plain
+    /// sentences.
     ///
     /// Only nags of listed members that are completed, missed or open count, so the totals are the sum of the rows;
     /// withdrawn and cancelled nags are no longer due from anyone.
@@ -9,7 +10,8 @@ extension Heuristics {
         let facts = snapshot.facts
         var tallies: [UserID: Tally] = [:]
         let members = facts.members.filter {
-            $0.status == .active && tallies.updateValue(Tally(), forKey: $0.userID) == nil
+            $0.status == .active && $0.userID == facts.subject ?? $0.userID
+                && tallies.updateValue(Tally(), forKey: $0.userID) == nil
         }
         .sorted(by: Self.isListedBefore)
         for nag in facts.nags where FactWindow.digest.contains(nag.dueAt, now: snapshot.now) {
@@ -19,7 +21,7 @@ extension Heuristics {
         let all = rows.reduce(into: Tally()) { $0.add($1.1) }
         let response = DigestResponse(
             familyID: facts.familyID, periodStart: FactWindow.digest.start(snapshot.now), periodEnd: snapshot.now,
-            summaryText: summary(rows, all),
+            summaryText: summary(rows, all, isOwn: facts.subject != nil),
             memberSummaries: rows.map { member, tally in
                 MemberSummary(
                     userID: member.userID, displayName: member.displayName, totalNags: tally.total,
@@ -41,15 +43,16 @@ extension Heuristics {
         }
     }
 
-    /// The rate, the best member, and one thing to look at next. It praises by name and never faults by name.
-    private func summary(_ rows: [(DigestFacts.Member, Tally)], _ all: Tally) -> String {
-        guard all.total > 0 else { return phrasebook.sentence(.nothingDue) }
+    /// The rate, the best member, and one thing to look at next. It praises by name and never faults by name. What is about
+    /// one member alone compares with nobody.
+    private func summary(_ rows: [(DigestFacts.Member, Tally)], _ all: Tally, isOwn: Bool) -> String {
+        guard all.total > 0 else { return phrasebook.sentence(isOwn ? .ownNothingDue : .nothingDue) }
         var sentences = [
             phrasebook.sentence(
-                .rate,
+                isOwn ? .ownRate : .rate,
                 [.percent: "\(all.rate.percent)", .completed: "\(all.completed)", .total: "\(all.total)"])
         ]
-        if let (member, tally) = Self.best(rows) {
+        if !isOwn, let (member, tally) = Self.best(rows) {
             sentences.append(
                 phrasebook.sentence(
                     .best,

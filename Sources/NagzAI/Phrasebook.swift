@@ -63,6 +63,9 @@ struct TipPool: Hashable {
 enum DigestSentence: String, CaseIterable {
     case nothingDue = "nothing_due"
     case rate, best
+    /// In the digest of one member, addressed to them.
+    case ownNothingDue = "own_nothing_due"
+    case ownRate = "own_rate"
     case openOne = "open_one"
     case openMany = "open_many"
     case missedOne = "missed_one"
@@ -73,10 +76,10 @@ enum DigestSentence: String, CaseIterable {
 
     var slots: Set<Template.Slot> {
         switch self {
-        case .rate: [.percent, .completed, .total]
+        case .rate, .ownRate: [.percent, .completed, .total]
         case .best: [.name, .completed, .total]
         case .openMany, .missedMany: [.count]
-        case .nothingDue, .openOne, .missedOne, .allDone, .someone: []
+        case .nothingDue, .ownNothingDue, .openOne, .missedOne, .allDone, .someone: []
         }
     }
 }

@@ -85,13 +85,22 @@ struct CacheTests {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db")
             let foreign = syncedNag(1, to: sibling, from: sibling)
+            // Of the foreign nag, of an own one, of a foreign one that is gone already, and of none.
+            let mediations = [1, 2, 77, 0].enumerated().map { index, nag in
+                SyncedAIMediationEvent(
+                    id: EventID(high: 5, low: UInt64(index)), nagID: NagID(high: nag == 0 ? 0 : 1, low: UInt64(nag)),
+                    promptType: "coaching", tone: "neutral", summary: "s", at: start)
+            }
             _ = try cache.apply(
-                page(nags: [foreign, syncedNag(2)], cursor: "a", facts: facts()), of: homeFamily,
-                askedFrom: .cursor(nil), at: now)
-            #expect(try cache.counts().nags == 2)
+                page(
+                    nags: [foreign, syncedNag(2)], events: [syncedEvent(1), syncedEvent(2)], mediations: mediations,
+                    cursor: "a", facts: facts()),
+                of: homeFamily, askedFrom: .cursor(nil), at: now)
+            #expect(try cache.counts().nags == 2 && cache.counts().mediations == 4)
             _ = try cache.apply(
                 page(cursor: "b", facts: facts(role: .child)), of: homeFamily, askedFrom: .cursor("a"), at: now)
             #expect(try cache.nags(of: homeFamily).map(\.id.low) == [2])
+            #expect(try cache.counts().nagEvents == 1 && cache.counts().mediations == 2)
             try cache.forget(homeFamily)
             #expect(try cache.counts().feedRows == 0 && cache.standing(of: homeFamily) == nil)
         }

@@ -45,12 +45,14 @@ func facts(role: FamilyRole = .guardian, allowsMediation: Bool = true, allowsOnD
 }
 
 func page(
-    nags: [SyncedNag] = [], events: [SyncedNagEvent] = [], cursor: String, hasMore: Bool = false,
+    nags: [SyncedNag] = [], events: [SyncedNagEvent] = [], mediations: [SyncedAIMediationEvent] = [], cursor: String,
+    hasMore: Bool = false,
     mustRefetch: Bool = false, time: Timestamp = start, facts: FamilyFacts? = nil, deleted: [DeletedEntity] = [],
     checkpoint: String? = nil
 ) -> SyncResponse {
     SyncResponse(
-        nags: nags, nagEvents: events, aiMediationEvents: [], gamificationEvents: [], serverTime: time, cursor: cursor,
+        nags: nags, nagEvents: events, aiMediationEvents: mediations, gamificationEvents: [], serverTime: time,
+        cursor: cursor,
         hasMore: hasMore, deleted: deleted, mustRefetch: mustRefetch, facts: facts,
         checkpoint: checkpoint)
 }

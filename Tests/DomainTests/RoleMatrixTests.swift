@@ -38,7 +38,7 @@ import Testing
         (NagAct.read, true, true, true), (.edit, true, false, true), (.withdraw, true, false, false),
         (.updateStatus, false, true, false), (.snooze, false, true, false), (.dismiss, false, true, false),
         (.commit, false, true, false), (.submitExcuse, false, true, false), (.readExcuses, true, false, true),
-        (.addNote, true, true, true),
+        (.addNote, true, true, true), (.askForPushBack, true, false, true),
     ]
 
     @Test("acts on a nag", arguments: nagActsCases)

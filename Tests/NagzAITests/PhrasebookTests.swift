@@ -97,8 +97,13 @@ import Testing
             lines += (1...4).map { "message \(tone.rawValue) | messago \($0) {task}" }
         }
         lines += ["tone.recent_misses", "tone.steady_streak", "tone.default"].map { "reason \($0) | \($0)" }
-        lines += ["nothing_due", "open_one", "missed_one", "all_done", "someone"].map { "digest \($0) | \($0)o" }
-        lines += ["digest rate | {percent}", "digest best | {name}", "digest open_many | {count}"]
+        lines += ["nothing_due", "open_one", "missed_one", "all_done", "someone", "own_nothing_due"].map {
+            "digest \($0) | \($0)o"
+        }
+        lines += [
+            "digest rate | {percent}", "digest own_rate | {percent}", "digest best | {name}",
+            "digest open_many | {count}",
+        ]
         lines += ["digest missed_many | {count}", "excuse forgot | olvidé", "avoid | bobo"]
         return lines
     }()

@@ -45,8 +45,8 @@ public struct LocalAIService: AIService {
         return try await service.patterns(userID: userID, familyID: familyID)
     }
 
-    /// What this device holds of the family's week: a guardian's device all of it, unless a nag was done more than a month
-    /// before it was due.
+    /// The week as far as this device holds it, unless a nag was done more than a month before it was due: everybody's on a
+    /// guardian's device, any other person's own.
     public func digest(familyID: FamilyID) async throws -> DigestResponse {
         try requireConsent()
         return try await service.digest(familyID: familyID)

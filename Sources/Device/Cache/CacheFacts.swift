@@ -79,8 +79,9 @@ public struct CacheFacts: FactSource {
                 try row["role"] as FamilyRole
             )
         }
-        // Who is told of themself alone does not know the family.
-        guard members.contains(where: { $0.1 == .guardian }) else { throw CacheMiss.notHeld }
+        // Facts of every member are a guardian's; anybody else is told of themself alone.
+        guard let first = members.first else { throw CacheMiss.notHeld }
+        let subject = members.contains { $0.1 == .guardian } ? nil : first.0.userID
         let nags = try cache.database.rows(
             """
             SELECT id, recipient_id, status, due_at FROM nags
@@ -94,7 +95,8 @@ public struct CacheFacts: FactSource {
                 status: status == .open && reported.contains(id) ? .completed : status, dueAt: try row["due_at"])
         }
         return Snapshot(
-            DigestFacts(familyID: familyID, members: members.map(\.0), nags: nags), now: now, zone: zone(standing))
+            DigestFacts(familyID: familyID, subject: subject, members: members.map(\.0), nags: nags), now: now,
+            zone: zone(standing))
     }
 
     // MARK: Rows

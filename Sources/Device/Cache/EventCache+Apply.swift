@@ -211,12 +211,24 @@ private struct RowWriter {
         }
         // What the person may not see any more does not stay on their device.
         if !facts.allowsMediation { try database.run("DELETE FROM mediations WHERE family = \(family)") }
-        if let reader = facts.onlyReader {
-            try database.run(
-                """
-                DELETE FROM nags WHERE family = \(family) AND creator_id <> \(reader) AND recipient_id <> \(reader)
-                """)
-        }
+        if let reader = facts.onlyReader { try dropNags(notOf: reader) }
+    }
+
+    /// Drops the nags that somebody neither made nor got, with their events and their mediation.
+    private func dropNags(notOf reader: UserID) throws(SQLiteError) {
+        try database.run(
+            """
+            DELETE FROM nag_events WHERE family = \(family) AND nag_id IN (
+                SELECT id FROM nags WHERE family = \(family) AND creator_id <> \(reader) AND recipient_id <> \(reader))
+            """)
+        try database.run(
+            "DELETE FROM nags WHERE family = \(family) AND creator_id <> \(reader) AND recipient_id <> \(reader)")
+        // An earlier server handed out mediation of nags that its reader could not read.
+        try database.run(
+            """
+            DELETE FROM mediations WHERE family = \(family) AND nag_id <> \(NagID(high: 0, low: 0))
+                AND nag_id NOT IN (SELECT id FROM nags WHERE family = \(family))
+            """)
     }
 
     func dropOlderGenerations() throws(SQLiteError) {

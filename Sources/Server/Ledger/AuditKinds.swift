@@ -4,8 +4,10 @@
 enum AuditKinds {
     static let all: [String] = [
         "account.created", "account.delete.denied", "account.deleted", "admin.created", "admin.read", "admin.revoked",
-        "ai.coaching", "ai.digest", "ai.patterns", "ai.patterns.denied", "ai.predict_completion", "ai.push_back",
-        "ai.select_tone", "ai.summarize_excuse", "audit.read.denied", "block.created", "block.lifted",
+        "ai.coaching", "ai.coaching.denied", "ai.digest", "ai.patterns", "ai.patterns.denied", "ai.predict_completion",
+        "ai.predict_completion.denied", "ai.push_back", "ai.push_back.denied", "ai.select_tone",
+        "ai.select_tone.denied",
+        "ai.summarize_excuse", "ai.summarize_excuse.denied", "audit.read.denied", "block.created", "block.lifted",
         "child_credentials.set", "child_credentials.set.denied", "child_pin.change.denied", "child_pin.changed",
         "child_settings.change.denied", "child_settings.changed", "child_settings.read.denied", "consent.grant.denied",
         "consent.granted", "consent.revoke.denied", "consent.revoked", "demo.seeded", "excuse.submitted",

@@ -122,7 +122,7 @@ struct AIAnswerTests {
                 server.clock.set(to: ManualClock.start + .milliseconds(Int64(day)))
                 let snapshot = scene.snapshot(facts, zone: history.zone)
                 let tip = try await server.call(
-                    API.coach, CoachingRequest(nagID: scene.nag), as: scene.home.participant)
+                    API.coach, CoachingRequest(nagID: scene.nag), as: scene.home.secondGuardian)
                 #expect(day > 0 || tip == scene.heuristics.coaching(for: snapshot).response)
                 let prediction = try await server.call(
                     API.predictCompletion, NagQuery(nagID: scene.nag), as: scene.home.child)
@@ -184,12 +184,15 @@ struct AIAnswerTests {
                 nags.append(DigestFacts.Nag(recipientID: recipient.id, status: status, dueAt: due))
             }
             let members = home.members.map { DigestFacts.Member(userID: $0.id, displayName: $0.name) }
-            for person in [home.guardian, home.child] {
+            for (person, subject, total) in [
+                (home.guardian, nil, 4), (home.child, home.child.id, 2), (home.participant, home.participant.id, 1),
+            ] as [(Person, UserID?, Int)] {
                 let answer = try await server.call(API.generateDigest, FamilyQuery(familyID: home.id), as: person)
-                let facts = DigestFacts(familyID: home.id, members: members, nags: nags)
+                let facts = DigestFacts(familyID: home.id, subject: subject, members: members, nags: nags)
                 let zone = try #require(SystemZone(named: "America/New_York"))
                 #expect(answer == scene.heuristics.digest(for: Snapshot(facts, now: now, zone: zone)).response)
-                #expect(answer.totals.totalNags == 4)
+                #expect(answer.totals.totalNags == total)
+                #expect(subject == nil || answer.memberSummaries.map(\.userID) == [person.id])
             }
         }
     }

@@ -134,6 +134,17 @@ enum AIRequest: String, CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
+    /// Whether somebody may ask about the scene's nag and its recipient: by the words of the rules, not by the matrix.
+    func isOpen(to person: Person, _ scene: AIScene) -> Bool {
+        if person.familyID != scene.home.id || person == scene.home.removed { return false }
+        switch self {
+        case .digest: return true
+        case .pushBack: return person.role == .guardian
+        case .summarizeExcuse, .selectTone, .coaching, .patterns, .predictCompletion:
+            return person.role == .guardian || person == scene.home.child
+        }
+    }
+
     @discardableResult
     func send(_ scene: AIScene, as person: Person?, about nag: NagID? = nil, in family: FamilyID? = nil) async throws
         -> Reply

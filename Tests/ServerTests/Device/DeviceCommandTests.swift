@@ -66,7 +66,9 @@ struct DeviceCommandTests {
                 }
                 #expect(try await run(["patterns"], home: folder).code == 0)
                 #expect(try await run(["push-back", name, "--local"], home: folder).code == 77)
-                #expect(try await run(["push-back", name], home: folder).code == 0)
+                #expect(
+                    try await run(["push-back", name], home: folder).code == 77,
+                    "the creator's and guardians' to ask for")
                 #expect(
                     try await run(["excuse", name, "I was busy", "--summary-only", "--offline"], home: folder).code == 0
                 )

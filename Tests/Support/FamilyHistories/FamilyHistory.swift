@@ -81,6 +81,8 @@ public struct FamilyHistory: Sendable {
     public var excuses: [Excuse] = []
     public var pushBacks: [PushBack] = []
     public var scores: [Score] = []
+    /// Who asks for facts; nil for somebody who may know all.
+    public var reader: UserID?
 }
 
 extension FamilyHistory {

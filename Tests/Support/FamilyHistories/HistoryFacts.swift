@@ -40,9 +40,10 @@ extension FamilyHistory: FactSource {
     }
 
     public func digestFacts(familyID: FamilyID) async throws -> Snapshot<DigestFacts> {
-        Snapshot(
+        let seesAll = reader.flatMap(member)?.role ?? .guardian == .guardian
+        return Snapshot(
             DigestFacts(
-                familyID: familyID,
+                familyID: familyID, subject: seesAll ? nil : reader,
                 members: members.map { DigestFacts.Member(userID: $0.id, displayName: $0.name, status: $0.status) },
                 nags: nags.map { DigestFacts.Nag(recipientID: $0.recipient, status: $0.status, dueAt: $0.dueAt) }),
             now: now, zone: zone(timeZone))

@@ -19,7 +19,7 @@ enum AIStatements {
     /// stand in the order in which `NagConsultation` reads them.
     static func nagFacts(_ nag: NagID, for caller: Caller, standing: SQL, _ depth: Depth) -> SQL {
         """
-        SELECT u.status AS account_status, n.recipient_id, n.family_id,
+        SELECT u.status AS account_status, n.recipient_id, n.family_id, n.creator_id, m.role,
                \(hasConsent), \(isEnabled), u.pseudonym, c.seq, r.pseudonym AS recipient_pseudonym, n.category,
                n.status, n.due_at, n.created_at\(facts(depth, caller.now))
         FROM users u
@@ -120,18 +120,24 @@ enum AIStatements {
         """
     }
 
-    static func digestMembers(of family: FamilyID) -> SQL {
-        """
-        SELECT m.user_id, u.display_name FROM memberships m JOIN users u ON u.id = m.user_id
-        WHERE m.family_id = \(family) AND m.status = 'active'
-        """
+    /// - Parameter subject: the one member to read of; nil for all.
+    static func digestMembers(of family: FamilyID, subject: UserID?) -> SQL {
+        let condition: SQL = subject.map { "AND m.user_id = \($0)" } ?? ""
+        return """
+            SELECT m.user_id, u.display_name FROM memberships m JOIN users u ON u.id = m.user_id
+            WHERE m.family_id = \(family) AND m.status = 'active' \(condition)
+            """
     }
 
-    static func digestNags(of family: FamilyID, from start: Timestamp, to end: Timestamp) -> SQL {
-        """
-        SELECT recipient_id, status, due_at FROM nags
-        WHERE family_id = \(family) AND due_at >= \(start) AND due_at < \(end)
-        """
+    /// - Parameter subject: the one recipient to read of; nil for all.
+    static func digestNags(
+        of family: FamilyID, subject: UserID?, from start: Timestamp, to end: Timestamp
+    ) -> SQL {
+        let condition: SQL = subject.map { "AND recipient_id = \($0)" } ?? ""
+        return """
+            SELECT recipient_id, status, due_at FROM nags
+            WHERE family_id = \(family) AND due_at >= \(start) AND due_at < \(end) \(condition)
+            """
     }
 
     /// The row of an act that records an answer.

@@ -29,6 +29,9 @@ enum AIOperation: String {
         case .pushBack, .pushBackRefused: "ai.push_back"
         }
     }
+
+    /// What the role matrix is asked about an operation on a nag.
+    var nagAct: NagAct { self == .pushBack ? .askForPushBack : .read }
 }
 
 /// What came of an operation, and what is to be said of it in feed and trail.
@@ -94,14 +97,23 @@ final class NagConsultation {
     let asker: Asker
     let family: FamilyID
     let recipient: Pseudonym?
+    /// Why the caller is not answered; nil when they are.
+    let denial: Denial?
     let snapshot: Snapshot<NagFacts>
 
-    init(_ row: Row, _ nag: NagID, _ depth: AIStatements.Depth, now: Timestamp, zones: ZoneTable) throws {
+    /// - Throws: 404 unless the nag is of the caller's family; for somebody whom the role matrix allows `act`, 403 when consent
+    ///   or preference is missing.
+    init(
+        _ row: Row, _ nag: NagID, for caller: Caller, _ act: NagAct, _ depth: AIStatements.Depth, zones: ZoneTable
+    ) throws {
         try Access.requireActive(status: try row["account_status"])
         guard let recipientID: UserID = try row["recipient_id"], let family: FamilyID = try row["family_id"] else {
             throw APIError(.notFound, "There is no such nag.")
         }
-        try Asker.requireOpenGate(row)
+        let part = NagPart(
+            of: caller.userID, try row["role"], creator: try row["creator_id"], recipient: recipientID)
+        denial = RoleMatrix.denial(of: act, by: part)
+        if denial == nil { try Asker.requireOpenGate(row) }
         asker = Asker(pseudonym: try row["pseudonym"], seq: try row["seq"])
         self.family = family
         recipient = try row["recipient_pseudonym"]
@@ -134,7 +146,17 @@ final class NagConsultation {
             let familyZone: String = try row["time_zone"]
             zone = zones.zone(stored.overrides.timeZone ?? familyZone)
         }
-        snapshot = Snapshot(facts, now: now, zone: zone)
+        snapshot = Snapshot(facts, now: caller.now, zone: zone)
+    }
+
+    /// Refuses the operation and puts that on the trail.
+    func refuse<Answer>(_ operation: AIOperation, _ denial: Denial) -> Decision<Answer> {
+        .refuse(
+            Act(
+                kind: "\(operation.auditKind).denied", basis: .rightsUnchanged(since: asker.seq),
+                actor: asker.pseudonym, subject: recipient, resource: snapshot.facts.nag.id.retyped(),
+                details: ["reason": denial.rawValue], stampedRows: 0),
+            APIError(.authorizationDenied, denial.message))
     }
 
     /// The counts that the trail keeps of what an answer rests on.

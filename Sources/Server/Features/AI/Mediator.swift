@@ -120,13 +120,16 @@ final class Mediator {
         let (family, started) = (call.parameters.familyID, MonotonicTime.now())
         return try await backend.ledger.write(caller, in: family) { queries in
             let member = try await consult(caller, family, queries)
+            let seesAll = RoleMatrix.denialOfInsights(isSelf: false, by: Standing(role: member.role)) == nil
+            let subject = seesAll ? nil : caller.userID
             let facts = DigestFacts(
-                familyID: family,
-                members: try await queries.query(AIStatements.digestMembers(of: family)).map { row in
+                familyID: family, subject: subject,
+                members: try await queries.query(AIStatements.digestMembers(of: family, subject: subject)).map { row in
                     DigestFacts.Member(userID: try row["user_id"], displayName: try row["display_name"])
                 },
                 nags: try await queries.query(
-                    AIStatements.digestNags(of: family, from: FactWindow.digest.start(caller.now), to: caller.now)
+                    AIStatements.digestNags(
+                        of: family, subject: subject, from: FactWindow.digest.start(caller.now), to: caller.now)
                 ).map { row in
                     DigestFacts.Nag(
                         recipientID: try row["recipient_id"], status: try row["status"], dueAt: try row["due_at"])
@@ -139,30 +142,34 @@ final class Mediator {
                 inputs: ["nags": "\(totals.totalNags)", "members": "\(facts.members.count)"],
                 classification: "\(totals.completionRate)")
             return .perform(
-                record(mediation, .digest, caller, family, Asker(member), subject: nil, nag: nil, since: started),
+                record(
+                    mediation, .digest, caller, family, Asker(member), subject: seesAll ? nil : member.pseudonym,
+                    nag: nil,
+                    since: started),
                 outcome.response)
         }
     }
 
     // MARK: What all have in common
 
-    /// Reads the facts of a nag, thinks, and records what came of it.
+    /// Reads the facts of a nag, thinks, and records what came of it. Nobody is answered about a nag they may not read.
     private func mediate<Response: WireContent>(
         _ caller: Caller, on nag: NagID, _ operation: AIOperation, depth: AIStatements.Depth,
         _ think: (NagConsultation) -> Mediation<Response>
     ) async throws -> Response {
         // The family is known only once the nag is found; it is the caller's own, since each has one.
         let started = MonotonicTime.now()
-        let first = try await consult(caller, on: nag, depth, backend.database)
+        let first = try await consult(caller, on: nag, operation, depth, backend.database)
         var known: NagConsultation? = first
         return try await backend.ledger.write(caller, in: first.family) { queries in
             let consultation: NagConsultation
             if let fresh = known {
                 consultation = fresh
             } else {
-                consultation = try await consult(caller, on: nag, depth, queries)
+                consultation = try await consult(caller, on: nag, operation, depth, queries)
             }
             known = nil
+            if let denial = consultation.denial { return consultation.refuse(operation, denial) }
             let mediation = think(consultation)
             return .perform(
                 record(
@@ -173,12 +180,13 @@ final class Mediator {
     }
 
     private func consult(
-        _ caller: Caller, on nag: NagID, _ depth: AIStatements.Depth, _ queries: any Queries
+        _ caller: Caller, on nag: NagID, _ operation: AIOperation, _ depth: AIStatements.Depth,
+        _ queries: any Queries
     ) async throws -> NagConsultation {
         let rows = try await queries.read(
             AIStatements.nagFacts(nag, for: caller, standing: backend.access.standing(caller), depth))
         guard let row = rows.first else { throw Access.sessionEnded }
-        return try NagConsultation(row, nag, depth, now: caller.now, zones: backend.zones)
+        return try NagConsultation(row, nag, for: caller, operation.nagAct, depth, zones: backend.zones)
     }
 
     private func consult(

@@ -56,10 +56,8 @@ struct NagView {
         userID = caller.userID
         role = try row["role"]
         pseudonym = try row["pseudonym"]
-        var part: NagPart = role == .guardian ? .guardian : []
-        if record.nag.creatorID == caller.userID { part.insert(.creator) }
-        if record.nag.recipientID == caller.userID { part.insert(.recipient) }
-        self.part = part
+        part = NagPart(
+            of: caller.userID, role, creator: record.nag.creatorID, recipient: record.nag.recipientID)
     }
 
     subscript<Value>(dynamicMember path: KeyPath<NagRecord, Value>) -> Value { record[keyPath: path] }

@@ -15,6 +15,7 @@ enum SyncStatements {
     /// 2 nag events, 3 mediation events, 4 gamification events), each in feed order from the place the gate allows. Columns
     /// by position: `Column`. Every column costs each of a page's thousand rows: numbers go as text, as they are answered.
     /// Missed nags carry whose they were: a device counts misses by person, also of nags that left the feed before.
+    /// Mediation of a nag is shown to those who may read the nag, whoever asked for it; what is about no nag, to who asked.
     /// Points are shown to those who agreed to them, and of those who did (`points_of`; null: everybody, as a guardian did).
     /// - Parameters:
     ///   - start: where the client says it is; nil for the beginning.
@@ -77,7 +78,8 @@ enum SyncStatements {
                        NULL::timestamptz
                 FROM ai_mediation_events a
                 WHERE a.family_id = gate.family_id AND gate.sees_mediation AND sync_ts >= gate.event_start
-                    AND (gate.sees_all OR a.actor_id = gate.user_id OR \(isOwnNag(of: "a")))
+                    AND (gate.sees_all OR \(isOwnNag(of: "a"))
+                         OR a.nag_id = '00000000-0000-0000-0000-000000000000' AND a.actor_id = gate.user_id)
                 ORDER BY a.family_id, sync_ts, id LIMIT 500
             ) x
             UNION ALL
