@@ -6,7 +6,7 @@ public struct Preferences: Hashable, Sendable {
     /// The window itself, kept while it is switched off.
     public var quietWindow = QuietHours.standard
     /// The name of a zone of the IANA time zone database.
-    public var timeZone = "America/New_York"
+    public var timeZone = Preferences.standardTimeZone
     public var notificationFrequency = "always"
     public var deliveryChannel = DeliveryChannel.push
     public var aiServerEnabled = true
@@ -15,6 +15,9 @@ public struct Preferences: Hashable, Sendable {
     public var usesCommitTimeForEscalation = false
     public var notifiesSentOverdue = true
     public var tone = PreferredTone.friendly
+
+    /// The zone of families that have set none.
+    public static let standardTimeZone = "America/New_York"
 
     /// The defaults.
     public init() {}

@@ -89,6 +89,11 @@ struct RequestTests {
         + wrong("PreferenceUpdate", "prefs_json", "{}", #"{"prefs_json":null}"#, #"{"prefs_json":[]}"#)
         + wrongBeyondSchema(
             "PreferenceUpdate", "prefs_json", #"{"prefs_json":{"a":["\u0000"]}}"#, #"{"prefs_json":{"\u0000":1}}"#)
+        + fine("FamilyCreate", #"{"name":"H","time_zone":null}"#, #"{"name":"H","time_zone":"Europe/Berlin"}"#)
+        + wrong("FamilyCreate", "time_zone", #"{"name":"H","time_zone":1}"#, #"{"name":"H","time_zone":""}"#)
+        + fine("FamilyUpdate", "{}", #"{"name":"H","more":1}"#, #"{"time_zone":"UTC"}"#)
+        + wrong("FamilyUpdate", "name", #"{"name":""}"#, #"{"name":false}"#)
+        + wrong("FamilyUpdate", "time_zone", #"{"time_zone":2}"#)
         + fine("FamilyCreate", #"{"name":"H"}"#, #"{"name":"\#(String(repeating: "é", count: 255))"}"#)
         + wrong(
             "FamilyCreate", "name", "{}", #"{"name":""}"#, #"{"name":"\#(String(repeating: "e\u{301}", count: 128))"}"#)
@@ -234,6 +239,7 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     add(ChildLoginRequest.self)
     add(PreferenceUpdate.self)
     add(FamilyCreate.self)
+    add(FamilyUpdate.self)
     add(JoinRequest.self)
     add(MemberAdd.self)
     add(MemberCreateAndAdd.self)

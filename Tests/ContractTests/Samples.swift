@@ -99,7 +99,7 @@ extension Sample {
     // MARK: families
 
     private static let theFamily = FamilyResponse(
-        id: id(2), name: "Home", inviteCode: "code", childCode: "ABC123", createdAt: moment)
+        id: id(2), name: "Home", inviteCode: "code", childCode: "ABC123", timeZone: "Europe/Berlin", createdAt: moment)
     private static let member = MemberResponse(
         userID: id(1), familyID: id(2), role: .child, status: .active, joinedAt: moment)
     private static let detail = MemberDetail(
@@ -112,8 +112,9 @@ extension Sample {
     private static let ofMember = MemberPath(familyID: id(2), userID: id(1))
 
     private static let family = [
-        Sample(API.createFamily, NoParameters(), FamilyCreate(name: "Home"), theFamily),
+        Sample(API.createFamily, NoParameters(), FamilyCreate(name: "Home", timeZone: "Europe/Berlin"), theFamily),
         Sample(API.getFamily, inFamily, NoBody(), theFamily),
+        Sample(API.updateFamily, inFamily, FamilyUpdate(name: "Home", timeZone: "Europe/Berlin"), theFamily),
         Sample(API.joinFamily, NoParameters(), JoinRequest(inviteCode: "code"), member),
         Sample(API.joinFamilyByID, inFamily, JoinRequest(inviteCode: "code"), member),
         Sample(API.addMember, inFamily, MemberAdd(userID: id(1), role: .participant), member),

@@ -9,6 +9,10 @@ extension API {
     public static let getFamily = Endpoint<FamilyPath, NoBody, FamilyResponse>(
         Operation("getFamily", .get, "/api/v1/families/{family_id}", tag: .families))
 
+    /// Change a family's name or time zone.
+    public static let updateFamily = Endpoint<FamilyPath, FamilyUpdate, FamilyResponse>(
+        Operation("updateFamily", .patch, "/api/v1/families/{family_id}", tag: .families))
+
     /// Join a family by its code.
     public static let joinFamily = Endpoint<NoParameters, JoinRequest, MemberResponse>(
         Operation("joinFamily", .post, "/api/v1/families/join", tag: .families, status: 201))
@@ -56,7 +60,7 @@ extension API {
             "updateChildSettings", .patch, "/api/v1/families/{family_id}/children/{user_id}/settings", tag: .families))
 
     static let familiesOperations: [Operation] = [
-        createFamily.operation, getFamily.operation, joinFamily.operation, joinFamilyByID.operation,
+        createFamily.operation, getFamily.operation, updateFamily.operation, joinFamily.operation, joinFamilyByID.operation,
         addMember.operation, listMembers.operation, createMember.operation, removeMember.operation,
         leaveFamily.operation, setChildCredentials.operation, changePIN.operation, getChildSettings.operation,
         updateChildSettings.operation,

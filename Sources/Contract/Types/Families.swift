@@ -8,13 +8,18 @@ public struct FamilyResponse: Hashable, WireObject {
     /// Empty, never null, for anybody but guardians.
     public var inviteCode: String
     public var childCode: String?
+    /// The name of a zone of the IANA time zone database.
+    public var timeZone: String
     public var createdAt: Timestamp
 
-    public init(id: FamilyID, name: String, inviteCode: String, childCode: String?, createdAt: Timestamp) {
+    public init(
+        id: FamilyID, name: String, inviteCode: String, childCode: String?, timeZone: String, createdAt: Timestamp
+    ) {
         self.id = id
         self.name = name
         self.inviteCode = inviteCode
         self.childCode = childCode
+        self.timeZone = timeZone
         self.createdAt = createdAt
     }
 
@@ -23,6 +28,7 @@ public struct FamilyResponse: Hashable, WireObject {
         name = try fields.required("name")
         inviteCode = try fields.required("invite_code")
         childCode = try fields.optional("child_code")
+        timeZone = try fields.defaulted("time_zone", to: Preferences.standardTimeZone)
         createdAt = try fields.required("created_at")
     }
 
@@ -32,6 +38,7 @@ public struct FamilyResponse: Hashable, WireObject {
             json.field("name", name)
             json.field("invite_code", inviteCode)
             json.field("child_code", childCode)
+            json.field("time_zone", timeZone)
             json.field("created_at", createdAt)
         }
     }

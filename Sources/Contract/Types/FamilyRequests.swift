@@ -4,18 +4,47 @@ import JSON
 /// Founds a family; the caller becomes its guardian.
 public struct FamilyCreate: Hashable, WireObject {
     public var name: String
+    /// The name of a zone of the IANA time zone database; nil for the standard one.
+    public var timeZone: String?
 
-    public init(name: String) {
+    public init(name: String, timeZone: String? = nil) {
         self.name = name
+        self.timeZone = timeZone
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         name = try fields.text("name", 1...255)
+        timeZone = try fields.optionalText("time_zone", 1...64)
     }
 
     public func write(to json: inout JSONWriter) {
         json.object { json in
             json.field("name", name)
+            json.fieldIfPresent("time_zone", timeZone)
+        }
+    }
+}
+
+/// Changes a family. Fields left out stay as they are.
+public struct FamilyUpdate: Hashable, WireObject {
+    public var name: String?
+    /// The name of a zone of the IANA time zone database.
+    public var timeZone: String?
+
+    public init(name: String? = nil, timeZone: String? = nil) {
+        self.name = name
+        self.timeZone = timeZone
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        name = try fields.optionalText("name", 1...255)
+        timeZone = try fields.optionalText("time_zone", 1...64)
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.fieldIfPresent("name", name)
+            json.fieldIfPresent("time_zone", timeZone)
         }
     }
 }

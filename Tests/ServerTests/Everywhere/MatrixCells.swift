@@ -101,6 +101,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
         MatrixRow(API.deleteAccount) { (AccountPath(userID: $0.family.child.id), NoBody()) },
         MatrixRow(API.createFamily, .caller, by: nil) { _ in (NoParameters(), FamilyCreate(name: "Second")) },
         MatrixRow(API.getFamily) { (family($0), NoBody()) },
+        MatrixRow(API.updateFamily) { (family($0), FamilyUpdate(timeZone: "Europe/Berlin")) },
         MatrixRow(API.joinFamily, .caller, by: nil) { _ in (NoParameters(), JoinRequest(inviteCode: "NOSUCHCODE")) },
         MatrixRow(API.joinFamilyByID, .caller, by: nil) { (family($0), JoinRequest(inviteCode: "NOSUCHCODE")) },
         MatrixRow(API.addMember) { (family($0), MemberAdd(userID: $0.family.removed.id, role: .participant)) },

@@ -6,9 +6,10 @@ extension Families {
     /// Founds a family with the caller as its guardian, its ledger and its default policy.
     func create(_ caller: Caller, _ call: Call<NoParameters, FamilyCreate>) async throws -> FamilyResponse {
         let (now, random) = (call.now, backend.random)
+        if let zone = call.body.timeZone { try Self.requireZone(zone) }
         let family = FamilyResponse(
             id: random.identifier(at: now), name: call.body.name, inviteCode: random.code(Self.inviteCodeLength),
-            childCode: random.code(8), createdAt: now)
+            childCode: random.code(8), timeZone: call.body.timeZone ?? Preferences.standardTimeZone, createdAt: now)
         return try await admitting {
             try await backend.ledger.found(caller, family.id) { queries in
                 let account = try await backend.access.account(caller, queries)

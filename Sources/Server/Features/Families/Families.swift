@@ -14,11 +14,17 @@ final class Families {
     /// A family as its guardians see it; the codes that let people in are for guardians alone.
     func get(_ caller: Caller, _ call: Call<FamilyPath, NoBody>) async throws -> FamilyResponse {
         let member = try await backend.access.member(caller, of: call.parameters.familyID, backend.database)
-        let row = try await backend.database.query(FamilyStatements.family(member.familyID)).one()
+        return try await family(of: member, backend.database)
+    }
+
+    /// The member's family as they see it.
+    func family(of member: Member, _ queries: any Queries) async throws -> FamilyResponse {
+        let row = try await queries.query(FamilyStatements.family(member.familyID)).one()
         let isGuardian = member.role == .guardian
         return FamilyResponse(
             id: member.familyID, name: member.familyName, inviteCode: isGuardian ? try row["invite_code"] : "",
-            childCode: isGuardian ? try row["child_code"] : nil, createdAt: try row["created_at"])
+            childCode: isGuardian ? try row["child_code"] : nil, timeZone: member.timeZone,
+            createdAt: try row["created_at"])
     }
 
     /// The active members, in the order they joined.

@@ -5,6 +5,7 @@ enum FamiliesRoutes {
     static func register(in routes: RouteTable, _ families: Families) {
         routes.signedIn(API.createFamily, families.create)
         routes.signedIn(API.getFamily, families.get)
+        routes.signedIn(API.updateFamily, families.update)
         routes.signedIn(API.joinFamily, families.join)
         routes.signedIn(API.joinFamilyByID, families.joinByID)
         routes.signedIn(API.leaveFamily, families.leave)

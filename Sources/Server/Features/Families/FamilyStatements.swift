@@ -17,8 +17,9 @@ enum FamilyStatements {
     static func found(_ family: FamilyResponse) -> [SQL] {
         [
             """
-            INSERT INTO families (id, name, invite_code, child_code, created_at)
-            VALUES (\(family.id), \(family.name), \(family.inviteCode), \(family.childCode), \(family.createdAt))
+            INSERT INTO families (id, name, invite_code, child_code, time_zone, created_at)
+            VALUES (\(family.id), \(family.name), \(family.inviteCode), \(family.childCode), \(family.timeZone),
+                    \(family.createdAt))
             """,
             "INSERT INTO family_clock (family_id) VALUES (\(family.id))",
         ]
@@ -31,6 +32,12 @@ enum FamilyStatements {
         """
         INSERT INTO policies (family_id, id, owners, is_default, created_at)
         SELECT family_id, \(id), ARRAY[\(owner)], true, \(now) FROM tick
+        """
+    }
+
+    static func set(name: String, timeZone: String) -> SQL {
+        """
+        UPDATE families SET name = \(name), time_zone = \(timeZone) FROM tick WHERE families.id = tick.family_id
         """
     }
 

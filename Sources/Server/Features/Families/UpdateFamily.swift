@@ -1,0 +1,44 @@
+import Contract
+import Domain
+import TimeZones
+
+extension Families {
+    /// Changes a family's name or time zone, for guardians. The zone holds from this moment on, for days and weeks that
+    /// have begun as well.
+    func update(_ caller: Caller, _ call: Call<FamilyPath, FamilyUpdate>) async throws -> FamilyResponse {
+        let update = call.body
+        if let zone = update.timeZone { try Self.requireZone(zone) }
+        return try await backend.ledger.write(caller, in: call.parameters.familyID) { queries in
+            let member = try await backend.access.member(caller, of: call.parameters.familyID, queries)
+            if let denial = member.denial(of: .editFamily) {
+                return .denied("family.change.denied", to: member, denial)
+            }
+            let current = try await family(of: member, queries)
+            var family = current
+            family.name = update.name ?? current.name
+            family.timeZone = update.timeZone ?? current.timeZone
+            guard family != current else { return .answer(current) }
+            // The trail outlives the family's name, so it only says that the name changed.
+            var fields: [String] = []
+            if family.name != current.name { fields.append("name") }
+            if family.timeZone != current.timeZone { fields.append("time_zone") }
+            return .perform(
+                Act(
+                    kind: "family.changed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                    resource: family.id.retyped(),
+                    details: ["fields": fields.joined(separator: ","), "time_zone": family.timeZone],
+                    changesRights: true, stampedRows: 0,
+                    rows: [FamilyStatements.set(name: family.name, timeZone: family.timeZone)]),
+                family)
+        }
+    }
+
+    /// - Throws: 422 for a zone that this server does not know.
+    static func requireZone(_ name: String) throws(APIError) {
+        guard SystemZone(named: name) != nil else {
+            throw APIError(
+                InvalidInput("must be a zone of the IANA time zone database, such as Europe/Berlin", field: "time_zone")
+            )
+        }
+    }
+}
