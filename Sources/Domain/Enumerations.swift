@@ -59,6 +59,12 @@ public enum AITone: String, Sendable, CaseIterable { case neutral, supportive, f
 
 public enum DeliveryChannel: String, Sendable, CaseIterable { case push, sms }
 
+/// How a person wants to be reached.
+public enum PreferredChannel: String, Sendable, CaseIterable { case push, sms, both }
+
+/// Where a connection between adults of two families stands.
+public enum ConnectionStatus: String, Sendable, CaseIterable { case pending, active, declined, revoked }
+
 public enum PushBackMode: String, Sendable, CaseIterable { case off, bounded }
 
 public enum BadgeType: String, Sendable, CaseIterable {

@@ -8,12 +8,12 @@ public struct Preferences: Hashable, Sendable {
     /// The name of a zone of the IANA time zone database.
     public var timeZone = Preferences.standardTimeZone
     public var notificationFrequency = "always"
-    public var deliveryChannel = DeliveryChannel.push
+    public var deliveryChannel = PreferredChannel.push
     public var aiServerEnabled = true
     public var aiOnDeviceEnabled = true
     public var pushBackMode = PushBackMode.bounded
     public var usesCommitTimeForEscalation = false
-    public var notifiesSentOverdue = true
+    public var notifiesSentOverdue = false
     public var tone = PreferredTone.friendly
 
     /// The zone of families that have set none.
@@ -70,7 +70,7 @@ public struct PreferenceOverrides: Hashable, Sendable {
     public var quietHoursEnd: TimeOfDay?
     public var timeZone: String?
     public var notificationFrequency: String?
-    public var deliveryChannel: DeliveryChannel?
+    public var deliveryChannel: PreferredChannel?
     public var aiServerEnabled: Bool?
     public var aiOnDeviceEnabled: Bool?
     public var pushBackMode: PushBackMode?
@@ -91,7 +91,7 @@ public struct PreferenceOverrides: Hashable, Sendable {
         quietHoursEnd = text(.quietHoursEnd).flatMap { TimeOfDay($0) }
         timeZone = text(.timeZone)
         notificationFrequency = text(.notificationFrequency)
-        deliveryChannel = text(.deliveryChannel).flatMap(DeliveryChannel.init)
+        deliveryChannel = text(.deliveryChannel).flatMap(PreferredChannel.init)
         aiServerEnabled = flag(.aiServerEnabled)
         aiOnDeviceEnabled = flag(.aiOnDeviceEnabled)
         pushBackMode = text(.pushBackMode).flatMap(PushBackMode.init)

@@ -19,6 +19,16 @@ struct ParameterTests {
         #expect(page.limit == expectedLimit && page.offset == expectedOffset)
     }
 
+    @Test("a feed's since of 0 means from the beginning", arguments: ["0", "2026-03-10T15:00:00Z"])
+    func since(value: String) throws {
+        let query = try API.syncEvents.parameters(reader(("family_id", id), ("since", value)))
+        #expect((query.since == nil) == (value == "0"))
+        let error = #expect(throws: APIError.self) {
+            try API.syncEvents.parameters(reader(("family_id", id), ("since", "00")))
+        }
+        #expect(error?.field == "since")
+    }
+
     @Test(
         "numbers are ASCII digits and nothing else",
         arguments: [

@@ -152,6 +152,10 @@ struct RequestTests {
             fine("NagCreate", "{\(nagBase)}".replacing("2030-01-01T00:00:00Z", with: $0))
         }
         + fine("NagUpdate", "{}", #"{"committed_at":null}"#, #"{"due_at":null,"category":"meds"}"#)
+        + fine("NagUpdate", #"{"description":null}"#, #"{"description":""}"#)
+        + wrong(
+            "NagUpdate", "description", #"{"description":1}"#,
+            #"{"description":"\#(String(repeating: "x", count: 2_001))"}"#)
         + wrong("NagUpdate", "committed_at", #"{"committed_at":"soon"}"#)
         + wrong("NagUpdate", "done_definition", #"{"done_definition":"done"}"#)
         + fine("NagStatusUpdate", #"{"status":"completed","note":null}"#)
@@ -167,8 +171,10 @@ struct RequestTests {
         + wrong("BlockUpdate", "state", #"{"state":""}"#)
         + fine("ConsentCreate", #"{"consent_type":"sms_opt_in"}"#, #"{"consent_type":"ai_mediation","family_id":null}"#)
         + wrong("ConsentCreate", "consent_type", "{}", #"{"consent_type":"all"}"#)
-        + fine("ConsentUpdate", "{}", #"{"revoked":true}"#)
+        + fine("ConsentUpdate", #"{"revoked":false}"#, #"{"revoked":true}"#, #"{"status":"revoked"}"#)
         + wrong("ConsentUpdate", "revoked", #"{"revoked":null}"#, #"{"revoked":"true"}"#)
+        + wrong("ConsentUpdate", "revoked", "{}", #"{"granted":false}"#)
+        + wrong("ConsentUpdate", "status", #"{"status":"active"}"#)
         + fine("ExcuseSummaryRequest", #"{"text":"x","nag_id":"\#(someID)"}"#)
         + wrong("ExcuseSummaryRequest", "text", #"{"nag_id":"\#(someID)"}"#)
         + ["ToneSelectRequest", "CoachingRequest", "PushBackRequest"].flatMap {

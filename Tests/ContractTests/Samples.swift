@@ -164,7 +164,9 @@ extension Sample {
         Sample(API.getNag, ofNag, NoBody(), nag),
         Sample(
             API.updateNag, ofNag,
-            NagUpdate(dueAt: moment, category: .other, doneDefinition: .binaryCheck, committedAt: .null), nag),
+            NagUpdate(
+                dueAt: moment, category: .other, doneDefinition: .binaryCheck, description: .value("Bins"),
+                committedAt: .null), nag),
         Sample(API.updateNagStatus, ofNag, NagStatusUpdate(status: .completed, note: "done"), nag),
         Sample(API.withdrawNag, ofNag, NoBody(), nag),
         Sample(API.dismissNag, ofNag, NoBody(), nag),
@@ -205,6 +207,13 @@ extension Sample {
         Sample(
             API.suspendRelationship, RelationshipPath(relationshipID: id(13)), NoBody(),
             RelationshipResponse(id: id(13), partyA: id(1), partyB: id(4), status: .suspended)),
+        Sample(
+            API.listConnections, ConnectionListQuery(status: .active, page: page), NoBody(),
+            page(
+                ConnectionResponse(
+                    id: id(7), inviterID: id(1), inviteeID: id(4), inviteeEmail: "a@b.org", status: .active,
+                    caregiver: true, createdAt: moment, respondedAt: moment, otherPartyEmail: "a@b.org",
+                    otherPartyDisplayName: nil))),
         Sample(API.listConsents, ConsentListQuery(familyID: id(2), page: page), NoBody(), page(consent)),
         Sample(API.grantConsent, NoParameters(), ConsentCreate(familyID: id(2), type: .aiMediation), consent),
         Sample(API.updateConsent, ConsentPath(consentID: id(12)), ConsentUpdate(revoked: true), consent),

@@ -80,6 +80,36 @@ struct CacheTests {
         }
     }
 
+    @Test("a missed nag stays as long as its events")
+    func missedNags() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            let first = page(
+                nags: [syncedNag(1, status: "missed")], events: [syncedEvent(1, "nag_missed")], cursor: "a")
+            _ = try cache.apply(first, of: homeFamily, askedFrom: .cursor(nil), at: start)
+            for (cursor, next, days, nags) in [("a", "b", 31, 1), ("b", "c", 90, 1), ("c", "d", 91, 0)] {
+                _ = try cache.apply(
+                    page(cursor: next), of: homeFamily, askedFrom: .cursor(cursor), at: start + .days(Int64(days)))
+                #expect(
+                    try cache.counts()
+                        == CacheCounts(nags: nags, nagEvents: nags, mediations: 0, gamification: 0, members: 0))
+            }
+        }
+    }
+
+    @Test("a family's new time zone is taken in with the facts")
+    func timeZone() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            var told = facts()
+            _ = try cache.apply(page(cursor: "a", facts: told), of: homeFamily, askedFrom: .cursor(nil), at: now)
+            #expect(try cache.standing(of: homeFamily)?.timeZone == "UTC")
+            told.timeZone = "Europe/Berlin"
+            _ = try cache.apply(page(cursor: "b", facts: told), of: homeFamily, askedFrom: .cursor("a"), at: now)
+            #expect(try cache.standing(of: homeFamily)?.timeZone == "Europe/Berlin")
+        }
+    }
+
     @Test("what a person may not see any more leaves their device")
     func visibility() async throws {
         try await withFolder { folder in

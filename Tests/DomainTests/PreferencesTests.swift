@@ -15,7 +15,7 @@ import Testing
         #expect(preferences.aiServerEnabled && preferences.aiOnDeviceEnabled)
         #expect(preferences.pushBackMode == .bounded)
         #expect(!preferences.usesCommitTimeForEscalation)
-        #expect(preferences.notifiesSentOverdue)
+        #expect(!preferences.notifiesSentOverdue)
         #expect(preferences.tone == .friendly)
         #expect(Preferences(family: PreferenceOverrides(), user: PreferenceOverrides()) == preferences)
     }
@@ -39,9 +39,9 @@ import Testing
         let document: [String: PreferenceValue] = [
             "gamification_enabled": .flag(true), "quiet_hours_enabled": .flag(true),
             "quiet_hours_start": .text("21:15"), "quiet_hours_end": .text("06:00:30"), "timezone": .text("Asia/Tokyo"),
-            "notification_frequency": .text("daily"), "delivery_channel": .text("sms"),
+            "notification_frequency": .text("daily"), "delivery_channel": .text("both"),
             "ai_server_enabled": .flag(false), "ai_on_device_enabled": .flag(false), "pushback_mode": .text("off"),
-            "use_commit_time_for_escalation": .flag(true), "notify_sent_overdue": .flag(false),
+            "use_commit_time_for_escalation": .flag(true), "notify_sent_overdue": .flag(true),
             "tone": .text("empathetic"), "colour": .text("green"),
         ]
         let read = Preferences(
@@ -52,12 +52,12 @@ import Testing
         expected.quietWindow = QuietHours(start: clock("21:15"), end: clock("06:00:30"))
         expected.timeZone = "Asia/Tokyo"
         expected.notificationFrequency = "daily"
-        expected.deliveryChannel = .sms
+        expected.deliveryChannel = .both
         expected.aiServerEnabled = false
         expected.aiOnDeviceEnabled = false
         expected.pushBackMode = .off
         expected.usesCommitTimeForEscalation = true
-        expected.notifiesSentOverdue = false
+        expected.notifiesSentOverdue = true
         expected.tone = .empathetic
         #expect(read == expected)
     }

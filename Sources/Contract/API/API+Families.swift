@@ -60,7 +60,8 @@ extension API {
             "updateChildSettings", .patch, "/api/v1/families/{family_id}/children/{user_id}/settings", tag: .families))
 
     static let familiesOperations: [Operation] = [
-        createFamily.operation, getFamily.operation, updateFamily.operation, joinFamily.operation, joinFamilyByID.operation,
+        createFamily.operation, getFamily.operation, updateFamily.operation, joinFamily.operation,
+        joinFamilyByID.operation,
         addMember.operation, listMembers.operation, createMember.operation, removeMember.operation,
         leaveFamily.operation, setChildCredentials.operation, changePIN.operation, getChildSettings.operation,
         updateChildSettings.operation,

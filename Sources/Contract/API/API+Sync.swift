@@ -33,7 +33,8 @@ public struct SyncQuery: WireParameters, Hashable {
 
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         familyID = try parameters.query("family_id")
-        since = try parameters.optionalQuery("since")
+        // `0` means from the beginning.
+        since = try parameters.optionalQuery("since") == "0" ? nil : parameters.optionalQuery("since")
         cursor = try parameters.optionalQuery("cursor")
         facts = try parameters.optionalQuery("facts") ?? false
     }

@@ -7,6 +7,7 @@ public enum API {
         accountsOperations,
         preferencesOperations,
         familiesOperations,
+        connectionsOperations,
         nagsOperations,
         gamificationOperations,
         safetyOperations,

@@ -17,6 +17,7 @@ extension WireEnumeration {
 extension FamilyRole: WireEnumeration {}
 extension MembershipStatus: WireEnumeration {}
 extension RelationshipStatus: WireEnumeration {}
+extension ConnectionStatus: WireEnumeration {}
 extension BlockState: WireEnumeration {}
 extension NagCategory: WireEnumeration {}
 extension NagStatus: WireEnumeration {}

@@ -30,8 +30,8 @@ public struct Operation: Hashable, Sendable {
 
     /// The group it belongs to: a folder of the server, a tag of the document.
     public enum Tag: String, Sendable, CaseIterable {
-        case version, auth, accounts, preferences, families, nags, gamification, safety, consents, reports, ai, sync,
-            audit,
+        case version, auth, accounts, preferences, families, connections, nags, gamification, safety, consents, reports,
+            ai, sync, audit,
             legal, metrics, operations
     }
 

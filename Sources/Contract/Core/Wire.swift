@@ -116,6 +116,12 @@ extension FieldReader {
         return try Self.checked(text, name, length)
     }
 
+    public func textPatch(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> Patch<String> {
+        let patch: Patch<String> = try patch(name)
+        if case .value(let text) = patch { _ = try Self.checked(text, name, length) }
+        return patch
+    }
+
     /// Text without the white space around it, measured after that.
     public func trimmedText(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> String {
         try Self.checked(trimmed(try required(name)), name, length)

@@ -32,8 +32,19 @@ public struct ConsentUpdate: Hashable, WireObject {
         self.revoked = revoked
     }
 
+    /// Takes `{"revoked": true}`, and `{"status": "revoked"}` for the same.
     public init(_ fields: FieldReader) throws(InvalidInput) {
-        revoked = try fields.defaulted("revoked", to: false)
+        if let revoked: Bool = try fields.optional("revoked") {
+            self.revoked = revoked
+            return
+        }
+        guard let status: String = try fields.optional("status") else {
+            throw InvalidInput("is required: send true to take the consent back", field: "revoked")
+        }
+        guard status == "revoked" else {
+            throw InvalidInput("can only be revoked; a consent is given again with POST", field: "status")
+        }
+        revoked = true
     }
 
     public func write(to json: inout JSONWriter) {

@@ -65,16 +65,19 @@ public struct NagUpdate: Hashable, WireObject {
     public var dueAt: Timestamp?
     public var category: NagCategory?
     public var doneDefinition: DoneDefinition?
+    /// Null takes it away.
+    public var description: Patch<String>
     /// Null takes the promise back.
     public var committedAt: Patch<Timestamp>
 
     public init(
         dueAt: Timestamp? = nil, category: NagCategory? = nil, doneDefinition: DoneDefinition? = nil,
-        committedAt: Patch<Timestamp> = .absent
+        description: Patch<String> = .absent, committedAt: Patch<Timestamp> = .absent
     ) {
         self.dueAt = dueAt
         self.category = category
         self.doneDefinition = doneDefinition
+        self.description = description
         self.committedAt = committedAt
     }
 
@@ -82,6 +85,7 @@ public struct NagUpdate: Hashable, WireObject {
         dueAt = try fields.optional("due_at")
         category = try fields.optional("category")
         doneDefinition = try fields.optional("done_definition")
+        description = try fields.textPatch("description", 0...2000)
         committedAt = try fields.patch("committed_at")
     }
 
@@ -90,6 +94,7 @@ public struct NagUpdate: Hashable, WireObject {
             json.fieldIfPresent("due_at", dueAt)
             json.fieldIfPresent("category", category)
             json.fieldIfPresent("done_definition", doneDefinition)
+            json.patch("description", description)
             json.patch("committed_at", committedAt)
         }
     }

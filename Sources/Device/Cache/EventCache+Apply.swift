@@ -248,7 +248,7 @@ private struct RowWriter {
         try database.run(
             """
             DELETE FROM nags WHERE family = \(family) AND status <> 'open'
-                AND closed_at < \(now - EventCache.closedNagRetention)
+                AND closed_at < CASE status WHEN 'missed' THEN \(oldest) ELSE \(now - EventCache.closedNagRetention) END
             """)
         try database.run("DELETE FROM nag_events WHERE family = \(family) AND at < \(oldest)")
         try database.run("DELETE FROM mediations WHERE family = \(family) AND at < \(oldest)")

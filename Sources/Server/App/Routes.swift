@@ -6,6 +6,7 @@ enum Routes {
         let families = Families(backend)
         AccountsRoutes.register(in: routes, Accounts(backend, families))
         FamiliesRoutes.register(in: routes, families)
+        ConnectionsRoutes.register(in: routes, Connections(backend))
         ConsentsRoutes.register(in: routes, Consents(backend))
         PreferencesRoutes.register(in: routes, MemberPreferences(backend))
         let gamification = Gamification(backend)

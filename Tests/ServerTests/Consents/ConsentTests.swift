@@ -159,6 +159,29 @@ struct ConsentTests {
         }
     }
 
+    @Test("a body that would change nothing is refused; a status of revoked revokes")
+    func bodies() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family(consents: [])
+            let consent = try await server.grant(.aiMediation, in: family.id, as: family.guardian)
+            func patch(_ body: JSONValue) async throws -> Reply {
+                try await server.call("PATCH", "/api/v1/consents/\(consent.id)", as: family.guardian, body: body)
+            }
+            try await server.expectOnly {
+                for body: JSONValue in [[:], ["granted": false], ["status": "active"], ["revoked_at": "2026-01-01"]] {
+                    let reply = try await patch(body)
+                    #expect(reply.status == 422 && reply.errorCode == "VALIDATION_ERROR")
+                }
+            }
+            #expect(try await server.isInForce(.aiMediation, for: family.child, in: family.id))
+            let reply = try await server.expectOnly(audit: ["consent.revoked"]) {
+                try await patch(["status": "revoked"])
+            }
+            #expect(reply.status == 200)
+            #expect(try await !server.isInForce(.aiMediation, for: family.child, in: family.id))
+        }
+    }
+
     @Test("not taking it back is nothing to do, and does not bring it back")
     func unrevoke() async throws {
         try await TestServer.run { server in

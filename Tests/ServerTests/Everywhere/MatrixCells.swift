@@ -35,6 +35,7 @@ struct Scene: Sendable {
         relationship = try await server.database.rows(
             "SELECT id FROM relationships WHERE family_id = \(family.id) ORDER BY id LIMIT 1"
         ) { try $0["id"] }[0]
+        try await server.enableGamification(family.guardian)
         try await server.write(["scene.made"], by: family.guardian, in: family.id)
     }
 }
@@ -119,6 +120,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
         MatrixRow(API.createBlock, .caller) { (NoParameters(), BlockCreate(targetID: $0.family.participant.id)) },
         MatrixRow(API.updateBlock) { (BlockPath(blockID: $0.block), BlockUpdate(state: .lifted)) },
         MatrixRow(API.suspendRelationship) { (RelationshipPath(relationshipID: $0.relationship), NoBody()) },
+        MatrixRow(API.listConnections, .caller) { _ in (ConnectionListQuery(status: .active), NoBody()) },
         MatrixRow(API.listConsents) { (ConsentListQuery(familyID: $0.family.id), NoBody()) },
         MatrixRow(API.grantConsent) {
             (NoParameters(), ConsentCreate(familyID: $0.family.id, type: .gamificationParticipation))

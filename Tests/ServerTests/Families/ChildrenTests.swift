@@ -218,6 +218,35 @@ struct ChildSettingsTests {
         }
     }
 
+    @Test("all three other settings without quiet hours switch these off; fewer keep them")
+    func quietHoursLeftOut() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            func patch(_ body: JSONValue) async throws -> JSONValue? {
+                try await server.call("PATCH", Self.path(family), as: family.guardian, body: body).json
+            }
+            func start() async throws -> JSONValue? {
+                try await server.call("GET", Self.path(family), as: family.child).json?["quiet_hours_start"]
+            }
+            let others: JSONObject = ["can_snooze": true, "max_snoozes_per_day": 3, "can_submit_excuses": true]
+            var all = others
+            (all["quiet_hours_start"], all["quiet_hours_end"]) = ("21:00", "07:00")
+            _ = try await patch(.object(all))
+            for left in ["can_snooze", "max_snoozes_per_day", "can_submit_excuses"] {
+                var fewer = others
+                fewer[left] = nil
+                _ = try await patch(.object(fewer))
+                #expect(try await start() == "21:00:00", "without \(left)")
+            }
+            let off = try await server.expectOnly(audit: ["child_settings.changed"]) {
+                try await patch(.object(others))
+            }
+            #expect(off?["quiet_hours_start"] == .null && off?["quiet_hours_end"] == .null)
+            #expect(try await start() == .null)
+            #expect(try await server.audit(family.id).last?.details["fields"]?.contains("quiet_hours_start") == true)
+        }
+    }
+
     @Test(
         "one end of the quiet hours needs the other",
         arguments: [

@@ -1,6 +1,7 @@
 import Contract
 import Domain
 import JSON
+import NagzAI
 import SQL
 import Testing
 
@@ -13,10 +14,11 @@ struct TimeZoneTests {
         try await TestServer.run { server in
             func create(_ name: String, _ zone: String?) async throws -> FamilyResponse {
                 try await server.call(
-                    API.createFamily, FamilyCreate(name: "The Nells", timeZone: zone), as: try await server.account(name))
+                    API.createFamily, FamilyCreate(name: "The Nells", timeZone: zone),
+                    as: try await server.account(name))
             }
-            #expect(try await create("Nell", nil).timeZone == "America/New_York")
-            #expect(try await create("Nora", "Europe/Berlin").timeZone == "Europe/Berlin")
+            let families = [try await create("Nell", nil), try await create("Nora", "Europe/Berlin")]
+            #expect(families.map(\.timeZone) == ["America/New_York", "Europe/Berlin"])
         }
     }
 
@@ -60,7 +62,8 @@ struct TimeZoneTests {
             #expect(entry?.details == ["fields": "name,time_zone", "time_zone": "Europe/Berlin"])
             try await server.expectOnly {
                 for same in [change, FamilyUpdate(), FamilyUpdate(name: "The New Tests")] {
-                    #expect(try await server.call(API.updateFamily, path, same, as: family.guardian) == changed)
+                    let answer = try await server.call(API.updateFamily, path, same, as: family.guardian)
+                    #expect(answer == changed)
                 }
             }
             let child = try await server.call(API.getFamily, path, as: family.child)
@@ -90,7 +93,7 @@ struct TimeZoneTests {
 
     /// A family in New York, and what moves it to Berlin.
     private func moving(
-        _ body: (TestServer, AIScene, _ move: () async throws -> Void) async throws -> Void
+        _ body: @Sendable (TestServer, AIScene, _ move: @Sendable () async throws -> Void) async throws -> Void
     ) async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(
@@ -117,7 +120,7 @@ struct TimeZoneTests {
             }
             try await snooze()
             // 19:30 of the same day in New York, and half past midnight of the next in Berlin.
-            server.clock.advance(by: .hours(8) + .minutes(30))
+            server.clock.advance(by: .minutes(8 * 60 + 30))
             try await expectRefusal(403) { try await server.nag(from: home.participant, to: home.child) }
             try await expectRefusal(403) { try await snooze() }
             try await move()
@@ -149,11 +152,11 @@ struct TimeZoneTests {
             let home = scene.home
             // Late on three Mondays in New York, early on Tuesdays in Berlin.
             for week in 1...3 {
-                let monday = server.clock.now() + .hours(12) - .days(Int64(7 * week)) - .days(1)
+                let monday = server.clock.now() + .hours(12) - .days(Int64(7 * week + 1))
                 try await scene.add(.chores, .missed, to: home.child, due: monday)
                 try await scene.addMisses([monday], of: home.child)
             }
-            func weekdays() async throws -> [String] {
+            func weekdays() async throws -> [Weekday] {
                 try await server.call(
                     API.detectPatterns, UserInFamilyQuery(userID: home.child.id, familyID: home.id), as: home.guardian
                 ).insights.map(\.dayOfWeek)
@@ -186,7 +189,7 @@ struct TimeZoneTests {
             let home = scene.home
             func next(after nag: NagID) async throws -> NagResponse? {
                 _ = try await server.complete(nag, as: home.child)
-                return try await server.call(API.listNags, NagListQuery(state: .open), as: home.guardian)
+                return try await server.call(API.listNags, NagListQuery(status: .open), as: home.guardian)
                     .items.first { $0.parentNagID == nag }
             }
             // Clocks go forward in Berlin on 29 March, and went forward in New York on the 8th.

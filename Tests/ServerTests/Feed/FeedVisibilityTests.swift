@@ -262,6 +262,35 @@ struct FeedVisibilityTests {
         }
     }
 
+    @Test("missed nags stay as long as their events: 90 days", arguments: Who.allCases.prefix(4))
+    func missedNags(_ who: Who) async throws {
+        try await TestServer.run { server in
+            let home = try await server.family()
+            let person = who(home)
+            let nag = NagID(high: 7, low: 9)
+            try await server.commit(
+                [
+                    FeedRows.nag(nag, from: home.guardian, to: person, at: server.clock.now())
+                ], in: home.id)
+            try await server.commit(
+                [
+                    FeedRows.close(nag, as: .missed, at: server.clock.now()),
+                    FeedRows.events(
+                        of: nag, for: person, by: home.guardian, type: "nag_missed", at: server.clock.now()),
+                ], in: home.id)
+            func counts() async throws -> [Int] {
+                let page = try await everything(server, home, person)
+                return [page.nags.filter { $0.id == nag && $0.status == "missed" }.count, page.nagEvents.count]
+            }
+            server.clock.advance(by: .days(31))
+            #expect(try await counts() == [1, 1])
+            server.clock.advance(by: .days(59))
+            #expect(try await counts() == [1, 1])
+            server.clock.advance(by: .milliseconds(1))
+            #expect(try await counts() == [0, 0])
+        }
+    }
+
     @Test(
         "a cursor from before the oldest closed nag starts anew, so that no nag stays open for ever; unless nothing happened"
     )
@@ -275,7 +304,7 @@ struct FeedVisibilityTests {
             try await still.poll(server)
             #expect(still.refetches == 1)
             try await server.commit(
-                [FeedRows.close(NagID(high: 7, low: 1), as: .missed, at: server.clock.now())], in: home.id)
+                [FeedRows.close(NagID(high: 7, low: 1), as: .withdrawn, at: server.clock.now())], in: home.id)
             server.clock.advance(by: .days(31))
             try await away.poll(server)
             #expect(away.refetches == 2 && away.held.nags[NagID(high: 7, low: 1)] == nil && away.held.nags.count == 3)

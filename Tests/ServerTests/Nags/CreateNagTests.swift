@@ -68,6 +68,33 @@ struct CreateNagTests {
         }
     }
 
+    @Test("without a family it is for the creator's own; who has none must name one")
+    func ownFamily() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let nag = try await server.expectOnly(
+                audit: ["nag.created"], events: ["nag_created"], stamped: 1
+            ) {
+                try await server.call(
+                    API.createNag, server.order(for: family.child, in: nil), as: family.participant)
+            }
+            #expect(nag.familyID == family.id)
+            let nell = try await server.account()
+            try await server.expectOnly {
+                for person in [nell, family.removed] {
+                    try await server.expect(.refusal(.validationFailed, "family_id")) {
+                        try await server.call(API.createNag, server.order(for: family.child, in: nil), as: person)
+                    }
+                }
+                // The recipient is looked for in the creator's family alone.
+                try await server.expect(.refusal(.notFound)) {
+                    try await server.call(
+                        API.createNag, server.order(for: family.child, in: nil), as: family.stranger)
+                }
+            }
+        }
+    }
+
     @Test("what is asked for has to make sense")
     func inputs() async throws {
         try await TestServer.run { server in
@@ -76,15 +103,14 @@ struct CreateNagTests {
                 server.random.identifier(at: server.clock.now()), server.random.identifier(at: server.clock.now())
             )
             let good = server.order(for: family.child, in: family.id)
-            var (neither, both, remote, past, present, foreign) = (good, good, good, good, good, good)
-            neither.familyID = nil
+            var (both, remote, past, present, foreign) = (good, good, good, good, good)
             both.connectionID = connection
             (remote.familyID, remote.connectionID) = (nil, connection)
             past.dueAt = server.clock.now() - .seconds(1)
             present.dueAt = server.clock.now()
             foreign.policyID = policy
             let scenarios: [(NagCreate, String)] = [
-                (neither, "family_id"), (both, "connection_id"), (remote, "connection_id"), (past, "due_at"),
+                (both, "connection_id"), (remote, "connection_id"), (past, "due_at"),
                 (present, "due_at"), (foreign, "policy_id"),
             ]
             for (order, field) in scenarios {

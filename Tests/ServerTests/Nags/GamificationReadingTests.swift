@@ -75,6 +75,35 @@ struct GamificationReadingTests {
         }
     }
 
+    @Test("summary and leaderboard are 403 until the person switches points on, and when they switch them off")
+    func switchedOff() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let query = FamilyQuery(familyID: family.id)
+            func expectOff() async throws {
+                try await server.expectOnly {
+                    for refusal in [
+                        try await expectRefusal(403) {
+                            try await server.call(API.getGamificationSummary, query, as: family.child)
+                        },
+                        try await expectRefusal(403) {
+                            try await server.call(API.getLeaderboard, query, as: family.child)
+                        },
+                    ] {
+                        #expect(refusal.code == .authorizationDenied && refusal.reason == ErrorReason.switchedOff)
+                    }
+                }
+            }
+            try await expectOff()
+            try await server.enableGamification(family.child)
+            let summary = try await server.call(API.getGamificationSummary, query, as: family.child)
+            #expect(summary.totalPoints == 0)
+            _ = try await server.call(API.getLeaderboard, query, as: family.child)
+            try await server.enableGamification(family.child, false)
+            try await expectOff()
+        }
+    }
+
     @Test("without the consent every reading is 403")
     func consent() async throws {
         try await TestServer.run { server in

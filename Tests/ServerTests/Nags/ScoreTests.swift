@@ -31,6 +31,7 @@ struct ScoreTests {
             // The due moment itself is on time.
             _ = try await server.complete(sharp.id, as: family.child)
             #expect(try await Self.summary(family.child, family, server) == [24, 2, 3])
+            try await server.enableGamification(family.guardian)
             #expect(try await Self.summary(family.guardian, family, server) == [0, 0, 0])
             let page = try await server.call(
                 API.listGamificationEvents, GamificationEventsQuery(userID: family.child.id), as: family.guardian)

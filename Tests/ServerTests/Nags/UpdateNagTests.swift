@@ -111,6 +111,44 @@ struct UpdateNagTests {
         }
     }
 
+    @Test("the description is its creator's and the guardians' to change; null takes it away")
+    func description() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let nag = try await server.nag(from: family.participant, to: family.child)
+            func patch(_ body: JSONValue, as person: Person) async throws -> Reply {
+                try await server.call("PATCH", "/api/v1/nags/\(nag.id)", as: person, body: body)
+            }
+            for body: JSONValue in [
+                ["description": "Both bins"], ["description": .null],
+                ["description": "x", "due_at": .string((nag.dueAt + .minutes(5)).rfc3339)],
+            ] {
+                let reply = try await server.expectOnly(audit: ["nag.edit.denied"]) {
+                    try await patch(body, as: family.child)
+                }
+                #expect(reply.status == 403)
+            }
+            for person in [family.participant, family.guardian] {
+                let words = "Both bins, says \(person.name)"
+                let reply = try await server.expectOnly(audit: ["nag.updated"], events: ["nag_updated"], stamped: 1) {
+                    try await patch(["description": .string(words)], as: person)
+                }
+                #expect(reply.json?["description"] == .string(words))
+                #expect(try await server.audit(family.id).last?.details == ["description_length": "\(words.count)"])
+                let feed = try await server.call(API.syncEvents, SyncQuery(familyID: family.id), as: family.child)
+                #expect(feed.nags.first?.description == words)
+                #expect(try await server.payloads("nag_updated", of: nag.id).allSatisfy { !$0.contains("bins") })
+            }
+            try await server.expectOnly {
+                let same = try await patch(["category": "chores"], as: family.guardian)
+                #expect(same.json?["description"] != .null)
+            }
+            #expect(try await patch(["description": .null], as: family.guardian).json?["description"] == .null)
+            #expect(
+                try await server.call(API.getNag, NagPath(nagID: nag.id), as: family.child).description == nil)
+        }
+    }
+
     @Test("a promise stands until it is taken back; absent leaves it")
     func promise() async throws {
         try await TestServer.run { server in

@@ -13,7 +13,7 @@ struct PreferencesTests {
         "gamification_enabled": false, "quiet_hours_enabled": false, "quiet_hours_start": "22:00",
         "quiet_hours_end": "07:00", "timezone": "America/New_York", "notification_frequency": "always",
         "delivery_channel": "push", "ai_server_enabled": true, "ai_on_device_enabled": true, "pushback_mode": "bounded",
-        "use_commit_time_for_escalation": false, "notify_sent_overdue": true, "tone": "friendly",
+        "use_commit_time_for_escalation": false, "notify_sent_overdue": false, "tone": "friendly",
     ]
 
     private static func path(_ family: Household, _ person: Person? = nil) -> String {
@@ -120,7 +120,8 @@ struct PreferencesTests {
         "known names take every value they should",
         arguments: [
             ("quiet_hours_start", JSONValue.string("21:30:15")), ("quiet_hours_end", "06:00"), ("timezone", "UTC"),
-            ("delivery_channel", "sms"), ("pushback_mode", "off"), ("tone", "empathetic"), ("tone", "playful"),
+            ("delivery_channel", "sms"), ("delivery_channel", "both"), ("pushback_mode", "off"), ("tone", "empathetic"),
+            ("tone", "playful"),
             ("notification_frequency", "daily"), ("gamification_enabled", true),
         ])
     func valid(name: String, value: JSONValue) async throws {

@@ -81,8 +81,10 @@ extension FamilyHistory {
         func isSeen(_ id: NagID) -> Bool {
             seesAll || nags.contains { $0.id == id && ($0.creator == reader || $0.recipient == reader) }
         }
-        let nagRows = nags.filter { isSeen($0.id) && ($0.closedAt.map { $0 >= now - .days(30) } ?? true) }
-            .map(syncedNag)
+        let nagRows = nags.filter { nag in
+            isSeen(nag.id) && (nag.closedAt.map { $0 >= now - .days(nag.status == .missed ? 90 : 30) } ?? true)
+        }
+        .map(syncedNag)
         let eventRows = events.filter { isSeen($0.nag) && $0.at >= oldest }.map(syncedEvent)
         let mediationRows = pushBacks.filter { isSeen($0.nag) && $0.at >= oldest }.map {
             SyncedAIMediationEvent(

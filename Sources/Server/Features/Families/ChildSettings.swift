@@ -18,7 +18,7 @@ extension Families {
     func updateChildSettings(
         _ caller: Caller, _ call: Call<MemberPath, ChildSettingsUpdate>
     ) async throws -> ChildSettingsResponse {
-        let (path, update) = (call.parameters, call.body)
+        let (path, update) = (call.parameters, call.body.withQuietHoursExplicit)
         return try await backend.ledger.write(caller, in: path.familyID) { queries in
             let member = try await backend.access.member(caller, of: path.familyID, queries)
             if let denial = member.denial(of: .editChildSettings) {
@@ -65,6 +65,17 @@ extension ChildSettingsResponse {
 }
 
 extension ChildSettingsUpdate {
+    /// The mobile client sends all settings at once and leaves both ends out when quiet hours are off. An update of
+    /// fewer settings keeps them.
+    fileprivate var withQuietHoursExplicit: ChildSettingsUpdate {
+        guard canSnooze != nil, maxSnoozesPerDay != nil, canSubmitExcuses != nil, quietHoursStart.isAbsent,
+            quietHoursEnd.isAbsent
+        else { return self }
+        var update = self
+        (update.quietHoursStart, update.quietHoursEnd) = (.null, .null)
+        return update
+    }
+
     /// The names of what it changes.
     fileprivate var fields: [String] {
         [

@@ -14,11 +14,10 @@ final class Families {
     /// A family as its guardians see it; the codes that let people in are for guardians alone.
     func get(_ caller: Caller, _ call: Call<FamilyPath, NoBody>) async throws -> FamilyResponse {
         let member = try await backend.access.member(caller, of: call.parameters.familyID, backend.database)
-        return try await family(of: member, backend.database)
+        return try await response(for: member, backend.database)
     }
 
-    /// The member's family as they see it.
-    func family(of member: Member, _ queries: any Queries) async throws -> FamilyResponse {
+    func response(for member: Member, _ queries: any Queries) async throws -> FamilyResponse {
         let row = try await queries.query(FamilyStatements.family(member.familyID)).one()
         let isGuardian = member.role == .guardian
         return FamilyResponse(

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import TimeZones
@@ -13,7 +14,7 @@ extension Families {
             if let denial = member.denial(of: .editFamily) {
                 return .denied("family.change.denied", to: member, denial)
             }
-            let current = try await family(of: member, queries)
+            let current = try await response(for: member, queries)
             var family = current
             family.name = update.name ?? current.name
             family.timeZone = update.timeZone ?? current.timeZone

@@ -14,7 +14,7 @@ final class Gamification {
     func summary(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> GamificationSummary {
         let family = call.parameters.familyID
         _ = try await backend.access.member(caller, of: family, backend.database)
-        let record = try await record(of: caller.userID, in: family)
+        let record = try await ownRecord(caller, in: family)
         return GamificationSummary(
             familyID: family, userID: caller.userID, totalPoints: record.points, currentStreak: record.streak,
             eventCount: record.events)
@@ -24,7 +24,7 @@ final class Gamification {
     func leaderboard(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> LeaderboardResponse {
         let family = call.parameters.familyID
         let member = try await backend.access.member(caller, of: family, backend.database)
-        _ = try await record(of: caller.userID, in: family)
+        _ = try await ownRecord(caller, in: family)
         let week = backend.zones.zone(member.timeZone).week(containing: call.now)
         let rows = try await backend.database.query(GamificationStatements.leaderboard(of: family, week))
         return LeaderboardResponse(
@@ -82,6 +82,18 @@ final class Gamification {
 
     /// A member's sums.
     /// - Throws: 404 for somebody who never belonged to the family, 403 without the consent.
+    /// The caller's record, where they take part.
+    /// - Throws: 403 without the consent, and for who has switched points off.
+    private func ownRecord(_ caller: Caller, in family: FamilyID) async throws -> Record {
+        let record = try await record(of: caller.userID, in: family)
+        guard record.isEnabled else {
+            throw APIError(
+                .authorizationDenied, "Points are switched off by your gamification_enabled preference.",
+                reason: ErrorReason.switchedOff)
+        }
+        return record
+    }
+
     private func record(of user: UserID, in family: FamilyID) async throws -> Record {
         let rows = try await backend.database.query(GamificationStatements.record(of: user, in: family))
         guard let row = rows.first else { throw APIError(.notFound, "There is no such member.") }

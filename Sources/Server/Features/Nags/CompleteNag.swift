@@ -7,7 +7,8 @@ import TimeZones
 
 extension Nags {
     /// Done, says the recipient. Of any number of reports, at whatever time, one wins and has the consequences: the
-    /// event, the points, and the next instance of the series, all in one act; the others answer the same.
+    /// event, the points, and the next instance of the series, all in one act; the others answer the same. A note is
+    /// never required, also where the nag asks for one: not every client can send it.
     func updateStatus(
         _ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>, as input: Provenance
     ) async throws -> NagResponse {
@@ -21,9 +22,6 @@ extension Nags {
             case .missed, .withdrawn, .cancelledRelationshipChange:
                 throw APIError(.conflict, .nagNotOpen)
             case .open: break
-            }
-            guard note != nil || view.nag.doneDefinition != .binaryWithNote else {
-                throw APIError(.validationFailed, "This nag is done only with a note.", field: "note")
             }
             return try await complete(view, note: note, at: call.now, as: input, queries)
         }

@@ -8,7 +8,7 @@ extension Nags {
     /// Guardians and participants ask anyone of the family, within the day's cap; refusals are audited.
     func create(_ caller: Caller, _ call: Call<NoParameters, NagCreate>) async throws -> NagResponse {
         let order = call.body
-        let family = try Self.family(of: order)
+        let family = try await family(of: order, by: caller)
         guard order.dueAt.flooredToMillisecond > call.now else {
             throw APIError(.validationFailed, "The due time must lie in the future.", field: "due_at")
         }
@@ -45,8 +45,8 @@ extension Nags {
         }
     }
 
-    /// A nag has a family or a connection, never both.
-    private static func family(of order: NagCreate) throws(APIError) -> FamilyID {
+    /// A nag has a family or a connection, never both. One that names neither is for the creator's own family.
+    private func family(of order: NagCreate, by caller: Caller) async throws -> FamilyID {
         if order.connectionID != nil {
             throw APIError(
                 .validationFailed,
@@ -54,7 +54,8 @@ extension Nags {
                     ? "Connections are not available." : "Give a family or a connection, not both.",
                 field: "connection_id")
         }
-        guard let family = order.familyID else {
+        if let family = order.familyID { return family }
+        guard let family = try await backend.access.account(caller, backend.database).family else {
             throw APIError(.validationFailed, "Give the family the nag is for.", field: "family_id")
         }
         return family

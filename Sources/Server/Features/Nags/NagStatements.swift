@@ -103,6 +103,7 @@ enum NagStatements {
             nag.id,
             """
             due_at = \(nag.dueAt), category = \(nag.category), done_definition = \(nag.doneDefinition),
+            description = \(nag.description),
             committed_at = \(nag.committedAt),
             cycle_started_at = CASE WHEN \(movesDueTime) THEN \(now) ELSE cycle_started_at END,
             series_due_at = CASE WHEN \(movesDueTime) AND recurrence IS NOT NULL THEN \(nag.dueAt) ELSE series_due_at END

@@ -41,6 +41,7 @@ extension Nags {
         nag.dueAt = changes.dueAt ?? nag.dueAt
         nag.category = changes.category ?? nag.category
         nag.doneDefinition = changes.doneDefinition ?? nag.doneDefinition
+        nag.description = changes.description.applied(to: nag.description)
         nag.committedAt = changes.committedAt.applied(to: nag.committedAt)?.flooredToMillisecond
         guard nag.dueAt == view.nag.dueAt || nag.dueAt > now else {
             throw APIError(.validationFailed, "The due time must lie in the future.", field: "due_at")
@@ -102,20 +103,23 @@ extension Nags {
 
 extension NagUpdate {
     /// Whether it holds something besides the promise.
-    fileprivate var isEdit: Bool { dueAt != nil || category != nil || doneDefinition != nil }
+    fileprivate var isEdit: Bool { dueAt != nil || category != nil || doneDefinition != nil || !description.isAbsent }
 
     fileprivate var isOnlyDueTime: Bool {
-        dueAt != nil && category == nil && doneDefinition == nil && committedAt.isAbsent
+        dueAt != nil && category == nil && doneDefinition == nil && description.isAbsent && committedAt.isAbsent
     }
 }
 
 extension NagResponse {
-    /// The edited fields with their values.
+    /// The edited fields with their values; of the description, whose words belong to the nag alone, the length.
     fileprivate func edits(since old: NagResponse) -> [String: String] {
         var edits: [String: String] = [:]
         if dueAt != old.dueAt { edits["due_at"] = dueAt.rfc3339 }
         if category != old.category { edits["category"] = category.rawValue }
         if doneDefinition != old.doneDefinition { edits["done_definition"] = doneDefinition.rawValue }
+        if description != old.description {
+            edits["description_length"] = "\(description?.unicodeScalars.count ?? 0)"
+        }
         return edits
     }
 }

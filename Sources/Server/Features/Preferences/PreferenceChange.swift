@@ -66,7 +66,7 @@ struct PreferenceChange {
                 return "must be a word of at most 64 characters"
             }
             return nil
-        case .deliveryChannel: return fault(of: value, in: DeliveryChannel.self)
+        case .deliveryChannel: return fault(of: value, in: PreferredChannel.self)
         case .pushBackMode: return fault(of: value, in: PushBackMode.self)
         case .tone: return fault(of: value, in: PreferredTone.self)
         }

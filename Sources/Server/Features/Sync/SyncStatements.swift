@@ -7,6 +7,7 @@ enum SyncStatements {
     /// always gets past the second it starts in.
     static let pageSize = 500
     static let eventRetention = Timestamp.Span.days(90)
+    /// Missed nags stay as long as their events: clients count misses through the nag of the event.
     static let closedNagRetention = Timestamp.Span.days(30)
 
     /// The right to read, the family clock and one page of every entity: one statement, so one snapshot.
@@ -56,7 +57,8 @@ enum SyncStatements {
                        created_at, committed_at
                 FROM nags n
                 WHERE n.family_id = gate.family_id AND sync_ts >= gate.start
-                    AND (n.status = 'open' OR closed_at >= \(caller.now - closedNagRetention))
+                    AND (n.status = 'open' OR closed_at >= \(caller.now - closedNagRetention)
+                         OR (n.status = 'missed' AND closed_at >= \(caller.now - eventRetention)))
                     AND (gate.sees_all OR n.creator_id = gate.user_id OR n.recipient_id = gate.user_id)
                 ORDER BY n.family_id, sync_ts, id LIMIT 500
             ) x

@@ -1,0 +1,17 @@
+import Contract
+
+/// Connections between adults of different families.
+///
+/// No operation makes one yet, so nobody has any. The list is there because the mobile client asks for it before it
+/// makes a nag.
+final class Connections {
+    private let backend: Backend
+
+    init(_ backend: Backend) { self.backend = backend }
+
+    /// The caller's own, in both directions.
+    func list(_ caller: Caller, _ call: Call<ConnectionListQuery, NoBody>) async throws -> Page<ConnectionResponse> {
+        _ = try await backend.access.account(caller, backend.database)
+        return Page(items: [], total: 0, answering: call.parameters.page)
+    }
+}
