@@ -6,6 +6,9 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case guardianOrSelfOnly = "guardian_or_self_only"
     case selfOnly = "self_only"
     case lastGuardian = "last_guardian"
+    case joinsByCode = "joins_by_code"
+    case participantOnly = "participant_only"
+    case hasOwnSignIn = "has_own_sign_in"
     // Who may nag whom
     case childMayNotNag = "child_may_not_nag"
     case recipientNotAMember = "recipient_not_a_member"
@@ -36,6 +39,11 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .guardianOrSelfOnly: "Only the person themself or a guardian of this family can do this."
         case .selfOnly: "Only the person themself can do this."
         case .lastGuardian: "The last guardian cannot leave the family. Add another guardian first."
+        case .joinsByCode:
+            "Only accounts made in this family can be added. Everybody else joins with the family's invite code."
+        case .participantOnly: "Only a participant can be made a guardian. Other roles do not change."
+        case .hasOwnSignIn:
+            "This person has a sign-in of their own. User names and PINs are for accounts made in the family."
         case .childMayNotNag: "Children cannot send nags."
         case .recipientNotAMember: "The recipient is not an active member of this family."
         case .relationshipSuspended: "Nags between the two of you are paused by a guardian."

@@ -2,6 +2,12 @@
 
 public enum FamilyRole: String, Sendable, CaseIterable { case guardian, participant, child }
 
+/// What lets somebody into a family: the invite code people, as members; the child code children, to their sign-in.
+public enum FamilyCode: String, Sendable, CaseIterable {
+    case invite = "invite_code"
+    case child = "child_code"
+}
+
 public enum MembershipStatus: String, Sendable, CaseIterable { case active, removed }
 
 public enum RelationshipStatus: String, Sendable, CaseIterable { case active, suspended, revoked }

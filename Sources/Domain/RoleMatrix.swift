@@ -125,13 +125,33 @@ public enum RoleMatrix {
         return isSelf || member.role == .guardian ? nil : .guardianOrSelfOnly
     }
 
-    /// Why somebody may not delete an account of their family: it is the person's own to delete, or a guardian's when it is a
-    /// child's.
-    public static func denialOfAccountDeletion(of role: FamilyRole, isSelf: Bool, by member: Standing) -> Denial? {
+    /// Why a member may not leave the family: a child whose account was made in it stays until a guardian decides.
+    /// - Parameter isFamilyAccount: whether the account was made in the family and has no sign-in of its own.
+    public static func denialOfLeaving(by member: Standing, isFamilyAccount: Bool) -> Denial? {
+        if let denial = denial(of: .leave, by: member) { return denial }
+        return member.role == .child && isFamilyAccount ? .guardianOnly : nil
+    }
+
+    /// Why somebody may not delete an account of their family: a child's that was made in the family is a guardian's to
+    /// delete, every other account the person's own.
+    public static func denialOfAccountDeletion(
+        of role: FamilyRole, isSelf: Bool, isFamilyAccount: Bool, by member: Standing
+    ) -> Denial? {
         if member.membership != .active { return .notAMember }
-        if isSelf { return nil }
-        if role != .child { return .selfOnly }
-        return member.role == .guardian ? nil : .guardianOrSelfOnly
+        guard role == .child, isFamilyAccount else { return isSelf ? nil : .selfOnly }
+        return member.role == .guardian ? nil : .guardianOnly
+    }
+
+    /// Why a guardian may not give a member of that role another one: only participants are made guardians.
+    public static func denialOfRoleChange(from role: FamilyRole, to newRole: FamilyRole) -> Denial? {
+        role == .participant && newRole == .guardian ? nil : .participantOnly
+    }
+
+    /// Why a guardian may not add somebody who is no member of the family: nobody is added without agreeing. Accounts made
+    /// in the family belong to it; everybody else joins with the invite code.
+    public static func denialOfAdmission(isFamilyAccount: Bool, isBlocked: Bool) -> Denial? {
+        if !isFamilyAccount { return .joinsByCode }
+        return isBlocked ? .blocked : nil
     }
 
     /// Why a guardian may not leave or be removed: someone must stay responsible.

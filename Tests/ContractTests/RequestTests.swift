@@ -99,6 +99,8 @@ struct RequestTests {
             "FamilyCreate", "name", "{}", #"{"name":""}"#, #"{"name":"\#(String(repeating: "e\u{301}", count: 128))"}"#)
         + fine("JoinRequest", #"{"invite_code":"AbC"}"#)
         + wrong("JoinRequest", "invite_code", "{}", #"{"invite_code":null}"#)
+        + fine("CodeRenewal", #"{"code":"invite_code"}"#, #"{"code":"child_code"}"#)
+        + wrong("CodeRenewal", "code", "{}", #"{"code":"invite"}"#, #"{"code":null}"#)
         + fine("MemberAdd", #"{"user_id":"\#(someID)","role":"child"}"#)
         + wrong(
             "MemberAdd", "user_id", #"{"role":"child"}"#, #"{"user_id":"","role":"child"}"#,
@@ -247,6 +249,7 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     add(FamilyCreate.self)
     add(FamilyUpdate.self)
     add(JoinRequest.self)
+    add(CodeRenewal.self)
     add(MemberAdd.self)
     add(MemberCreateAndAdd.self)
     add(ChildCredentialsSet.self)

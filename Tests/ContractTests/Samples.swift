@@ -125,6 +125,7 @@ extension Sample {
             detail),
         Sample(API.removeMember, ofMember, NoBody(), member),
         Sample(API.leaveFamily, inFamily, NoBody(), member),
+        Sample(API.renewFamilyCode, inFamily, CodeRenewal(code: .child), theFamily),
         Sample(
             API.setChildCredentials, ofMember, ChildCredentialsSet(username: "kit", pin: read("1234")),
             detail),

@@ -56,13 +56,34 @@ import Testing
         #expect(RoleMatrix.denialOfDeparture(of: .child, activeGuardians: 1) == nil)
     }
 
-    @Test func accountsAreDeletedByThemselvesOrAChildsByAGuardian() {
+    @Test(arguments: [true, false])
+    func accountsAreDeletedByThemselvesOrAFamilysOwnChildByAGuardian(isFamilyAccount: Bool) {
         for role in FamilyRole.allCases {
+            let isOwnChild = role == .child && isFamilyAccount
             for by in FamilyRole.allCases {
-                let denial = RoleMatrix.denialOfAccountDeletion(of: role, isSelf: false, by: Standing(role: by))
-                #expect((denial == nil) == (role == .child && by == .guardian))
+                let denial = RoleMatrix.denialOfAccountDeletion(
+                    of: role, isSelf: false, isFamilyAccount: isFamilyAccount, by: Standing(role: by))
+                #expect((denial == nil) == (isOwnChild && by == .guardian))
             }
-            #expect(RoleMatrix.denialOfAccountDeletion(of: role, isSelf: true, by: Standing(role: role)) == nil)
+            let own = RoleMatrix.denialOfAccountDeletion(
+                of: role, isSelf: true, isFamilyAccount: isFamilyAccount, by: Standing(role: role))
+            #expect(own == (isOwnChild ? .guardianOnly : nil))
+            let leaving = RoleMatrix.denialOfLeaving(by: Standing(role: role), isFamilyAccount: isFamilyAccount)
+            #expect(leaving == (isOwnChild ? .guardianOnly : nil))
+        }
+    }
+
+    @Test func nobodyIsAddedWithoutAgreeing() {
+        for isBlocked in [true, false] {
+            #expect(RoleMatrix.denialOfAdmission(isFamilyAccount: false, isBlocked: isBlocked) == .joinsByCode)
+        }
+        #expect(RoleMatrix.denialOfAdmission(isFamilyAccount: true, isBlocked: true) == .blocked)
+        #expect(RoleMatrix.denialOfAdmission(isFamilyAccount: true, isBlocked: false) == nil)
+        for role in FamilyRole.allCases {
+            for newRole in FamilyRole.allCases {
+                let denial = RoleMatrix.denialOfRoleChange(from: role, to: newRole)
+                #expect((denial == nil) == (role == .participant && newRole == .guardian))
+            }
         }
     }
 

@@ -21,7 +21,7 @@ extension API {
     public static let joinFamilyByID = Endpoint<FamilyPath, JoinRequest, MemberResponse>(
         Operation("joinFamilyByID", .post, "/api/v1/families/{family_id}/join", tag: .families, status: 201))
 
-    /// Add an account to a family.
+    /// Make a member a guardian, or take one back.
     public static let addMember = Endpoint<FamilyPath, MemberAdd, MemberResponse>(
         Operation("addMember", .post, "/api/v1/families/{family_id}/members", tag: .families, status: 201))
 
@@ -40,6 +40,10 @@ extension API {
     /// Leave a family.
     public static let leaveFamily = Endpoint<FamilyPath, NoBody, MemberResponse>(
         Operation("leaveFamily", .post, "/api/v1/families/{family_id}/leave", tag: .families))
+
+    /// Renew one of a family's codes.
+    public static let renewFamilyCode = Endpoint<FamilyPath, CodeRenewal, FamilyResponse>(
+        Operation("renewFamilyCode", .post, "/api/v1/families/{family_id}/codes/renew", tag: .families))
 
     /// Set a child's user name and PIN.
     public static let setChildCredentials = Endpoint<MemberPath, ChildCredentialsSet, MemberDetail>(
@@ -63,7 +67,8 @@ extension API {
         createFamily.operation, getFamily.operation, updateFamily.operation, joinFamily.operation,
         joinFamilyByID.operation,
         addMember.operation, listMembers.operation, createMember.operation, removeMember.operation,
-        leaveFamily.operation, setChildCredentials.operation, changePIN.operation, getChildSettings.operation,
+        leaveFamily.operation, renewFamilyCode.operation, setChildCredentials.operation, changePIN.operation,
+        getChildSettings.operation,
         updateChildSettings.operation,
     ]
 }

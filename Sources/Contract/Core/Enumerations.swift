@@ -15,6 +15,7 @@ extension WireEnumeration {
 }
 
 extension FamilyRole: WireEnumeration {}
+extension FamilyCode: WireEnumeration {}
 extension MembershipStatus: WireEnumeration {}
 extension RelationshipStatus: WireEnumeration {}
 extension ConnectionStatus: WireEnumeration {}

@@ -69,7 +69,26 @@ public struct JoinRequest: Hashable, WireObject {
     }
 }
 
-/// Adds an existing account to a family.
+/// Replaces one of the family's codes by another.
+public struct CodeRenewal: Hashable, WireObject {
+    public var code: FamilyCode
+
+    public init(code: FamilyCode) {
+        self.code = code
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        code = try fields.required("code")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("code", code)
+        }
+    }
+}
+
+/// Makes a participant a guardian, or takes an account made in the family back into it.
 public struct MemberAdd: Hashable, WireObject {
     public var userID: UserID
     public var role: FamilyRole

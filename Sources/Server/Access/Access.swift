@@ -6,8 +6,9 @@ import SQL
 /// Who may do what: every request's first look at the database, in one statement, as of one moment.
 struct Access {
     /// The signed-in person's account, whatever families they belong to.
+    /// - Parameter orWaiting: whether it may be an account that waits for a guardian.
     /// - Throws: 401 when the session has ended, 403 while the account waits for a guardian.
-    func account(_ caller: Caller, _ queries: any Queries) async throws -> Account {
+    func account(_ caller: Caller, orWaiting: Bool = false, _ queries: any Queries) async throws -> Account {
         let rows = try await queries.query(
             """
             SELECT u.id, u.status, u.pseudonym, u.display_name, u.email, m.family_id, m.role,
@@ -16,7 +17,10 @@ struct Access {
             WHERE u.id = \(caller.userID) AND \(standing(caller))
             """)
         guard let row = rows.first else { throw Access.sessionEnded }
-        try Access.requireActive(status: try row["status"])
+        let status: String = try row["status"]
+        if !(orWaiting && status == AccountStatus.pendingGuardianConsent.rawValue) {
+            try Access.requireActive(status: status)
+        }
         return try Account(row)
     }
 
@@ -85,6 +89,8 @@ struct Account {
     let role: FamilyRole?
     /// Made by the command line; reads every trail.
     let isAdmin: Bool
+    /// Opened by somebody under 13, and in no family yet.
+    let isWaiting: Bool
 
     fileprivate init(_ row: Row) throws(PostgresError) {
         id = try row["id"]
@@ -94,6 +100,7 @@ struct Account {
         family = try row["family_id"]
         role = try row["role"]
         isAdmin = try row["is_admin"]
+        isWaiting = try row["status"] == AccountStatus.pendingGuardianConsent.rawValue
     }
 }
 

@@ -17,9 +17,7 @@ enum DemoIncidents {
         let people = stage.people
         stage.at(stage.moment(-80, 12)) { now in
             try await stage.signUp(people.iris, at: now)
-            _ = try await stage.families.join(
-                stage.caller(people.iris, at: now),
-                Call(NoParameters(), JoinRequest(inviteCode: stage.inviteCode), stage.context(now)))
+            try await stage.join(people.iris, at: now)
         }
         let kept = DemoNag(
             from: people.nora, to: people.iris, text: "Bring back the spare key", category: .other,
@@ -30,9 +28,7 @@ enum DemoIncidents {
         stage.plan(kept)
         stage.plan(cancelled)
         stage.at(stage.moment(-55, 14)) { now in
-            _ = try await stage.families.removeMember(
-                stage.caller(people.nora, at: now),
-                Call(MemberPath(familyID: stage.family, userID: people.iris.id), NoBody(), stage.context(now)))
+            try await stage.remove(people.iris, at: now)
             try await stage.signOut(people.iris, at: now)
         }
     }

@@ -25,7 +25,7 @@ struct DemoHousehold {
     let nora: DemoPerson
     let daniel: DemoPerson
     let walter: DemoPerson
-    /// 14, with an account of her own.
+    /// 12, with an account of her own.
     let maya: DemoPerson
     /// 9, signs in with the family's code, a name and a PIN.
     let leo: DemoPerson
@@ -119,29 +119,43 @@ extension DemoStage {
         for type in [ConsentType.childAccountCreation, .aiMediation, .gamificationParticipation] {
             _ = try await grant(type, by: nora, at: start + .minutes(2))
         }
+        inviteCode = made.inviteCode
         try await signUp(daniel, at: start + .minutes(10))
-        try await add(daniel, at: start + .minutes(12))
+        try await join(daniel, at: start + .minutes(11))
+        _ = try await families.addMember(
+            caller(nora, at: start + .minutes(12)),
+            Call(
+                FamilyPath(familyID: family), MemberAdd(userID: daniel.id, role: .guardian),
+                context(start + .minutes(12))))
         try await signUp(walter, at: start + .minutes(30))
-        _ = try await families.join(
-            caller(walter, at: start + .minutes(31)),
-            Call(NoParameters(), JoinRequest(inviteCode: made.inviteCode), context(start + .minutes(31))))
+        try await join(walter, at: start + .minutes(31))
 
         let thisYear = zone.local(start).date.year
-        try await signUp(maya, bornOn: CivilDate(year: thisYear - 15, month: 1, day: 9), at: start + .minutes(40))
-        try await add(maya, at: start + .minutes(42))
+        try await signUp(maya, bornOn: CivilDate(year: thisYear - 12, month: 1, day: 9), at: start + .minutes(40))
+        try await join(maya, at: start + .minutes(42))
         let order = MemberCreateAndAdd(
             displayName: leo.name, role: .child, username: DemoHousehold.childName, pin: try PIN(wireText: leo.secret))
         _ = try await families.createMember(
             caller(nora, at: start + .minutes(45)),
             Call(FamilyPath(familyID: family), order, context(start + .minutes(45))))
         try await signIn(leo, at: start + .minutes(50))
-        inviteCode = made.inviteCode
     }
 
-    private func add(_ person: DemoPerson, at now: Timestamp) async throws {
-        _ = try await families.addMember(
-            caller(people.nora, at: now),
-            Call(FamilyPath(familyID: family), MemberAdd(userID: person.id, role: person.role), context(now)))
+    /// Somebody joins the family with its invite code.
+    func join(_ person: DemoPerson, at now: Timestamp) async throws {
+        _ = try await families.join(
+            caller(person, at: now), Call(NoParameters(), JoinRequest(inviteCode: inviteCode), context(now)))
+    }
+
+    /// A guardian removes somebody, and the family has new codes from then on.
+    func remove(_ person: DemoPerson, at now: Timestamp) async throws {
+        let guardian = try await caller(people.nora, at: now)
+        _ = try await families.removeMember(
+            guardian, Call(MemberPath(familyID: family, userID: person.id), NoBody(), context(now)))
+        let renewed = try await families.get(
+            guardian, Call(FamilyPath(familyID: family), NoBody(), context(now)))
+        inviteCode = renewed.inviteCode
+        childCode = renewed.childCode ?? ""
     }
 
     @discardableResult

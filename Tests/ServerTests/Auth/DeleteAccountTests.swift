@@ -100,6 +100,7 @@ struct DeleteAccountTests {
         "what is refused, and what of it is on the trail",
         arguments: [
             ("participant", "child", 403, ["account.delete.denied"]),
+            ("child", "child", 403, ["account.delete.denied"]),
             ("child", "participant", 403, ["account.delete.denied"]),
             ("guardian", "participant", 403, ["account.delete.denied"]),
             ("guardian", "second guardian", 403, ["account.delete.denied"]),

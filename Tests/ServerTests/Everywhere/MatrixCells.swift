@@ -59,6 +59,9 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { operation.id }
 
+    /// Whether an account that waits for a guardian may ask for it: to join a family ends the waiting.
+    var isForWaitingAccounts: Bool { operation.id == "joinFamily" || operation.id == "joinFamilyByID" }
+
     private init<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>, _ concern: Concern = .family,
         by entitled: (@Sendable (Household) -> Person)? = { $0.guardian },
@@ -105,11 +108,12 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
         MatrixRow(API.updateFamily) { (family($0), FamilyUpdate(timeZone: "Europe/Berlin")) },
         MatrixRow(API.joinFamily, .caller, by: nil) { _ in (NoParameters(), JoinRequest(inviteCode: "NOSUCHCODE")) },
         MatrixRow(API.joinFamilyByID, .caller, by: nil) { (family($0), JoinRequest(inviteCode: "NOSUCHCODE")) },
-        MatrixRow(API.addMember) { (family($0), MemberAdd(userID: $0.family.removed.id, role: .participant)) },
+        MatrixRow(API.addMember) { (family($0), MemberAdd(userID: $0.family.participant.id, role: .guardian)) },
         MatrixRow(API.listMembers) { (FamilyMembersQuery(familyID: $0.family.id), NoBody()) },
         MatrixRow(API.createMember) { (family($0), MemberCreateAndAdd(displayName: "Nina", role: .child)) },
         MatrixRow(API.removeMember) { (child($0), NoBody()) },
         MatrixRow(API.leaveFamily) { (family($0), NoBody()) },
+        MatrixRow(API.renewFamilyCode) { (family($0), CodeRenewal(code: .child)) },
         MatrixRow(API.setChildCredentials) { (child($0), ChildCredentialsSet(username: "cleo", pin: pin("1234"))) },
         MatrixRow(API.changePIN, by: nil) {
             (child($0), PinChangeRequest(currentPin: pin("1234"), newPin: pin("4321")))

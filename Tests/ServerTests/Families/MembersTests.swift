@@ -53,19 +53,41 @@ struct JoinTests {
         }
     }
 
-    @Test("not for those who have a family, or wait for a guardian")
+    @Test("not for those who have a family")
     func refused() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            let young = try await server.account("Kim", status: "pending_guardian_consent")
             let code = JoinRequest(inviteCode: family.inviteCode)
             try await server.expectOnly {
                 for person in [family.child, family.stranger] {
                     try await expectRefusal(409) { try await server.call(API.joinFamily, code, as: person) }
                 }
-                let error = try await expectRefusal(403) { try await server.call(API.joinFamily, code, as: young) }
-                #expect(error.code == .authorizationDenied && error.reason == ErrorReason.accountPending)
             }
+        }
+    }
+
+    @Test("the code opens nothing to whom a guardian has blocked, and they are not told why", arguments: [true, false])
+    func blocked(byGuardian: Bool) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let actor = byGuardian ? family.secondGuardian : family.participant
+            try await server.call(API.createBlock, BlockCreate(targetID: family.removed.id), as: actor)
+            let code = JoinRequest(inviteCode: family.inviteCode)
+            guard byGuardian else {
+                // A block of anybody else is between the two of them: it stands, and keeps nobody out of the family.
+                try await server.call(API.joinFamily, code, as: family.removed)
+                try await server.expect(.refusal(.policyForbidden)) {
+                    try await server.nag(from: family.removed, to: family.participant)
+                }
+                return
+            }
+            let refused = try await server.expectOnly(audit: ["member.join.denied"]) {
+                try await expectRefusal(404) { try await server.call(API.joinFamily, code, as: family.removed) }
+            }
+            let unknown = try await expectRefusal(404) {
+                try await server.call(API.joinFamily, JoinRequest(inviteCode: "NOSUCHCODE"), as: family.removed)
+            }
+            #expect(refused == unknown)
         }
     }
 
@@ -128,21 +150,44 @@ struct JoinTests {
 
 @Suite("Adding and creating members")
 struct AddMemberTests {
-    @Test("a guardian adds an account in any role", arguments: FamilyRole.allCases)
-    func add(role: FamilyRole) async throws {
+    private func add(
+        _ user: UserID, _ role: FamilyRole, as person: Person?, of family: Household, _ server: TestServer
+    ) async throws -> MemberResponse {
+        try await server.call(
+            API.addMember, FamilyPath(familyID: family.id), MemberAdd(userID: user, role: role), as: person)
+    }
+
+    @Test("a participant becomes a guardian, at once and with what guardians see")
+    func raise() async throws {
         try await TestServer.run { server in
-            let family = try await server.family()
-            let nell = try await server.account()
-            let member = try await server.expectOnly(audit: ["member.added"]) {
-                try await server.call(
-                    API.addMember, FamilyPath(familyID: family.id), MemberAdd(userID: nell.id, role: role),
-                    as: family.guardian)
+            let family = try await server.family(consents: [])
+            let pat = family.participant
+            let path = FamilyPath(familyID: family.id)
+            try await server.call(
+                API.grantConsent, ConsentCreate(familyID: family.id, type: .gamificationParticipation), as: pat)
+            let nag = try await server.nag(from: family.guardian, to: family.child, in: family.id)
+            let before = try await server.call(API.syncEvents, SyncQuery(familyID: family.id), as: pat)
+            #expect(before.nags.isEmpty)
+            server.clock.advance(by: .minutes(1))
+            let member = try await server.expectOnly(audit: ["member.role_changed"]) {
+                try await add(pat.id, .guardian, as: family.guardian, of: family, server)
             }
-            #expect(member.role == role)
-            #expect(try await server.relationships(of: nell.id, in: family.id) == ["active": 4])
-            let entry = try await server.audit(family.id)[0]
-            #expect(entry.actor == family.guardian.pseudonym)
-            #expect(entry.subject == nell.pseudonym)
+            #expect(member.role == .guardian && member.status == .active && member.userID == pat.id)
+            let entry = try #require(try await server.audit(family.id).last)
+            #expect(entry.actor == family.guardian.pseudonym && entry.subject == pat.pseudonym)
+            #expect(entry.details == ["from": "participant", "role": "guardian"])
+            #expect(try await server.call(API.getFamily, path, as: pat).inviteCode == family.inviteCode)
+            let after = try await server.call(
+                API.syncEvents, SyncQuery(familyID: family.id, since: before.serverTime.flooredToSecond), as: pat)
+            #expect(after.nags.map(\.id) == [nag], "the feed shows all of the family's nags from the start")
+            let consents = try await server.call(
+                API.listConsents, ConsentListQuery(familyID: family.id), as: family.child)
+            #expect(consents.items.isEmpty, "what they agreed to for themself does not hold for everybody")
+            try await server.expectOnly {
+                try await expectRefusal(409) {
+                    try await add(pat.id, .guardian, as: family.secondGuardian, of: family, server)
+                }
+            }
         }
     }
 
@@ -151,51 +196,79 @@ struct AddMemberTests {
         arguments: [
             ("participant", "nell", FamilyRole.participant, 403, ["member.add.denied"]),
             ("child", "nell", .participant, 403, ["member.add.denied"]),
+            ("participant", "participant", .guardian, 403, ["member.add.denied"]),
             ("removed", "nell", .participant, 403, []),
-            ("stranger", "nell", .participant, 403, []),
+            ("removed", "removed", .guardian, 403, []),
+            ("stranger", "participant", .guardian, 403, []),
             ("guardian", "nobody", .participant, 404, []),
             ("guardian", "participant", .participant, 409, []),
-            ("guardian", "stranger", .participant, 409, []),
-            ("guardian", "young", .participant, 403, ["member.add.denied"]),
+            ("guardian", "participant", .child, 403, ["member.add.denied"]),
+            ("guardian", "second guardian", .participant, 403, ["member.add.denied"]),
+            ("guardian", "child", .guardian, 403, ["member.add.denied"]),
+            ("guardian", "child", .participant, 403, ["member.add.denied"]),
         ])
     func refused(who: String, whom: String, role: FamilyRole, status: Int, audit: [String]) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
             let nell = try await server.account()
-            let young = try await server.account("Kim", status: "pending_guardian_consent")
-            let target =
-                switch whom {
-                case "nell": nell.id
-                case "young": young.id
-                default: family.somebody(whom)?.id ?? UserID(high: 1, low: 1)
-                }
+            let target = whom == "nell" ? nell.id : family.somebody(whom)?.id ?? UserID(high: 1, low: 1)
             try await server.expectOnly(audit: audit) {
                 try await expectRefusal(status) {
-                    try await server.call(
-                        API.addMember, FamilyPath(familyID: family.id), MemberAdd(userID: target, role: role),
-                        as: family.somebody(who))
+                    try await add(target, role, as: family.somebody(who), of: family, server)
                 }
             }
         }
     }
 
-    @Test("children need the family's consent; a young account is active once a guardian has taken it in")
-    func consent() async throws {
+    @Test("an account made in the family comes back on a guardian's word, a child with the family's consent")
+    func again() async throws {
         try await TestServer.run { server in
             let family = try await server.family(consents: [])
-            let path = FamilyPath(familyID: family.id)
-            let young = try await server.account("Kim", status: "pending_guardian_consent")
-            let add = MemberAdd(userID: young.id, role: .child)
-            let error = try await server.expectOnly(audit: ["member.add.denied"]) {
-                try await expectRefusal(403) { try await server.call(API.addMember, path, add, as: family.guardian) }
+            let child = family.child
+            try await server.call(
+                API.removeMember, MemberPath(familyID: family.id, userID: child.id), as: family.guardian)
+            let refused = try await server.expectOnly(audit: ["member.add.denied"]) {
+                try await expectRefusal(403) {
+                    try await add(child.id, .child, as: family.guardian, of: family, server)
+                }
             }
-            #expect(error.code == .policyForbidden)
+            #expect(refused.code == .policyForbidden)
+            try await server.expectOnly(audit: ["member.add.denied"]) {
+                // Under 13: as a child or not at all.
+                try await expectRefusal(403) {
+                    try await add(child.id, .participant, as: family.guardian, of: family, server)
+                }
+            }
             try await server.call(
                 API.grantConsent, ConsentCreate(familyID: family.id, type: .childAccountCreation),
                 as: family.secondGuardian)
-            #expect(try await server.status(of: Secret(server.token(young)), family.id) == 403)
-            try await server.call(API.addMember, path, add, as: family.guardian)
-            #expect(try await server.status(of: Secret(server.token(young)), family.id) == 200)
+            let member = try await server.expectOnly(audit: ["member.added"]) {
+                try await add(child.id, .child, as: family.guardian, of: family, server)
+            }
+            #expect(member.role == .child)
+            #expect(try await server.relationships(of: child.id, in: family.id) == ["active": 3])
+            try await server.setPIN(family)
+            _ = try await server.childLogIn(try await server.childCode(of: family), "Cleo", "4711")
+        }
+    }
+
+    @Test("the family's child does not come back over a block between it and that guardian", arguments: [true, false])
+    func block(byChild: Bool) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let (actor, target) = byChild ? (family.child, family.guardian) : (family.guardian, family.child)
+            try await server.call(API.createBlock, BlockCreate(targetID: target.id), as: actor)
+            try await server.call(
+                API.removeMember, MemberPath(familyID: family.id, userID: family.child.id), as: family.guardian)
+            let refused = try await server.expectOnly(audit: ["member.add.denied"]) {
+                try await expectRefusal(403) {
+                    try await add(family.child.id, .child, as: family.guardian, of: family, server)
+                }
+            }
+            #expect(refused.code == .policyForbidden)
+            _ = try await add(family.child.id, .child, as: family.secondGuardian, of: family, server)
+            let blocks = try await server.rows("SELECT state FROM blocks")
+            #expect(blocks == [["state": "active"]], "the block stands")
         }
     }
 

@@ -8,18 +8,67 @@ import Testing
 
 @Suite("Somebody under 13 without a family")
 struct YoungAccountTests {
-    /// Signs up somebody who will be 13 the day after, and has a guardian take them in as a child.
+    /// Signs up somebody who will be 13 the day after, and joins the family, as a child.
     private func child(_ server: TestServer, of family: Household) async throws -> UserID {
         let born = try DateOfBirth(wireText: "2013-03-11T00:00:00Z")
-        let user = try await server.signUp("kim@example.org", born: born).user
-        #expect(user.status == "pending_guardian_consent")
-        try await add(user.id, server, to: family)
-        return user.id
+        let session = try await server.signUp("kim@example.org", born: born)
+        #expect(session.user.status == "pending_guardian_consent")
+        let reply = try await join(family, server, token: session.accessToken.wireText)
+        #expect(reply.status == 201 && reply.json?["role"] == "child")
+        return session.user.id
     }
 
-    private func add(_ user: UserID, _ server: TestServer, to family: Household) async throws {
-        try await server.call(
-            API.addMember, FamilyPath(familyID: family.id), MemberAdd(userID: user, role: .child), as: family.guardian)
+    /// With the invite code as guardians read it.
+    private func join(_ family: Household, _ server: TestServer, token: String) async throws -> Reply {
+        let code = try await server.call(API.getFamily, FamilyPath(familyID: family.id), as: family.guardian).inviteCode
+        return try await server.call(
+            "POST", "/api/v1/families/join", token: token, body: ["invite_code": .string(code)])
+    }
+
+    @Test("joins by code once the family consents to children's accounts, and is an active child from then on")
+    func joins() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family(consents: [])
+            let born = try DateOfBirth(wireText: "2013-03-11T00:00:00Z")
+            let session = try await server.signUp("kim@example.org", born: born)
+            let token = session.accessToken.wireText
+            let refused = try await server.expectOnly(audit: ["member.join.denied"]) {
+                try await join(family, server, token: token)
+            }
+            #expect(refused.status == 403 && refused.errorCode == ErrorCode.policyForbidden.rawValue)
+            try await server.call(
+                API.grantConsent, ConsentCreate(familyID: family.id, type: .childAccountCreation),
+                as: family.secondGuardian)
+            #expect(try await server.status(of: session.accessToken, family.id) == 403)
+            let joined = try await server.expectOnly(audit: ["member.joined"]) {
+                try await join(family, server, token: token)
+            }
+            #expect(joined.status == 201 && joined.json?["role"] == "child")
+            #expect(try await server.status(of: session.accessToken, family.id) == 200)
+            #expect(try await signIn(server).status == "active")
+            let entry = try await server.audit(family.id).last { $0.kind == "member.joined" }
+            #expect(entry?.details == ["role": "child"])
+        }
+    }
+
+    @Test("no guardian of whatever family can take them in, with or without the consent")
+    func isNotTaken() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let born = try DateOfBirth(wireText: "2013-03-11T00:00:00Z")
+            let kim = try await server.signUp("kim@example.org", born: born).user
+            for role in FamilyRole.allCases {
+                let error = try await server.expectOnly(audit: ["member.add.denied"]) {
+                    try await expectRefusal(403) {
+                        try await server.call(
+                            API.addMember, FamilyPath(familyID: family.id), MemberAdd(userID: kim.id, role: role),
+                            as: family.guardian)
+                    }
+                }
+                #expect(error.code == .policyForbidden && error.message.contains("invite code"))
+            }
+            #expect(try await signIn(server).status == "pending_guardian_consent")
+        }
     }
 
     private func signIn(_ server: TestServer) async throws -> (status: String, token: String) {
@@ -27,7 +76,7 @@ struct YoungAccountTests {
         return (answer.user.status, answer.accessToken.wireText)
     }
 
-    @Test("who leaves or is removed waits for a guardian again, founds and joins nothing", arguments: [true, false])
+    @Test("who leaves or is removed waits for a guardian again, and founds nothing", arguments: [true, false])
     func waitsAgain(byLeaving: Bool) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -42,13 +91,9 @@ struct YoungAccountTests {
             }
             #expect(departure.status == 200)
 
-            let code = try await server.call(API.getFamily, FamilyPath(familyID: family.id), as: family.guardian)
-                .inviteCode
             try await server.expectOnly {
                 for (path, body) in [
-                    ("/api/v1/families", ["name": "Mine"]), ("/api/v1/families/join", ["invite_code": .string(code)]),
-                    ("/api/v1/families/\(family.id)/join", ["invite_code": .string(code)]),
-                    ("/api/v1/consents", ["consent_type": "sms_opt_in"]),
+                    ("/api/v1/families", ["name": "Mine"]), ("/api/v1/consents", ["consent_type": "sms_opt_in"]),
                 ] as [(String, JSONValue)] {
                     let reply = try await server.call("POST", path, token: token, body: body)
                     #expect(reply.status == 403 && reply.errorCode == "AUTHZ_DENIED", "\(path)")
@@ -56,13 +101,13 @@ struct YoungAccountTests {
                 }
             }
             #expect(try await signIn(server).status == "pending_guardian_consent")
-            let asGuest = try await server.expectOnly(audit: ["member.add.denied"]) {
+            let added = try await server.expectOnly(audit: ["member.add.denied"]) {
                 try await server.call(
                     "POST", members, as: family.guardian,
-                    body: ["user_id": .string(user.description), "role": "participant"])
+                    body: ["user_id": .string(user.description), "role": "child"])
             }
-            #expect(asGuest.status == 403)
-            try await add(user, server, to: family)
+            #expect(added.status == 403, "they come back as they came")
+            #expect(try await join(family, server, token: token).status == 201)
             #expect(try await signIn(server).status == "active")
             #expect(try await server.status(of: Secret(token), family.id) == 200)
         }
@@ -83,15 +128,16 @@ struct YoungAccountTests {
         }
     }
 
-    @Test("who has turned 13 while waiting waits on, until a guardian takes them in")
+    @Test("who has turned 13 while waiting waits on, until they join a family")
     func stillWaiting() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
             let born = try DateOfBirth(wireText: "2013-03-11T00:00:00Z")
-            let user = try await server.signUp("kim@example.org", born: born).user
+            _ = try await server.signUp("kim@example.org", born: born)
             server.clock.advance(by: .days(400))
-            #expect(try await signIn(server).status == "pending_guardian_consent")
-            try await add(user.id, server, to: family)
+            let (status, token) = try await signIn(server)
+            #expect(status == "pending_guardian_consent")
+            #expect(try await join(family, server, token: token).json?["role"] == "child")
             #expect(try await signIn(server).status == "active")
         }
     }

@@ -124,9 +124,10 @@ extension TestServer {
         let hash = person.email.map { _ in "nobody's" }
         var statements: [SQL] = [
             """
-            INSERT INTO users (id, email, display_name, password_hash, date_of_birth, status, pseudonym, created_at)
+            INSERT INTO users (id, email, display_name, password_hash, date_of_birth, status, pseudonym, created_at,
+                               made_in_family)
             VALUES (\(person.id), \(person.email), \(person.name), \(hash), \(birth)::date, \(status),
-                    \(person.pseudonym), \(now))
+                    \(person.pseudonym), \(now), \(person.role == .child ? person.familyID : nil))
             """,
             """
             INSERT INTO sessions (id, user_id, created_at, expires_at, is_child)

@@ -185,7 +185,8 @@ private struct Demo {
     func trail() async throws {
         let kinds = Set(try await server.audit(family).map(\.kind))
         let expected: Set<String> = [
-            "family.created", "member.added", "member.joined", "member.created", "member.removed", "consent.granted",
+            "family.created", "member.role_changed", "member.joined", "member.created", "member.removed",
+            "consent.granted",
             "consent.revoked", "preferences.changed", "child_settings.changed", "child_credentials.set",
             "session.opened",
             "session.refreshed", "session.revoked", "sign_in.failed", "nag.created", "nag.completed", "nag.missed",

@@ -15,7 +15,8 @@ final class Accounts {
     /// Deletes an account, softly and at once: its sessions end, its membership ends as by leaving, and nobody signs in to
     /// it again, all in one act. What is kept of it is purged later.
     ///
-    /// A person's own, or a child's on the word of a guardian of their family. Of other accounts nothing is told.
+    /// A person's own; but a child's account that was made in their family is for its guardians to delete. Of other accounts
+    /// nothing is told.
     func delete(_ caller: Caller, _ call: Call<AccountPath, NoBody>) async throws -> AccountResponse {
         let user = call.parameters.userID
         let account = try await backend.access.account(caller, backend.database)
@@ -54,7 +55,8 @@ extension Departure<AccountResponse> {
             denial: { member, person in
                 guard let person else { return nil }
                 return RoleMatrix.denialOfAccountDeletion(
-                    of: person.role, isSelf: person.id == member.userID, by: Standing(role: member.role))
+                    of: person.role, isSelf: person.id == member.userID, isFamilyAccount: person.isFamilyAccount,
+                    by: Standing(role: member.role))
             },
             mayLeaveNobody: true, endSessions: { SessionStatements.revokeAll(of: $0, at: now) },
             rows: AccountStatements.delete(answer.id, at: now), answer: { _ in answer })

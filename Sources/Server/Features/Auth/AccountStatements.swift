@@ -19,21 +19,35 @@ enum AccountStatements {
         """
     }
 
+    /// A condition: the account `u` was made inside that family and has no sign-in of its own. An administrator's never is.
+    /// `family` is an SQL expression.
+    static func isFamilyAccount(of family: SQL) -> SQL {
+        """
+        (u.made_in_family IS NOT DISTINCT FROM \(family) AND u.email IS NULL AND u.password_hash IS NULL
+         AND NOT EXISTS (SELECT 1 FROM admins a WHERE a.user_id = u.id))
+        """
+    }
+
     static func byID(_ user: UserID) -> SQL {
         "SELECT \(person) FROM users u \(membership) WHERE u.id = \(user) AND u.status <> 'deleted'"
     }
 
     /// A row of an act: opens an account. A taken email violates `users_email_key`.
-    static func insert(_ person: Person, passwordHash: String?, dateOfBirth: CivilDate?) -> SQL {
+    /// - Parameter family: the family whose guardian makes it; nil for a person's own.
+    static func insert(
+        _ person: Person, passwordHash: String?, dateOfBirth: CivilDate?, madeIn family: FamilyID? = nil
+    ) -> SQL {
         """
-        INSERT INTO users (id, email, display_name, password_hash, date_of_birth, status, pseudonym, created_at)
+        INSERT INTO users (id, email, display_name, password_hash, date_of_birth, status, pseudonym, created_at,
+                           made_in_family)
         SELECT \(person.id), \(person.email), \(person.displayName), \(passwordHash),
-               \(dateOfBirth.map(text))::date, \(person.status), \(person.pseudonym), \(person.createdAt)
+               \(dateOfBirth.map(text))::date, \(person.status), \(person.pseudonym), \(person.createdAt),
+               \(family)
         FROM tick
         """
     }
 
-    /// A row of an act: a guardian has taken the person into their family.
+    /// A row of an act: the person has become a child of a family.
     static func activate(_ user: UserID) -> SQL {
         """
         UPDATE users SET status = 'active' FROM tick

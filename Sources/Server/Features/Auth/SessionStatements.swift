@@ -98,6 +98,15 @@ enum SessionStatements {
         "UPDATE sessions SET revoked_at = \(now) FROM tick WHERE id = \(session) AND revoked_at IS NULL"
     }
 
+    /// Ends the sessions that came from the code of the act's family, of everybody but one person.
+    static func revokeChildSessions(besides user: UserID, at now: Timestamp) -> SQL {
+        """
+        UPDATE sessions SET revoked_at = \(now)
+        FROM tick JOIN memberships m ON m.family_id = tick.family_id AND m.status = 'active'
+        WHERE sessions.user_id = m.user_id AND m.user_id <> \(user) AND is_child AND revoked_at IS NULL
+        """
+    }
+
     /// Ends the sessions that came from a family code.
     static func revokeChildSessions(of user: UserID, except session: SessionID? = nil, at now: Timestamp) -> SQL {
         """

@@ -19,11 +19,16 @@ extension Sessions {
         let isRight = try await backend.hashing.verify(call.body.password.wireText, against: hash)
         let person = try row.map(Person.init)
         guard isRight, let person else {
-            return try await refuse(call.context, person, method: "password", "The email or the password is wrong.")
+            return try await refuse(
+                call.context, person, method: "password",
+                APIError(.authenticationFailed, "The email or the password is wrong."))
         }
-        return try await begin(
+        let opening = opening(
             call.context, for: person, method: "password",
             [AttemptStatements.forget(account), AttemptStatements.takeBack(address)])
+        return try await backend.ledger.write(call.context, in: person.chain) { _ in
+            .perform(opening.act, opening.answer)
+        }
     }
 
     /// Begins a session for a child's user name and PIN in the family with that child code.
@@ -40,33 +45,48 @@ extension Sessions {
         let hash: String? = try row.flatMap { row in try row["pin_hash"] }
         let isRight = try await backend.hashing.verify(call.body.pin.wireText, against: hash)
         guard isRight, let person else {
-            return try await refuse(
-                call.context, person, method: "child_code", "The family code, the name or the PIN is wrong.")
+            return try await refuse(call.context, person, method: "child_code", Self.wrongChildSignIn)
         }
-        return try await begin(
+        let opening = opening(
             call.context, for: person, isChild: true, method: "child_code",
             [AttemptStatements.forget([limit]), AttemptStatements.takeBack(address)])
+        return try await backend.ledger.write(call.context, in: person.chain) { queries in
+            // The code, the name or the PIN may have been replaced while the PIN was checked.
+            let row = try await queries.query(CredentialStatements.find(username, code: code)).first
+            guard let row, try row["id"] == person.id, try row["pin_hash"] == hash else {
+                return .refuse(failedAttempt(person, method: "child_code"), Self.wrongChildSignIn)
+            }
+            var act = opening.act
+            act.basis = .nothingChanged(since: try row["seq"])
+            return .perform(act, opening.answer)
+        }
     }
 
-    private func begin(
+    private static let wrongChildSignIn = APIError(
+        .authenticationFailed, "The family code, the name or the PIN is wrong.")
+
+    /// The act that opens a session, and what it answers.
+    private func opening(
         _ context: CallContext, for person: Person, isChild: Bool = false, method: String, _ rows: [SQL]
-    ) async throws -> AuthResponse {
+    ) -> (act: Act, answer: AuthResponse) {
         let opening = opening(for: person, isChild: isChild, at: context.now)
         let act = Act(
             kind: "session.opened", basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
             resource: opening.id.retyped(), details: ["method": method], stampedRows: 0, rows: opening.rows + rows)
-        return try await backend.ledger.write(context, in: person.chain) { _ in .perform(act, opening.answer) }
+        return (act, opening.answer)
     }
 
     /// Answers 401 and puts the failed attempt on the trail, without what was tried.
     private func refuse(
-        _ context: CallContext, _ person: Person?, method: String, _ message: String
+        _ context: CallContext, _ person: Person?, method: String, _ refusal: APIError
     ) async throws -> AuthResponse {
-        let act = Act(
+        let act = failedAttempt(person, method: method)
+        return try await backend.ledger.write(context, in: person?.chain ?? .outside) { _ in .refuse(act, refusal) }
+    }
+
+    private func failedAttempt(_ person: Person?, method: String) -> Act {
+        Act(
             kind: "sign_in.failed", basis: .nothing, actor: SystemActor.guest, subject: person?.pseudonym,
             details: ["method": method], stampedRows: 0)
-        return try await backend.ledger.write(context, in: person?.chain ?? .outside) { _ in
-            .refuse(act, APIError(.authenticationFailed, message))
-        }
     }
 }

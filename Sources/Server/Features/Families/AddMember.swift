@@ -4,44 +4,81 @@ import Domain
 import Postgres
 
 extension Families {
-    /// Takes an account into the family, on a guardian's word.
+    /// Makes a participant a guardian, or takes an account made in this family back into it.
     ///
-    /// A child needs the family's consent to children's accounts. An account that waits for a guardian (somebody under
-    /// 13) can only become a child, and is active from then on.
+    /// Nobody is added without agreeing: who has a sign-in of their own joins with the invite code, and belongs to the
+    /// family before a guardian can give them another role. Accounts made in another family stay that family's.
     func addMember(_ caller: Caller, _ call: Call<FamilyPath, MemberAdd>) async throws -> MemberResponse {
-        let (family, role, now) = (call.parameters.familyID, call.body.role, call.now)
+        let (family, user, role) = (call.parameters.familyID, call.body.userID, call.body.role)
         return try await admitting {
             try await backend.ledger.write(caller, in: family) { queries in
                 let member = try await backend.access.member(caller, of: family, queries)
                 if let denial = member.denial(of: .addMember) {
                     return .denied("member.add.denied", to: member, denial)
                 }
-                let rows = try await queries.query(AccountStatements.byID(call.body.userID))
-                guard let person = try rows.first.map(Person.init) else {
+                let rows = try await queries.query(
+                    MembershipStatements.candidate(user, for: family, by: member.userID))
+                guard let person = try rows.first.map(Candidate.init) else {
                     throw APIError(.notFound, "There is no such account.")
                 }
-                guard person.membership == nil else { throw Self.alreadyInFamily }
-                let isWaiting = person.status == AccountStatus.pendingGuardianConsent.rawValue
-                if isWaiting, role != .child {
-                    return .denied(
-                        "member.add.denied", to: member, reason: "under_13", subject: person.pseudonym,
-                        APIError(.policyForbidden, "Somebody under 13 can only be added as a child."))
+                guard let current = person.role else {
+                    return try await readmit(person, as: role, by: member, at: call.now, queries)
                 }
-                if role == .child, try await !allowsChildren(member, queries) {
+                if current == role { throw APIError(.conflict, "This person already has that role in the family.") }
+                if let denial = RoleMatrix.denialOfRoleChange(from: current, to: role) {
                     return .denied(
-                        "member.add.denied", to: member, reason: "no_consent", subject: person.pseudonym,
-                        Self.childrenNeedConsent)
+                        "member.add.denied", to: member, reason: denial.rawValue, subject: person.pseudonym,
+                        APIError(.policyForbidden, denial))
                 }
-                let act = Act(
-                    kind: "member.added", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
-                    subject: person.pseudonym, details: ["role": role.rawValue], changesRights: true, stampedRows: 0,
-                    rows: admission(of: person.id, as: role, at: now, isGuardiansWord: true)
-                        + (isWaiting ? [AccountStatements.activate(person.id)] : []))
-                return .perform(
-                    act,
-                    MemberResponse(userID: person.id, familyID: family, role: role, status: .active, joinedAt: now))
+                let raised = MemberResponse(
+                    userID: user, familyID: family, role: role, status: .active,
+                    joinedAt: person.joinedAt ?? call.now)
+                return .perform(raise(person, by: member, at: call.now), raised)
             }
         }
+    }
+
+    /// A participant becomes a guardian. What they consented to for themself would hold for the whole family from now on:
+    /// it ends, and they can give it anew.
+    private func raise(_ person: Candidate, by member: Member, at now: Timestamp) -> Act {
+        Act(
+            kind: "member.role_changed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+            subject: person.pseudonym,
+            details: ["from": FamilyRole.participant.rawValue, "role": FamilyRole.guardian.rawValue],
+            changesRights: true, stampedRows: 0,
+            rows: [MembershipStatements.raise(person.id), ConsentStatements.revokeAll(of: person.id, at: now)])
+    }
+
+    /// A child needs the family's consent to children's accounts. A child's account that waits for a guardian is active
+    /// from then on, and comes back as a child only.
+    private func readmit(
+        _ person: Candidate, as role: FamilyRole, by member: Member, at now: Timestamp, _ queries: any Queries
+    ) async throws -> Decision<MemberResponse> {
+        // An account of others is none of this family's audit log: the entry does not name it.
+        let subject = person.isFamilyAccount ? person.pseudonym : nil
+        func denied(_ reason: String, _ refusal: APIError) -> Decision<MemberResponse> {
+            .denied("member.add.denied", to: member, reason: reason, subject: subject, refusal)
+        }
+        if let denial = RoleMatrix.denialOfAdmission(
+            isFamilyAccount: person.isFamilyAccount, isBlocked: person.isBlocked)
+        {
+            return denied(denial.rawValue, APIError(.policyForbidden, denial))
+        }
+        if person.isWaiting, role != .child {
+            return denied(
+                "under_13", APIError(.policyForbidden, "Somebody under 13 can only be added as a child."))
+        }
+        if role == .child, try await !allowsChildren(member.userID, in: member.familyID, queries) {
+            return denied("no_consent", Self.childrenNeedConsent)
+        }
+        let act = Act(
+            kind: "member.added", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+            subject: person.pseudonym, details: ["role": role.rawValue], changesRights: true, stampedRows: 0,
+            rows: admission(
+                of: person.id, as: role, at: now, isWaiting: person.isWaiting, isGuardiansWord: true))
+        return .perform(
+            act,
+            MemberResponse(userID: person.id, familyID: member.familyID, role: role, status: .active, joinedAt: now))
     }
 
     /// Makes an account inside the family: for a child as a rule, who then signs in with a user name and a PIN.
@@ -64,14 +101,17 @@ extension Families {
                 guard isPrepared, member.denial(of: .createMember) == nil else {
                     return .denied("member.create.denied", to: member, .guardianOnly)
                 }
-                if body.role == .child, try await !allowsChildren(member, queries) {
+                if body.role == .child, try await !allowsChildren(member.userID, in: family, queries) {
                     return .denied("member.create.denied", to: member, reason: "no_consent", Self.childrenNeedConsent)
                 }
                 var act = Act(
                     kind: "member.created", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                     subject: person.pseudonym,
                     details: ["role": body.role.rawValue, "child_login": "\(login != nil)"], changesRights: true,
-                    stampedRows: 0, rows: [AccountStatements.insert(person, passwordHash: nil, dateOfBirth: nil)])
+                    stampedRows: 0,
+                    rows: [
+                        AccountStatements.insert(person, passwordHash: nil, dateOfBirth: nil, madeIn: family)
+                    ])
                 act.rows += admission(of: person.id, as: body.role, at: now)
                 if let login {
                     act.rows.append(
@@ -96,12 +136,29 @@ extension Families {
         }
     }
 
-    private static let childrenNeedConsent = APIError(
-        .policyForbidden, "Before a child can be added, a guardian must consent to children's accounts in this family.")
+    static let childrenNeedConsent = APIError(
+        .policyForbidden, "Before a child can be added, a guardian must consent to children's accounts in this family.",
+        reason: ErrorReason.consentMissing)
+}
 
-    private func allowsChildren(_ member: Member, _ queries: any Queries) async throws -> Bool {
-        try await queries.query(
-            ConsentStatements.isInForce(.childAccountCreation, for: member.userID, in: member.familyID)
-        ).one()["is_in_force"]
+/// An account that a guardian wants in the family, or in another role there.
+private struct Candidate {
+    let id: UserID
+    let pseudonym: Pseudonym
+    let isWaiting: Bool
+    /// Nil for somebody who is no active member.
+    let role: FamilyRole?
+    let joinedAt: Timestamp?
+    let isFamilyAccount: Bool
+    let isBlocked: Bool
+
+    init(_ row: Row) throws(PostgresError) {
+        id = try row["id"]
+        pseudonym = try row["pseudonym"]
+        isWaiting = try row["status"] == AccountStatus.pendingGuardianConsent.rawValue
+        role = try row["role"]
+        joinedAt = try row["joined_at"]
+        isFamilyAccount = try row["is_family_account"]
+        isBlocked = try row["is_blocked"]
     }
 }

@@ -4,7 +4,8 @@ import Domain
 import Postgres
 
 extension Families {
-    /// Sets or replaces what a child signs in with, on a guardian's word. The child's sessions end.
+    /// Sets or replaces what a child signs in with, on a guardian's word: only for a child whose account was made in the
+    /// family. The child's sessions end.
     func setCredentials(_ caller: Caller, _ call: Call<MemberPath, ChildCredentialsSet>) async throws -> MemberDetail {
         let (path, now, body) = (call.parameters, call.now, call.body)
         let setter = try await backend.access.member(caller, of: path.familyID, backend.database)
@@ -19,6 +20,11 @@ extension Families {
                 let child = try await self.member(path.userID, of: path.familyID, queries)
                 guard child.role == .child else {
                     throw APIError(.validationFailed, "Only children sign in with the family's child code.")
+                }
+                guard child.isFamilyAccount else {
+                    return .denied(
+                        "child_credentials.set.denied", to: member, reason: Denial.hasOwnSignIn.rawValue,
+                        subject: child.pseudonym, APIError(.policyForbidden, .hasOwnSignIn))
                 }
                 let act = Act(
                     kind: "child_credentials.set", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,

@@ -8,8 +8,8 @@ extension Families {
         let (now, random) = (call.now, backend.random)
         if let zone = call.body.timeZone { try Self.requireZone(zone) }
         let family = FamilyResponse(
-            id: random.identifier(at: now), name: call.body.name, inviteCode: random.code(Self.inviteCodeLength),
-            childCode: random.code(8), timeZone: call.body.timeZone ?? Preferences.standardTimeZone, createdAt: now)
+            id: random.identifier(at: now), name: call.body.name, inviteCode: newCode(), childCode: newCode(),
+            timeZone: call.body.timeZone ?? Preferences.standardTimeZone, createdAt: now)
         return try await admitting {
             try await backend.ledger.found(caller, family.id) { queries in
                 let account = try await backend.access.account(caller, queries)

@@ -3,15 +3,17 @@ import SQL
 
 /// Every statement on what children sign in with (the table `child_credentials`).
 enum CredentialStatements {
-    /// The active child with that user name in the family with that child code: a `person` with their `pin_hash`.
+    /// The active child with that user name in the family with that child code: a `person` with their `pin_hash`, and the
+    /// family's `seq`. Accounts with a sign-in of their own are never found.
     static func find(_ username: String, code: String) -> SQL {
         """
-        SELECT \(AccountStatements.person), k.pin_hash
+        SELECT \(AccountStatements.person), k.pin_hash, c.seq
         FROM families f
+        JOIN family_clock c ON c.family_id = f.id
         JOIN child_credentials k ON k.family_id = f.id AND lower(k.username) = lower(\(username))
         JOIN memberships m
             ON m.family_id = f.id AND m.user_id = k.user_id AND m.status = 'active' AND m.role = 'child'
-        JOIN users u ON u.id = k.user_id AND u.status = 'active'
+        JOIN users u ON u.id = k.user_id AND u.status = 'active' AND \(AccountStatements.isFamilyAccount(of: "f.id"))
         WHERE f.child_code = \(code.uppercased())
         """
     }

@@ -13,6 +13,8 @@ struct Departure<Answer: WireContent> {
     let denial: (Member, MemberRecord?) -> Denial?
     /// Whether the last guardian may go when nobody else is in the family.
     var mayLeaveNobody = false
+    /// Whether a guardian ends somebody else's membership.
+    var isRemoval = false
     /// The row of the act that ends sessions.
     let endSessions: (UserID) -> SQL
     /// Other rows of the act.
@@ -21,26 +23,24 @@ struct Departure<Answer: WireContent> {
 }
 
 extension Families {
-    /// Ends a membership, on a guardian's word. Whoever was removed may know the family's invite code, so the family gets
-    /// another in the same act; a guardian who removes themself leaves, and the code stays.
+    /// Ends a membership, on a guardian's word. A guardian who removes themself leaves.
     func removeMember(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> MemberResponse {
         let path = call.parameters
         var departure = ending(
             "member.removed", or: "member.remove.denied", in: path.familyID, at: call.now
         ) { member, _ in member.denial(of: .removeMember) }
-        if path.userID != caller.userID {
-            departure.rows = [FamilyStatements.renewInviteCode(backend.random.code(Self.inviteCodeLength))]
-        }
+        departure.isRemoval = path.userID != caller.userID
         return try await depart(caller, path.userID, from: path.familyID, by: departure)
     }
 
-    /// Ends the caller's own membership.
+    /// Ends the caller's own membership. Not that of a child whose account was made in the family: a guardian decides.
     func leave(_ caller: Caller, _ call: Call<FamilyPath, NoBody>) async throws -> MemberResponse {
         let family = call.parameters.familyID
         return try await depart(
             caller, caller.userID, from: family,
-            by: ending("member.left", or: "member.leave.denied", in: family, at: call.now) { member, _ in
-                member.denial(of: .leave)
+            by: ending("member.left", or: "member.leave.denied", in: family, at: call.now) { member, person in
+                RoleMatrix.denialOfLeaving(
+                    by: Standing(role: member.role), isFamilyAccount: person?.isFamilyAccount ?? false)
             })
     }
 
@@ -59,7 +59,8 @@ extension Families {
 
     /// Everything that hangs on the membership ends with it, in one act: access, relationships, a child's login and
     /// sessions, consents given in the family, open nags to the person; and by the trigger `young_account_waits`, the
-    /// account of somebody under 13 waits for a guardian again. Only when there are more open nags than an act can close
+    /// account of somebody under 13 waits for a guardian again. Whoever goes takes nothing along that lets them in again
+    /// (`shutOut`). Only when there are more open nags than an act can close
     /// are some closed before, in acts of their own; if the process dies between, the person is still a member.
     func depart<Answer>(
         _ caller: Caller, _ user: UserID, from family: FamilyID, by departure: Departure<Answer>
@@ -112,7 +113,17 @@ extension Families {
             CredentialStatements.delete(of: user), departure.endSessions(user),
             ConsentStatements.revokeAll(of: user, at: caller.now), FamilyStatements.handOverPolicies(of: user),
         ]
-        act.rows += departure.rows
+        act.rows += shutOut(person, isRemoval: departure.isRemoval, at: caller.now) + departure.rows
         return .perform(act, departure.answer(person))
+    }
+
+    /// The rows of an act that keep somebody out who may know the family's codes: everybody who is removed, and a guardian
+    /// who goes in whatever way. The family gets new codes, and where a guardian goes, who could set every PIN, the children
+    /// who sign in with one do so again.
+    private func shutOut(_ person: MemberRecord, isRemoval: Bool, at now: Timestamp) -> [SQL] {
+        guard isRemoval || person.role == .guardian else { return [] }
+        let codes = FamilyStatements.setCodes(invite: newCode(), child: newCode())
+        guard person.role == .guardian else { return [codes] }
+        return [codes, SessionStatements.revokeChildSessions(besides: person.id, at: now)]
     }
 }

@@ -5,11 +5,12 @@ import SQL
 
 /// Families and who belongs to them; a file for each way in and out.
 final class Families {
-    static let inviteCodeLength = 8
-
     let backend: Backend
 
     init(_ backend: Backend) { self.backend = backend }
+
+    /// A code that lets people in, as guardians hand it out.
+    func newCode() -> String { backend.random.code(8) }
 
     /// A family as its guardians see it; the codes that let people in are for guardians alone.
     func get(_ caller: Caller, _ call: Call<FamilyPath, NoBody>) async throws -> FamilyResponse {
@@ -45,16 +46,27 @@ final class Families {
     }
 
     /// The rows that make somebody a member, or one again.
-    /// - Parameter isGuardiansWord: whether a guardian decides on it, which lifts what was suspended between the person and
-    ///   others; who comes by a code finds it as it was.
+    /// - Parameters:
+    ///   - isWaiting: whether the account waits for a guardian, and is active from now on.
+    ///   - isGuardiansWord: whether a guardian decides on it, which lifts what was suspended between the person and others;
+    ///     who comes by a code finds it as it was.
     func admission(
-        of user: UserID, as role: FamilyRole, at now: Timestamp, isGuardiansWord: Bool = false
+        of user: UserID, as role: FamilyRole, at now: Timestamp, isWaiting: Bool = false, isGuardiansWord: Bool = false
     ) -> [SQL] {
-        let rows = [
+        var rows = [
             MembershipStatements.admit(user, as: role, at: now),
             MembershipStatements.relate(user, liftingSuspensions: isGuardiansWord),
         ]
-        return role == .child ? rows + [ChildSettingsStatements.standard(for: user)] : rows
+        if role == .child { rows.append(ChildSettingsStatements.standard(for: user)) }
+        if isWaiting { rows.append(AccountStatements.activate(user)) }
+        return rows
+    }
+
+    /// Whether the family's guardians consent to children's accounts. `user` is whoever asks.
+    func allowsChildren(_ user: UserID, in family: FamilyID, _ queries: any Queries) async throws -> Bool {
+        try await queries.query(
+            ConsentStatements.isInForce(.childAccountCreation, for: user, in: family)
+        ).one()["is_in_force"]
     }
 
     static let alreadyInFamily = APIError(.conflict, "A person can be in one family at a time.")
@@ -79,6 +91,8 @@ struct MemberRecord {
     let role: FamilyRole
     let joinedAt: Timestamp
     let hasChildLogin: Bool
+    /// Made inside this family, without a sign-in of its own: its guardians decide about the account.
+    let isFamilyAccount: Bool
 
     init(_ row: Row) throws(PostgresError) {
         id = try row["user_id"]
@@ -87,6 +101,7 @@ struct MemberRecord {
         role = try row["role"]
         joinedAt = try row["joined_at"]
         hasChildLogin = try row["has_child_login"]
+        isFamilyAccount = try row["is_family_account"]
     }
 
     /// Nil for a row of nulls.

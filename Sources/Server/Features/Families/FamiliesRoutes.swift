@@ -9,6 +9,7 @@ enum FamiliesRoutes {
         routes.signedIn(API.joinFamily, families.join)
         routes.signedIn(API.joinFamilyByID, families.joinByID)
         routes.signedIn(API.leaveFamily, families.leave)
+        routes.signedIn(API.renewFamilyCode, families.renewCode)
 
         routes.signedIn(API.listMembers, families.members)
         routes.signedIn(API.addMember, families.addMember)

@@ -8,9 +8,16 @@ enum FamilyStatements {
         "SELECT invite_code, child_code, created_at FROM families WHERE id = \(id)"
     }
 
-    /// The family with that invite code (in upper case), and its ledger's `seq`.
-    static func invitation(_ code: String) -> SQL {
-        "SELECT f.id, c.seq FROM families f JOIN family_clock c ON c.family_id = f.id WHERE f.invite_code = \(code)"
+    /// The family with that invite code (in upper case), its ledger's `seq`, and whether one of its guardians blocks the
+    /// user.
+    static func invitation(_ code: String, for user: UserID) -> SQL {
+        """
+        SELECT f.id, c.seq, EXISTS (
+            SELECT 1 FROM memberships g
+            WHERE g.family_id = f.id AND g.status = 'active' AND g.role = 'guardian'
+                AND \(BlockStatements.blocks("g.user_id", "\(user)"))) AS is_blocked
+        FROM families f JOIN family_clock c ON c.family_id = f.id WHERE f.invite_code = \(code)
+        """
     }
 
     /// What the first act of a family stands on.
@@ -41,9 +48,9 @@ enum FamilyStatements {
         """
     }
 
-    /// The code of before opens nothing any more, also for those who have it from a guardian and have not joined yet.
-    static func renewInviteCode(_ code: String) -> SQL {
-        "UPDATE families SET invite_code = \(code) FROM tick WHERE families.id = tick.family_id"
+    /// The codes of before open nothing any more, also for those who have one from a guardian and have not used it yet.
+    static func setCodes(invite: String, child: String?) -> SQL {
+        "UPDATE families SET invite_code = \(invite), child_code = \(child) FROM tick WHERE families.id = tick.family_id"
     }
 
     /// An owner leaves: the other one stays alone; of an only owner the longest-serving other guardian takes over who can

@@ -4,7 +4,8 @@ import Domain
 import Postgres
 
 extension Families {
-    /// Makes the caller a participant of the family that gave out the code.
+    /// Makes the caller a participant of the family that gave out the code; somebody who waits for a guardian, because they
+    /// are under 13, becomes a child, once the family consents to children's accounts.
     func join(_ caller: Caller, _ call: Call<NoParameters, JoinRequest>) async throws -> MemberResponse {
         try await join(caller, code: call.body.inviteCode, of: nil)
     }
@@ -17,8 +18,8 @@ extension Families {
     private static let unknownCode = APIError(.notFound, "No family has this invite code.")
 
     private func join(_ caller: Caller, code: String, of expected: FamilyID?) async throws -> MemberResponse {
-        let invitation = FamilyStatements.invitation(code.uppercased())
-        _ = try await backend.access.account(caller, backend.database)
+        let invitation = FamilyStatements.invitation(code.uppercased(), for: caller.userID)
+        _ = try await backend.access.account(caller, orWaiting: true, backend.database)
         let row = try await backend.database.query(invitation).first
         guard let family: FamilyID = try row?["id"], expected == nil || expected == family else {
             throw Self.unknownCode
@@ -29,17 +30,30 @@ extension Families {
                 // been replaced since it was looked up.
                 let clock = try await queries.query(invitation).first
                 guard let clock, try clock["id"] == family else { throw Self.unknownCode }
-                let account = try await backend.access.account(caller, queries)
+                let account = try await backend.access.account(caller, orWaiting: true, queries)
                 guard account.family == nil else { throw Self.alreadyInFamily }
+                let seq: Int64 = try clock["seq"]
+                func denied(_ reason: String, _ refusal: APIError) -> Decision<MemberResponse> {
+                    .refuse(
+                        Act(
+                            kind: "member.join.denied", basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
+                            details: ["reason": reason], stampedRows: 0),
+                        refusal)
+                }
+                // To somebody whom a guardian has blocked the code opens nothing; nothing tells them why.
+                if try clock["is_blocked"] { return denied(Denial.blocked.rawValue, Self.unknownCode) }
+                if account.isWaiting, try await !allowsChildren(account.id, in: family, queries) {
+                    return denied("no_consent", Self.childrenNeedConsent)
+                }
+                let role: FamilyRole = account.isWaiting ? .child : .participant
                 let act = Act(
-                    kind: "member.joined", basis: .nothingChanged(since: try clock["seq"]), actor: account.pseudonym,
-                    subject: account.pseudonym, details: ["role": FamilyRole.participant.rawValue], changesRights: true,
-                    stampedRows: 0, rows: admission(of: account.id, as: .participant, at: caller.now))
+                    kind: "member.joined", basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                    subject: account.pseudonym, details: ["role": role.rawValue], changesRights: true, stampedRows: 0,
+                    rows: admission(of: account.id, as: role, at: caller.now, isWaiting: account.isWaiting))
                 return .perform(
                     act,
                     MemberResponse(
-                        userID: account.id, familyID: family, role: .participant, status: .active, joinedAt: caller.now)
-                )
+                        userID: account.id, familyID: family, role: role, status: .active, joinedAt: caller.now))
             }
         }
     }

@@ -10,7 +10,8 @@ enum MembershipStatements {
     private static let record: SQL = """
         m.user_id, u.pseudonym, u.display_name, m.role, m.joined_at,
         EXISTS (SELECT 1 FROM child_credentials k WHERE k.family_id = m.family_id AND k.user_id = m.user_id)
-            AS has_child_login
+            AS has_child_login,
+        \(AccountStatements.isFamilyAccount(of: "m.family_id")) AS is_family_account
         """
 
     /// An active member.
@@ -18,6 +19,19 @@ enum MembershipStatements {
         """
         SELECT \(record) FROM memberships m JOIN users u ON u.id = m.user_id
         WHERE m.family_id = \(family) AND m.user_id = \(user) AND m.status = 'active'
+        """
+    }
+
+    /// An account a guardian asks to add: its `role` where it is an active member of the family, whether it is one of the
+    /// family's own accounts, and whether a block lies between it and the `guardian`.
+    static func candidate(_ user: UserID, for family: FamilyID, by guardian: UserID) -> SQL {
+        """
+        SELECT u.id, u.pseudonym, u.status, m.role, m.joined_at,
+               \(AccountStatements.isFamilyAccount(of: "\(family)")) AS is_family_account,
+               \(BlockStatements.isBlocked(between: "\(user)", and: "\(guardian)")) AS is_blocked
+        FROM users u
+        LEFT JOIN memberships m ON m.user_id = u.id AND m.family_id = \(family) AND m.status = 'active'
+        WHERE u.id = \(user) AND u.status <> 'deleted'
         """
     }
 
@@ -57,6 +71,15 @@ enum MembershipStatements {
         ON CONFLICT (family_id, user_id) DO UPDATE SET
             role = excluded.role, status = 'active', joined_at = excluded.joined_at, removed_at = NULL
         WHERE m.status = 'removed'
+        """
+    }
+
+    /// Makes an active participant a guardian.
+    static func raise(_ user: UserID) -> SQL {
+        """
+        UPDATE memberships SET role = 'guardian' FROM tick
+        WHERE memberships.family_id = tick.family_id AND memberships.user_id = \(user)
+            AND memberships.status = 'active' AND memberships.role = 'participant'
         """
     }
 

@@ -12,6 +12,13 @@ enum BlockStatements {
         """
     }
 
+    /// A condition: whether the first of two people blocks the second. Both are SQL expressions or values.
+    static func blocks(_ actor: SQL, _ target: SQL) -> SQL {
+        """
+        EXISTS (SELECT 1 FROM blocks b WHERE b.state = 'active' AND b.actor_id = \(actor) AND b.target_id = \(target))
+        """
+    }
+
     /// A page and its `total`; with no block in it, one row of nulls.
     static func page(of user: UserID, _ page: PageRequest) -> SQL {
         """

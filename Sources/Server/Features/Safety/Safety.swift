@@ -90,8 +90,8 @@ final class Safety {
 
     // MARK: Relationships
 
-    /// No more nags between two members, in either direction, until a guardian adds one of them to the family anew. By
-    /// leaving and joining again nobody gets out of it.
+    /// No more nags between two members, in either direction, until a guardian takes one of them back into the family (an
+    /// account made in it). By leaving and joining again nobody gets out of it.
     func suspend(_ caller: Caller, _ call: Call<RelationshipPath, NoBody>) async throws -> RelationshipResponse {
         let member = try await backend.access.member(
             caller, orNotFound: "There is no such relationship.", backend.database)

@@ -1,0 +1,28 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+
+extension Families {
+    /// Gives the family another invite or child code, on a guardian's word: the one of before lets nobody in from this act
+    /// on. Who is in already stays in.
+    func renewCode(_ caller: Caller, _ call: Call<FamilyPath, CodeRenewal>) async throws -> FamilyResponse {
+        let (family, code) = (call.parameters.familyID, call.body.code)
+        return try await backend.ledger.write(caller, in: family) { queries in
+            let member = try await backend.access.member(caller, of: family, queries)
+            if let denial = member.denial(of: .editFamily) {
+                return .denied("family_code.renew.denied", to: member, denial)
+            }
+            var answer = try await response(for: member, queries)
+            switch code {
+            case .invite: answer.inviteCode = newCode()
+            case .child: answer.childCode = newCode()
+            }
+            let act = Act(
+                kind: "family_code.renewed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                resource: family.retyped(), details: ["code": code.rawValue], changesRights: true, stampedRows: 0,
+                rows: [FamilyStatements.setCodes(invite: answer.inviteCode, child: answer.childCode)])
+            return .perform(act, answer)
+        }
+    }
+}
