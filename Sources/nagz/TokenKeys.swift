@@ -7,9 +7,7 @@ enum TokenKeys {
         guard let path = ProcessInfo.processInfo.environment["NAGZ_TOKEN_KEY_FILE"] else {
             throw Stop(.configuration, "no token key: set NAGZ_TOKEN_KEY_FILE to a file with 64 hexadecimal digits")
         }
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw Stop(.configuration, "the token key file “\(path)” cannot be read")
-        }
+        let text = try KeyFile.read(path, name: "the token key file")
         let keys = text.split(whereSeparator: \.isNewline).map { bytes(hexadecimal: $0) ?? [] }
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 32 }) else {
             throw Stop(.configuration, "“\(path)” must hold 64 or more hexadecimal digits on each line")

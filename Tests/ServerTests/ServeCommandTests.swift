@@ -1,3 +1,4 @@
+import Audit
 import Foundation
 import Testing
 
@@ -40,6 +41,52 @@ struct ServeCommandTests {
         }
     }
 
+    @Test(
+        "starts with no key that others may read, and none that can be guessed, and says what to do",
+        arguments: [
+            ("token", key, 0o644, "chmod 600"), ("token", key, 0o640, "chmod 600"), ("audit", key, 0o604, "chmod 600"),
+            ("token", String(repeating: "00", count: 32), 0o600, "openssl rand -hex 32"),
+            ("token", String(repeating: "a7", count: 48), 0o600, "openssl rand -hex 32"),
+            ("audit", String(repeating: "ff", count: 32), 0o600, "openssl rand -hex 32"),
+        ])
+    func worthlessKeys(file: String, key: String, mode: Int, advice: String) async throws {
+        let program = try #require(NagzProgram.url)
+        try await TestDevice.withFolder { folder in
+            try Self.writeKeys(in: folder)
+            let path = folder + "/" + file
+            let text = try String(contentsOfFile: path, encoding: .utf8).replacing(Self.key, with: key)
+            try text.write(toFile: path, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+            let (process, errors) = (Process(), Pipe())
+            process.executableURL = program
+            process.arguments = ["serve", "--port", "0"]
+            process.currentDirectoryURL = repository
+            process.environment = [
+                "DATABASE_URL": "host=/nowhere", "NAGZ_TOKEN_KEY_FILE": folder + "/token",
+                "NAGZ_AUDIT_KEY_FILE": folder + "/audit",
+            ]
+            process.standardError = errors
+            try process.run()
+            let line = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 78)
+            #expect(line.contains(path) && line.contains(advice) && line.split(separator: "\n").count == 1, "\(line)")
+            #expect(!line.contains(key))
+        }
+    }
+
+    private static let key = hexadecimal((0..<32).map { 7 * $0 + 1 })
+
+    /// The files `token` and `audit`, as `deploy/run` makes them.
+    private static func writeKeys(in folder: String) throws {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        let audit = "origin nagz.test/log\nsign \(key)\nseal \(key)\n"
+        for (name, text) in [("token", "\(key)\n"), ("audit", audit)] {
+            try text.write(toFile: folder + "/" + name, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: folder + "/" + name)
+        }
+    }
+
     private static func connection(to port: UInt16) -> Int32 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -70,13 +117,9 @@ struct ServeCommandTests {
         _ options: String..., shell: String = "", body: @Sendable (Serve) async throws -> Void
     ) async throws {
         let program = try #require(NagzProgram.url)
-        let key = String(repeating: "07", count: 32)
         try await TestCluster.shared.withDatabase { url in
             try await TestDevice.withFolder { folder in
-                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-                try "\(key)\n".write(toFile: folder + "/token", atomically: true, encoding: .utf8)
-                try "origin nagz.test/log\nsign \(key)\nseal \(key)\n"
-                    .write(toFile: folder + "/audit", atomically: true, encoding: .utf8)
+                try Self.writeKeys(in: folder)
                 var serve = Serve()
                 serve.process.executableURL = URL(filePath: "/bin/sh")
                 // As a shell would start it, whatever the tests themselves do with that signal.

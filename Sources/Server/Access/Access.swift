@@ -56,12 +56,14 @@ struct Access {
     /// The condition that the caller's session still stands, for statements that check it along with their own reads:
     /// `… WHERE u.id = \(caller.userID) AND \(access.standing(caller))`.
     func standing(_ caller: Caller) -> SQL {
-        // Only a development token has the nil session; no signed token can.
-        if caller.sessionID == SessionID(high: 0, low: 0) { return "true" }
-        return """
-            EXISTS (SELECT 1 FROM sessions s WHERE s.id = \(caller.sessionID) AND s.user_id = u.id
+        switch caller.session {
+        case .development: "true"
+        case .signedIn(let session):
+            """
+            EXISTS (SELECT 1 FROM sessions s WHERE s.id = \(session) AND s.user_id = u.id
                     AND s.revoked_at IS NULL AND s.expires_at > \(caller.now))
             """
+        }
     }
 
     static let sessionEnded = APIError(

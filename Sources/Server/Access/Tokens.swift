@@ -17,7 +17,7 @@ public struct Tokens: Sendable {
         }
     }
 
-    public static let accessLifetime = Timestamp.Span.hours(8)
+    public static let accessLifetime = Timestamp.Span.hours(24)
     public static let refreshLifetime = Timestamp.Span.days(60)
     /// How long a refresh token that was replaced still gives the same new pair: two code paths of one client race.
     public static let refreshGrace = Timestamp.Span.seconds(60)
@@ -67,22 +67,30 @@ public struct Tokens: Sendable {
         return signed + "." + base64URL(hmac(Array(signed.utf8), key: keys[0].secret))
     }
 
+    /// The claims of a signed token.
     /// - Throws: 401 with the same words whatever is wrong with the token.
     public func verify(_ token: String, at now: Timestamp) throws(APIError) -> Claims {
-        let verified = try read(token)
+        let verified = try readSigned(token)
         guard now.seconds < verified.expiry else { throw Self.refusal }
         return verified.claims
     }
 
     fileprivate static let refusal = APIError(.authenticationFailed, "The access token is not valid. Sign in again.")
 
-    /// Whose token it is and until when, whatever the time is now.
-    fileprivate func read(_ token: String) throws(APIError) -> (claims: Claims, expiry: Int64) {
+    /// Whose token it is: a signed one, or a development token where those are accepted.
+    fileprivate func read(_ token: String) throws(APIError) -> VerifiedTokens.Entry {
         if acceptsDevelopmentTokens, token.hasPrefix("dev:"), let user = UserID(token.dropFirst(4)) {
-            return (Claims(user: user, session: SessionID(high: 0, low: 0)), .max)
+            return VerifiedTokens.Entry(user: user, session: .development, expiry: .max)
         }
+        let (claims, expiry) = try readSigned(token)
+        return VerifiedTokens.Entry(user: claims.user, session: .signedIn(claims.session), expiry: expiry)
+    }
+
+    /// Whose token it is and until when, whatever the time is now.
+    private func readSigned(_ token: String) throws(APIError) -> (claims: Claims, expiry: Int64) {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
-        guard token.utf8.count <= 2_048, parts.count == 3, let key = keys.first(where: { $0.header == parts[0] }),
+        guard token.utf8.count <= 2_048, token.isASCII, parts.count == 3,
+            let key = keys.first(where: { $0.header == parts[0] }),
             let signature = bytes(base64URL: parts[2]), signature.count == 32,
             areEqual(
                 signature,
@@ -116,20 +124,35 @@ public struct Tokens: Sendable {
 final class VerifiedTokens {
     private static let limit = 8_192
 
+    /// Whose token it is, and until when in seconds since 1970.
+    struct Entry {
+        let user: UserID
+        let session: Caller.Session
+        let expiry: Int64
+    }
+
     private let tokens: Tokens
-    private var known: [String: (claims: Tokens.Claims, expiry: Int64)] = [:]
+    /// ASCII only: strings are equal when they are canonically equivalent, which for ASCII is byte by byte. With more,
+    /// a token in which U+212A stands for K would be found as well.
+    private var known: [String: Entry] = [:]
 
     init(_ tokens: Tokens) { self.tokens = tokens }
 
-    /// The same as `Tokens.verify`, mostly without computing it.
-    func verify(_ token: String, at now: Timestamp) throws(APIError) -> Tokens.Claims {
-        if let verified = known[token], now.seconds < verified.expiry { return verified.claims }
+    /// The same as `Tokens.read`, mostly without computing it.
+    /// - Throws: 401 with the same words whatever is wrong with the token.
+    func verify(_ token: String, at now: Timestamp) throws(APIError) -> Entry {
+        guard token.isASCII else { throw Tokens.refusal }
+        if let verified = known[token], now.seconds < verified.expiry { return verified }
         let verified = try tokens.read(token)
         guard now.seconds < verified.expiry else { throw Tokens.refusal }
         if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
         known[token] = verified
-        return verified.claims
+        return verified
     }
+}
+
+extension String {
+    fileprivate var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
 }
 
 // MARK: Small pieces of libsodium

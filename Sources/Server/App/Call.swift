@@ -37,14 +37,30 @@ struct IdempotencyKey: Sendable {
 
 /// A signed-in person. Only `VerifiedTokens.caller` makes one.
 struct Caller: Sendable {
+    /// What the request acts by.
+    enum Session: Sendable {
+        /// A signed token: the session it names MUST still stand.
+        case signedIn(SessionID)
+        /// A development token, which a server accepts with `--dev-tokens` only: there is no session to check.
+        case development
+    }
+
     let userID: UserID
-    let sessionID: SessionID
+    let session: Session
     let context: CallContext
 
-    fileprivate init(userID: UserID, sessionID: SessionID, context: CallContext) {
+    fileprivate init(userID: UserID, session: Session, context: CallContext) {
         self.userID = userID
-        self.sessionID = sessionID
+        self.session = session
         self.context = context
+    }
+
+    /// Nil for a development token.
+    var sessionID: SessionID? {
+        switch session {
+        case .signedIn(let id): id
+        case .development: nil
+        }
     }
 
     var now: Timestamp { context.now }
@@ -53,7 +69,7 @@ struct Caller: Sendable {
     var withoutIdempotencyKey: Caller {
         var context = context
         context.idempotency = nil
-        return Caller(userID: userID, sessionID: sessionID, context: context)
+        return Caller(userID: userID, session: session, context: context)
     }
 }
 
@@ -67,7 +83,7 @@ extension VerifiedTokens {
                 .authenticationFailed, "Send an access token as Authorization: Bearer.",
                 reason: ErrorReason.tokenMissing)
         }
-        let claims = try verify(token, at: context.now)
-        return Caller(userID: claims.user, sessionID: claims.session, context: context)
+        let verified = try verify(token, at: context.now)
+        return Caller(userID: verified.user, session: verified.session, context: context)
     }
 }

@@ -14,9 +14,7 @@ enum AuditKeyFile {
 
     static func read() throws -> TrailKeys {
         let path = try path()
-        guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {
-            throw Stop(.configuration, "the audit key file “\(path)” cannot be read")
-        }
+        let text = try KeyFile.read(path, name: "the audit key file")
         do {
             return try TrailKeys(text: text)
         } catch {

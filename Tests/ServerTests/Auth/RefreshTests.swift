@@ -25,8 +25,10 @@ struct RefreshTests {
             #expect(second.user == first.user)
             #expect(second.refreshToken != first.refreshToken)
             #expect(second.accessToken != first.accessToken)
-            server.clock.advance(by: .minutes(450))
-            #expect(try await server.status(of: first.accessToken) == 401, "eight hours are over")
+            server.clock.advance(by: .hours(22))
+            #expect(try await server.status(of: first.accessToken) == 403, "access tokens live a day")
+            server.clock.advance(by: .hours(1))
+            #expect(try await server.status(of: first.accessToken) == 401, "the day is over")
             #expect(try await server.status(of: second.accessToken) == 403)
             _ = try await server.refresh(second.refreshToken)
         }

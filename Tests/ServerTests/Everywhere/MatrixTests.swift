@@ -56,6 +56,12 @@ struct MatrixTests {
                 token: server.tokens.accessToken(
                     Tokens.Claims(user: family.guardian.id, session: family.stranger.session), at: server.clock.now()),
                 [401], "AUTHN_FAILED")
+            try await expect(
+                "the nil session",
+                token: server.tokens.accessToken(
+                    Tokens.Claims(user: family.guardian.id, session: SessionID(high: 0, low: 0)),
+                    at: server.clock.now()),
+                [401], "AUTHN_FAILED")
             try await expect("signed out", token: server.token(signedOut), [401], "AUTHN_FAILED")
             try await expect("session over", token: server.token(lapsed), [401], "AUTHN_FAILED")
             try await expect("account deleted", token: server.token(deleted), [401], "AUTHN_FAILED")

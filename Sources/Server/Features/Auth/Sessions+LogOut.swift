@@ -8,8 +8,8 @@ extension Sessions {
     /// Ends the session of the access token and that of the refresh token, which are one as a rule. A session that has
     /// ended or never was is no error: the client wants it to be over, and it is.
     func logOut(_ caller: Caller?, _ call: Call<NoParameters, RefreshRequest?>) async throws -> NoAnswer {
-        if let caller {
-            try await end(call.context) { SessionStatements.byID(caller.sessionID, at: call.now, chain: $0) }
+        if let session = caller?.sessionID {
+            try await end(call.context) { SessionStatements.byID(session, at: call.now, chain: $0) }
         }
         if let hash = (call.body?.refreshToken.wireText).map(Tokens.refreshHash) {
             try await end(call.context) { SessionStatements.byRefreshToken(hash, at: call.now, chain: $0) }

@@ -26,9 +26,8 @@ final class Feed {
                 ? await backend.database.query(statement) : await backend.database.read(statement),
             family, request, at: call.now, checkpoint: backend.trailHead.now.note)
         // What a legacy client gets it brings back; development tokens have no session to note it for.
-        if request.isLegacy, !page.isGranted, caller.sessionID != SessionID(high: 0, low: 0) {
-            _ = try await backend.database.query(
-                SyncStatements.grant(page.grant, to: caller.sessionID, in: family))
+        if request.isLegacy, !page.isGranted, let session = caller.sessionID {
+            _ = try await backend.database.query(SyncStatements.grant(page.grant, to: session, in: family))
         }
         return page.json
     }
