@@ -5,7 +5,7 @@ import SQL
 
 /// Who may do what: every request's first look at the database, in one statement, as of one moment.
 struct Access {
-    /// The signed-in person's account, whatever families they belong to.
+    /// The signed-in person's account, whatever families they belong to. An administrator's session is prolonged by this.
     /// - Parameter orWaiting: whether it may be an account that waits for a guardian.
     /// - Throws: 401 when the session has ended, 403 while the account waits for a guardian.
     func account(_ caller: Caller, orWaiting: Bool = false, _ queries: any Queries) async throws -> Account {
@@ -21,7 +21,11 @@ struct Access {
         if !(orWaiting && status == AccountStatus.pendingGuardianConsent.rawValue) {
             try Access.requireActive(status: status)
         }
-        return try Account(row)
+        let account = try Account(row)
+        if account.isAdmin, let session = caller.sessionID {
+            _ = try await queries.query(SessionStatements.prolongUsed(session, at: caller.now))
+        }
+        return account
     }
 
     /// The signed-in person as a member of a family.

@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import Postgres
 import SQL
 import Testing
 
@@ -133,6 +134,63 @@ struct AdminTests {
             answer = try await server.call(API.logIn, LoginRequest(email: email, password: Secret(Self.password)))
             server.clock.advance(by: .minutes(31))
             #expect(try await status() == 401)
+        }
+    }
+
+    @Test("use alone keeps their sessions, for twelve hours at all, with one write a minute at most")
+    func use() async throws {
+        try await TestServer.run { server in
+            _ = try await Self.create(server)
+            let email = try EmailAddress(wireText: "root@example.org")
+            let answer = try await server.call(API.logIn, LoginRequest(email: email, password: Secret(Self.password)))
+            let claims = try server.tokens.verify(answer.accessToken.wireText, at: server.clock.now())
+            func status() async throws -> Int {
+                try await server.call("GET", "/api/v1/audit/status", token: answer.accessToken.wireText).status
+            }
+            /// Which transaction wrote the session last.
+            func writer() async throws -> [String] {
+                try await server.database.rows("SELECT xmin::text AS writer FROM sessions WHERE id = \(claims.session)")
+                {
+                    try $0["writer"]
+                }
+            }
+            let beginning = server.clock.now()
+            var writers: Set<[String]> = [try await writer()]
+            for minute in stride(from: 29, to: 720, by: 29) {
+                server.clock.set(to: beginning + .minutes(Int64(minute)))
+                #expect(try await status() == 200, "minute \(minute)")
+                writers.insert(try await writer())
+                let before = try await writer()
+                server.clock.advance(by: .seconds(59))
+                #expect(try await status() == 200)
+                #expect(try await writer() == before, "a second write within the minute")
+            }
+            #expect(writers.count > 20)
+            server.clock.set(to: beginning + .hours(12))
+            #expect(try await status() == 401)
+            try await expectRefusal(401) { try await server.refresh(answer.refreshToken) }
+        }
+    }
+
+    @Test("a session that was revoked or is over is not brought back by use, and other people's are never written")
+    func useOfOthers() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let admin = try await server.admin()
+            for ending: SQL in [
+                "revoked_at = \(server.clock.now())", "revoked_at = NULL, expires_at = \(server.clock.now())",
+            ] {
+                try await server.sql("UPDATE sessions SET \(ending) WHERE id = \(admin.session)")
+                try await expectRefusal(401) { try await server.call(API.getAuditStatus, as: admin) }
+                let stands = try await server.rows(
+                    "SELECT id FROM sessions WHERE id = \(admin.session) AND revoked_at IS NULL AND expires_at > \(server.clock.now())"
+                )
+                #expect(stands.isEmpty)
+            }
+            try await server.sql(
+                "UPDATE sessions SET expires_at = \(server.clock.now() + .minutes(2)) WHERE id = \(family.guardian.session)"
+            )
+            try await server.expectOnly { try await server.call(API.getAuditStatus, as: family.guardian) }
         }
     }
 

@@ -57,6 +57,19 @@ enum SessionStatements {
     /// How long a session is kept after its end.
     private static let retention = Timestamp.Span.days(30)
 
+    // MARK: Use
+
+    /// Prolongs an administrator's session because it is used, unless that was done within the last minute.
+    static func prolongUsed(_ session: SessionID, at now: Timestamp) -> SQL {
+        let (unused, longest) = Sessions.administratorLifetime
+        let end: SQL = "created_at + \(longest.microseconds) * interval '1 microsecond'"
+        return """
+            UPDATE sessions SET expires_at = least(\(now + unused), \(end))
+            WHERE id = \(session) AND revoked_at IS NULL AND expires_at > \(now)
+                AND expires_at < least(\(now + unused - .minutes(1)), \(end))
+            """
+    }
+
     // MARK: Rows of an act
 
     static func open(
