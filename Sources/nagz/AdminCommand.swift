@@ -3,18 +3,21 @@ import Foundation
 import Postgres
 import Server
 
-/// `nagz admin`: administrators are made here and nowhere else.
+/// `nagz admin`: administrators are made here and nowhere else; and deleted accounts are purged.
 enum AdminCommand {
     static let usage = """
-        nagz admin — who may read every trail
+        nagz admin — who may read every trail, and what is left of deleted accounts
 
         usage: nagz admin create --email ADDRESS [--generate]
                nagz admin list
                nagz admin revoke --email ADDRESS
+               nagz admin purge [--after DAYS] [--dry-run]
 
         create   reads the password from standard input: 16 characters at least, ten of them different, nothing of the
                  address; --generate makes one and prints it. The account is for the console alone.
         revoke   takes the rights and ends the sessions.
+        purge    removes now what is personal in accounts that were deleted so many days ago (28, at most 30); nagz serve
+                 does the same every hour. --dry-run only lists them.
         """
 
     static func run(_ arguments: Arguments) async throws {
@@ -24,6 +27,7 @@ enum AdminCommand {
             case "create": try await create(&arguments)
             case "list": try await list(&arguments)
             case "revoke": try await revoke(&arguments)
+            case "purge": try await purge(&arguments)
             case "--help", "-h": print(usage)
             case nil: throw Stop(.usage, "nagz admin --help tells what it can do")
             case let verb?: throw Stop(.usage, "there is no “admin \(verb)”; nagz admin --help tells what there is")
@@ -62,6 +66,19 @@ enum AdminCommand {
         try arguments.finish()
         try await Admins.revoke(databaseURL: url, keys: try AuditKeyFile.read(), email: email)
         print("\(email) may read no trail any more")
+    }
+
+    private static func purge(_ arguments: inout Arguments) async throws {
+        let days = try arguments.number("--after", in: AccountPurgeCommand.days) ?? AccountPurgeCommand.standardDays
+        let isDryRun = arguments.flag("--dry-run")
+        let url = try arguments.databaseURL()
+        try arguments.finish()
+        let count = try await AccountPurgeCommand.run(
+            databaseURL: url, keys: try AuditKeyFile.read(), days: days, isDryRun: isDryRun
+        ) { user, deletedAt in
+            print("\(user)  deleted \(deletedAt.rfc3339)")
+        }
+        print("\(count) accounts \(isDryRun ? "would be" : "were") purged")
     }
 
     private static func email(_ arguments: inout Arguments) throws -> String {

@@ -10,13 +10,13 @@ struct Nagz {
 
         usage: nagz serve    [--host ADDRESS] [--port N] [--loops N] [--connections N] [--rate-limits on|off]
                              [--log info|warning|error|off] [--cors ORIGIN,…] [--proxies ADDRESS,…] [--dev-tokens]
-                             [--migrations FOLDER]
+                             [--purge-after DAYS] [--migrations FOLDER]
                nagz migrate  [--dry-run] [--migrations FOLDER]
                nagz seed demo [--if-empty]
                nagz seed bench [--families N] [--out FOLDER]
                nagz device COMMAND [OPTION…]    a phone's half: nagz device --help
                nagz audit    verify|export|witness|keys|prune|erase …   (nagz audit --help)
-               nagz admin    create|list|revoke …                       (nagz admin --help)
+               nagz admin    create|list|revoke|purge …                 (nagz admin --help)
                nagz routes
                nagz --version | --help
 

@@ -72,6 +72,9 @@ enum Serve {
         if let count = try arguments.number("--connections", in: 1...1_000) {
             configuration.databaseConnections = count
         }
+        if let days = try arguments.number("--purge-after", in: AccountPurgeCommand.days) {
+            configuration.purgeDays = days
+        }
         if let origins = try arguments.value("--cors") {
             configuration.corsOrigins = origins.split(separator: ",").map(String.init)
         }

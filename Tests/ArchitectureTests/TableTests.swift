@@ -20,6 +20,8 @@ struct TableTests {
         "sessions": Ownership(writers: ["Auth"], readers: ["Access"]),
         "refresh_tokens": Ownership(writers: ["Auth"]),
         "sign_in_attempts": Ownership(writers: ["Auth"]),
+        "pin_attempts": Ownership(writers: ["Auth"]),
+        "known_addresses": Ownership(writers: ["Auth"]),
         "idempotency_keys": Ownership(writers: ["Ledger"]),
         "families": Ownership(writers: ["Families"], readers: ["Access", "AI", "Audit", "Nags"]),
         // The row is born with its family; nobody but the ledger moves it.

@@ -104,7 +104,7 @@ extension Sample {
         userID: id(1), familyID: id(2), role: .child, status: .active, joinedAt: moment)
     private static let detail = MemberDetail(
         userID: id(1), displayName: nil, familyID: id(2), role: .child, status: .removed, joinedAt: moment,
-        hasChildLogin: true)
+        hasChildLogin: true, loginLockedUntil: moment)
     private static let settings = ChildSettingsResponse(
         childID: id(1), familyID: id(2), canSnooze: true, maxSnoozesPerDay: 3, canSubmitExcuses: false,
         quietHoursStart: time, quietHoursEnd: nil)
@@ -129,6 +129,7 @@ extension Sample {
         Sample(
             API.setChildCredentials, ofMember, ChildCredentialsSet(username: "kit", pin: read("1234")),
             detail),
+        Sample(API.unlockMember, ofMember, NoBody(), detail),
         Sample(
             API.changePIN, ofMember,
             PinChangeRequest(currentPin: read("1234"), newPin: read("4321")),

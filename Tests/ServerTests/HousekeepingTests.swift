@@ -29,6 +29,18 @@ struct HousekeepingTests {
                     """)
                 try await server.sql(
                     """
+                    INSERT INTO pin_attempts (subject, attempts, last_at, locked_until)
+                    SELECT sha256(int4send(n) || timestamptz_send(\(then))), 5, \(then), \(then + .hours(24))
+                    FROM generate_series(1, \(count)::integer) n
+                    """)
+                try await server.sql(
+                    """
+                    INSERT INTO known_addresses (user_id, address_hash, last_used_at)
+                    SELECT \(family.guardian.id), sha256(int4send(n) || timestamptz_send(\(then))), \(then)
+                    FROM generate_series(1, \(count)::integer) n
+                    """)
+                try await server.sql(
+                    """
                     WITH s AS (
                         INSERT INTO sessions (id, user_id, created_at, expires_at)
                         SELECT gen_random_uuid(), \(family.guardian.id), \(then), \(then)
@@ -43,6 +55,8 @@ struct HousekeepingTests {
                     """
                     SELECT 'keys' AS name, count(*)::bigint AS n FROM idempotency_keys UNION ALL
                     SELECT 'attempts', count(*)::bigint FROM sign_in_attempts UNION ALL
+                    SELECT 'pins', count(*)::bigint FROM pin_attempts UNION ALL
+                    SELECT 'addresses', count(*)::bigint FROM known_addresses UNION ALL
                     SELECT 'sessions', count(*)::bigint FROM sessions UNION ALL
                     SELECT 'tokens', count(*)::bigint FROM refresh_tokens
                     """
@@ -50,9 +64,9 @@ struct HousekeepingTests {
             }
             try await fill(2, .minutes(14))
             let before = try await counts()
-            try await fill(old, .days(31))
+            try await fill(old, .days(91))
             let deleted = try await server.database.run { try await Housekeeping.sweep($0, at: now) }
-            #expect(deleted == 3 * old)
+            #expect(deleted == 5 * old)
             #expect(try await counts() == before)
             #expect(try await server.database.run { try await Housekeeping.sweep($0, at: now) } == 0)
             #expect(

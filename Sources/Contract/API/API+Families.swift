@@ -50,6 +50,10 @@ extension API {
         Operation(
             "setChildCredentials", .put, "/api/v1/families/{family_id}/members/{user_id}/credentials", tag: .families))
 
+    /// Let a child sign in again after wrong PINs.
+    public static let unlockMember = Endpoint<MemberPath, NoBody, MemberDetail>(
+        Operation("unlockMember", .post, "/api/v1/families/{family_id}/members/{user_id}/unlock", tag: .families))
+
     /// Change a child's PIN.
     public static let changePIN = Endpoint<MemberPath, PinChangeRequest, StatusAnswer>(
         Operation("changePIN", .patch, "/api/v1/families/{family_id}/members/{user_id}/pin", tag: .families))
@@ -67,9 +71,8 @@ extension API {
         createFamily.operation, getFamily.operation, updateFamily.operation, joinFamily.operation,
         joinFamilyByID.operation,
         addMember.operation, listMembers.operation, createMember.operation, removeMember.operation,
-        leaveFamily.operation, renewFamilyCode.operation, setChildCredentials.operation, changePIN.operation,
-        getChildSettings.operation,
-        updateChildSettings.operation,
+        leaveFamily.operation, renewFamilyCode.operation, setChildCredentials.operation, unlockMember.operation,
+        changePIN.operation, getChildSettings.operation, updateChildSettings.operation,
     ]
 }
 

@@ -88,10 +88,12 @@ public struct MemberDetail: Hashable, WireObject {
     public var status: MembershipStatus
     public var joinedAt: Timestamp
     public var hasChildLogin: Bool
+    /// Until when wrong PINs keep the child from signing in; nil when they do not, and for anybody but guardians.
+    public var loginLockedUntil: Timestamp?
 
     public init(
         userID: UserID, displayName: String?, familyID: FamilyID, role: FamilyRole, status: MembershipStatus,
-        joinedAt: Timestamp, hasChildLogin: Bool = false
+        joinedAt: Timestamp, hasChildLogin: Bool = false, loginLockedUntil: Timestamp? = nil
     ) {
         self.userID = userID
         self.displayName = displayName
@@ -100,6 +102,7 @@ public struct MemberDetail: Hashable, WireObject {
         self.status = status
         self.joinedAt = joinedAt
         self.hasChildLogin = hasChildLogin
+        self.loginLockedUntil = loginLockedUntil
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -110,6 +113,7 @@ public struct MemberDetail: Hashable, WireObject {
         status = try fields.required("status")
         joinedAt = try fields.required("joined_at")
         hasChildLogin = try fields.defaulted("has_child_login", to: false)
+        loginLockedUntil = try fields.optional("login_locked_until")
     }
 
     public func write(to json: inout JSONWriter) {
@@ -121,6 +125,7 @@ public struct MemberDetail: Hashable, WireObject {
             json.field("status", status)
             json.field("joined_at", joinedAt)
             json.field("has_child_login", hasChildLogin)
+            json.field("login_locked_until", loginLockedUntil)
         }
     }
 }

@@ -15,11 +15,30 @@ public struct PasswordHashing: Sendable {
         public static let testing = Cost(operations: 1, memory: 8 << 10)
     }
 
+    /// What is hashed for whom. Lanes take turns, and so do the clients in a lane: a crowd that signs up keeps nobody from
+    /// signing in.
+    enum Lane: Int, CaseIterable {
+        /// Sign-in from an address that the account is known at.
+        case knownSignIn
+        case signIn
+        case childSignIn
+        /// What somebody signed in sets or changes.
+        case credentials
+        case signUp
+    }
+
     private let pool: BlockingPool
     private let cost: Cost
     /// Compared against when there is no account, so that a guess of an email takes as long as a guess of a password.
     private let nobody: String
 
+    /// The threads that hash, and the line before them.
+    /// - Parameter queueLimit: how many of each lane may wait; 32 of them wait two seconds alone, ten beside all others.
+    static func pool(queueLimit: Int) throws(SystemError) -> BlockingPool {
+        try BlockingPool(name: "nagz-hash", threads: 2, lanes: Lane.allCases.count, queueLimit: queueLimit)
+    }
+
+    /// - Parameter pool: with as many lanes as are used.
     public init(_ pool: BlockingPool, cost: Cost = .interactive) {
         self.pool = pool
         self.cost = cost
@@ -31,24 +50,31 @@ public struct PasswordHashing: Sendable {
 
     /// The text to keep of a password or PIN.
     /// - Throws: 503 when too many wait already.
-    func hash(_ secret: String) async throws -> String {
+    func hash(_ secret: String, _ lane: Lane, for client: some Hashable & Sendable) async throws -> String {
         let cost = cost
-        guard let hash = try await run({ Self.hash(secret, cost) }) else {
+        guard let hash = try await run(lane, client, { Self.hash(secret, cost) }) else {
             throw APIError(.unavailable, "The server is out of memory for sign-ins. Try again.", retryAfter: 2)
         }
         return hash
     }
 
     /// Whether the secret belongs to the kept text; false, after as long a time, when there is none.
-    func verify(_ secret: String, against kept: String?) async throws -> Bool {
+    /// - Throws: 503 when too many wait already.
+    func verify(
+        _ secret: String, against kept: String?, _ lane: Lane, for client: some Hashable & Sendable
+    ) async throws -> Bool {
         let text = kept ?? nobody
-        let isRight = try await run { crypto_pwhash_str_verify(text, secret, UInt64(secret.utf8.count)) == 0 }
+        let isRight = try await run(lane, client) {
+            crypto_pwhash_str_verify(text, secret, UInt64(secret.utf8.count)) == 0
+        }
         return isRight && kept != nil
     }
 
-    private func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async throws -> Value {
+    private func run<Value: Sendable>(
+        _ lane: Lane, _ client: some Hashable & Sendable, _ work: @escaping @Sendable () -> Value
+    ) async throws -> Value {
         do {
-            return try await pool.run(work)
+            return try await pool.run(lane: lane.rawValue, client: client.hashValue, work)
         } catch {
             throw APIError(.unavailable, "Too many sign-ins at once. Try again.", retryAfter: 2)
         }

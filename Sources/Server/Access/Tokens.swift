@@ -113,8 +113,12 @@ public struct Tokens: Sendable {
     /// The token that follows `token`, by each key, the newest first: computable with the server's keys alone, so nothing
     /// of it is kept before it is used.
     public func successors(of token: String) -> [String] {
-        keys.map { base64URL(hmac(Array("refresh successor ".utf8) + Array(token.utf8), key: $0.secret)) }
+        keyedHashes(of: "refresh successor \(token)").map(base64URL)
     }
+
+    /// What stands for a text that is not kept itself, by each key, the newest first. Texts of different uses MUST begin
+    /// differently.
+    func keyedHashes(of text: String) -> [[UInt8]] { keys.map { hmac(Array(text.utf8), key: $0.secret) } }
 
     /// A first refresh token, from 32 random bytes.
     public static func refreshToken(_ random: any Randomness) -> String { base64URL(random.bytes(32)) }

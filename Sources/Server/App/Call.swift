@@ -25,6 +25,13 @@ struct CallContext: Sendable {
     var ifMatch: String?
 }
 
+extension CallContext {
+    /// What an act carries that no request asked for.
+    init(unaskedAt now: Timestamp, _ random: any Randomness) {
+        self.init(now: now, trace: random.identifier(at: now), request: random.identifier(at: now))
+    }
+}
+
 /// A client's name for one write, and what it asked for under it: digests both, because bodies hold PINs.
 struct IdempotencyKey: Sendable {
     /// SHA-256 of the name.

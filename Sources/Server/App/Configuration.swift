@@ -22,6 +22,8 @@ public struct Configuration: Sendable {
     /// Whether this server takes its turn at bringing entries into the log.
     public var sequencesTrail = true
     public var enforcesRateLimits = true
+    /// How many days after its deletion an account is purged: 1 to 30.
+    public var purgeDays = AccountPurge.standardDays
     /// Accepts `Authorization: Bearer dev:<user-uuid>`; for development only, and told loudly at start.
     public var acceptsDevelopmentTokens = false
     public var logLevel = Log.Level.info
@@ -31,6 +33,8 @@ public struct Configuration: Sendable {
     public var corsOrigins = ["http://localhost:5173"]
     var proxies = TrustedProxies.none
     public var passwordCost = PasswordHashing.Cost.interactive
+    /// How many passwords and PINs of each lane may wait for being hashed.
+    var hashingQueueLimit = 32
 
     public init(databaseURL: String, tokenKeys: [[UInt8]], loops: Int) {
         self.databaseURL = databaseURL

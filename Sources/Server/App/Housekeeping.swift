@@ -4,7 +4,7 @@ import Postgres
 import Reactor
 import SQL
 
-/// Deletes what is kept for a time only: once an hour, in small transactions, by one loop of each instance.
+/// Deletes what is kept for a time only, and purges deleted accounts: once an hour, in small transactions, by one loop of each instance.
 ///
 /// Several instances may do it at once: what one has locked the others skip.
 final class Housekeeping {
@@ -14,10 +14,13 @@ final class Housekeeping {
 
     private let backend: Backend
     private let log: Log
+    private let purge: AccountPurge
 
-    init(_ backend: Backend, _ log: Log) {
+    /// - Parameter purgeDays: how many days after its deletion an account is purged.
+    init(_ backend: Backend, _ log: Log, purgeDays: Int) {
         self.backend = backend
         self.log = log
+        purge = AccountPurge(database: backend.database, ledger: backend.ledger, days: purgeDays)
     }
 
     /// Goes on for as long as this object lives and the loop runs; begins a period after the start.
@@ -28,7 +31,13 @@ final class Housekeeping {
             poller.spawn { [self] in
                 do {
                     let deleted = try await Self.sweep(backend.database, at: backend.clock.now())
-                    log.write(.info, "housekeeping") { $0.field("deleted_rows", deleted) }
+                    let purged = try await purge.run(SystemActor.scheduler.retyped()) {
+                        CallContext(unaskedAt: backend.clock.now(), backend.random)
+                    }
+                    log.write(.info, "housekeeping") {
+                        $0.field("deleted_rows", deleted)
+                        $0.field("purged_accounts", purged)
+                    }
                 } catch {
                     log.write(.warning, "housekeeping_failed") { $0.field("cause", "\(error)") }
                 }
@@ -41,6 +50,7 @@ final class Housekeeping {
     static func sweep(_ database: any Queries, at now: Timestamp) async throws(PostgresError) -> Int {
         let statements = [
             Once.forget(batch, at: now), AttemptStatements.forget(batch, at: now),
+            PINAttemptStatements.forget(batch, at: now), KnownAddressStatements.forget(batch, at: now),
             SessionStatements.forget(batch, at: now),
         ]
         var deleted = 0

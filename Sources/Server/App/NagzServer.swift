@@ -26,7 +26,7 @@ public final class NagzServer: Sendable {
         random: any Randomness = SystemRandomness()
     ) async throws {
         let log = Log(configuration.logLevel, clock: clock, descriptor: configuration.logDescriptor)
-        let hashingPool = try BlockingPool(name: "nagz-hash", threads: 2, queueLimit: 64)
+        let hashingPool = try PasswordHashing.pool(queueLimit: configuration.hashingQueueLimit)
         let hashing = PasswordHashing(hashingPool, cost: configuration.passwordCost)
         let tokens = Tokens(
             keys: configuration.tokenKeys, acceptsDevelopmentTokens: configuration.acceptsDevelopmentTokens)
@@ -60,7 +60,7 @@ public final class NagzServer: Sendable {
                     })
                 let pulse = LoopPulse(backend, telemetry.loops[number], sampling: number == 0 ? telemetry : nil)
                 pulse.start()
-                let housekeeping = number == 0 ? Housekeeping(backend, log) : nil
+                let housekeeping = number == 0 ? Housekeeping(backend, log, purgeDays: configuration.purgeDays) : nil
                 housekeeping?.start()
                 return (
                     application,

@@ -192,6 +192,7 @@ final class Ledger {
     private static let rowNames: [SQL] = [
         ", row1 AS (", ", row2 AS (", ", row3 AS (", ", row4 AS (", ", row5 AS (", ", row6 AS (", ", row7 AS (",
         ", row8 AS (", ", row9 AS (", ", row10 AS (", ", row11 AS (", ", row12 AS (",
+        ", row13 AS (", ", row14 AS (", ", row15 AS (", ", row16 AS (",
     ]
 
     /// The key that seals what the act tells.

@@ -32,7 +32,7 @@ public enum DemoSeed {
         skipsUsed: Bool, progress: @escaping @Sendable (String) -> Void,
         announce: @escaping @Sendable ([DemoSignIn]) -> Void
     ) async throws {
-        let pool = try BlockingPool(name: "nagz-hash", threads: 2, queueLimit: 8)
+        let pool = try PasswordHashing.pool(queueLimit: 8)
         let loop = try EventLoop(name: "nagz-demo")
         try loop.start()
         defer {

@@ -27,9 +27,7 @@ struct TrailTool {
 
     /// What an act of the command line carries.
     func context(_ now: Timestamp) -> CallContext {
-        CallContext(
-            now: now, trace: random.identifier(at: now), request: random.identifier(at: now),
-            idempotency: nil, ifMatch: nil)
+        CallContext(unaskedAt: now, random)
     }
 
     /// Writes an act on a transaction.

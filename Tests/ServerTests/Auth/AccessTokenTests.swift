@@ -56,6 +56,28 @@ struct AccessTokenTests {
         _ = try verified.verify(token, at: ManualClock.start)
     }
 
+    @Test("nothing of a token can be changed, left out or added")
+    func tampering() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let token = server.token(family.guardian)
+            let parts = token.split(separator: ".").map(String.init)
+            let other = server.token(family.stranger).split(separator: ".").map(String.init)
+            let none = base64URL(Array(#"{"alg":"none","typ":"at+jwt"}"#.utf8))
+            let forged = [
+                "\(none).\(parts[1]).", "\(none).\(parts[1]).\(parts[2])", "\(parts[0]).\(other[1]).\(parts[2])",
+                "\(parts[0]).\(parts[1])", "\(parts[0]).\(parts[1]).", "\(token).", ".\(token)", "\(token)=",
+                token + "A",
+                String(token.dropLast()), token.uppercased(), "\(parts[0])..\(parts[2])",
+                "\(parts[0]).\(parts[1]).\(parts[2]).\(parts[2])", "dev:", "dev:\(family.guardian.id)",
+            ]
+            for forged in forged {
+                #expect(try await server.status(of: Secret(forged), family.id) == 401, "\(forged)")
+            }
+            #expect(try await server.status(of: Secret(token), family.id) == 200)
+        }
+    }
+
     @Test("a token with bytes beyond ASCII is refused by the server as well")
     func notASCII() async throws {
         try await TestServer.run { server in

@@ -101,6 +101,31 @@ struct ChildLogInTests {
         }
     }
 
+    @Test("of a new PIN and sign-ins with the old one at the same moment, none begins a session after the new PIN")
+    func newPINMeanwhile() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            for round in 0..<12 {
+                try await server.setPIN(family, pin: "4711")
+                let before = try await server.audit(family.id).count
+                _ = try await together(5) { number in
+                    if number == round % 5 {
+                        try await server.setPIN(family, pin: "9173")
+                    } else {
+                        _ = try? await server.childLogIn(family.childCode, "Cleo", "4711")
+                    }
+                }
+                let kinds = try await server.audit(family.id).dropFirst(before).map(\.kind)
+                #expect(kinds.drop { $0 != "child_credentials.set" }.allSatisfy { $0 != "session.opened" }, "\(kinds)")
+            }
+            let standing = try await server.rows(
+                """
+                SELECT id FROM sessions WHERE user_id = \(family.child.id) AND is_child AND revoked_at IS NULL
+                """)
+            #expect(standing.isEmpty)
+        }
+    }
+
     @Test("a child that has left cannot sign in")
     func removed() async throws {
         try await TestServer.run { server in

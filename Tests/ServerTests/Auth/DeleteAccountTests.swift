@@ -66,6 +66,58 @@ struct DeleteAccountTests {
         }
     }
 
+    @Test("the email address is free at once, and nothing is left by which anybody could sign in")
+    func addressIsFree() async throws {
+        try await TestServer.run { server in
+            let first = try await server.signUp("pia@example.org", name: "Pia")
+            let claims = try server.tokens.verify(first.accessToken.wireText, at: server.clock.now())
+            let person = Person(
+                id: claims.user, session: claims.session, pseudonym: Pseudonym(high: 0, low: 0), name: "Pia")
+            _ = try await delete(person.id, server, as: person)
+            let kept = try await server.rows(
+                """
+                SELECT email, password_hash, display_name, (SELECT count(*) FROM known_addresses) AS addresses FROM users
+                """)
+            #expect(kept == [["email": .null, "password_hash": .null, "display_name": "Pia", "addresses": 0]])
+            let second = try await server.signUp("Pia@example.org", password: "another horse")
+            #expect(second.user.id != person.id)
+            #expect(try await server.logIn("pia@example.org", password: "another horse").user.id == second.user.id)
+            try await expectRefusal(401) { try await server.logIn("pia@example.org", password: "correct horse") }
+            #expect(
+                try await expectRefusal(401) { try await server.refresh(first.refreshToken) }.reason
+                    == ErrorReason.accountDeleted)
+            try await server.expectOnly {
+                try await server.call(API.logOut, RefreshRequest(refreshToken: first.refreshToken))
+            }
+            #expect(try await server.status(of: first.accessToken) == 401)
+        }
+    }
+
+    @Test("of deletion and sign-ups at the same moment nobody gets half an account", arguments: 0..<3)
+    func signingUp(round: Int) async throws {
+        try await TestServer.run { server in
+            let first = try await server.signUp("pia@example.org")
+            let token = first.accessToken.wireText
+            let replies = try await ServerTests.together(8) { number -> (isDeletion: Bool, status: Int) in
+                if number == round {
+                    let reply = try await server.call("DELETE", "/api/v1/accounts/\(first.user.id)", token: token)
+                    return (true, reply.status)
+                }
+                let body: JSONValue = ["email": "pia@example.org", "password": "another horse"]
+                return (false, try await server.call("POST", "/api/v1/auth/signup", body: body).status)
+            }
+            #expect(replies.filter(\.isDeletion).map(\.status) == [200])
+            let signUps = replies.filter { !$0.isDeletion }.map(\.status)
+            #expect(signUps.count { $0 == 201 } <= 1 && signUps.allSatisfy { $0 == 201 || $0 == 409 }, "\(signUps)")
+            if !signUps.contains(201) { try await server.signUp("pia@example.org", password: "another horse") }
+            let living = try await server.rows("SELECT id FROM users WHERE email = 'pia@example.org'")
+            #expect(living.count == 1)
+            #expect(
+                try await server.rows("SELECT id FROM users WHERE (status = 'deleted') <> (email IS NULL)").isEmpty)
+            _ = try await server.logIn("pia@example.org", password: "another horse")
+        }
+    }
+
     @Test("an account without a family, on the chain outside families")
     func outside() async throws {
         try await TestServer.run { server in

@@ -107,6 +107,35 @@ struct RefreshTests {
         }
     }
 
+    @Test(
+        "of a hundred refreshes and the session's end at the same moment nothing is left that works",
+        arguments: ["log out", "delete"])
+    func endedMeanwhile(ending: String) async throws {
+        try await TestServer.run { server in
+            let first = try await server.signUp("nell@example.org")
+            let token = first.accessToken.wireText
+            let answers = try await together(100) { number -> AuthResponse? in
+                guard number == 40 else { return try? await server.refresh(first.refreshToken) }
+                let reply =
+                    ending == "delete"
+                    ? try await server.call("DELETE", "/api/v1/accounts/\(first.user.id)", token: token)
+                    : try await server.call("POST", "/api/v1/auth/logout", token: token)
+                #expect(reply.status == (ending == "delete" ? 200 : 204))
+                return nil
+            }
+            let pairs = Set(answers.compactMap { $0 })
+            #expect(pairs.count <= 1)
+            for pair in pairs.union([first]) {
+                #expect(try await server.status(of: pair.accessToken) == 401)
+                try await expectRefusal(401) { try await server.refresh(pair.refreshToken) }
+            }
+            let standing = try await server.rows(
+                "SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id AND u.status <> 'deleted' AND s.revoked_at IS NULL"
+            )
+            #expect(standing.isEmpty)
+        }
+    }
+
     @Test("nothing that is kept lets anybody in")
     func hashedAtRest() async throws {
         try await TestServer.run { server in

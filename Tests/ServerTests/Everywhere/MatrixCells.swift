@@ -115,6 +115,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
         MatrixRow(API.leaveFamily) { (family($0), NoBody()) },
         MatrixRow(API.renewFamilyCode) { (family($0), CodeRenewal(code: .child)) },
         MatrixRow(API.setChildCredentials) { (child($0), ChildCredentialsSet(username: "cleo", pin: pin("1234"))) },
+        MatrixRow(API.unlockMember) { (child($0), NoBody()) },
         MatrixRow(API.changePIN, by: nil) {
             (child($0), PinChangeRequest(currentPin: pin("1234"), newPin: pin("4321")))
         },

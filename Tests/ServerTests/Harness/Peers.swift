@@ -7,9 +7,12 @@ import Testing
 extension TestServer {
     /// Runs `body` with `count` more servers over the same database, each with loops, sessions and a clock of its own, as
     /// further processes would have them.
-    /// - Parameter tokenKeys: theirs, the newest first.
+    /// - Parameters:
+    ///   - tokenKeys: theirs, the newest first.
+    ///   - configure: changes what they are told at start.
     func withPeers(
-        _ count: Int, tokenKeys: [[UInt8]] = [tokenKey], sourceLocation: SourceLocation = #_sourceLocation,
+        _ count: Int, tokenKeys: [[UInt8]] = [tokenKey], configure: @Sendable (inout Configuration) -> Void = { _ in },
+        sourceLocation: SourceLocation = #_sourceLocation,
         _ body: @Sendable ([TestServer]) async throws -> Void
     ) async throws {
         var running: [(server: NagzServer, log: LogTap)] = []
@@ -26,6 +29,7 @@ extension TestServer {
                 configuration.enforcesRateLimits = false
                 configuration.logLevel = .error
                 configuration.logDescriptor = log.descriptor
+                configure(&configuration)
                 let server = try await NagzServer(configuration, clock: clock, random: random)
                 running.append((server, log))
                 peers.append(

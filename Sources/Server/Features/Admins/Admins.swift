@@ -52,9 +52,9 @@ public enum Admins {
     ) async throws -> Admin {
         guard let address = try? EmailAddress(wireText: email).wireText else { throw Fault.notAnEmail }
         if let weakness = weakness(of: password, email: address) { throw Fault.weakPassword(weakness) }
-        let pool = try BlockingPool(name: "nagz-hash", threads: 1, queueLimit: 1)
+        let pool = try PasswordHashing.pool(queueLimit: 1)
         defer { pool.stop() }
-        let hash = try await PasswordHashing(pool, cost: cost).hash(password)
+        let hash = try await PasswordHashing(pool, cost: cost).hash(password, .credentials, for: address)
         return try await Schema.onDatabase(databaseURL) { database in
             let tool = TrailTool(database, keys, clock: clock)
             let now = clock.now()

@@ -11,10 +11,11 @@ enum AccountStatements {
         """
     static let membership: SQL = "LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'"
 
-    /// A `person` with their `password_hash`.
-    static func byEmail(_ email: String) -> SQL {
+    /// A `person` with their `password_hash`, and whether they are known at an address with one of these hashes.
+    static func byEmail(_ email: String, from addresses: [[UInt8]], at now: Timestamp) -> SQL {
         """
-        SELECT \(person), u.password_hash FROM users u \(membership)
+        SELECT \(person), u.password_hash, \(KnownAddressStatements.isKnown(addresses, at: now)) AS is_known_address
+        FROM users u \(membership)
         WHERE u.email = \(email) AND u.status <> 'deleted'
         """
     }
@@ -26,6 +27,11 @@ enum AccountStatements {
         (u.made_in_family IS NOT DISTINCT FROM \(family) AND u.email IS NULL AND u.password_hash IS NULL
          AND NOT EXISTS (SELECT 1 FROM admins a WHERE a.user_id = u.id))
         """
+    }
+
+    /// A row when the address has an account.
+    static func isTaken(_ email: String) -> SQL {
+        "SELECT u.id FROM users u WHERE u.email = \(email)"
     }
 
     static func byID(_ user: UserID) -> SQL {
@@ -58,15 +64,43 @@ enum AccountStatements {
     /// What the deletion of a member's account violates, and the admission of somebody whose account is deleted.
     static let deletedIsNoMember = "deleted_is_no_member"
 
-    /// Rows of an act: nobody signs in to the account any more, and what the person consented to for themself is over.
+    /// Rows of an act: nobody signs in to the account any more, its email address is free for another, and what the person
+    /// consented to for themself is over.
     static func delete(_ user: UserID, at now: Timestamp) -> [SQL] {
         [
             """
-            UPDATE users SET status = 'deleted', deleted_at = \(now) FROM tick
+            UPDATE users SET status = 'deleted', deleted_at = \(now), email = NULL, password_hash = NULL FROM tick
             WHERE users.id = \(user) AND users.status <> 'deleted'
             """,
-            ConsentStatements.revokePersonal(of: user, at: now),
+            ConsentStatements.revokePersonal(of: user, at: now), KnownAddressStatements.forget(of: user),
         ]
+    }
+
+    // MARK: Purging
+
+    /// Deleted accounts that were not purged, the oldest deletion first.
+    static func deleted(before moment: Timestamp, limit: Int) -> SQL {
+        """
+        SELECT id, deleted_at FROM users
+        WHERE status = 'deleted' AND purged_at IS NULL AND deleted_at <= \(moment)
+        ORDER BY deleted_at LIMIT \(limit)
+        """
+    }
+
+    /// A deleted account that was not purged: its `pseudonym`, and the `seq` of the chain outside families.
+    static func unpurged(_ user: UserID) -> SQL {
+        """
+        SELECT u.pseudonym, c.seq FROM users u JOIN family_clock c ON c.family_id = \(FamilyID.outside)
+        WHERE u.id = \(user) AND u.status = 'deleted' AND u.purged_at IS NULL
+        """
+    }
+
+    /// A row of an act: nothing of the person is left but the account's id and its stand-in in the audit log.
+    static func purge(_ user: UserID, at now: Timestamp) -> SQL {
+        """
+        UPDATE users SET display_name = NULL, date_of_birth = NULL, email = NULL, password_hash = NULL, purged_at = \(now)
+        FROM tick WHERE users.id = \(user) AND users.status = 'deleted'
+        """
     }
 
     /// A row of an act: nothing of the person is left but the account's id.

@@ -5,8 +5,8 @@ import HTTP
 import Postgres
 import SQL
 
-/// How often something secret may be tried: counted in the database before the secret is looked at, so that the bound
-/// holds across instances, restarts and bursts.
+/// How often passwords may be tried: counted in the database before the password is looked at, so that the bound holds
+/// across instances, restarts and bursts.
 struct Attempts {
     /// What is counted, and how many tries it has in a window.
     struct Limit {
@@ -33,48 +33,82 @@ struct Attempts {
         }
 
         private static func name(_ network: RemoteAddress.Network?) -> String { network?.description ?? "" }
-
-        /// A child's PIN, at sign-in and when it is changed.
-        static func pin(of child: UserID) -> Limit { Limit("pin", [child.description], most: 5) }
-
-        /// A child that does not exist: it answers as one that does.
-        static func pin(ofNobody username: String, code: String) -> Limit {
-            Limit("nobody's pin", [code.uppercased(), username.lowercased()], most: 5)
-        }
     }
 
     static let window = Timestamp.Span.minutes(15)
 
-    /// Counts one try against each limit.
+    /// Counts one try against each limit, or against none.
     /// - Throws: 429 with the time to wait when one of them is used up; the secret MUST then not be looked at.
     static func count(_ limits: [Limit], at now: Timestamp, _ queries: any Queries) async throws {
-        let rows = try await queries.query(AttemptStatements.count(limits.map(\.subject), at: now))
-        let ends = try rows.map { row throws(PostgresError) -> Timestamp? in
-            let (subject, attempts): ([UInt8], Int) = (try row["subject"], try row["attempts"])
-            guard limits.contains(where: { $0.subject == subject && attempts > $0.most }) else { return nil }
-            return try row["window_started"] + window
+        let counted = try await queries.query(AttemptStatements.count(limits, at: now)).map {
+            row throws(PostgresError) -> [UInt8] in try row["subject"]
         }
-        guard let end = ends.compactMap(\.self).max() else { return }
+        let usedUp = limits.filter { !counted.contains($0.subject) }
+        if usedUp.isEmpty { return }
+        try await takeBack(limits.filter { counted.contains($0.subject) }, at: now, queries)
+        let row = try await queries.query(AttemptStatements.newestWindow(of: usedUp)).one()
+        let begin: Timestamp? = try row["window_started"]
+        throw APIError.tooManyAttempts(until: begin.map { $0 + window } ?? now, at: now)
+    }
+
+    /// Runs `body` and takes the counted try back where it throws: then the secret was never looked at, or was right.
+    static func takingBackOnFailure<Value>(
+        _ limits: [Limit], at now: Timestamp, _ queries: any Queries, _ body: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await body()
+        } catch {
+            try? await takeBack(limits, at: now, queries)
+            throw error
+        }
+    }
+
+    private static func takeBack(_ limits: [Limit], at now: Timestamp, _ queries: any Queries) async throws {
+        if !limits.isEmpty { _ = try await queries.query(AttemptStatements.takeBack(limits, countedAt: now)) }
+    }
+}
+
+extension APIError {
+    static func tooManyAttempts(until end: Timestamp, at now: Timestamp) -> APIError {
         let seconds = max(1, Int((end - now).microseconds / 1_000_000))
-        throw APIError(
-            .rateLimited, "Too many attempts. Try again in \((seconds + 59) / 60) min.", retryAfter: seconds)
+        let minutes = (seconds + 59) / 60
+        let wait = minutes <= 90 ? "\(minutes) min" : "\((minutes + 59) / 60) h"
+        return APIError(.rateLimited, "Too many attempts. Try again in \(wait).", retryAfter: seconds)
     }
 }
 
 /// Every statement on counted attempts.
 enum AttemptStatements {
-    static func count(_ subjects: [[UInt8]], at now: Timestamp) -> SQL {
+    /// The `subject` of each limit that had room for one more.
+    static func count(_ limits: [Attempts.Limit], at now: Timestamp) -> SQL {
         let isOver: SQL = "a.window_started <= \(now - Attempts.window)"
+        let most = limits.map { "WHEN \($0.subject) THEN \($0.most)" as SQL }
         // In a fixed order, so that two counts never wait for each other in a circle.
         return """
             INSERT INTO sign_in_attempts AS a (subject, window_started, attempts)
-            SELECT subject, \(now), 1 FROM (VALUES \(.joined(subjects.map { "(\($0))" }, separator: ", "))) v (subject)
+            SELECT subject, \(now), 1 FROM (VALUES \(.joined(limits.map { "(\($0.subject))" }, separator: ", "))) v (subject)
             ORDER BY subject
             ON CONFLICT (subject) DO UPDATE SET
                 window_started = CASE WHEN \(isOver) THEN \(now) ELSE a.window_started END,
-                attempts = CASE WHEN \(isOver) THEN 1 ELSE least(a.attempts, 1000000) + 1 END
-            RETURNING subject, window_started, attempts
+                attempts = CASE WHEN \(isOver) THEN 1 ELSE a.attempts + 1 END
+            WHERE \(isOver) OR a.attempts < CASE a.subject \(.joined(most, separator: " ")) END
+            RETURNING subject
             """
+    }
+
+    /// When the newest window of the limits began; null where none is counted any more.
+    static func newestWindow(of limits: [Attempts.Limit]) -> SQL {
+        "SELECT max(window_started) AS window_started FROM sign_in_attempts WHERE subject IN (\(subjects(limits)))"
+    }
+
+    /// - Parameter moment: of the count; a window that began later did not count the try.
+    static func takeBack(_ limits: [Attempts.Limit], countedAt moment: Timestamp) -> SQL {
+        """
+        UPDATE sign_in_attempts SET attempts = attempts - 1 WHERE subject IN (
+            SELECT subject FROM sign_in_attempts
+            WHERE subject IN (\(subjects(limits))) AND attempts > 0 AND window_started <= \(moment)
+            ORDER BY subject FOR UPDATE)
+        """
     }
 
     /// Deletes at most `count` counts whose window is over.
@@ -86,19 +120,20 @@ enum AttemptStatements {
         """
     }
 
-    /// A row of an act: the right secret starts the count anew.
-    static func forget(_ limits: [Attempts.Limit]) -> SQL {
+    /// A row of an act: the right secret starts the count anew that is the person's own, and was no attack on what they
+    /// share with strangers.
+    static func succeed(_ own: Attempts.Limit?, _ shared: [Attempts.Limit]) -> SQL {
         """
-        DELETE FROM sign_in_attempts USING tick
-        WHERE subject IN (\(.joined(limits.map { "\($0.subject)" }, separator: ", ")))
+        UPDATE sign_in_attempts a SET attempts = CASE WHEN a.subject = \(own?.subject) THEN 0 ELSE a.attempts - 1 END
+        FROM tick, (
+            SELECT subject FROM sign_in_attempts
+            WHERE subject IN (\(subjects([own].compactMap(\.self) + shared))) AND attempts > 0
+            ORDER BY subject FOR UPDATE) held
+        WHERE a.subject = held.subject
         """
     }
 
-    /// A row of an act: the right secret was no attack on the address's other accounts.
-    static func takeBack(_ limit: Attempts.Limit) -> SQL {
-        """
-        UPDATE sign_in_attempts SET attempts = attempts - 1 FROM tick
-        WHERE subject = \(limit.subject) AND attempts > 0
-        """
+    private static func subjects(_ limits: [Attempts.Limit]) -> SQL {
+        .joined(limits.map { "\($0.subject)" }, separator: ", ")
     }
 }

@@ -7,27 +7,40 @@ import SQL
 extension Sessions {
     /// Begins a session for an email and its password.
     ///
-    /// An unknown email and a wrong password get the same answer after the same work.
+    /// An unknown email and a wrong password get the same answer after the same work. Strangers cannot use up the tries of
+    /// an address that the account is known at.
     func logIn(_ call: Call<NoParameters, LoginRequest>) async throws -> AuthResponse {
-        let email = call.body.email.wireText
-        let address = Attempts.Limit.address(call.context.remote)
-        let account = [Attempts.Limit.account(email, from: call.context.remote), .account(email)]
-        try await Attempts.count(account + [address], at: call.now, backend.database)
+        let (now, email, remote) = (call.now, call.body.email.wireText, call.context.remote)
+        let addresses = KnownAddresses.hashes(email, remote, backend.tokens)
+        let read = AccountStatements.byEmail(email, from: addresses, at: now)
+        let row = try await backend.database.query(read).first
+        let isKnown: Bool = try row?["is_known_address"] ?? false
+        let own = Attempts.Limit.account(email, from: remote)
+        let shared = isKnown ? [] : [Attempts.Limit.account(email), .address(remote)]
+        try await Attempts.count([own] + shared, at: now, backend.database)
 
-        let row = try await backend.database.query(AccountStatements.byEmail(email)).first
         let hash: String? = try row.flatMap { row in try row["password_hash"] }
-        let isRight = try await backend.hashing.verify(call.body.password.wireText, against: hash)
+        let isRight = try await Attempts.takingBackOnFailure([own] + shared, at: now, backend.database) {
+            try await backend.hashing.verify(
+                call.body.password.wireText, against: hash, isKnown ? .knownSignIn : .signIn, for: remote)
+        }
         let person = try row.map(Person.init)
         guard isRight, let person else {
             return try await refuse(
                 call.context, person, method: "password",
                 APIError(.authenticationFailed, "The email or the password is wrong."))
         }
-        let opening = opening(
-            call.context, for: person, method: "password",
-            [AttemptStatements.forget(account), AttemptStatements.takeBack(address)])
-        return try await backend.ledger.write(call.context, in: person.chain) { _ in
-            .perform(opening.act, opening.answer)
+        return try await Attempts.takingBackOnFailure([own] + shared, at: now, backend.database) {
+            try await begin(
+                call.context, for: person, method: "password",
+                [AttemptStatements.succeed(own, shared)] + rememberAddress(of: person.id, email, call.context))
+        }
+    }
+
+    /// Rows of an act: the account is known at the address of the request.
+    func rememberAddress(of user: UserID, _ email: String, _ context: CallContext) -> [SQL] {
+        KnownAddresses.hashes(email, context.remote, backend.tokens).prefix(1).map {
+            KnownAddressStatements.remember($0, of: user, at: context.now)
         }
     }
 
@@ -35,45 +48,59 @@ extension Sessions {
     ///
     /// Whichever part is wrong, the answer and the work are the same.
     func childLogIn(_ call: Call<NoParameters, ChildLoginRequest>) async throws -> AuthResponse {
-        let (code, username) = (call.body.familyCode, call.body.username)
-        let row = try await backend.database.query(CredentialStatements.find(username, code: code)).first
+        let (now, code, username) = (call.now, call.body.familyCode, call.body.username)
+        let read = CredentialStatements.find(username, code: code)
+        let row = try await backend.database.query(read).first
         let person = try row.map(Person.init)
         let address = Attempts.Limit.address(call.context.remote)
-        let limit = person.map { .pin(of: $0.id) } ?? Attempts.Limit.pin(ofNobody: username, code: code)
-        try await Attempts.count([limit, address], at: call.now, backend.database)
-
+        let tries = person.map { PINAttempts.of($0.id) } ?? .ofNobody(username, code: code)
+        try await Attempts.count([address], at: now, backend.database)
         let hash: String? = try row.flatMap { row in try row["pin_hash"] }
-        let isRight = try await backend.hashing.verify(call.body.pin.wireText, against: hash)
+        let isRight = try await Attempts.takingBackOnFailure([address], at: now, backend.database) {
+            try await tries.count(at: now, backend.database)
+            return try await tries.takingBackOnFailure(backend.database) {
+                try await backend.hashing.verify(
+                    call.body.pin.wireText, against: hash, .childSignIn, for: call.context.remote)
+            }
+        }
         guard isRight, let person else {
             return try await refuse(call.context, person, method: "child_code", Self.wrongChildSignIn)
         }
-        let opening = opening(
-            call.context, for: person, isChild: true, method: "child_code",
-            [AttemptStatements.forget([limit]), AttemptStatements.takeBack(address)])
-        return try await backend.ledger.write(call.context, in: person.chain) { queries in
-            // The code, the name or the PIN may have been replaced while the PIN was checked.
-            let row = try await queries.query(CredentialStatements.find(username, code: code)).first
-            guard let row, try row["id"] == person.id, try row["pin_hash"] == hash else {
-                return .refuse(failedAttempt(person, method: "child_code"), Self.wrongChildSignIn)
+        return try await Attempts.takingBackOnFailure([address], at: now, backend.database) {
+            try await tries.takingBackOnFailure(backend.database) {
+                try await begin(
+                    call.context, for: person, isChild: true, method: "child_code",
+                    [PINAttemptStatements.forget(tries), AttemptStatements.succeed(nil, [address])]
+                ) { queries in
+                    // The code, the name or the PIN may have been replaced while the PIN was checked.
+                    guard let row = try await queries.query(read).first, try row["id"] == person.id,
+                        try row["pin_hash"] == hash
+                    else { return nil }
+                    return .rightsUnchanged(since: try row["seq"])
+                }
             }
-            var act = opening.act
-            act.basis = .nothingChanged(since: try row["seq"])
-            return .perform(act, opening.answer)
         }
     }
 
     private static let wrongChildSignIn = APIError(
         .authenticationFailed, "The family code, the name or the PIN is wrong.")
 
-    /// The act that opens a session, and what it answers.
-    private func opening(
-        _ context: CallContext, for person: Person, isChild: Bool = false, method: String, _ rows: [SQL]
-    ) -> (act: Act, answer: AuthResponse) {
+    /// - Parameter basis: what must still hold when the session begins; nil refuses the child's sign-in.
+    private func begin(
+        _ context: CallContext, for person: Person, isChild: Bool = false, method: String, _ rows: [SQL],
+        on basis: (any Queries) async throws -> Act.Basis? = { _ in .nothing }
+    ) async throws -> AuthResponse {
         let opening = opening(for: person, isChild: isChild, at: context.now)
-        let act = Act(
-            kind: "session.opened", basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
-            resource: opening.id.retyped(), details: ["method": method], stampedRows: 0, rows: opening.rows + rows)
-        return (act, opening.answer)
+        return try await backend.ledger.write(context, in: person.chain) { queries in
+            guard let basis = try await basis(queries) else {
+                return .refuse(failedAttempt(person, method: method), Self.wrongChildSignIn)
+            }
+            let act = Act(
+                kind: "session.opened", basis: basis, actor: person.pseudonym,
+                subject: person.pseudonym, resource: opening.id.retyped(), details: ["method": method],
+                stampedRows: 0, rows: opening.rows + rows)
+            return .perform(act, opening.answer)
+        }
     }
 
     /// Answers 401 and puts the failed attempt on the trail, without what was tried.

@@ -53,6 +53,8 @@ extension Sessions {
                 SessionStatements.prolong(
                     session, at: now, for: Self.lifetime(of: person).unused, longest: Self.lifetime(of: person).longest),
             ]
+            // Clients sign in rarely and refresh daily: that is where the account is at home.
+            if let email = person.email { act.rows += rememberAddress(of: person.id, email, call.context) }
             return .perform(act, answer(for: person, session, refreshToken: next, issuedAt: now))
         }
     }

@@ -12,8 +12,8 @@ extension Sessions {
         let (now, body) = (call.now, call.body)
         let email = body.email.wireText
         let taken = APIError(.conflict, "This email address has an account already.", field: "email")
-        guard try await backend.database.query(AccountStatements.byEmail(email)).isEmpty else { throw taken }
-        let hash = try await backend.hashing.hash(body.password.wireText)
+        guard try await backend.database.query(AccountStatements.isTaken(email)).isEmpty else { throw taken }
+        let hash = try await backend.hashing.hash(body.password.wireText, .signUp, for: call.context.remote)
 
         let today = UniversalTime().local(now).date
         let isTooYoung = body.dateOfBirth?.date.isUnder13(on: today) ?? false
@@ -26,7 +26,7 @@ extension Sessions {
             kind: "account.created", basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
             resource: opening.id.retyped(), details: ["status": person.status], stampedRows: 0,
             rows: [AccountStatements.insert(person, passwordHash: hash, dateOfBirth: body.dateOfBirth?.date)]
-                + opening.rows)
+                + opening.rows + rememberAddress(of: person.id, email, call.context))
         do {
             return try await backend.ledger.write(call.context, in: .outside) { _ in .perform(act, opening.answer) }
         } catch let error as PostgresError where error.constraint == "users_email_key" {

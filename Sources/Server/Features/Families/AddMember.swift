@@ -88,7 +88,7 @@ extension Families {
         let creator = try await backend.access.member(caller, of: family, backend.database)
         var login: (username: String, hash: String)?
         if creator.role == .guardian, let username = body.username, let pin = body.pin {
-            login = (username, try await backend.hashing.hash(pin.wireText))
+            login = (username, try await backend.hashing.hash(pin.wireText, .credentials, for: caller.userID))
         }
         // Who was no guardian a moment ago gets no member without the login they asked for.
         let isPrepared = (login == nil) == (body.username == nil)

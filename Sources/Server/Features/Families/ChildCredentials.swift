@@ -10,7 +10,9 @@ extension Families {
         let (path, now, body) = (call.parameters, call.now, call.body)
         let setter = try await backend.access.member(caller, of: path.familyID, backend.database)
         // Nobody but a guardian makes the server work for this.
-        let hash = setter.role == .guardian ? try await backend.hashing.hash(body.pin.wireText) : nil
+        let hash =
+            setter.role == .guardian
+            ? try await backend.hashing.hash(body.pin.wireText, .credentials, for: caller.userID) : nil
         return try await namingChild {
             try await backend.ledger.write(caller, in: path.familyID) { queries in
                 let member = try await backend.access.member(caller, of: path.familyID, queries)
@@ -32,12 +34,33 @@ extension Families {
                     rows: [
                         CredentialStatements.set(body.username, pinHash: hash, for: child.id, at: now),
                         SessionStatements.revokeChildSessions(of: child.id, at: now),
-                        AttemptStatements.forget([.pin(of: child.id)]),
+                        PINAttemptStatements.forget(.of(child.id)),
                     ])
                 var detail = child.detail(in: path.familyID)
                 detail.hasChildLogin = true
                 return .perform(act, detail)
             }
+        }
+    }
+
+    /// Ends the lockout that wrong PINs led to, on a guardian's word, and starts the count of them anew. Nothing is written
+    /// where nobody is locked out.
+    func unlockMember(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> MemberDetail {
+        let path = call.parameters
+        return try await backend.ledger.write(caller, in: path.familyID) { queries in
+            let member = try await backend.access.member(caller, of: path.familyID, queries)
+            if let denial = member.denial(of: .setChildCredentials) {
+                return .denied("child_lockout.lift.denied", to: member, denial)
+            }
+            let child = try await self.member(path.userID, of: path.familyID, queries)
+            let detail = child.detail(in: path.familyID)
+            guard try await PINAttempts.lockouts(of: [child.id], at: call.now, queries)[child.id] != nil else {
+                return .answer(detail)
+            }
+            let act = Act(
+                kind: "child_lockout.lifted", basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
+                subject: child.pseudonym, stampedRows: 0, rows: [PINAttemptStatements.forget(.of(child.id))])
+            return .perform(act, detail)
         }
     }
 
@@ -54,10 +77,15 @@ extension Families {
         guard let current: String = try await backend.database.query(read).first?["pin_hash"] else {
             throw APIError(.notFound, "There is no PIN to change.")
         }
-        let limit = Attempts.Limit.pin(of: path.userID)
-        try await Attempts.count([limit], at: now, backend.database)
-        let isRight = try await backend.hashing.verify(body.currentPin.wireText, against: current)
-        let hash = isRight ? try await backend.hashing.hash(body.newPin.wireText) : ""
+        let tries = PINAttempts.of(path.userID)
+        try await tries.count(at: now, backend.database)
+        let (isRight, hash) = try await tries.takingBackOnFailure(backend.database) {
+            let isRight = try await backend.hashing.verify(
+                body.currentPin.wireText, against: current, .credentials, for: caller.userID)
+            let hash =
+                isRight ? try await backend.hashing.hash(body.newPin.wireText, .credentials, for: caller.userID) : ""
+            return (isRight, hash)
+        }
 
         return try await backend.ledger.write(caller, in: path.familyID) { queries in
             let member = try await backend.access.member(caller, of: path.familyID, queries)
@@ -74,7 +102,7 @@ extension Families {
             act.rows = [
                 CredentialStatements.set(pinHash: hash, for: member.userID, at: now),
                 SessionStatements.revokeChildSessions(of: member.userID, except: caller.sessionID, at: now),
-                AttemptStatements.forget([limit]),
+                PINAttemptStatements.forget(tries),
             ]
             return .perform(act, StatusAnswer(status: "ok"))
         }

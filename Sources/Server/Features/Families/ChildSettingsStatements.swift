@@ -34,4 +34,12 @@ enum ChildSettingsStatements {
             quiet_hours_end = excluded.quiet_hours_end
         """
     }
+
+    /// What was set for a former child in any family.
+    static func forget(of child: UserID) -> SQL {
+        """
+        DELETE FROM child_settings k USING tick, memberships m
+        WHERE m.user_id = \(child) AND m.status = 'removed' AND k.family_id = m.family_id AND k.user_id = m.user_id
+        """
+    }
 }

@@ -27,13 +27,18 @@ final class Families {
             createdAt: try row["created_at"])
     }
 
-    /// The active members, in the order they joined.
+    /// The active members, in the order they joined. Guardians also see who is locked out after wrong PINs.
     func members(_ caller: Caller, _ call: Call<FamilyMembersQuery, NoBody>) async throws -> Page<MemberDetail> {
         let (family, page) = (call.parameters.familyID, call.parameters.page)
-        _ = try await backend.access.member(caller, of: family, backend.database)
+        let member = try await backend.access.member(caller, of: family, backend.database)
         let rows = try await backend.database.query(MembershipStatements.page(page, of: family))
         // A page past the end is one row without a member.
-        let items = try rows.map { try MemberRecord(ifAny: $0)?.detail(in: family) }.compactMap(\.self)
+        var items = try rows.map { try MemberRecord(ifAny: $0)?.detail(in: family) }.compactMap(\.self)
+        if member.role == .guardian {
+            let children = items.filter(\.hasChildLogin).map(\.userID)
+            let lockouts = try await PINAttempts.lockouts(of: children, at: call.now, backend.database)
+            for index in items.indices { items[index].loginLockedUntil = lockouts[items[index].userID] }
+        }
         return Page(items: items, total: try rows.first?["total"] ?? 0, answering: page)
     }
 

@@ -17,6 +17,7 @@ enum FamiliesRoutes {
         routes.signedIn(API.removeMember, families.removeMember)
 
         routes.signedIn(API.setChildCredentials, families.setCredentials)
+        routes.signedIn(API.unlockMember, families.unlockMember)
         routes.signedIn(API.changePIN, families.changePIN)
         routes.signedIn(API.getChildSettings, families.childSettings)
         routes.signedIn(API.updateChildSettings, families.updateChildSettings)

@@ -128,4 +128,15 @@ extension NagStatements {
         ORDER BY x.at DESC, x.id DESC
         """
     }
+
+    /// Takes the words of a former member out of at most `limit` of their excuses; the summaries that the family was shown
+    /// stay.
+    static func forgetExcuses(of author: UserID, limit: Int) -> SQL {
+        """
+        UPDATE excuses SET text = NULL WHERE (family_id, id) IN (
+            SELECT e.family_id, e.id FROM memberships m
+            JOIN excuses e ON e.family_id = m.family_id AND e.author_id = m.user_id AND e.text IS NOT NULL
+            WHERE m.user_id = \(author) AND m.status = 'removed' LIMIT \(limit))
+        """
+    }
 }

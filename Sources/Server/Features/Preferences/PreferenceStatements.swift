@@ -27,6 +27,14 @@ enum PreferenceStatements {
         """
     }
 
+    /// A row of an act: what a former member has set in any family.
+    static func forget(of user: UserID) -> SQL {
+        """
+        DELETE FROM preferences p USING tick, memberships m
+        WHERE m.user_id = \(user) AND m.status = 'removed' AND p.family_id = m.family_id AND p.user_id = m.user_id
+        """
+    }
+
     /// A row of an act.
     static func set(_ preferences: StoredPreferences, of user: UserID, at now: Timestamp) -> SQL {
         """

@@ -1,0 +1,94 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// Removes what is personal from accounts some days after their deletion: name, date of birth, preferences, a child's
+/// settings, and excuses in the person's own words.
+///
+/// The account's id stays, because other members' history refers to it; so do consents, which are records, and the audit log,
+/// which has its own retention. Each account is one act on the chain outside families. If the process dies, accounts that
+/// are not done yet are found again; any number of instances may run it at the same time.
+struct AccountPurge {
+    /// How many days after the deletion.
+    static let days = 1...30
+    /// Leaves two days for a server that does not run.
+    static let standardDays = 28
+    /// Rows that one transaction changes at most, and accounts that are read at once.
+    static let batch = 500
+
+    /// An account that is due.
+    struct Account: Sendable {
+        let id: UserID
+        let deletedAt: Timestamp
+    }
+
+    let database: any Queries
+    let ledger: Ledger
+    let days: Int
+
+    /// The accounts that are due, those that were deleted first before the others; at most `batch` of them.
+    func due(at now: Timestamp) async throws -> [Account] {
+        let statement = AccountStatements.deleted(before: now - .days(Int64(days)), limit: Self.batch)
+        return try await database.query(statement).map { row throws(PostgresError) in
+            Account(id: try row["id"], deletedAt: try row["deleted_at"])
+        }
+    }
+
+    /// Purges all that are due.
+    /// - Parameter context: makes what one act carries.
+    /// - Returns: how many accounts that were.
+    func run(_ actor: Pseudonym, _ context: () -> CallContext) async throws -> Int {
+        var purged = 0
+        while true {
+            let accounts = try await due(at: context().now)
+            for account in accounts { purged += try await purge(account.id, actor, context()) ? 1 : 0 }
+            if accounts.count < Self.batch { return purged }
+        }
+    }
+
+    /// - Returns: false when another instance was first.
+    private func purge(_ user: UserID, _ actor: Pseudonym, _ context: CallContext) async throws -> Bool {
+        while try await database.query(NagStatements.forgetExcuses(of: user, limit: Self.batch)).affected == Self.batch
+        {}
+        let answer: StatusAnswer = try await ledger.write(context, in: .outside) { queries in
+            guard let row = try await queries.query(AccountStatements.unpurged(user)).first else {
+                return .answer(StatusAnswer(status: "done before"))
+            }
+            let act = Act(
+                kind: "account.purged", basis: .nothingChanged(since: try row["seq"]), actor: actor,
+                subject: try row["pseudonym"], sealedFor: actor, stampedRows: 0,
+                rows: [
+                    AccountStatements.purge(user, at: context.now), PreferenceStatements.forget(of: user),
+                    ChildSettingsStatements.forget(of: user), KnownAddressStatements.forget(of: user),
+                ])
+            return .perform(act, StatusAnswer(status: "done"))
+        }
+        return answer.status == "done"
+    }
+}
+
+/// `nagz admin purge`: the same by the command line, at once.
+public enum AccountPurgeCommand {
+    public static let days = AccountPurge.days
+    public static let standardDays = AccountPurge.standardDays
+
+    /// - Parameters:
+    ///   - isDryRun: only looks.
+    ///   - report: is told of each account that is due.
+    /// - Returns: how many accounts are due, or were purged.
+    public static func run(
+        databaseURL: String, keys: TrailKeys, days: Int, isDryRun: Bool, clock: any WallClock = SystemClock(),
+        report: @escaping @Sendable (_ user: UserID, _ deletedAt: Timestamp) -> Void
+    ) async throws -> Int {
+        try await Schema.onDatabase(databaseURL) { database in
+            let tool = TrailTool(database, keys, clock: clock)
+            let purge = AccountPurge(database: database, ledger: tool.ledger, days: days)
+            let due = try await purge.due(at: clock.now())
+            for account in due { report(account.id, account.deletedAt) }
+            if isDryRun { return due.count }
+            return try await purge.run(SystemActor.operating) { tool.context(clock.now()) }
+        }
+    }
+}

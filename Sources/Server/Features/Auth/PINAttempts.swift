@@ -1,0 +1,135 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// Tries at a child's PIN, counted in the database before the PIN is looked at, so that the bound holds across instances,
+/// restarts and bursts.
+///
+/// After every fifth in a row nobody tries for a while: a quarter of an hour, then an hour, then a day each time. The right
+/// PIN, a new one and a guardian's word end the row.
+struct PINAttempts {
+    /// SHA-256 of whose PIN it is.
+    let subject: [UInt8]
+
+    static func of(_ child: UserID) -> PINAttempts {
+        PINAttempts(subject: sha256(Array("pin\n\(child)".utf8)))
+    }
+
+    /// Of a child that does not exist: it answers as one that does.
+    static func ofNobody(_ username: String, code: String) -> PINAttempts {
+        PINAttempts(subject: sha256(Array("nobody's pin\n\(code.uppercased())\n\(username.lowercased())".utf8)))
+    }
+
+    /// How many are allowed between two lockouts.
+    static let allowed = 5
+    /// How long the first lockout lasts, the second, and each later one.
+    static let lockouts: [Timestamp.Span] = [.minutes(15), .hours(1), .hours(24)]
+    /// How long tries are remembered that led to no lockout, and those that did.
+    static let memory: (ofFew: Timestamp.Span, ofLockouts: Timestamp.Span) = (.hours(24), .days(30))
+
+    /// Counts one try.
+    /// - Throws: 429 with the time to wait during a lockout; the PIN MUST then not be looked at.
+    func count(at now: Timestamp, _ queries: any Queries) async throws {
+        guard try await queries.query(PINAttemptStatements.count(self, at: now)).isEmpty else { return }
+        let row = try await queries.query(PINAttemptStatements.lockout(self)).first
+        // Lifted since: the next try is free.
+        let end: Timestamp = try row?["locked_until"] ?? now
+        throw APIError.tooManyAttempts(until: end, at: now)
+    }
+
+    /// Runs `body` and takes the counted try back where it throws: then the PIN was never looked at, or was right.
+    func takingBackOnFailure<Value>(
+        _ queries: any Queries, _ body: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await body()
+        } catch {
+            _ = try? await queries.query(PINAttemptStatements.takeBack(self))
+            throw error
+        }
+    }
+
+    /// Until when those of the children wait who are locked out.
+    static func lockouts(
+        of children: [UserID], at now: Timestamp, _ queries: any Queries
+    ) async throws -> [UserID: Timestamp] {
+        if children.isEmpty { return [:] }
+        let subjects = Dictionary(children.map { (of($0).subject, $0) }) { first, _ in first }
+        let rows = try await queries.query(PINAttemptStatements.lockouts(Array(subjects.keys), at: now))
+        let ends = try rows.map { row throws(PostgresError) -> (subject: [UInt8], end: Timestamp) in
+            (try row["subject"], try row["locked_until"])
+        }
+        return Dictionary(ends.compactMap { end in subjects[end.subject].map { ($0, end.end) } }) { first, _ in first }
+    }
+}
+
+/// Every statement on tries at PINs.
+enum PINAttemptStatements {
+    /// A row when the try is counted, none during a lockout.
+    static func count(_ attempts: PINAttempts, at now: Timestamp) -> SQL {
+        let number: SQL = "CASE WHEN \(isForgotten(at: now)) THEN 1 ELSE least(p.attempts, 1000000) + 1 END"
+        return """
+            INSERT INTO pin_attempts AS p (subject, attempts, last_at) VALUES (\(attempts.subject), 1, \(now))
+            ON CONFLICT (subject) DO UPDATE SET
+                attempts = \(number), last_at = \(now), locked_until = \(lockout(after: number, at: now))
+            WHERE p.locked_until IS NULL OR p.locked_until <= \(now)
+            RETURNING p.attempts
+            """
+    }
+
+    /// When the lockout ends that begins with this try; null for none.
+    private static func lockout(after number: SQL, at now: Timestamp) -> SQL {
+        let allowed = PINAttempts.allowed
+        let lengths = PINAttempts.lockouts
+        let ends = lengths.enumerated().map { level, length -> SQL in
+            let times = (level + 1) * allowed
+            return level + 1 < lengths.count
+                ? "WHEN \(number) = \(times) THEN \(now + length)"
+                : "WHEN \(number) % \(allowed) = 0 THEN \(now + length)"
+        }
+        return "CASE \(.joined(ends, separator: " ")) END"
+    }
+
+    private static func isForgotten(at now: Timestamp) -> SQL {
+        """
+        (p.last_at <= \(now - PINAttempts.memory.ofFew) AND p.attempts < \(PINAttempts.allowed)
+            OR p.last_at <= \(now - PINAttempts.memory.ofLockouts))
+        """
+    }
+
+    static func lockout(_ attempts: PINAttempts) -> SQL {
+        "SELECT locked_until FROM pin_attempts WHERE subject = \(attempts.subject)"
+    }
+
+    static func lockouts(_ subjects: [[UInt8]], at now: Timestamp) -> SQL {
+        """
+        SELECT subject, locked_until FROM pin_attempts
+        WHERE subject = ANY(\(SQLList(subjects))) AND locked_until > \(now)
+        """
+    }
+
+    /// A try that was not evaluated ends the lockout that began with it.
+    static func takeBack(_ attempts: PINAttempts) -> SQL {
+        """
+        UPDATE pin_attempts SET attempts = attempts - 1, locked_until = NULL
+        WHERE subject = \(attempts.subject) AND attempts > 0
+        """
+    }
+
+    /// A row of an act: the right PIN, a new one or a guardian's word start the count anew.
+    static func forget(_ attempts: PINAttempts) -> SQL {
+        "DELETE FROM pin_attempts USING tick WHERE subject = \(attempts.subject)"
+    }
+
+    /// Deletes at most `count` that are forgotten.
+    static func forget(_ count: Int, at now: Timestamp) -> SQL {
+        """
+        DELETE FROM pin_attempts WHERE subject IN (
+            SELECT subject FROM pin_attempts p
+            WHERE last_at <= \(now - PINAttempts.memory.ofFew) AND \(isForgotten(at: now))
+            ORDER BY last_at LIMIT \(count) FOR UPDATE SKIP LOCKED)
+        """
+    }
+}
