@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # One private PostgreSQL cluster: made on first use, started, reused when it runs already, stopped when it was ours.
-# Sourced by lib.sh. A cluster's home holds data/ (PostgreSQL's own), socket/, log, port and two password files (0600).
+# Sourced by lib.sh. A cluster's home holds data/ (PostgreSQL's own), socket/, log, port and the password files (0600).
 # PostgreSQL refuses to run as root, so root lends the cluster to the system user `postgres`.
 
 CLUSTER=              # home of the cluster in use
@@ -63,6 +63,7 @@ cluster_create() {
     rm -rf "$new" "$password"
     make_secret "$password" 24
     make_secret "$CLUSTER/app.password" 24
+    make_secret "$CLUSTER/serve.password" 24
     mkdir -m 700 "$new"
     (umask 077 && cp "$password" "$CLUSTER/initdb.password")
     give_to_postgres "$new" "$CLUSTER/initdb.password"
@@ -166,28 +167,52 @@ remove_cluster() {
     rm -rf "$CLUSTER" "$1"
 }
 
-# cluster_url ROLE DATABASE: ROLE is `postgres` (superuser) or `nagz` (owner of the databases made here).
-cluster_url() {
-    local file=app.password
-    [ "$1" != postgres ] || file=superuser.password
-    printf 'postgres://%s:%s@127.0.0.1:%s/%s' "$1" "$(cat "$CLUSTER/$file")" "$CLUSTER_PORT" "$2"
+# cluster_url ROLE DATABASE: ROLE is `postgres` (superuser), `nagz` (owner of the databases made here) or `nagz_serve` (the
+# login of `nagz serve`).
+cluster_url() { printf 'postgres://%s:%s@127.0.0.1:%s/%s' "$1" "$(cat "$(password_file "$1")")" "$CLUSTER_PORT" "$2"; }
+
+password_file() {
+    case "$1" in
+        postgres) printf '%s/superuser.password' "$CLUSTER" ;;
+        nagz) printf '%s/app.password' "$CLUSTER" ;;
+        *) printf '%s/serve.password' "$CLUSTER" ;;
+    esac
 }
 
 # cluster_sql DATABASE: runs the statements on standard input as superuser.
 cluster_sql() {
-    PGPASSWORD=$(cat "$CLUSTER/superuser.password") APP_PASSWORD=$(cat "$CLUSTER/app.password") \
+    PGPASSWORD=$(cat "$CLUSTER/superuser.password") \
+        OWNER_PASSWORD=$(cat "$CLUSTER/app.password") SERVE_PASSWORD=$(cat "$CLUSTER/serve.password") \
         "$PG_BIN/psql" -X -q -A -t -v ON_ERROR_STOP=1 -h 127.0.0.1 -p "$CLUSTER_PORT" -U postgres -d "$1"
 }
 
-# make_database NAME: the login `nagz` and a database it owns. The login may create roles, because migrations make the
-# role the server works with.
+# make_database NAME: the logins `nagz` and `nagz_serve`, and a database that `nagz` owns. Neither may make roles: the role
+# `nagz_server`, which holds what the migrations grant, is made here. Clusters from before get what they lack.
 make_database() {
     local log=$STATE/log/cluster.log
+    make_secret "$CLUSTER/serve.password" 24
     cluster_sql postgres >"$log" 2>&1 <<SQL || give_up "$EX_UNAVAILABLE" "$log" "the database could not be created: $(last_line "$log")"
-\\getenv password APP_PASSWORD
-SELECT format('CREATE ROLE nagz LOGIN CREATEROLE PASSWORD %L', :'password')
+\\getenv owner_password OWNER_PASSWORD
+\\getenv serve_password SERVE_PASSWORD
+SELECT 'CREATE ROLE nagz_server NOLOGIN'
+WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'nagz_server') \\gexec
+SELECT format('CREATE ROLE nagz LOGIN PASSWORD %L', :'owner_password')
 WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'nagz') \\gexec
+SELECT format('CREATE ROLE nagz_serve LOGIN PASSWORD %L', :'serve_password')
+WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'nagz_serve') \\gexec
+SET client_min_messages = error;
+ALTER ROLE nagz NOCREATEROLE;
+GRANT nagz_server TO nagz, nagz_serve;
 SELECT 'CREATE DATABASE $1 OWNER nagz'
 WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = '$1') \\gexec
 SQL
+}
+
+# use_database NAME: makes the database and names it in the environment: DATABASE_URL for the server, NAGZ_OWNER_DATABASE_URL
+# for everything else.
+use_database() {
+    make_database "$1"
+    DATABASE_URL=$(cluster_url nagz_serve "$1")
+    NAGZ_OWNER_DATABASE_URL=$(cluster_url nagz "$1")
+    export DATABASE_URL NAGZ_OWNER_DATABASE_URL
 }

@@ -219,12 +219,13 @@ make_audit_keys() {
 SERVER= # process id of the server this script started
 
 # start_server PORT LOG ARGUMENT...: starts `nagz serve` and waits until it is ready. Needs NAGZ_PROGRAM, DATABASE_URL,
-# NAGZ_TOKEN_KEY_FILE and NAGZ_AUDIT_KEY_FILE. In a session of its own, so that Ctrl-C reaches this script, which then drains the server.
+# NAGZ_TOKEN_KEY_FILE and NAGZ_AUDIT_KEY_FILE; the owner's login is not for the server. In a session of its own, so that Ctrl-C
+# reaches this script, which then drains the server.
 start_server() {
     local port=$1 log=$2 status=0 answer deadline=$((SECONDS + 30))
     shift 2
     (umask 077 && : >"$log")
-    setsid "$NAGZ_PROGRAM" serve --host 127.0.0.1 --port "$port" "$@" </dev/null >"$log" 2>&1 9>&- &
+    setsid env -u NAGZ_OWNER_DATABASE_URL "$NAGZ_PROGRAM" serve --host 127.0.0.1 --port "$port" "$@" </dev/null >"$log" 2>&1 9>&- &
     SERVER=$!
     while [ $SECONDS -lt $deadline ]; do
         answer=$(curl -s -o /dev/null --max-time 2 -w '%{http_code}' "http://127.0.0.1:$port/health/ready") || true
@@ -257,7 +258,7 @@ end_process() {
     kill -KILL "$1" 2>/dev/null || true
 }
 
-# migrate_database: brings the database in DATABASE_URL to the program's schema.
+# migrate_database: brings the database in NAGZ_OWNER_DATABASE_URL to the program's schema.
 migrate_database() {
     local log=$STATE/log/migrate.log status=0
     attempt 'migrating the database' "$log" "$NAGZ_PROGRAM" migrate || status=$?
@@ -279,11 +280,10 @@ scratch_server() {
     local port
     build_release
     use_cluster "${SCRATCH_KIND:-scratch}" "$SCRATCH/postgres"
-    make_database nagz
+    use_database nagz
     make_secret "$SCRATCH/token.key" 32
     make_audit_keys "$SCRATCH/audit.key"
-    DATABASE_URL=$(cluster_url nagz nagz)
-    export DATABASE_URL NAGZ_TOKEN_KEY_FILE=$SCRATCH/token.key NAGZ_AUDIT_KEY_FILE=$SCRATCH/audit.key
+    export NAGZ_TOKEN_KEY_FILE=$SCRATCH/token.key NAGZ_AUDIT_KEY_FILE=$SCRATCH/audit.key
     migrate_database
     if [ "$(type -t before_serving)" = function ]; then before_serving; fi
     port=$(free_port)

@@ -8,11 +8,10 @@ public struct ConnectionOptions: Sendable {
     /// - Parameters:
     ///   - url: a libpq connection string or URI; several hosts and `target_session_attrs` are welcome.
     ///   - database: a database other than the URL's.
-    ///   - role: the role to act as after signing in; nil stays the role of the URL.
     ///   - settings: session settings, such as `statement_timeout`.
     /// - Throws: `PostgresError.unavailable` when the string cannot be read.
     public init(
-        url: String, database: String? = nil, role: String? = nil, settings: [(name: String, value: String)] = []
+        url: String, database: String? = nil, settings: [(name: String, value: String)] = []
     ) throws(PostgresError) {
         var parameters = try Self.parse(url)
         if let database {
@@ -20,7 +19,7 @@ public struct ConnectionOptions: Sendable {
             parameters.append(("dbname", database))
         }
         var options = parameters.first { $0.keyword == "options" }.map { [$0.value] } ?? []
-        options += Self.options(role: role, settings)
+        options += Self.options(settings)
         parameters.removeAll { $0.keyword == "options" || $0.keyword == "client_encoding" }
         parameters.append(("options", options.joined(separator: " ")))
         parameters.append(("client_encoding", "UTF8"))
@@ -31,8 +30,8 @@ public struct ConnectionOptions: Sendable {
     }
 
     /// What a session is told when it begins, as libpq's `options` and PGOPTIONS have it.
-    public static func options(role: String?, _ settings: [(name: String, value: String)]) -> [String] {
-        ((role.map { [("role", $0)] } ?? []) + settings).map { "-c \($0.name)=\($0.value)" }
+    public static func options(_ settings: [(name: String, value: String)]) -> [String] {
+        settings.map { "-c \($0.name)=\($0.value)" }
     }
 
     private static func parse(_ url: String) throws(PostgresError) -> [(keyword: String, value: String)] {

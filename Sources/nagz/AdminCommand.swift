@@ -35,14 +35,14 @@ enum AdminCommand {
         } catch let fault as Admins.Fault {
             throw Stop(.configuration, fault.description)
         } catch let fault as PostgresError {
-            throw Stop(.unavailable, fault.description)
+            throw Stop(ofOwner: fault)
         }
     }
 
     private static func create(_ arguments: inout Arguments) async throws {
         let email = try email(&arguments)
         let isGenerated = arguments.flag("--generate")
-        let url = try arguments.databaseURL()
+        let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         let password = isGenerated ? SystemRandomness().code(24) : try readPassword()
         let admin = try await Admins.create(
@@ -52,7 +52,7 @@ enum AdminCommand {
     }
 
     private static func list(_ arguments: inout Arguments) async throws {
-        let url = try arguments.databaseURL()
+        let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         for admin in try await Admins.list(databaseURL: url) {
             let state = admin.revokedAt.map { "revoked \($0.rfc3339)" } ?? "active"
@@ -62,7 +62,7 @@ enum AdminCommand {
 
     private static func revoke(_ arguments: inout Arguments) async throws {
         let email = try email(&arguments)
-        let url = try arguments.databaseURL()
+        let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         try await Admins.revoke(databaseURL: url, keys: try AuditKeyFile.read(), email: email)
         print("\(email) may read no trail any more")

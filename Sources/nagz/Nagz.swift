@@ -1,4 +1,5 @@
 import Foundation
+import Postgres
 import Reactor
 import Server
 
@@ -20,7 +21,8 @@ struct Nagz {
                nagz routes
                nagz --version | --help
 
-        Verbs that need the database take --database-url URL (or DATABASE_URL in the environment): a libpq connection string.
+        Verbs that need the database take --database-url URL, a libpq connection string. Without it serve reads DATABASE_URL,
+        the login of the server; all others read NAGZ_OWNER_DATABASE_URL, the schema's owner, or DATABASE_URL if that is not set.
         serve reads its token key from the file named by NAGZ_TOKEN_KEY_FILE: 64 hexadecimal digits a line, the newest
         key first. The keys of the audit trail come from NAGZ_AUDIT_KEY_FILE (nagz audit keys new). deploy/run makes both.
 
@@ -103,6 +105,13 @@ struct Stop: Error {
         self.line = line
     }
 
+    /// A failure of the database in a verb that works as the schema's owner.
+    init(ofOwner fault: PostgresError) {
+        let needsOwner = fault.sqlState == "42501"
+        let hint = ": this takes the login of the schema's owner, in NAGZ_OWNER_DATABASE_URL"
+        self.init(needsOwner ? .configuration : .unavailable, fault.description + (needsOwner ? hint : ""))
+    }
+
     func exit() -> Never {
         try? FileHandle.standardError.write(contentsOf: Data("nagz: \(line)\n".utf8))
         Foundation.exit(code.rawValue)
@@ -152,9 +161,24 @@ struct Arguments {
         return values
     }
 
-    mutating func databaseURL() throws -> String {
+    /// The login of `nagz serve`.
+    mutating func serverDatabaseURL() throws -> String {
         guard let url = try value("--database-url") ?? ProcessInfo.processInfo.environment["DATABASE_URL"] else {
             throw Stop(.configuration, "no database: set DATABASE_URL or pass --database-url (deploy/run makes one)")
+        }
+        return url
+    }
+
+    /// The schema's owner, for every verb but `serve`.
+    mutating func ownerDatabaseURL() throws -> String {
+        let environment = ProcessInfo.processInfo.environment
+        guard
+            let url = try value("--database-url") ?? environment["NAGZ_OWNER_DATABASE_URL"]
+                ?? environment["DATABASE_URL"]
+        else {
+            throw Stop(
+                .configuration,
+                "no database: set NAGZ_OWNER_DATABASE_URL or pass --database-url (deploy/run makes one)")
         }
         return url
     }

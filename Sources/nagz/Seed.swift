@@ -7,7 +7,7 @@ enum Seed {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
         guard let what = arguments.next() else { throw Stop(.usage, "nagz seed takes demo or bench") }
-        let url = try arguments.databaseURL()
+        let url = try arguments.ownerDatabaseURL()
         do {
             switch what {
             case "demo": try await demo(url, &arguments)
@@ -17,7 +17,7 @@ enum Seed {
         } catch let fault as SeedFault {
             throw Stop(.configuration, fault.description)
         } catch let fault as PostgresError {
-            throw Stop(.unavailable, fault.description)
+            throw Stop(ofOwner: fault)
         }
     }
 

@@ -47,22 +47,19 @@ enum Serve {
         say("stopped")
     }
 
-    /// A server and a schema that do not belong together must not meet.
+    /// A server and a schema that do not belong together must not meet, nor a server and a login that may do too much.
     private static func checkSchema(_ folder: String, _ url: String) async throws {
         do {
-            let pending = try await Schema.pending(folder: folder, databaseURL: url)
-            guard pending == 0 else {
-                throw Stop(.configuration, "the database lacks \(pending) migrations: run nagz migrate first")
-            }
-        } catch let fault as Migrator.Fault {
-            throw Stop(.configuration, fault.description)
+            try await Schema.check(folder: folder, databaseURL: url)
         } catch let fault as PostgresError {
             throw Stop(.unavailable, fault.description)
+        } catch {
+            throw Stop(.configuration, "\(error)")
         }
     }
 
     private static func configuration(_ arguments: inout Arguments) throws -> Configuration {
-        let url = try arguments.databaseURL()
+        let url = try arguments.serverDatabaseURL()
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let loops = try arguments.number("--loops", in: 1...256) ?? max(1, min(cores, 16))
         var configuration = Configuration(databaseURL: url, tokenKeys: try TokenKeys.read(), loops: loops)

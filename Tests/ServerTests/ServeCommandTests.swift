@@ -127,7 +127,8 @@ struct ServeCommandTests {
                 serve.process.arguments = ["-c", shell + command, program.path()] + options
                 serve.process.currentDirectoryURL = repository
                 serve.process.environment = [
-                    "PATH": "/usr/bin:/bin", "DATABASE_URL": url, "NAGZ_TOKEN_KEY_FILE": folder + "/token",
+                    "PATH": "/usr/bin:/bin", "DATABASE_URL": TestLogin.server.url(url),
+                    "NAGZ_TOKEN_KEY_FILE": folder + "/token",
                     "NAGZ_AUDIT_KEY_FILE": folder + "/audit",
                 ]
                 (serve.process.standardOutput, serve.process.standardError) = (serve.output, serve.errors)

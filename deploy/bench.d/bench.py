@@ -66,6 +66,7 @@ def fresh_database(name="bench_copy"):
     """A copy of the seeded database, so that what one workload writes is not there for the next."""
     superuser(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
     superuser(f"CREATE DATABASE {name} TEMPLATE {os.environ['BENCH_TEMPLATE']} OWNER nagz STRATEGY file_copy")
+    superuser(f"REVOKE TEMPORARY ON DATABASE {name} FROM PUBLIC")  # a copy does not take that over
     superuser("CHECKPOINT")
     return name
 
@@ -121,12 +122,16 @@ def free_port():
         return probe.getsockname()[1]
 
 
+def database_url(database):
+    """Of the server's login."""
+    return "postgres://{PGUSER}:{PGPASSWORD}@{PGHOST}:{PGPORT}/".format(**os.environ) + database
+
+
 def nagz(database):
     port = free_port()
-    url = "postgres://{PGUSER}:{PGPASSWORD}@{PGHOST}:{PGPORT}/".format(**os.environ) + database
     command = [os.environ["BENCH_PROGRAM"], "serve", "--port", str(port), "--rate-limits", "off", "--log", "off"]
     with open(DATA / "server.log", "ab") as log:
-        return Server(command, port, "/health/ready", {"DATABASE_URL": url}, log)
+        return Server(command, port, "/health/ready", {"DATABASE_URL": database_url(database)}, log)
 
 
 def climit():

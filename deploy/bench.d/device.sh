@@ -7,9 +7,8 @@
 # bench_device: prints the figures, keeps them in .nagz/bench-device.json; answers 1 if a bar in device.json is missed.
 bench_device() {
     local port base token family answer status=0 home=$SCRATCH/device results=$STATE/bench-device.json
-    local -x DATABASE_URL
-    make_database device
-    DATABASE_URL=$(cluster_url nagz device)
+    local -x DATABASE_URL NAGZ_OWNER_DATABASE_URL
+    use_database device
     migrate_database
     port=$(free_port)
     start_server "$port" "$STATE/log/bench-device.log" --log warning --rate-limits off

@@ -5,9 +5,8 @@ import HTTP
 public struct Configuration: Sendable {
     public var host = "127.0.0.1"
     public var port: UInt16 = 9_800
+    /// Of a login that is a member of the role `nagz_server` and of nothing else.
     public var databaseURL: String
-    /// The role the server acts as, with no more rights than it needs; nil stays the URL's own role.
-    public var databaseRole: String? = serverRole
     /// Event loops, each a thread.
     public var loops: Int
     /// Database sessions of all loops together: four a loop, at most 16, unless told otherwise. Requests share sessions by
@@ -72,8 +71,6 @@ public struct Configuration: Sendable {
     public struct UnknownProxy: Error {
         public let name: String
     }
-
-    static let serverRole = "nagz_server"
 
     /// What a session with the database is held to.
     static let sessionSettings = [

@@ -30,8 +30,7 @@ public final class NagzServer: Sendable {
         let hashing = PasswordHashing(hashingPool, cost: configuration.passwordCost)
         let tokens = Tokens(
             keys: configuration.tokenKeys, acceptsDevelopmentTokens: configuration.acceptsDevelopmentTokens)
-        let options = try ConnectionOptions(
-            url: configuration.databaseURL, role: configuration.databaseRole, settings: Configuration.sessionSettings)
+        let options = try ConnectionOptions(url: configuration.databaseURL, settings: Configuration.sessionSettings)
         let heuristics = Heuristics(phrasebook: try Phrasebook.english())
         let limiter = RateLimiter(isEnforced: configuration.enforcesRateLimits)
         var limits = Database.Limits()

@@ -4,25 +4,50 @@ import Reactor
 
 /// The database schema as the files of a folder describe it.
 public enum Schema {
-    /// Applies what is pending, or only tells of it.
-    /// - Returns: how many migrations that were.
+    /// Why a server cannot work with a database.
+    public struct Pending: Error, CustomStringConvertible {
+        public let migrations: Int
+        public var description: String { "the database lacks \(migrations) migrations: run nagz migrate first" }
+    }
+
+    /// Applies what is pending, and makes or restores the role `nagz_server` with its grants; or only tells of it.
+    /// - Parameters:
+    ///   - databaseURL: of the schema's owner.
+    ///   - restored: told of each thing that was missing although its migration was applied.
+    /// - Returns: how many migrations were pending.
     @discardableResult
     public static func migrate(
         folder: String, databaseURL: String, isDryRun: Bool = false,
-        progress: @escaping @Sendable (Migrator.Migration) -> Void
+        progress: @escaping @Sendable (Migrator.Migration) -> Void,
+        restored: @escaping @Sendable (String) -> Void = { _ in }
     ) async throws -> Int {
-        let migrator = try Migrator(migrations(folder))
+        let migrations = try migrations(folder)
+        let migrator = try Migrator(migrations)
         return try await onDatabase(databaseURL) { database in
             let pending = try await migrator.pending(database)
+            if try await ServerRole.make(database, isDryRun: isDryRun) { restored("the role nagz_server") }
             if isDryRun { pending.forEach(progress) } else { try await migrator.run(database, progress: progress) }
+            if pending.isEmpty || !isDryRun {
+                let grants = ServerGrants(migrations)
+                try await ServerRole.restore(database, grants, isDryRun: isDryRun).forEach(restored)
+            }
             return pending.count
         }
     }
 
-    /// How many migrations the database lacks.
-    /// - Throws: `Migrator.Fault` when the database is newer than the files or differs from them.
-    public static func pending(folder: String, databaseURL: String) async throws -> Int {
-        try await migrate(folder: folder, databaseURL: databaseURL, isDryRun: true) { _ in }
+    /// Checks that a server can work with the database: its login has the rights it needs and no others, and the schema is
+    /// this program's.
+    /// - Parameter databaseURL: of the server's login.
+    /// - Throws: `RoleFault`, `Pending`, or `Migrator.Fault` when the database is newer than the files or differs from them.
+    public static func check(folder: String, databaseURL: String) async throws {
+        let migrations = try migrations(folder)
+        let migrator = try Migrator(migrations)
+        try await onDatabase(databaseURL) { database in
+            try await ServerLogin.checkRole(database)
+            let pending = try await migrator.pending(database).count
+            guard pending == 0 else { throw Pending(migrations: pending) }
+            try await ServerLogin.checkPrivileges(database, ServerGrants(migrations))
+        }
     }
 
     /// Runs `body` with one database session on a loop of its own.

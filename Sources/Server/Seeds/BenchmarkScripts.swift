@@ -58,8 +58,7 @@ struct BenchmarkScripts {
             ("w4.pgb", page(.beginning)),
             (
                 "pgoptions.txt",
-                ConnectionOptions.options(role: Configuration.serverRole, Configuration.sessionSettings)
-                    .joined(separator: " ")
+                ConnectionOptions.options(Configuration.sessionSettings).joined(separator: " ")
             ),
         ]
     }

@@ -20,6 +20,7 @@ public enum DemoSeed {
     static let days = 90
 
     /// - Parameters:
+    ///   - databaseURL: of the schema's owner.
     ///   - trailKeys: seal what the trail tells of the people; nil leaves it open.
     ///   - clock: its present is where the history ends.
     ///   - skipsUsed: does nothing, instead of throwing, when the database is in use.
@@ -66,9 +67,7 @@ public enum DemoSeed {
         _ url: String, _ trailKeys: TrailKeys?, until end: Timestamp, _ hashing: PasswordHashing, _ skipsUsed: Bool,
         _ progress: (String) -> Void, _ announce: ([DemoSignIn]) -> Void, _ poller: Poller
     ) async throws {
-        let options = try ConnectionOptions(
-            url: url, role: Configuration(databaseURL: url, tokenKeys: [], loops: 1).databaseRole,
-            settings: Configuration.sessionSettings)
+        let options = try ConnectionOptions(url: url, settings: Configuration.sessionSettings)
         // One session: what is begun on it holds for every statement until it is committed. If the session is lost, the
         // statement under way fails, and the story with it.
         var limits = Database.Limits()

@@ -19,7 +19,7 @@ enum AuditCommand {
                  It exits 0 when the trail is sound, 1 when it was tampered with, and names the first bad entry, and 2 when
                  something is missing, so that neither can be said.
         export   writes the trail as one JSON object a line; run again with the same --output it goes on where it stopped.
-                 It reads the database (--database-url, NAGZ_AUDIT_KEY_FILE), or a server with --url.
+                 It reads the database (--database-url, NAGZ_OWNER_DATABASE_URL), or a server with --url.
         witness  keeps the newest checkpoint in a file, after checking that the log has only grown, and pushes it to another
                  place. Run it now and then on another machine: it is what shows that a trail was cut or made anew.
         keys     prints the public keys to pin, or makes a file of keys. “rotate” puts a new key that signs above the old;
@@ -49,7 +49,7 @@ enum AuditCommand {
             case let verb?: throw Stop(.usage, "there is no “audit \(verb)”; nagz audit --help tells what there is")
             }
         } catch let fault as PostgresError {
-            throw Stop(.unavailable, fault.description)
+            throw Stop(ofOwner: fault)
         }
     }
 }

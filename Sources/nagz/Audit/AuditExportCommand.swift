@@ -15,7 +15,7 @@ enum AuditExportCommand {
         guard server != nil || witnesses.isEmpty else {
             throw Stop(.usage, "--witness needs --url: it is the server that proves what a witness saw")
         }
-        let url = server == nil ? try arguments.databaseURL() : ""
+        let url = server == nil ? try arguments.ownerDatabaseURL() : ""
         try arguments.finish()
         let (output, resumption) = try ExportOutput.open(path, family)
         if resumption.isComplete {

@@ -55,7 +55,7 @@ enum AuditKeysCommand {
     /// that it cannot unwrap. Each step can be run again; without one it only tells how things stand.
     private static func rotateMaster(_ arguments: inout Arguments) async throws {
         let steps = ["--new", "--wrap", "--retire"].filter { arguments.flag($0) }
-        let url = try arguments.databaseURL()
+        let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         do {
             switch steps {

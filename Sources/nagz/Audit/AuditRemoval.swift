@@ -9,7 +9,7 @@ enum AuditRemoval {
         let retention = Int(Prune.retention.microseconds / 86_400_000_000)
         let days = try arguments.number("--older-than", in: retention...100_000) ?? retention
         let isDryRun = !arguments.flag("--yes")
-        let url = try arguments.databaseURL()
+        let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         let cutoff = SystemClock().now() - .days(Int64(days))
         let cuts = try await Pruning(before: cutoff).run(
@@ -28,7 +28,7 @@ enum AuditRemoval {
             throw Stop(.usage, "--user ID is needed: the person's id")
         }
         let isDryRun = !arguments.flag("--yes")
-        let url = try arguments.databaseURL()
+        let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         let extent: Erasure.Extent
         do {

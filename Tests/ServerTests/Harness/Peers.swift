@@ -22,7 +22,8 @@ extension TestServer {
             for _ in 0..<count {
                 let (clock, log) = (ManualClock(), try LogTap())
                 clock.set(to: self.clock.now())
-                var configuration = Configuration(databaseURL: database.url, tokenKeys: tokenKeys, loops: 1)
+                var configuration = Configuration(
+                    databaseURL: TestLogin.server.url(database.url), tokenKeys: tokenKeys, loops: 1)
                 configuration.databaseConnections = 3
                 configuration.passwordCost = .testing
                 configuration.trailKeys = Self.trailKeys

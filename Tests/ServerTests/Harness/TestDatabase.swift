@@ -64,7 +64,7 @@ actor TestCluster {
     private var live = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Runs `body` with the URL of a fresh, migrated database, and drops it afterwards.
+    /// Runs `body` with a superuser's URL of a fresh, migrated database, and drops it afterwards.
     func withDatabase<Value: Sendable>(
         _ body: @Sendable (_ url: String) async throws -> Value
     ) async throws -> Value {
@@ -73,7 +73,10 @@ actor TestCluster {
         let template = try await migratedTemplate()
         count += 1
         let name = "\(prefix)_\(count)"
-        try await administer("CREATE DATABASE \(name) TEMPLATE \(template) STRATEGY FILE_COPY")
+        try await administer(
+            "CREATE DATABASE \(name) TEMPLATE \(template) OWNER \(TestLogin.owner.name) STRATEGY FILE_COPY")
+        // A copy does not take over what the database itself grants.
+        try await administer("REVOKE TEMPORARY ON DATABASE \(name) FROM PUBLIC")
         let outcome: Result<Value, any Error>
         do { outcome = .success(try await body(Self.url(of: name))) } catch { outcome = .failure(error) }
         try await administer("DROP DATABASE \(name) WITH (FORCE)")
@@ -87,20 +90,24 @@ actor TestCluster {
             TemplateAtExit.name = name
             atexit { TemplateAtExit.drop() }
             try await administer("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
-            try await administer("CREATE DATABASE \(name)")
-            try await Self.migrate(name)
+            try await Self.migrate(name, administer)
             return name
         }
         template = task
         return try await task.value
     }
 
-    /// The migrations make a role of the whole cluster: only one process may do so at a time.
-    private static func migrate(_ name: String) async throws {
+    /// Roles belong to the whole cluster: only one process may make them at a time.
+    private static func migrate(
+        _ name: String, _ administer: @Sendable @escaping (String) async throws -> Void
+    ) async throws {
         let migrations = repository.appending(path: "Migrations").path()
         try await Schema.onDatabase(clusterURL()) { cluster in
             _ = try await cluster.query("SELECT pg_advisory_lock(4711)")
-            try await Schema.migrate(folder: migrations, databaseURL: url(of: name)) { _ in }
+            for statement in TestLogin.statements { try await administer(statement) }
+            try await administer("CREATE DATABASE \(name) OWNER \(TestLogin.owner.name)")
+            let url = TestLogin.owner.url(try url(of: name))
+            try await Schema.migrate(folder: migrations, databaseURL: url) { _ in }
         }
     }
 
@@ -123,6 +130,32 @@ actor TestCluster {
         let url = try clusterURL()
         guard url.contains("://") else { return "\(url) dbname=\(name)" }
         return "\(url)\(url.contains("?") ? "&" : "?")dbname=\(name)"
+    }
+}
+
+/// Who signs in at the test cluster besides its superuser.
+enum TestLogin: String {
+    /// Owns the databases and all that the migrations make, and may make no roles.
+    case owner
+    /// The login of the server.
+    case server
+
+    var name: String { "nagz_test_\(rawValue)" }
+
+    /// The superuser's URL with this login. libpq takes the last word on user and password.
+    func url(_ url: String) -> String {
+        url.contains("://") ? "\(url)&user=\(name)&password=\(rawValue)" : "\(url) user=\(name) password=\(rawValue)"
+    }
+
+    /// Makes the roles that are not there yet.
+    static let statements = [
+        ("nagz_server", "CREATE ROLE nagz_server"),
+        (owner.name, "CREATE ROLE \(owner.name) LOGIN PASSWORD 'owner' IN ROLE nagz_server"),
+        (server.name, "CREATE ROLE \(server.name) LOGIN PASSWORD 'server' IN ROLE nagz_server"),
+    ].map { name, statement in
+        """
+        DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '\(name)') THEN \(statement); END IF; END $$
+        """
     }
 }
 

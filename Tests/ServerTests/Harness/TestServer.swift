@@ -44,7 +44,8 @@ final class TestServer: Sendable {
     ) async throws {
         try await TestCluster.shared.withDatabase { url in
             let (clock, random, log) = (ManualClock(), SeededRandomness(), try LogTap())
-            var configuration = Configuration(databaseURL: url, tokenKeys: [tokenKey], loops: 2)
+            var configuration = Configuration(
+                databaseURL: TestLogin.server.url(url), tokenKeys: [tokenKey], loops: 2)
             configuration.databaseConnections = 4
             configuration.passwordCost = .testing
             configuration.trailKeys = trailKeys

@@ -1,0 +1,43 @@
+/// Why a database's roles are not as `nagz serve` or `nagz migrate` needs them; each says what to do.
+public enum RoleFault: Error, Hashable, CustomStringConvertible {
+    case superuser(login: String)
+    case owner(login: String, of: String)
+    case attributes(login: String, String)
+    case becomes(login: String, roles: String)
+    case administers(login: String, roles: String)
+    case parameters(login: String, String)
+    case notMember(login: String)
+    case missingPrivileges(String)
+    case surplusPrivileges(login: String, String)
+    case openToPublic(String)
+    case roleNotMade
+
+    private static let login =
+        "give nagz serve a login of its own: CREATE ROLE nagz_serve LOGIN PASSWORD '…' IN ROLE nagz_server"
+
+    public var description: String {
+        switch self {
+        case .superuser(let login): "the server may not sign in as “\(login)”, a superuser: \(Self.login)"
+        case .owner(let login, let thing):
+            "the server may not sign in as “\(login)”, which owns “\(thing)”: \(Self.login)"
+        case .attributes(let login, let attributes):
+            "the server may not sign in as “\(login)”, which has \(attributes): \(Self.login)"
+        case .becomes(let login, let roles):
+            "the server may not sign in as “\(login)”, which can become \(roles): \(Self.login)"
+        case .administers(let login, let roles):
+            "the server may not sign in as “\(login)”, which may grant \(roles): \(Self.login)"
+        case .parameters(let login, let names):
+            "the server may not sign in as “\(login)”, which may set \(names): \(Self.login)"
+        case .notMember(let login):
+            "the login “\(login)” is no member of nagz_server: run nagz migrate, then GRANT nagz_server TO \"\(login)\""
+        case .missingPrivileges(let what): "the role nagz_server lacks \(what): run nagz migrate as the schema's owner"
+        case .surplusPrivileges(let login, let what):
+            "the login “\(login)” may do more than the migrations grant: revoke \(what)"
+        case .openToPublic(let what):
+            "everybody has \(what): run nagz migrate, or REVOKE it FROM PUBLIC as the database's owner"
+        case .roleNotMade:
+            "the role nagz_server is missing and this login may not make it: as a superuser, "
+                + "CREATE ROLE nagz_server; GRANT nagz_server TO the schema's owner"
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Postgres
+import SQL
+
+/// The login of `nagz serve`: a member of `nagz_server` and of nothing else, which owns nothing and can become nobody else.
+enum ServerLogin {
+    /// Checks what the session's login is and could become. What `SET ROLE` made of the session does not count: the
+    /// session itself could undo it.
+    static func checkRole(_ queries: any Queries) async throws {
+        let row = try await queries.query(RoleStatements.login).one()
+        let login: String = try row["login"]
+        if try row["is_superuser"] { throw RoleFault.superuser(login: login) }
+        if let thing: String = try row["owns"] { throw RoleFault.owner(login: login, of: thing) }
+        if let names: String = try row["attributes"] { throw RoleFault.attributes(login: login, names) }
+        if let roles: String = try row["becomes"] { throw RoleFault.becomes(login: login, roles: roles) }
+        if let roles: String = try row["administers"] { throw RoleFault.administers(login: login, roles: roles) }
+        if let names: String = try row["parameters"] { throw RoleFault.parameters(login: login, names) }
+        guard try row["is_member"] else { throw RoleFault.notMember(login: login) }
+        guard try row["reads_migrations"] else { throw RoleFault.missingPrivileges("SELECT on schema_migrations") }
+        if let things: String = try await queries.query(RoleStatements.makes(login)).one()["makes"] {
+            throw RoleFault.openToPublic(things)
+        }
+    }
+
+    /// Checks that the session's login has the privileges that the migrations grant, and no others.
+    static func checkPrivileges(_ queries: any Queries, _ grants: ServerGrants) async throws {
+        let login: String = try await queries.query("SELECT session_user::text AS login").one()["login"]
+        let held = try await HeldPrivileges(of: login, queries)
+        if let missing = try await held.missing(from: grants, queries) { throw RoleFault.missingPrivileges(missing) }
+        if let surplus = held.surplus(over: grants) { throw RoleFault.surplusPrivileges(login: login, surplus) }
+    }
+}
+
+/// What a role may do with the schema's tables, by whatever way.
+struct HeldPrivileges {
+    private let role: String
+    /// By table, on the whole of it.
+    private var whole: [String: Set<String>] = [:]
+    /// By table, on the whole or on some columns.
+    private var any: [String: Set<String>] = [:]
+
+    init(of role: String, _ queries: any Queries) async throws {
+        self.role = role
+        let rows = try await queries.query(RoleStatements.privileges(of: role))
+        for index in 0..<rows.count {
+            let (table, name): (String, String) = (try rows[index]["tab"], try rows[index]["privilege"])
+            any[table, default: []].insert(name)
+            if try rows[index]["is_whole"] { whole[table, default: []].insert(name) }
+        }
+    }
+
+    /// One of the granted privileges that the role lacks, as a person reads it; nil when it has all.
+    func missing(from grants: ServerGrants, _ queries: any Queries) async throws -> String? {
+        let onTables = grants.privileges.filter { $0.column == nil }
+        if let lacking = onTables.first(where: { whole[$0.table]?.contains($0.name) != true }) {
+            return "\(lacking.name) on \(lacking.table)"
+        }
+        let onColumns = Array(grants.privileges.filter { $0.column != nil })
+        guard !onColumns.isEmpty else { return nil }
+        let rows = try await queries.query(RoleStatements.columns(onColumns, of: role))
+        for (index, privilege) in onColumns.enumerated() where index < rows.count {
+            guard try rows[index]["is_granted"] else {
+                return "\(privilege.name) (\(privilege.column ?? "")) on \(privilege.table)"
+            }
+        }
+        return nil
+    }
+
+    /// What the role may do with a table that was not granted; nil when there is nothing.
+    func surplus(over grants: ServerGrants) -> String? {
+        for table in any.keys.sorted() {
+            let more = any[table, default: []].subtracting(grants.names(on: table))
+            if !more.isEmpty { return "\(more.sorted().joined(separator: ", ")) on \(table)" }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,47 @@
+import Postgres
+import SQL
+
+/// The role `nagz_server`, as the schema's owner keeps it. Roles belong to the cluster and are in no dump of a database, so
+/// a restored one may lack the role and all its grants.
+enum ServerRole {
+    /// Makes the role when there is none: before any migration grants it something.
+    /// - Returns: whether it was missing.
+    static func make(_ database: Database, isDryRun: Bool) async throws -> Bool {
+        let exists: Bool = try await database.query(RoleStatements.roleExists).one()["exists"]
+        guard !exists, !isDryRun else { return !exists }
+        do {
+            _ = try await database.query(RoleStatements.createRole)
+        } catch  where error.sqlState == "42501" {
+            throw RoleFault.roleNotMade
+        } catch  where ["42710", "23505"].contains(error.sqlState) {
+            return false  // Somebody else made it meanwhile, for another database.
+        }
+        return true
+    }
+
+    /// Grants the role again what the applied migrations grant it, and closes to the public what they need closed.
+    /// - Returns: what was missing or open, as a person reads it.
+    static func restore(_ database: Database, _ grants: ServerGrants, isDryRun: Bool) async throws -> [String] {
+        try await database.transaction { transaction in
+            _ = try await transaction.query(RoleStatements.takeTurn)
+            var repairs: [String] = []
+            let held = try await HeldPrivileges(of: ServerGrants.role, transaction)
+            if let missing = try await held.missing(from: grants, transaction) {
+                repairs.append("the grants of nagz_server, such as \(missing)")
+                if !isDryRun { for grant in grants.statements { try await transaction.run(script: grant) } }
+            }
+            if let open = try await makes(transaction) {
+                repairs.append("the database's closure to the public, which has \(open)")
+                if !isDryRun {
+                    try await transaction.run(script: RoleStatements.closeToPublic)
+                    if let open = try await makes(transaction) { throw RoleFault.openToPublic(open) }
+                }
+            }
+            return repairs
+        }
+    }
+
+    private static func makes(_ queries: any Queries) async throws -> String? {
+        try await queries.query(RoleStatements.makes(ServerGrants.role)).one()["makes"]
+    }
+}
