@@ -16,7 +16,7 @@ struct Nagz {
                nagz seed demo [--if-empty]
                nagz seed bench [--families N] [--out FOLDER]
                nagz device COMMAND [OPTION…]    a phone's half: nagz device --help
-               nagz audit    verify|export|witness|keys|prune|erase …   (nagz audit --help)
+               nagz audit    verify|export|witness|keys|accept|prune|erase …   (nagz audit --help)
                nagz admin    create|list|revoke|purge …                 (nagz admin --help)
                nagz routes
                nagz --version | --help

@@ -68,7 +68,13 @@ def fresh_database(name="bench_copy"):
     superuser(f"CREATE DATABASE {name} TEMPLATE {os.environ['BENCH_TEMPLATE']} OWNER nagz STRATEGY file_copy")
     superuser(f"REVOKE TEMPORARY ON DATABASE {name} FROM PUBLIC")  # a copy does not take that over
     superuser("CHECKPOINT")
+    checkpoint_file(name).unlink(missing_ok=True)
     return name
+
+
+def checkpoint_file(database):
+    """Where a server remembers the audit log: another database has another log."""
+    return DATA / f"{database}.checkpoint"
 
 
 # MARK: servers
@@ -131,7 +137,8 @@ def nagz(database):
     port = free_port()
     command = [os.environ["BENCH_PROGRAM"], "serve", "--port", str(port), "--rate-limits", "off", "--log", "off"]
     with open(DATA / "server.log", "ab") as log:
-        return Server(command, port, "/health/ready", {"DATABASE_URL": database_url(database)}, log)
+        return Server(command, port, "/health/ready", {
+            "DATABASE_URL": database_url(database), "NAGZ_AUDIT_CHECKPOINT_FILE": str(checkpoint_file(database))}, log)
 
 
 def climit():

@@ -7,7 +7,7 @@
 # bench_device: prints the figures, keeps them in .nagz/bench-device.json; answers 1 if a bar in device.json is missed.
 bench_device() {
     local port base token family answer status=0 home=$SCRATCH/device results=$STATE/bench-device.json
-    local -x DATABASE_URL NAGZ_OWNER_DATABASE_URL
+    local -x DATABASE_URL NAGZ_OWNER_DATABASE_URL NAGZ_AUDIT_CHECKPOINT_FILE=$SCRATCH/device.checkpoint
     use_database device
     migrate_database
     port=$(free_port)

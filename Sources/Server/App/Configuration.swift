@@ -20,6 +20,8 @@ public struct Configuration: Sendable {
     public var trailKeys: TrailKeys?
     /// Whether this server takes its turn at bringing entries into the log.
     public var sequencesTrail = true
+    /// Where the newest checkpoint of the log is remembered over restarts; nil forgets it with the process.
+    public var checkpointFile: CheckpointFile?
     public var enforcesRateLimits = true
     /// How many days after its deletion an account is purged: 1 to 30.
     public var purgeDays = AccountPurge.standardDays

@@ -14,6 +14,7 @@ public final class NagzServer: Sendable {
     private let sequencing: Confined<(Sequencer, Database)>?
     private let telemetry: Telemetry
     private let hashingPool: BlockingPool
+    private let filePool: BlockingPool
     private let log: Log
     /// Every route it answers, as `GET /api/v1/nags/{nag_id}`.
     public let routes: [String]
@@ -27,6 +28,7 @@ public final class NagzServer: Sendable {
     ) async throws {
         let log = Log(configuration.logLevel, clock: clock, descriptor: configuration.logDescriptor)
         let hashingPool = try PasswordHashing.pool(queueLimit: configuration.hashingQueueLimit)
+        let filePool = try BlockingPool(name: "nagz-file", threads: 1, queueLimit: 8)
         let hashing = PasswordHashing(hashingPool, cost: configuration.passwordCost)
         let tokens = Tokens(
             keys: configuration.tokenKeys, acceptsDevelopmentTokens: configuration.acceptsDevelopmentTokens)
@@ -73,7 +75,9 @@ public final class NagzServer: Sendable {
         if configuration.sequencesTrail, let keys = configuration.trailKeys, let loop = loops.first {
             sequencing = try await Self.compose(on: loop) { poller in
                 let database = Database(options, limits: .ofSequencer, poller: poller)
-                let sequencer = Sequencer(database: database, keys: keys, clock: clock, head: trailHead, log: log)
+                let memory = CheckpointMemory(configuration.checkpointFile, pool: filePool)
+                let sequencer = Sequencer(
+                    database: database, keys: keys, clock: clock, head: trailHead, log: log, memory: memory)
                 return Confined(value: (sequencer, database))
             }
         } else {
@@ -81,6 +85,7 @@ public final class NagzServer: Sendable {
         }
         self.telemetry = telemetry
         self.hashingPool = hashingPool
+        self.filePool = filePool
         self.log = log
         routes = applications.first?.router.routes.map { "\($0.method) \($0.template)" } ?? []
         http = HTTPServer(
@@ -118,6 +123,7 @@ public final class NagzServer: Sendable {
         for (loop, resident) in zip(loops, residents) { await Self.close(resident, on: loop) }
         for loop in loops { loop.stop() }
         hashingPool.stop()
+        filePool.stop()
         log.stop()
     }
 

@@ -34,6 +34,9 @@ enum LogStatements {
     /// Held by whoever adds to the log, to the end of their transaction.
     static let takeTurn: SQL = "SELECT pg_try_advisory_xact_lock(7239410024) AS is_ours"
 
+    /// The same, waited for.
+    static let waitForTurn: SQL = "SELECT pg_advisory_xact_lock(7239410024)"
+
     /// The hashes of those stretches: `level`, `position` and `hash`.
     static func nodes(_ runs: [NodeRun]) -> SQL {
         let parts = runs.filter { !$0.positions.isEmpty }.map { run -> SQL in
@@ -72,6 +75,11 @@ enum LogStatements {
     }
 
     static let newestCheckpoint: SQL = "SELECT note FROM audit_checkpoint ORDER BY size DESC, at DESC LIMIT 1"
+
+    /// The checkpoint with that root, in Base64.
+    static func checkpoint(root: String) -> SQL {
+        "SELECT note FROM audit_checkpoint WHERE split_part(note, E'\\n', 3) = \(root) ORDER BY size DESC, at DESC LIMIT 1"
+    }
 
     static func insertCheckpoint(_ checkpoint: Checkpoint, _ note: SignedNote) -> SQL {
         """

@@ -12,8 +12,8 @@ import SQL
 /// *published* at once, leaves, subtrees and checkpoint together. If the process dies at any point, the round either
 /// happened whole or not at all, and the next goes on from what the database holds.
 ///
-/// Nothing is signed over a log that is not what was signed before: a root that differs, or a size below the highest this
-/// process has seen, stops the log and raises the alarm.
+/// Nothing is signed over a log that does not extend what this instance has signed or seen before (`CheckpointMemory`), or
+/// that is not exactly what its newest checkpoint says: that stops the log and raises the alarm.
 final class Sequencer {
     /// The points of a round, at which tests make it fail.
     enum Step: CaseIterable {
@@ -25,6 +25,7 @@ final class Sequencer {
         case rootDiffers(size: Int64)
         case shrunk(from: Int64, to: Int64)
         case hashMissing(size: Int64)
+        case unsigned(size: Int64, signed: Int64)
         case badSignature
 
         var description: String {
@@ -32,6 +33,8 @@ final class Sequencer {
             case .rootDiffers(let size): "the log's first \(size) entries are not those that were signed"
             case .shrunk(let old, let new): "the log has shrunk from \(old) to \(new) entries"
             case .hashMissing(let size): "the log of \(size) entries lacks a hash"
+            case .unsigned(let size, let signed):
+                "the log has \(size) entries, of which checkpoints cover \(signed) only"
             case .badSignature: "the newest checkpoint is not signed by a key of this log"
             }
         }
@@ -44,22 +47,22 @@ final class Sequencer {
     private let clock: any WallClock
     private let head: TrailHead
     private let log: Log
+    private let memory: CheckpointMemory
     private let reach: (Step) throws -> Void
     private var rounds = 0
     private var isStopped = false
     private var areKeysKnown = false
-    /// The highest checkpoint this process has signed or seen.
-    private var highest: Checkpoint?
 
     init(
         database: Database, keys: TrailKeys, clock: any WallClock, head: TrailHead, log: Log,
-        reach: @escaping (Step) throws -> Void = { _ in }
+        memory: CheckpointMemory = CheckpointMemory(), reach: @escaping (Step) throws -> Void = { _ in }
     ) {
         self.database = database
         self.keys = keys
         self.clock = clock
         self.head = head
         self.log = log
+        self.memory = memory
         self.reach = reach
     }
 
@@ -86,11 +89,12 @@ final class Sequencer {
         if !areKeysKnown { try await publishKeys(at: now) }
         let isSweep = rounds % 100 == 0
         rounds += 1
+        try await memory.refresh()
         let outcome = try await database.transaction { transaction in
-            Confined(value: try await work(transaction, now, isSweep ? .epoch : now - LogStatements.recency))
+            Confined(value: try await work(transaction, now, isSweep: isSweep))
         }.value
         try reach(.committed)
-        if let newest = outcome.newest { highest = newest.checkpoint }
+        if let newest = outcome.newest { try await memory.remember(newest.note, newest.checkpoint) }
         head.update { standing in
             if let newest = outcome.newest {
                 standing.note = newest.note
@@ -109,40 +113,46 @@ final class Sequencer {
         var isFull = false
     }
 
-    private func work(_ transaction: Transaction, _ now: Timestamp, _ since: Timestamp) async throws -> Outcome {
+    private func work(_ transaction: Transaction, _ now: Timestamp, isSweep: Bool) async throws -> Outcome {
         let isOurs: Bool = try await transaction.query(LogStatements.takeTurn).one()["is_ours"]
         try reach(.turnTaken)
         // Whoever is not at work still learns of the newest checkpoint.
+        let since = isSweep ? .epoch : now - LogStatements.recency
         let results = try await transaction.exchange(
             isOurs
                 ? ["SET LOCAL statement_timeout = 60000", LogStatements.newestCheckpoint, LogStatements.size]
                     + [LogStatements.pending(since: since)]
                 : [LogStatements.newestCheckpoint])
-        let newest = try results[isOurs ? 1 : 0].first.map { row in try self.newest(try row["note"]) }
+        let newest = try results[isOurs ? 1 : 0].first.map { row in try trusted(try row["note"]) }
+        if memory.newest == nil, let newest { warnOfTrust(newest.checkpoint) }
+        try await checkContinuation(transaction, newest?.checkpoint)
         guard isOurs else { return Outcome(newest: newest) }
         try reach(.read)
 
         let size: Int64 = try results[2].one()["size"]
+        let signed = newest?.checkpoint.size ?? 0
+        if size < signed { throw Fault.shrunk(from: signed, to: size) }
+        if size > signed { throw Fault.unsigned(size: size, signed: signed) }
         let leaves = try results[3].map { row in
             LogLeaf(family: try row["family_id"], number: try row["n"], entryHash: try row["hash"])
         }
         let isDue = newest.map { now - $0.checkpoint.time >= TrailHead.heartbeat } ?? true
-        if let highest, size < highest.size { throw Fault.shrunk(from: highest.size, to: size) }
-        if let newest, size < newest.checkpoint.size { throw Fault.shrunk(from: newest.checkpoint.size, to: size) }
+        guard !leaves.isEmpty || isDue || isSweep else { return Outcome(newest: newest) }
+        guard var growth = try await StoredLog(transaction).growth(at: size) else {
+            throw Fault.hashMissing(size: size)
+        }
+        if let newest, newest.checkpoint.root != growth.root { throw Fault.rootDiffers(size: size) }
         guard !leaves.isEmpty || isDue else { return Outcome(newest: newest) }
         var outcome = Outcome(isFull: leaves.count == LogStatements.batchLimit)
-        outcome.newest = try await extend(transaction, size, by: leaves, after: newest?.checkpoint, at: now)
+        outcome.newest = try await extend(transaction, &growth, by: leaves, at: now)
         if outcome.isFull { outcome.oldestLeft = try results[3][leaves.count - 1]["at"] }
         return outcome
     }
 
     private func extend(
-        _ transaction: Transaction, _ size: Int64, by leaves: [LogLeaf], after last: Checkpoint?, at now: Timestamp
+        _ transaction: Transaction, _ growth: inout TreeGrowth, by leaves: [LogLeaf], at now: Timestamp
     ) async throws -> (note: String, checkpoint: Checkpoint) {
-        let store = try NodeStore(await transaction.query(LogStatements.nodes(TreeGrowth.runs(at: size))))
-        guard var growth = TreeGrowth(size: size, store) else { throw Fault.hashMissing(size: size) }
-        if let last, last.size == size, last.root != growth.root { throw Fault.rootDiffers(size: size) }
-        if let last, last.size < size { try await check(transaction, last) }
+        let size = growth.size
         var hashes: [(leaf: LogLeaf, hash: [UInt8])] = []
         var nodes: [TreeGrowth.Node] = []
         for leaf in leaves {
@@ -161,17 +171,26 @@ final class Sequencer {
         return (note.note, checkpoint)
     }
 
-    /// The log may be longer than its newest checkpoint only if somebody wrote to it by hand; what was signed must still
-    /// be its beginning.
-    private func check(_ transaction: Transaction, _ last: Checkpoint) async throws {
-        let store = try NodeStore(await transaction.query(LogStatements.nodes(NodeRun.runs(of: 0..<last.size))))
-        guard store.root(of: 0..<last.size) == last.root else { throw Fault.rootDiffers(size: last.size) }
+    /// The newest checkpoint in the database MUST extend the one that this instance remembers, which the tables prove.
+    private func checkContinuation(_ transaction: Transaction, _ newest: Checkpoint?) async throws {
+        guard let remembered = memory.newest, newest != remembered else { return }
+        guard let newest, newest.size >= remembered.size else {
+            throw Fault.shrunk(from: remembered.size, to: newest?.size ?? 0)
+        }
+        guard try await StoredLog(transaction).isConsistent(from: remembered, to: newest) else {
+            throw Fault.rootDiffers(size: remembered.size)
+        }
     }
 
-    private func newest(_ text: String) throws(Fault) -> (note: String, checkpoint: Checkpoint) {
-        let trusted = TrustedKeys(pinned: keys.signing.map(\.verifier))
-        guard let note = SignedNote(text), let checkpoint = trusted.checkpoint(note) else { throw .badSignature }
-        if let highest, checkpoint.size < highest.size { throw .shrunk(from: highest.size, to: checkpoint.size) }
+    private func warnOfTrust(_ checkpoint: Checkpoint) {
+        log.write(.warning, "audit_log_taken_on_trust") {
+            $0.field("entries", checkpoint.size)
+            $0.field("cause", "nothing is remembered of the log: this is a first start, or the checkpoint file is gone")
+        }
+    }
+
+    private func trusted(_ text: String) throws(Fault) -> (note: String, checkpoint: Checkpoint) {
+        guard let checkpoint = StoredLog.trusted(text, keys, remembered: memory.newest) else { throw .badSignature }
         return (text, checkpoint)
     }
 
@@ -190,17 +209,6 @@ final class Sequencer {
         guard fault == nil || isNew else { return }
         log.write(fault == nil ? .warning : .error, fault == nil ? "audit_log_delayed" : "audit_log_stopped") {
             $0.field("cause", fault?.description ?? "\(error)")
-        }
-    }
-}
-
-extension NodeStore {
-    /// Reads the rows of `LogStatements.nodes`.
-    init(_ rows: Rows) throws(PostgresError) {
-        self.init()
-        for index in 0..<rows.count {
-            let row = rows[index]
-            self[try row["level"], try row["position"]] = try row["hash"] as [UInt8]
         }
     }
 }

@@ -11,6 +11,7 @@ enum AuditCommand {
                nagz audit export  [--output FILE] [--family ID] [--url URL] [--witness FILE …]
                nagz audit witness --url URL --key KEY … --file FILE [--push URL]
                nagz audit keys    [list] | new FILE --origin NAME | rotate | rotate-master [--new | --wrap | --retire]
+               nagz audit accept  [--root HASH]
                nagz audit prune   [--older-than DAYS] [--yes]
                nagz audit erase   --user ID [--yes]
 
@@ -27,6 +28,10 @@ enum AuditCommand {
                  changes the master key in three steps: --new adds one, --wrap wraps everybody's key with it, --retire takes
                  the old one out of the file for good. Restart all servers after each; each can be run again. Then destroy
                  the old one's copies: no backup from before can be read any more of people who were erased since.
+        accept   shows the log's head as it was signed last (NAGZ_AUDIT_CHECKPOINT_FILE) and as it is in the database. When the
+                 second does not extend the first, servers sign nothing and their audit_log is “broken”. If you know why (you
+                 restored a backup), --root with the root that was shown has them go on from there; the trail says so. Run it
+                 for each server's file.
         prune    takes entries older than the retention (36 months) and leaves a signed record. Shows what it would take;
                  does so with --yes.
         erase    takes what the trail tells of a person, and their key. Shows what it would take; does so with --yes.
@@ -42,6 +47,7 @@ enum AuditCommand {
             case "export": try await AuditExportCommand.run(&arguments)
             case "witness": try await AuditWitness.run(&arguments)
             case "keys": try await AuditKeysCommand.run(&arguments)
+            case "accept": try await AuditAccept.run(&arguments)
             case "prune": try await AuditRemoval.prune(&arguments)
             case "erase": try await AuditRemoval.erase(&arguments)
             case "--help", "-h": print(usage)

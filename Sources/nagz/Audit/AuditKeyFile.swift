@@ -22,6 +22,23 @@ enum AuditKeyFile {
         }
     }
 
+    /// Where a server remembers the newest checkpoint of its log: beside the keys, unless said otherwise.
+    static func checkpointFile() throws -> CheckpointFile {
+        let named = ProcessInfo.processInfo.environment["NAGZ_AUDIT_CHECKPOINT_FILE"]
+        return CheckpointFile(path: try named ?? path() + ".checkpoint")
+    }
+
+    /// The same, once it is known that it can be read and replaced, and is of the keys' log.
+    static func checkedCheckpointFile() throws -> CheckpointFile {
+        let file = try checkpointFile()
+        do {
+            try file.check(origin: try read().origin)
+        } catch let fault as CheckpointFile.Fault {
+            throw Stop(.configuration, fault.description)
+        }
+        return file
+    }
+
     /// The keys that a verifier is told to trust: `--key TEXT` and `--key-file FILE`, one a line.
     static func pinned(_ arguments: inout Arguments) throws -> [VerifierKey] {
         var texts = try arguments.values("--key")

@@ -46,14 +46,17 @@ extension TestServer {
     }
 
     /// Runs one round of a sequencer of its own, as another process would.
+    /// - Parameter file: where it remembers the log.
     func round(
-        _ keys: TrailKeys? = TestServer.trailKeys, reach: @escaping @Sendable (Sequencer.Step) throws -> Void = { _ in }
+        _ keys: TrailKeys? = TestServer.trailKeys, file: CheckpointFile? = nil,
+        reach: @escaping @Sendable (Sequencer.Step) throws -> Void = { _ in }
     ) async throws {
         let clock = clock
         let keys = try #require(keys)
         try await database.run { database in
             let sequencer = Sequencer(
-                database: database, keys: keys, clock: clock, head: TrailHead(isOn: true), log: Log(.off), reach: reach)
+                database: database, keys: keys, clock: clock, head: TrailHead(isOn: true), log: Log(.off),
+                memory: CheckpointMemory(file), reach: reach)
             _ = try await sequencer.round()
         }
     }

@@ -1,0 +1,141 @@
+import Audit
+import Foundation
+
+/// The newest checkpoint of the audit log that this instance signed or saw, in a file outside the database. With it a
+/// restarted server knows that the log in the database is still the one it signed.
+///
+/// The file holds one signed note. It is replaced as a whole: if the process dies while it writes, the file holds the old
+/// note or the new one. Instances of one machine may share a file. All calls block.
+public struct CheckpointFile: Sendable {
+    /// What is wrong with the file.
+    public enum Fault: Error, CustomStringConvertible {
+        case unreadable(String, reason: String)
+        case unwritable(String, reason: String)
+        case malformed(String)
+        case otherLog(String, origin: String)
+
+        public var description: String {
+            switch self {
+            case .unreadable(let path, let reason): "the checkpoint file “\(path)” cannot be read: \(reason)"
+            case .unwritable(let path, let reason):
+                "the checkpoint file “\(path)” cannot be written: \(reason); NAGZ_AUDIT_CHECKPOINT_FILE names another"
+            case .malformed(let path): "“\(path)” holds no checkpoint of an audit log: restore it"
+            case .otherLog(let path, let origin):
+                "“\(path)” holds a checkpoint of the log \(origin), whose keys these are not: "
+                    + "NAGZ_AUDIT_CHECKPOINT_FILE names another file"
+            }
+        }
+    }
+
+    /// A checkpoint with the signed note that says it.
+    struct Entry: Hashable, Sendable {
+        let note: String
+        let checkpoint: Checkpoint
+
+        init(note: String, checkpoint: Checkpoint) {
+            self.note = note
+            self.checkpoint = checkpoint
+        }
+
+        /// Reads a note. Its signatures are not looked at: the file is kept where the keys are, and keys change.
+        init?(note text: String) {
+            guard let note = SignedNote(text), let checkpoint = Checkpoint(text: note.text) else { return nil }
+            self.init(note: text, checkpoint: checkpoint)
+        }
+    }
+
+    /// Larger than any note with 64 signatures.
+    private static let sizeLimit = 1 << 16
+
+    let path: String
+
+    public init(path: String) { self.path = path }
+
+    /// Checks that the file can be read and replaced, and that it is of that log.
+    public func check(origin: String) throws(Fault) {
+        try locked { () throws(Fault) in
+            let probe = try open(path + ".new", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
+            close(probe)
+            unlink(path + ".new")
+        }
+        if let entry = try read(), entry.checkpoint.origin != origin {
+            throw .otherLog(path, origin: entry.checkpoint.origin)
+        }
+    }
+
+    /// What the file holds; nil when there is none.
+    func read() throws(Fault) -> Entry? {
+        let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw .unreadable(path, reason: Self.reason())
+        }
+        defer { close(descriptor) }
+        var bytes = [UInt8](repeating: 0, count: Self.sizeLimit)
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { throw .unreadable(path, reason: Self.reason()) }
+        guard count < Self.sizeLimit, let entry = Entry(note: String(decoding: bytes.prefix(count), as: UTF8.self))
+        else {
+            throw .malformed(path)
+        }
+        return entry
+    }
+
+    /// Puts a checkpoint in the place of the one that was read.
+    /// - Returns: what the file holds now: the new entry, or what another instance has put there meanwhile.
+    func replace(_ old: Entry?, by new: Entry) throws(Fault) -> Entry {
+        try locked { () throws(Fault) in
+            let current = try read()
+            if let current, current != old { return current }
+            try write(new.note)
+            return new
+        }
+    }
+
+    /// Puts a checkpoint in the place of whatever there is, which is kept beside it with the ending `.replaced`.
+    func replaceAny(by new: Entry) throws(Fault) {
+        try locked { () throws(Fault) in
+            if rename(path, path + ".replaced") != 0, errno != ENOENT {
+                throw .unwritable(path, reason: Self.reason())
+            }
+            try write(new.note)
+        }
+    }
+
+    /// Writes a new file, has it reach the disk, and puts it in the place of the old one.
+    private func write(_ text: String) throws(Fault) {
+        let descriptor = try open(path + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW)
+        let bytes = Array(text.utf8)
+        let isWritten = Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+        let reason = Self.reason()
+        close(descriptor)
+        guard isWritten else { throw .unwritable(path, reason: reason) }
+        guard rename(path + ".new", path) == 0 else { throw .unwritable(path, reason: Self.reason()) }
+        // The new name itself reaches the disk with its folder.
+        let folder = Glibc.open(
+            URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false),
+            O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard folder >= 0 else { return }
+        fsync(folder)
+        close(folder)
+    }
+
+    /// Runs `body` while no other instance works on the file.
+    private func locked<Value>(_ body: () throws(Fault) -> Value) throws(Fault) -> Value {
+        let descriptor = try open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
+        defer { close(descriptor) }
+        while flock(descriptor, LOCK_EX) != 0 {
+            guard errno == EINTR else { throw .unwritable(path, reason: Self.reason()) }
+        }
+        return try body()
+    }
+
+    /// Opens a file that only its owner may read.
+    private func open(_ path: String, _ flags: Int32) throws(Fault) -> Int32 {
+        let descriptor = Glibc.open(path, flags, 0o600)
+        guard descriptor >= 0 else { throw .unwritable(self.path, reason: Self.reason()) }
+        return descriptor
+    }
+
+    private static func reason() -> String { String(cString: strerror(errno)) }
+}

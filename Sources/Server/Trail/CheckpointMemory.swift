@@ -1,0 +1,60 @@
+import Audit
+import Reactor
+
+/// The newest checkpoint that this instance signed or saw. Lives on the sequencer's loop; its file, where it has one, is
+/// read and written on a thread of its own.
+final class CheckpointMemory {
+    private let file: CheckpointFile?
+    private let pool: BlockingPool?
+    /// What the file held when it was last read or written.
+    private var inFile: CheckpointFile.Entry?
+    /// What could not be written to the file yet.
+    private var unwritten: CheckpointFile.Entry?
+    /// Nil before the first.
+    private(set) var newest: Checkpoint?
+
+    /// - Parameters:
+    ///   - file: nil remembers for as long as the process lives.
+    ///   - pool: of one thread, for the file.
+    init(_ file: CheckpointFile? = nil, pool: BlockingPool? = nil) {
+        self.file = file
+        self.pool = pool
+    }
+
+    /// Takes over what the file holds: what this instance wrote, or another that shares the file, or an operator who has
+    /// accepted another log.
+    /// - Throws: when a checkpoint from before is still not in the file. Nothing MUST be signed then.
+    func refresh() async throws {
+        guard let file else { return }
+        if let entry = unwritten { try await write(entry) }
+        guard let entry = try await run({ () throws(CheckpointFile.Fault) in try file.read() }) else { return }
+        inFile = entry
+        newest = entry.checkpoint
+    }
+
+    /// Remembers a checkpoint that extends the newest.
+    /// - Throws: when the file cannot be written; this process remembers it all the same.
+    func remember(_ note: String, _ checkpoint: Checkpoint) async throws {
+        newest = checkpoint
+        guard file != nil, inFile?.note != note else { return }
+        let entry = CheckpointFile.Entry(note: note, checkpoint: checkpoint)
+        unwritten = entry
+        try await write(entry)
+    }
+
+    private func write(_ entry: CheckpointFile.Entry) async throws {
+        guard let file else { return }
+        let old = inFile
+        inFile = try await run { () throws(CheckpointFile.Fault) in try file.replace(old, by: entry) }
+        unwritten = nil
+    }
+
+    private func run<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(CheckpointFile.Fault) -> Value
+    ) async throws -> Value {
+        guard let pool else { return try body() }
+        return try await pool.run { () -> Result<Value, CheckpointFile.Fault> in
+            do throws(CheckpointFile.Fault) { return .success(try body()) } catch { return .failure(error) }
+        }.get()
+    }
+}

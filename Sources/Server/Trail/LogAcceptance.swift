@@ -1,0 +1,119 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+
+/// An operator's word that the audit log in the database is to go on, although it does not extend the last checkpoint that
+/// an instance remembers: after a backup was restored. What was remembered stays in the entry `log.accepted`, and in a file
+/// beside the checkpoint file.
+public struct LogAcceptance: Sendable {
+    /// What is remembered, and what the database holds.
+    public struct Heads: Sendable {
+        /// Nil where nothing is remembered.
+        public let remembered: Checkpoint?
+        /// Of the database; its time says nothing.
+        let head: Checkpoint
+        public var size: Int64 { head.size }
+        public var root: [UInt8] { head.root }
+        /// Whether the database's log is signed as it stands, and extends what is remembered.
+        public let isContinuation: Bool
+    }
+
+    public enum Fault: Error, CustomStringConvertible {
+        case otherRoot
+        case hashMissing
+        case checkpointAhead(size: Int64, of: Int64)
+
+        public var description: String {
+            switch self {
+            case .otherRoot: "the log in the database has another root: nagz audit accept shows it"
+            case .hashMissing: "the log in the database lacks a hash: restore a backup"
+            case .checkpointAhead(let size, let leaves):
+                "the database holds a checkpoint of \(size) entries over a log of \(leaves): restore a backup"
+            }
+        }
+    }
+
+    private let databaseURL: String
+    private let keys: TrailKeys
+    private let file: CheckpointFile
+
+    public init(databaseURL: String, keys: TrailKeys, file: CheckpointFile) {
+        self.databaseURL = databaseURL
+        self.keys = keys
+        self.file = file
+    }
+
+    /// Both heads; changes nothing.
+    public func heads() async throws -> Heads {
+        let remembered = try file.read()?.checkpoint
+        let keys = keys
+        return try await Schema.onDatabase(databaseURL) { database in
+            try await database.transaction { transaction in
+                Confined(value: try await Self.heads(transaction, remembered, keys))
+            }.value
+        }
+    }
+
+    /// Signs the log as it stands in the database and remembers that, in one transaction with the entry that says so.
+    /// If the process dies after the commit, the file is as it was: run it again.
+    /// - Parameter root: the log's, as `heads` told it.
+    public func accept(root: [UInt8], clock: any WallClock = SystemClock()) async throws -> Heads {
+        let remembered = try file.read()?.checkpoint
+        let keys = keys
+        let (heads, entry) = try await Schema.onDatabase(databaseURL) { database in
+            let tool = TrailTool(database, keys, clock: clock)
+            return try await database.transaction { transaction in
+                _ = try await transaction.query(LogStatements.waitForTurn)
+                let heads = try await Self.heads(transaction, remembered, keys)
+                guard try await Self.leads(from: root, to: heads, transaction, keys) else { throw Fault.otherRoot }
+                let newest = try await LogReader(transaction).newestCheckpoint()?.checkpoint
+                if let newest, newest.size > heads.size {
+                    throw Fault.checkpointAhead(size: newest.size, of: heads.size)
+                }
+                // Of two checkpoints of one size the later counts.
+                let now = max(clock.now(), (newest?.time ?? .epoch) + .seconds(1))
+                let act = Act(
+                    kind: "log.accepted", basis: .nothing, actor: SystemActor.operating,
+                    details: [
+                        "size": String(heads.size), "root": hexadecimal(heads.root),
+                        "remembered_size": remembered.map { String($0.size) } ?? "none",
+                        "remembered_root": remembered.map { hexadecimal($0.root) } ?? "none",
+                    ], stampedRows: 0)
+                try await tool.perform(act, in: .outside, tool.context(clock.now()), transaction)
+                let checkpoint = Checkpoint(origin: keys.origin, size: heads.size, root: heads.root, time: now)
+                let note = checkpoint.signed(by: keys.signing)
+                _ = try await transaction.query(LogStatements.insertCheckpoint(checkpoint, note))
+                return Confined(value: (heads, CheckpointFile.Entry(note: note.note, checkpoint: checkpoint)))
+            }.value
+        }
+        try file.replaceAny(by: entry)
+        return heads
+    }
+
+    /// Whether that is the log's root, or was when one of its checkpoints was signed: another instance may go on with it.
+    private static func leads(
+        from root: [UInt8], to heads: Heads, _ transaction: Transaction, _ keys: TrailKeys
+    ) async throws -> Bool {
+        if heads.root == root { return true }
+        guard let row = try await transaction.query(LogStatements.checkpoint(root: Base64.encode(root))).first,
+            let checkpoint = StoredLog.trusted(try row["note"], keys, remembered: nil), checkpoint.root == root
+        else { return false }
+        return try await StoredLog(transaction).isConsistent(from: checkpoint, to: heads.head)
+    }
+
+    private static func heads(
+        _ transaction: Transaction, _ remembered: Checkpoint?, _ keys: TrailKeys
+    ) async throws -> Heads {
+        let log = StoredLog(transaction)
+        let growth = try await log.growth()
+        let head = Checkpoint(origin: keys.origin, size: growth.size, root: growth.root, time: .epoch)
+        var isContinuation = growth.size == 0
+        if let row = try await transaction.query(LogStatements.newestCheckpoint).first {
+            let newest = StoredLog.trusted(try row["note"], keys, remembered: remembered)
+            isContinuation = newest?.size == head.size && newest?.root == head.root
+        }
+        if isContinuation, let remembered { isContinuation = try await log.isConsistent(from: remembered, to: head) }
+        return Heads(remembered: remembered, head: head, isContinuation: isContinuation)
+    }
+}

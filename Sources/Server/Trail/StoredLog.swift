@@ -1,0 +1,52 @@
+import Audit
+import Postgres
+
+/// The Merkle log as its tables hold it, whoever wrote them.
+struct StoredLog {
+    private let queries: any Queries
+
+    init(_ queries: any Queries) { self.queries = queries }
+
+    /// The checkpoint in a note that the log's keys have signed, or that is the one that is remembered: whoever takes a
+    /// stolen key out of the file has only their memory to go on from. Nil for any other note.
+    static func trusted(_ text: String, _ keys: TrailKeys, remembered: Checkpoint?) -> Checkpoint? {
+        guard let note = SignedNote(text) else { return nil }
+        if let checkpoint = TrustedKeys(pinned: keys.signing.map(\.verifier)).checkpoint(note) { return checkpoint }
+        return Checkpoint(text: note.text).flatMap { $0 == remembered ? $0 : nil }
+    }
+
+    /// The right edge of the whole log.
+    /// - Throws: `LogAcceptance.Fault.hashMissing` where the tables lack a hash.
+    func growth() async throws -> TreeGrowth {
+        let size: Int64 = try await queries.query(LogStatements.size).one()["size"]
+        guard let growth = try await growth(at: size) else { throw LogAcceptance.Fault.hashMissing }
+        return growth
+    }
+
+    /// The right edge of the log's first leaves; nil where a hash is missing.
+    func growth(at size: Int64) async throws -> TreeGrowth? {
+        let rows = try await queries.query(LogStatements.nodes(TreeGrowth.runs(at: size)))
+        return TreeGrowth(size: size, try NodeStore(rows))
+    }
+
+    /// Whether the tables prove that the log of the old checkpoint is the beginning of that of the new one.
+    func isConsistent(from old: Checkpoint, to new: Checkpoint) async throws -> Bool {
+        guard old.size <= new.size else { return false }
+        if old.size == new.size { return old.root == new.root }
+        guard old.size > 0 else { return old.root == MerkleHash.empty }
+        guard let path = try await LogReader(queries).consistency(from: old.size, to: new.size) else { return false }
+        return MerkleProof.isConsistent(
+            old: old.size, oldRoot: old.root, new: new.size, newRoot: new.root, path: path)
+    }
+}
+
+extension NodeStore {
+    /// Reads the rows of `LogStatements.nodes`.
+    init(_ rows: Rows) throws(PostgresError) {
+        self.init()
+        for index in 0..<rows.count {
+            let row = rows[index]
+            self[try row["level"], try row["position"]] = try row["hash"] as [UInt8]
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Audit
+import Foundation
+import Server
+
+/// `nagz audit accept`: an operator says that the log in the database goes on, although it is not what was signed.
+enum AuditAccept {
+    static func run(_ arguments: inout Arguments) async throws {
+        let text = try arguments.value("--root")
+        let url = try arguments.ownerDatabaseURL()
+        try arguments.finish()
+        let root = text.flatMap { Base64.decode($0) }
+        guard text == nil || root?.count == 32 else {
+            throw Stop(.usage, "--root takes a root as “nagz audit accept” shows it")
+        }
+        do {
+            let acceptance = LogAcceptance(
+                databaseURL: url, keys: try AuditKeyFile.read(), file: try AuditKeyFile.checkpointFile())
+            let heads = try await acceptance.heads()
+            show(heads)
+            guard heads.remembered != nil else { return print("nothing is remembered, so nothing is to accept") }
+            guard !heads.isContinuation else {
+                return print("the log extends what is remembered: nothing is to accept")
+            }
+            guard let root else {
+                return print(
+                    "the log in the database does not extend what is remembered, and is not signed; "
+                        + "if you know why, accept it with --root \(Base64.encode(heads.root))")
+            }
+            _ = try await acceptance.accept(root: root)
+            print("accepted, with an entry that says so; what was remembered is kept beside the checkpoint file")
+        } catch let fault as LogAcceptance.Fault {
+            throw Stop(.configuration, fault.description)
+        } catch let fault as CheckpointFile.Fault {
+            throw Stop(.configuration, fault.description)
+        }
+    }
+
+    private static func show(_ heads: LogAcceptance.Heads) {
+        let remembered = heads.remembered.map {
+            "\($0.size) entries, root \(Base64.encode($0.root)), signed \($0.time.rfc3339)"
+        }
+        print("remembered  \(remembered ?? "nothing")")
+        print("database    \(heads.size) entries, root \(Base64.encode(heads.root))")
+    }
+}
