@@ -17,6 +17,9 @@ import Domain
     /// What the database says it did: `COMMIT`, or `INSERT 0 1`.
     var command: String { unsafe String(cString: PQcmdStatus(result)) }
 
+    /// Bytes that the result takes in memory: of the whole, where these are the rows of one of several merged statements.
+    public var memoryBytes: Int { unsafe PQresultMemorySize(result) }
+
     init(adopting result: OpaquePointer) {
         unsafe self.result = unsafe result
         (whole, firstRow, firstColumn) = (nil, 0, 0)
@@ -96,6 +99,18 @@ import Domain
         return unsafe candidate[length] == 0
     }
 
+    /// Bytes of a row's cells.
+    fileprivate func byteCount(_ row: Int) -> Int {
+        precondition(row < count)
+        var bytes = 0
+        for column in firstColumn..<firstColumn + columnCount {
+            bytes += Int(
+                unsafe PQgetlength(
+                    result, Int32(truncatingIfNeeded: row &+ firstRow), Int32(truncatingIfNeeded: column)))
+        }
+        return bytes
+    }
+
     /// Lends the bytes of a cell, or nil when it is null. Bounds are the caller's to keep (`0..<count`, `columnCount`).
     @inline(__always)
     func withCell<Value>(_ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer?) -> Value) -> Value {
@@ -139,6 +154,9 @@ public struct Row {
     func mismatch(_ name: StaticString, _ type: Any.Type) -> PostgresError {
         .unexpectedShape("column \(name) is not a \(type)")
     }
+
+    /// Bytes of its cells.
+    public var byteCount: Int { rows.byteCount(index) }
 
     // MARK: By position, for long results whose columns the statement fixes
 

@@ -11,7 +11,7 @@ struct Nagz {
 
         usage: nagz serve    [--host ADDRESS] [--port N] [--loops N] [--connections N] [--rate-limits on|off]
                              [--log info|warning|error|off] [--cors ORIGIN,…] [--proxies ADDRESS,…] [--dev-tokens]
-                             [--purge-after DAYS] [--migrations FOLDER]
+                             [--metrics ADDRESS:PORT|off] [--purge-after DAYS] [--migrations FOLDER]
                nagz migrate  [--dry-run] [--migrations FOLDER]
                nagz seed demo [--if-empty]
                nagz seed bench [--families N] [--out FOLDER]

@@ -9,6 +9,7 @@ enum Serve {
         var arguments = arguments
         let folder = try Migrate.folder(&arguments)
         var configuration = try configuration(&arguments)
+        let metrics = try MetricsOption(&arguments)
         let descriptors = DescriptorLimit.raise()
         configuration.descriptors = descriptors
         try arguments.finish()
@@ -22,6 +23,7 @@ enum Serve {
         async let check: Void = checkSchema(folder, configuration.databaseURL)
         let server = try await NagzServer(configuration)
         try await check
+        let metricsLine = try await metrics.listen(server)
         let port: UInt16
         do throws(SystemError) {
             port = try await server.listen(host: configuration.host, port: configuration.port)
@@ -38,6 +40,7 @@ enum Serve {
             say("no more than \(connections) connections at once: \(descriptors) descriptors are allowed (ulimit -n)")
         }
         say("nagz \(NagzVersion.current) serves http://\(configuration.host):\(port)")
+        say(metricsLine)
         for await number in signals {
             say("\(number == SIGINT ? "interrupted" : "told to stop"): finishing what is under way")
             break

@@ -106,6 +106,10 @@ struct EndpointTests {
         #expect(API.all.filter { $0.tier == .auth }.map(\.id) == ["signUp", "logIn", "childLogIn"])
         #expect(API.refreshSession.operation.tier == .write)
         #expect(API.all.filter { $0.tier == .exempt }.allSatisfy { $0.tag == .operations })
-        #expect(API.all.filter { $0.method == .get && $0.tier != .exempt }.allSatisfy { $0.tier == .read })
+        for operation in API.all where operation.method == .get && operation.tier != .exempt {
+            let isBelowNag = operation.path.hasPrefix("/api/v1/nags/{nag_id}/")
+            #expect(operation.tier == (isBelowNag ? .nagDetail : .read), "\(operation.id)")
+        }
+        #expect(API.listExcuses.operation.tier == .nagDetail && API.getNag.operation.tier == .read)
     }
 }

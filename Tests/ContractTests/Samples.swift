@@ -362,6 +362,5 @@ extension Sample {
             ])),
         Sample(API.checkLiveness, NoParameters(), NoBody(), StatusAnswer(status: "ok")),
         Sample(API.checkReadiness, NoParameters(), NoBody(), ReadinessAnswer(status: "ok", auditLog: "late")),
-        Sample(API.getPrometheusMetrics, NoParameters(), NoBody(), PlainText("nagz_up 1\n")),
     ]
 }

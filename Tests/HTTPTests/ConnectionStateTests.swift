@@ -88,12 +88,42 @@ struct ConnectionStateTests {
         script.feed(post)
         let first = script.state.deadline
         script.feed(String(repeating: "x", count: 10_240), at: 9)
-        for seconds in [14.0, 19] { script.feed("x", at: seconds) }
+        for seconds in [14.0, 18.9] { script.feed("x", at: seconds) }
         let second = script.state.deadline
         #expect(first == after(10))
-        #expect(second.map { $0 >= after(20) && $0 < after(20.2) } == true)
-        script.expire(at: 20.2)
+        #expect(second.map { $0 >= after(19) && $0 < after(19.2) } == true)
+        script.expire(at: 19.2)
         #expect(script.events == ["head", "fault bodyTimeout"])
+    }
+
+    @Test("content that keeps to the rate has all the time it needs")
+    func steadyBody() {
+        var script = Script()
+        script.feed(post)
+        for second in 1...90 { script.feed(String(repeating: "x", count: 1_025), at: Double(second)) }
+        script.expire(at: 95)
+        #expect(script.events == ["head"])
+    }
+
+    @Test("what came at once does not pay for a drip after it")
+    func drippedBody() {
+        var script = Script()
+        script.feed(post + String(repeating: "x", count: 99_000))
+        for second in 1...9 { script.feed("x", at: Double(second)) }
+        #expect(script.state.deadline.map { $0 < after(10.1) } == true)
+        script.expire(at: 10.1)
+        #expect(script.events == ["head", "fault bodyTimeout"])
+    }
+
+    @Test("an answer of which a little is read now and then is given up")
+    func drippedAnswer() {
+        var script = Script()
+        script.feed(get)
+        script.state.queued(1_000_000, now: after(0))
+        script.state.answered(persists: true, now: after(0))
+        for second in 1...19 { script.state.wrote(1, now: after(Double(second))) }
+        script.expire(at: 20.1)
+        #expect(script.state.isClosed)
     }
 
     @Test("content may be silent for ten seconds, however much came before")
@@ -101,7 +131,7 @@ struct ConnectionStateTests {
         var script = Script()
         script.feed(post + String(repeating: "x", count: 50_000))
         #expect(script.state.deadline == after(10))
-        script.feed("x", at: 9.5)
+        script.feed(String(repeating: "x", count: 10_240), at: 9.5)
         #expect(script.state.deadline == after(19.5))
         script.feed("", at: 19)
         script.expire(at: 19.4)
@@ -145,9 +175,9 @@ struct ConnectionStateTests {
         script.state.queued(1000, now: after(1))
         script.state.answered(persists: true, now: after(1))
         #expect(script.state.deadline == after(21))
-        script.state.wrote(1, now: after(20))
-        #expect(script.state.deadline == after(40))
-        script.expire(at: 40)
+        script.state.wrote(512, now: after(20))
+        #expect(script.state.deadline.map { $0 >= after(21.499) && $0 <= after(21.501) } == true)
+        script.expire(at: 21.501)
         #expect(script.state.isClosed)
     }
 

@@ -261,6 +261,44 @@ struct CORSTests {
         "OPTIONS \(path) HTTP/1.1\r\nHost: a\r\nOrigin: \(origin)\r\nAccess-Control-Request-Method: PUT\r\n\r\n"
     }
 
+    @Test(
+        "a preflight of a configured origin is 204 on every path, known or not",
+        arguments: ["/nags/1", "/nothing", "/", "/nags/1/2/3", "/%41"])
+    func preflightAnywhere(_ path: String) throws {
+        let answer = try answer(preflight("https://app.example", path))
+        #expect(answer.status == 204 && answer["access-control-allow-origin"] == "https://app.example")
+        #expect(answer["access-control-allow-methods"] != nil)
+    }
+
+    @Test(
+        "a page can read every refusal",
+        arguments: [
+            ("GET /nothing HTTP/1.1\r\nHost: a\r\n<origin>\r\n", 404),
+            ("DELETE / HTTP/1.1\r\nHost: a\r\n<origin>\r\n", 405),
+            ("POST /small HTTP/1.1\r\nHost: a\r\n<origin>Content-Length: 5\r\n\r\n", 413),
+            ("POST / HTTP/1.1\r\nHost: a\r\n<origin>Content-Length: 9999999\r\n\r\n", 413),
+            ("GET /" + String(repeating: "a", count: 9_000) + " HTTP/1.1\r\nHost: a\r\n<origin>\r\n", 414),
+            ("GET / HTTP/1.1\r\nHost: a\r\n<origin>X: " + String(repeating: "a", count: 17_000) + "\r\n\r\n", 431),
+            ("GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "a", count: 17_000) + "\r\n<origin>\r\n", 431),
+            ("GET / HTTP/1.1\r\n" + String(repeating: "X: y\r\n", count: 101) + "<origin>\r\n", 431),
+            ("GET / HTTP/1.1\r\nX : y\r\n<origin>\r\n", 400),
+            ("BREW / HTTP/1.1\r\nHost: a\r\n<origin>\r\n", 501),
+            ("GET / HTTP/1.1\r\nHost: a\r\n<origin>Expect: gold\r\n\r\n", 417),
+        ])
+    func refusals(_ wire: String, _ status: Int) throws {
+        let policies = [["https://app.example"], ["https://app.example", "https://other.example"], ["*"]]
+        for origins in policies {
+            let policy = CORSPolicy(origins: Set(origins))
+            let own = try answer(wire.replacing("<origin>", with: "oRiGin: https://app.example\r\n"), policy)
+            #expect(own.status == status)
+            #expect(own["access-control-allow-origin"] == (origins == ["*"] ? "*" : "https://app.example"))
+            #expect(own["access-control-expose-headers"] != nil)
+            guard origins.count == 2 else { continue }
+            let foreign = try answer(wire.replacing("<origin>", with: "Origin: https://evil.example\r\n"), policy)
+            #expect(foreign["access-control-allow-origin"] == nil && foreign["vary"]?.contains("Origin") == true)
+        }
+    }
+
     @Test("a preflight of a configured origin is granted")
     func granted() throws {
         let answer = try answer(preflight("https://app.example"))

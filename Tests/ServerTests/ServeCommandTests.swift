@@ -87,6 +87,43 @@ struct ServeCommandTests {
         }
     }
 
+    @Test("serves metrics on loopback, elsewhere or nowhere; a port that is taken is told in one clear line")
+    func metrics() async throws {
+        try await withServe("--metrics", "127.0.0.1:0") { serve in
+            let said = Self.read(serve.output, from: serve.greeting, until: /metrics at .*\n/)
+            let port = try #require(said.firstMatch(of: /127\.0\.0\.1:([0-9]+)\/metrics/).flatMap { UInt16($0.1) })
+            let request = Array("GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".utf8)
+            let text = try await RawClient.send(request, to: port).text
+            #expect(text.contains("nagz_http_connections"))
+            #expect(try await RawClient.send(request, to: serve.port).status == 404)
+            // Asked for by name the port must be free.
+            let second = Process()
+            let errors = Pipe()
+            (second.executableURL, second.environment) = (serve.process.executableURL, serve.process.environment)
+            (second.currentDirectoryURL, second.standardError) = (serve.process.currentDirectoryURL, errors)
+            second.standardOutput = Pipe()
+            second.arguments = serve.process.arguments.map { $0.dropLast() + ["127.0.0.1:\(port)"] }
+            try second.run()
+            let line = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            second.waitUntilExit()
+            #expect(second.terminationStatus == 73)
+            #expect(line == "nagz: port \(port) is taken: pass another to --metrics, or --metrics off\n")
+        }
+        try await withServe("--metrics", "off") { serve in
+            #expect(Self.read(serve.output, from: serve.greeting, until: /metrics.*\n/).contains("metrics are off\n"))
+        }
+    }
+
+    private static func read(_ pipe: Pipe, from start: String, until pattern: Regex<Substring>) -> String {
+        var text = start
+        while !text.contains(pattern) {
+            let piece = pipe.fileHandleForReading.availableData
+            guard !piece.isEmpty else { break }
+            text += String(decoding: piece, as: UTF8.self)
+        }
+        return text
+    }
+
     private static func connection(to port: UInt16) -> Int32 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

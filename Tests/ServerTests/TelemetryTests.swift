@@ -4,6 +4,7 @@ import Foundation
 import JSON
 import NagzAI
 import Reactor
+import SQL
 import Testing
 
 @testable import Server
@@ -56,7 +57,7 @@ struct TelemetryTests {
         try await TestServer.run { server in
             for _ in 0..<3 { try await server.call("GET", "/api/v1/audit/events") }
             try await server.call("GET", "/nothing", isDocumented: false)
-            let reply = try await server.call("GET", "/metrics")
+            let reply = try await server.metrics()
             #expect(reply.header("content-type")?.hasPrefix("text/plain; version=0.0.4") == true)
             let text = reply.text
             let route = #"method="GET",route="/api/v1/audit/events""#
@@ -78,6 +79,50 @@ struct TelemetryTests {
                 #expect(line.hasPrefix(announced) && Double(line.split(separator: " ").last ?? "") != nil, "\(line)")
             }
         }
+    }
+
+    @Test("the API's port has no metrics for Prometheus, and the metrics port has nothing else")
+    func metricsApart() async throws {
+        try await TestServer.run { server in
+            #expect(try await server.call("GET", "/metrics", isDocumented: false).status == 404)
+            for path in ["/", "/health/live", "/api/v1/version", "/console", "/api/v1/metrics"] {
+                #expect(try await server.metrics(path).status == 404, "\(path)")
+            }
+            #expect(try await server.metrics().status == 200)
+        }
+    }
+
+    @Test("the dashboard counts nags, people and families")
+    func productCounts() async throws {
+        try await TestServer.run { server in
+            let home = try await server.family()
+            let nag = try await server.nag(from: home.guardian, to: home.child, in: home.id)
+            _ = try await server.nag(from: home.guardian, to: home.child, in: home.id)
+            try await server.call(
+                "POST", "/api/v1/nags/\(nag)/status", as: home.child, body: ["status": "completed"])
+            func figures() async throws -> [String: Double] {
+                let metrics = try await server.call(API.getMetrics).metrics
+                return Dictionary(uniqueKeysWithValues: metrics.map { ($0.key, $0.value) })
+            }
+            let users = try await Double(server.rows("SELECT id FROM users WHERE status <> 'deleted'").count)
+            let families = try await Double(server.rows("SELECT id FROM families").count)
+            let first = try await figures()
+            #expect(first["nags_open"] == 1 && first["nags_completed"] == 1 && first["nags_missed"] == 0)
+            #expect(first["users"] == users && first["families"] == families)
+            #expect(first["requests_per_second"] != nil)
+        }
+    }
+
+    @Test("a costly thing is done once at a time, at most every five seconds, and for a hundredth of the time at most")
+    func refreshSchedule() {
+        let start = MonotonicTime(nanoseconds: 1_000_000_000)
+        var schedule = RefreshSchedule()
+        var granted = [schedule.begin(at: start), schedule.begin(at: start + .seconds(60))]
+        schedule.end(at: start + .milliseconds(10))
+        granted += [schedule.begin(at: start + .milliseconds(5_009)), schedule.begin(at: start + .milliseconds(5_010))]
+        schedule.end(at: start + .milliseconds(6_010))
+        granted += [schedule.begin(at: start + .seconds(106)), schedule.begin(at: start + .milliseconds(106_010))]
+        #expect(granted == [true, false, false, true, false, true])
     }
 
     @Test("the dashboard's figures have distinct keys and finite values")
@@ -147,7 +192,7 @@ struct TelemetryTests {
             #expect(reply.status == 503 && reply.header("retry-after") == "1")
             #expect(reply.json?["error"]?["message"] == "The database does not answer in time.")
             #expect(try await server.call("GET", "/health/live").status == 200)
-            #expect(try await server.call("GET", "/metrics").status == 200)
+            #expect(try await server.metrics().status == 200)
         }
     }
 

@@ -7,11 +7,7 @@ extension API {
     public static let checkReadiness = Endpoint<NoParameters, NoBody, ReadinessAnswer>(
         Operation("checkReadiness", .get, "/health/ready", tag: .operations, access: .open, tier: .exempt))
 
-    /// Metrics for Prometheus.
-    public static let getPrometheusMetrics = Endpoint<NoParameters, NoBody, PlainText>(
-        Operation("getPrometheusMetrics", .get, "/metrics", tag: .operations, access: .open, tier: .exempt))
-
     static let operationalOperations: [Operation] = [
-        checkLiveness.operation, checkReadiness.operation, getPrometheusMetrics.operation,
+        checkLiveness.operation, checkReadiness.operation,
     ]
 }

@@ -18,6 +18,8 @@ public struct Operation: Hashable, Sendable {
     public enum RateTier: Sendable {
         /// 300 a minute.
         case read
+        /// Reads below one nag, which clients make for each nag of a list: 1,200 a minute.
+        case nagDetail
         /// 200 a minute.
         case write
         /// Status changes, excuses and uploads: 60 a minute.
@@ -55,6 +57,11 @@ public struct Operation: Hashable, Sendable {
         self.tag = tag
         successStatus = status
         self.access = access
-        self.tier = tier ?? (method == .get ? .read : .write)
+        self.tier = tier ?? Self.usualTier(method, path)
+    }
+
+    private static func usualTier(_ method: Method, _ path: String) -> RateTier {
+        guard method == .get else { return .write }
+        return path.hasPrefix("/api/v1/nags/{nag_id}/") ? .nagDetail : .read
     }
 }

@@ -13,17 +13,17 @@ public struct Limits: Sendable, Hashable {
 
     /// From the first octet of a request to the end of its header section, in total.
     public var headTime: Duration = .seconds(10)
-    /// Time that content may take before its rate counts.
-    public var bodyGrace: Duration = .seconds(10)
-    /// Octets per second that content must reach on average after the grace.
+    /// Octets per second that content must reach. The rate is measured over a sliding window of `bodyWindow`: however much
+    /// came before, content that is slower for longer than that is 408.
     public var bodyRate = 1 << 10
-    /// How long content may be silent, however much of it came before.
-    public var bodySilence: Duration = .seconds(10)
+    public var bodyWindow: Duration = .seconds(10)
     /// How long a connection may rest between requests.
     public var idleTime: Duration = .seconds(75)
-    /// How long an answer may make no progress on the wire.
-    public var writeStall: Duration = .seconds(20)
-    /// Octets of answers that may wait in memory for a slow reader.
+    /// Octets per second that a reader must take of its answers, measured over a sliding window of `writeWindow`; the
+    /// connection of a slower one is closed.
+    public var writeRate = 1 << 10
+    public var writeWindow: Duration = .seconds(20)
+    /// Octets of a streamed answer that may wait in memory for a slow reader.
     public var writeBuffer = 1 << 20
     /// How long, and how many octets, are read and thrown away after a final answer so that the peer can read it
     /// (RFC 9112 §9.6).
@@ -32,15 +32,25 @@ public struct Limits: Sendable, Hashable {
     /// How long a resting connection may still send one last request once draining has begun.
     public var drainGrace: Duration = .seconds(1)
 
-    /// Connections of the whole server, and of one peer address (an IPv6 /64 counts as one).
+    /// Connections of the whole server, and of one peer address (an IPv6 /64 counts as one). An address may also have no
+    /// more than twice as many connections as are still free, so that there is always room for others.
     public var connections = 20_000
-    public var connectionsPerAddress = 20_000
+    public var connectionsPerAddress = 12_500
     /// Connections over these numbers that each loop keeps for as long as it takes to tell them; the others are closed
     /// without a word.
     public var refusals = 256
     /// Octets of requests held at the same time by all connections together, from their arrival until the answer; each
     /// loop has its part. A request with content, or not complete yet, that needs more is 503.
     public var requestMemory = 256 << 20
+    /// Octets of large requests that one address may hold, over all loops.
+    public var requestMemoryPerAddress = 32 << 20
+    /// Octets of answers held at the same time by all loops together, from before they are built until they are written,
+    /// and those of one address. A large answer that does not fit is 503.
+    public var answerMemory = 256 << 20
+    public var answerMemoryPerAddress = 64 << 20
+    /// Up to this size a request or an answer is small: a sixteenth of the memory for each is kept for small ones, and
+    /// small requests do not count by address.
+    public var smallMessage = 4 << 10
 
     public init() {}
 

@@ -34,6 +34,8 @@ public struct RequestParser: Sendable {
     private var lineStart = 0
     private var headSize = 0
     private var bodyLimit: Int
+    /// The `Origin` field of a head that was refused, if it came before the fault.
+    private(set) var originOfRefused: String?
     private var chunks: ChunkedContent
 
     public init(limits: Limits = Limits()) {
@@ -170,6 +172,7 @@ public struct RequestParser: Sendable {
     }
 
     private mutating func fail(_ fault: HTTPFault) -> HTTPFault {
+        if case .fields = state { originOfRefused = head.headers["origin"] }
         state = .failed(fault)
         head = RequestHead()
         return fault

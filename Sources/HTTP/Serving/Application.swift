@@ -41,7 +41,7 @@ public final class Application: Sendable {
 
     /// The answer to a request no route takes: a preflight, OPTIONS, 405 or 404.
     func answerWithoutRoute(_ request: borrowing Request, allowed: MethodSet?) -> Response {
-        if let preflight = cors?.preflight(request), allowed != nil { return preflight }
+        if let preflight = cors?.preflight(request) { return preflight }
         guard let allowed else { return refuse(.notFound, "There is nothing at this path.", request.id) }
         var response =
             request.method == .options
@@ -53,6 +53,23 @@ public final class Application: Sendable {
     func refuse(_ status: Status, _ reason: String, _ request: RequestID) -> Response {
         var response = refusal(status, reason, request)
         response.status = status
+        return response
+    }
+
+    /// The answer to what HTTP itself refuses, readable by a page of an allowed origin.
+    /// - Parameter origin: the page's that sent the request; nil if there is none.
+    func refuse(_ fault: HTTPFault, origin: String?, _ request: RequestID) -> Response {
+        var response = refuse(fault.status, fault.reason, request)
+        if fault.status == .serviceUnavailable { response.fields.append(HeaderField("retry-after", "1")) }
+        cors?.apply(to: &response, origin: origin)
+        return response
+    }
+
+    /// The answer in place of one that there is no memory for.
+    func answerWithoutRoom(_ request: borrowing Request) -> Response {
+        var response = refuse(.serviceUnavailable, "The server has no room for this answer now.", request.id)
+        response.fields.append(HeaderField("retry-after", "1"))
+        cors?.apply(to: &response, for: request)
         return response
     }
 

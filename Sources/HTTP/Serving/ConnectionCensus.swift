@@ -21,7 +21,8 @@ final class ConnectionCensus: Sendable {
             guard counts.total < limits.connections else { return false }
             if let network {
                 let present = counts.byNetwork[network] ?? 0
-                guard present < limits.connectionsPerAddress else { return false }
+                let free = limits.connections - counts.total
+                guard present < limits.connectionsPerAddress, present < 2 * free else { return false }
                 counts.byNetwork[network] = present + 1
             }
             counts.total += 1

@@ -47,8 +47,12 @@ extension HTTPConnection {
     /// Answers what HTTP itself refuses; the connection ends with it.
     func answer(_ fault: HTTPFault) {
         let id = worker.identifiers.requestID()
-        var response = worker.application.refuse(fault.status, fault.reason, id)
-        if fault.status == .serviceUnavailable { response.fields.append(HeaderField("retry-after", "1")) }
+        // Where the head was not read to its end the origin may be unknown.
+        let origin =
+            if let head = pending?.head { head.headers["origin"] } else {
+                state.originOfRefused ?? worker.application.cors?.soleOrigin
+            }
+        let response = worker.application.refuse(fault, origin: origin, id)
         let isHead = pending?.head.method == .head
         let count = response.octetCount
         let before = outgoing.count
@@ -78,6 +82,9 @@ extension HTTPConnection {
     private func send(_ answer: consuming Response, for request: borrowing Request, mayPersist: Bool = true) {
         var response = answer
         worker.application.finish(&response, for: request, with: worker.deflater)
+        if !hasRoom(for: response, to: request) {
+            response = worker.application.answerWithoutRoom(request)
+        }
         let persists = mayPersist && state.persists(after: request.head)
         let framing = framing(of: response, for: request)
         let hasContent = request.method != .head && framing != .none
@@ -102,6 +109,19 @@ extension HTTPConnection {
         observe(request, response.status, octetsOut: count)
     }
 
+    /// Whether there is memory for the content: a large one, or the buffer of a stream, is reserved before it is queued.
+    private func hasRoom(for response: borrowing Response, to request: borrowing Request) -> Bool {
+        var octets = 0
+        switch response.body {
+        case .octets(let content): octets = content.count
+        case .stream: octets = worker.limits.writeBuffer
+        case .empty, .upgrade: return true
+        }
+        guard octets > worker.limits.smallMessage, request.method != .head else { return true }
+        let proxies = worker.application.proxies
+        return reserveAnswer(octets, for: proxies.contains(request.remote) ? nil : request.remote.network)
+    }
+
     private func framing(of response: borrowing Response, for request: borrowing Request) -> ResponseHeadWriter.Framing
     {
         if response.status.forbidsContent { return .none }
@@ -121,7 +141,9 @@ extension HTTPConnection {
         _ produce: @escaping @Sendable (BodyWriter) async throws -> Void, _ request: Request, _ status: Status,
         _ persists: Bool, isChunked: Bool
     ) {
+        isStreaming = true
         worker.poller.spawn { [self] in
+            defer { isStreaming = false }
             let writer = BodyWriter(connection: self, isChunked: isChunked)
             do {
                 try await produce(writer)
@@ -133,6 +155,7 @@ extension HTTPConnection {
             let end = isChunked ? [UInt8]("0\r\n\r\n".utf8) : []
             outgoing.append { $0.append(contentsOf: end) }
             finishAnswer(queued: end.count, persists: persists && isChunked)
+            isStreaming = false
             observe(request, status, octetsOut: writer.octetsWritten)
             settle()
         }

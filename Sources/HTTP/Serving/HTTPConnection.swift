@@ -12,6 +12,8 @@ final class HTTPConnection: ReadinessHandler {
     var pending: (head: RequestHead, plan: Application.Plan)?
     var outgoing = Outgoing()
     var upgrade: (@Sendable (consuming UpgradedSocket) -> Void)?
+    /// A streamed answer is under way.
+    var isStreaming = false
 
     private let descriptor: Int32
     private var interest = Interest.readable
@@ -21,6 +23,10 @@ final class HTTPConnection: ReadinessHandler {
     private var hasDroppedInput = false
     /// How much of the loop's memory for requests is this connection's.
     private var held = 0
+    /// The part of it that counts by address; nil for a small request.
+    private var requestMemory: MemoryReservation?
+    /// What the answers under way hold; nil while none waits for the socket.
+    private var answerMemory: MemoryReservation?
     private var timer: (id: TimerID, deadline: MonotonicTime)?
     /// Streams that wait until there is room for more; an array, because a look at it copies nothing.
     private var roomWaiters: [CheckedContinuation<Void, Never>] = []
@@ -83,7 +89,7 @@ final class HTTPConnection: ReadinessHandler {
 
     /// Takes requests out of `input` and answers them, as far as the rules go; keeps the rest.
     private func process(_ input: Span<UInt8>) {
-        let room = worker.requestMemory.room(holding: held)
+        let room = requestRoom(for: input.count)
         var position = 0
         while !isClosed {
             let event = state.take(input, at: &position, now: worker.poller.now, room: room)
@@ -187,6 +193,10 @@ final class HTTPConnection: ReadinessHandler {
         if let takeOver = upgrade, outgoing.count == 0, !isClosed { return handOver(takeOver) }
         guard !isClosed else { return release() }
         hold(state.heldOctets + readAhead.count)
+        guard holdBacklog() else {
+            state.close()
+            return release()
+        }
         var wanted = interest
         if wantsInput { wanted.insert(.readable) }
         if outgoing.count > 0 { wanted.insert(.writable) } else { wanted.subtract(.writable) }
@@ -202,10 +212,65 @@ final class HTTPConnection: ReadinessHandler {
         hasDroppedInput = false
     }
 
+    // MARK: Memory
+
+    /// Whose memory the request under way is: the peer's, or that of the client a proxy names. Nil for a proxy that names
+    /// none, or has not yet: behind it there are many.
+    private var client: RemoteAddress.Network? {
+        let proxies = worker.application.proxies
+        guard proxies.contains(remote) else { return remote.network }
+        guard let head = pending?.head else { return nil }
+        let client = proxies.client(of: remote, head.headers)
+        return proxies.contains(client) ? nil : client.network
+    }
+
+    /// How many octets of the request under way may be held once `count` more have come.
+    private func requestRoom(for count: Int) -> Int {
+        let room = worker.requestMemory.room(holding: held)
+        let wanted = state.heldOctets + count
+        guard wanted > worker.limits.smallMessage else { return room }
+        let client = client
+        // Of a request through a proxy the client is known once its head is.
+        if requestMemory?.network != client { requestMemory = nil }
+        if requestMemory == nil {
+            requestMemory = worker.largeRequests.reserve(wanted, for: client)
+            return requestMemory == nil ? min(room, worker.limits.smallMessage) : room
+        }
+        let reserved = requestMemory?.bytes ?? 0
+        guard wanted > reserved, requestMemory?.resize(to: wanted) == false else { return room }
+        return min(room, reserved)
+    }
+
     private func hold(_ octets: Int) {
+        if octets <= worker.limits.smallMessage {
+            requestMemory = nil
+        } else if octets < requestMemory?.bytes ?? 0 {
+            _ = requestMemory?.resize(to: octets)
+        }
         guard octets != held else { return }
         worker.requestMemory.change(from: held, to: octets)
         held = octets
+    }
+
+    /// Sets memory aside for an answer that is about to be queued behind what waits already.
+    /// - Parameter network: whom the answer is for.
+    func reserveAnswer(_ octets: Int, for network: RemoteAddress.Network?) -> Bool {
+        if answerMemory != nil { return answerMemory?.resize(to: outgoing.heldOctets + octets) ?? false }
+        answerMemory = worker.answerMemory.reserve(outgoing.heldOctets + octets, for: network)
+        return answerMemory != nil
+    }
+
+    /// Keeps the reservation at what waits for the socket, or for a running stream at its write buffer; false when there is
+    /// no room for it.
+    private func holdBacklog() -> Bool {
+        if outgoing.count == 0, !isStreaming {
+            answerMemory = nil
+            return true
+        }
+        let octets = max(outgoing.heldOctets, isStreaming ? worker.limits.writeBuffer : 0)
+        if answerMemory != nil { return answerMemory?.resize(to: octets) ?? false }
+        answerMemory = worker.answerMemory.reserve(octets, for: client)
+        return answerMemory != nil
     }
 
     /// A timer that fires early looks again, so a deadline that only moves away costs nothing.
@@ -255,6 +320,7 @@ final class HTTPConnection: ReadinessHandler {
         timer = nil
         forgetReadAhead()
         hold(0)
+        answerMemory = nil
         outgoing = Outgoing()
         wakeWriter()
         worker.poller.unwatch(descriptor)

@@ -21,7 +21,7 @@ public struct HTTPConnectionState: Sendable {
     private enum Phase: Equatable {
         case resting(since: MonotonicTime)
         case head(since: MonotonicTime)
-        case body(since: MonotonicTime, heard: MonotonicTime)
+        case body(ProgressDeadline)
         /// A request or fault was handed out; its answer is awaited.
         case answering
         /// The last answer is queued; once it is written the connection ends.
@@ -35,9 +35,11 @@ public struct HTTPConnectionState: Sendable {
     private var phase: Phase
     private var body: [UInt8] = []
     private var unwritten = 0
-    private var lastWrite: MonotonicTime
+    private var writing: ProgressDeadline
     private var drainingSince: MonotonicTime?
     private var hasInputEnded = false
+    /// The `Origin` of a request whose head was refused, where it was found: its answer should be readable by that page.
+    public private(set) var originOfRefused: String?
     /// When the request being read or answered began, and how many octets it had.
     public private(set) var requestStart: MonotonicTime
     public private(set) var requestOctets = 0
@@ -46,7 +48,7 @@ public struct HTTPConnectionState: Sendable {
         self.limits = limits
         parser = RequestParser(limits: limits)
         phase = .resting(since: now)
-        lastWrite = now
+        writing = ProgressDeadline(now: now, window: limits.writeWindow)
         requestStart = now
     }
 
@@ -91,7 +93,14 @@ public struct HTTPConnectionState: Sendable {
         _ input: Span<UInt8>, at position: inout Int, now: MonotonicTime, room: Int = .max
     ) -> Event {
         let before = position
-        defer { requestOctets += position - before }
+        defer {
+            requestOctets += position - before
+            if case .body(var deadline) = phase {
+                deadline.advance(
+                    bytes: position - before, rate: limits.bodyRate, window: limits.bodyWindow, now: now)
+                phase = .body(deadline)
+            }
+        }
         switch phase {
         case .answering, .finishing: return .needsInput
         case .closed: return .close
@@ -105,8 +114,6 @@ public struct HTTPConnectionState: Sendable {
             phase = .head(since: now)
             requestStart = now
             requestOctets = 0
-        case .body(let since, _) where position < input.count:
-            phase = .body(since: since, heard: now)
         default: break
         }
         do throws(HTTPFault) {
@@ -116,7 +123,7 @@ public struct HTTPConnectionState: Sendable {
                     if hasInputEnded { return endInput(now) }
                     return heldOctets + position - before > room ? refuse(.memoryTaken) : .needsInput
                 case .head(let head):
-                    phase = .body(since: now, heard: now)
+                    phase = .body(ProgressDeadline(now: now, window: limits.bodyWindow))
                     return .head(head)
                 case .body(let range):
                     guard heldOctets + position - before <= room else { return refuse(.memoryTaken) }
@@ -129,6 +136,7 @@ public struct HTTPConnectionState: Sendable {
                 }
             }
         } catch {
+            originOfRefused = parser.originOfRefused ?? input.extracting(max(0, position - 1)...).originLine()
             return refuse(error)
         }
     }
@@ -184,7 +192,7 @@ public struct HTTPConnectionState: Sendable {
 
     /// Octets of an answer wait to be written.
     public mutating func queued(_ count: Int, now: MonotonicTime) {
-        if unwritten == 0 { lastWrite = now }
+        if unwritten == 0 { writing = ProgressDeadline(now: now, window: limits.writeWindow) }
         unwritten += count
     }
 
@@ -197,7 +205,7 @@ public struct HTTPConnectionState: Sendable {
     public mutating func wrote(_ count: Int, now: MonotonicTime) {
         guard count > 0 else { return }
         unwritten = max(0, unwritten - count)
-        lastWrite = now
+        writing.advance(bytes: count, rate: limits.writeRate, window: limits.writeWindow, now: now)
     }
 
     public var unwrittenOctets: Int { unwritten }
@@ -219,18 +227,14 @@ public struct HTTPConnectionState: Sendable {
 
     /// When `expire` should be called next, unless something happens before.
     public var deadline: MonotonicTime? {
-        if unwritten > 0 { return lastWrite + limits.writeStall }
+        if unwritten > 0 { return writing.time }
         switch phase {
         case .resting(let since):
             let idle = since + limits.idleTime
             guard let drainingSince else { return idle }
             return min(idle, drainingSince + limits.drainGrace)
         case .head(let since): return since + limits.headTime
-        case .body(let since, let heard):
-            // Content may be slow, but on average not slower than the rate: each octet buys time for the next, though not
-            // for a long silence.
-            let earned = Duration.nanoseconds(requestOctets &* (1_000_000_000 / max(1, limits.bodyRate)))
-            return min(since + limits.bodyGrace + earned, heard + limits.bodySilence)
+        case .body(let deadline): return deadline.time
         case .answering, .finishing, .closed: return nil
         case .lingering(let until, _): return until
         }

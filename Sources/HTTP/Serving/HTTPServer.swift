@@ -13,12 +13,17 @@ public final class HTTPServer: Sendable {
     private let loops: [EventLoop]
     private let observer: (any RequestObserver)?
     private let census: ConnectionCensus
+    private let largeRequests: MemoryBudget
+    /// What answers hold; handlers that build large ones reserve from it first.
+    public let answerMemory: MemoryBudget
     private let seats: [WorkerSeat]
 
-    /// - Parameter applications: one for each loop, so that what a loop's routes work with never leaves it.
+    /// - Parameters:
+    ///   - applications: one for each loop, so that what a loop's routes work with never leaves it.
+    ///   - answerMemory: shared with handlers; made from the limits if there is none.
     public init(
         _ applications: [Application], on loops: [EventLoop], limits: Limits = Limits(),
-        observer: (any RequestObserver)? = nil
+        answerMemory: MemoryBudget? = nil, observer: (any RequestObserver)? = nil
     ) {
         precondition(applications.count == loops.count)
         self.applications = applications
@@ -28,6 +33,9 @@ public final class HTTPServer: Sendable {
         self.loops = loops
         self.observer = observer
         census = ConnectionCensus(limits: limits)
+        largeRequests = MemoryBudget(
+            limit: limits.requestMemory, limitPerAddress: limits.requestMemoryPerAddress, small: limits.smallMessage)
+        self.answerMemory = answerMemory ?? limits.answerBudget
         seats = loops.map { _ in WorkerSeat() }
     }
 
@@ -78,7 +86,7 @@ public final class HTTPServer: Sendable {
     ) throws(SystemError) {
         let worker = HTTPWorker(
             listener: descriptor, poller: loop.poller, application: application, limits: limits, census: census,
-            observer: observer, identifiers: identifiers)
+            largeRequests: largeRequests, answerMemory: answerMemory, observer: observer, identifiers: identifiers)
         try worker.listen()
         seat.take(worker, on: loop)
     }

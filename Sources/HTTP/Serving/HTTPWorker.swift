@@ -11,6 +11,9 @@ final class HTTPWorker: ReadinessHandler {
     let buffer = ReceiveBuffer(capacity: 64 << 10)
     var identifiers: IdentifierSource
     var requestMemory: RequestMemory
+    /// By address, over all loops.
+    let largeRequests: MemoryBudget
+    let answerMemory: MemoryBudget
     lazy var deflater = Deflater()
 
     private let listener: Int32
@@ -28,7 +31,8 @@ final class HTTPWorker: ReadinessHandler {
     /// - Parameter limits: its share of them, where they are divided.
     init(
         listener: Int32, poller: Poller, application: Application, limits: Limits, census: ConnectionCensus,
-        observer: (any RequestObserver)?, identifiers: IdentifierSource, calls: SocketCalls = SocketCalls()
+        largeRequests: MemoryBudget, answerMemory: MemoryBudget, observer: (any RequestObserver)?,
+        identifiers: IdentifierSource, calls: SocketCalls = SocketCalls()
     ) {
         self.listener = listener
         self.poller = poller
@@ -37,7 +41,9 @@ final class HTTPWorker: ReadinessHandler {
         self.census = census
         self.observer = observer
         self.identifiers = identifiers
-        requestMemory = RequestMemory(limit: limits.requestMemory)
+        requestMemory = RequestMemory(limit: limits.requestMemory, small: limits.smallMessage)
+        self.largeRequests = largeRequests
+        self.answerMemory = answerMemory
         self.calls = calls
     }
 

@@ -70,6 +70,8 @@ struct Outgoing {
     private var sent = 0
 
     var count: Int { octets.count + tail.count - sent }
+    /// What takes memory: that of a large body is free only once all of it is sent.
+    var heldOctets: Int { octets.count + tail.count }
 
     /// Whether what is put in now would have to be copied behind a large body: better to send first.
     var endsInLargeBody: Bool { !tail.isEmpty }

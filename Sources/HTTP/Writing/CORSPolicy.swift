@@ -40,12 +40,19 @@ public struct CORSPolicy: Sendable {
     /// Adds what a page of an allowed origin needs to read the answer; `Vary` even when the origin is not allowed,
     /// because the answer depends on it.
     public func apply(to response: inout Response, for request: borrowing Request) {
+        apply(to: &response, origin: request.headers.contains("origin") ? request.headers["origin"] : nil)
+    }
+
+    /// - Parameter origin: the request's; nil for one that has none.
+    func apply(to response: inout Response, origin: String?) {
         if !allowsAll { response.vary.insert(.origin) }
-        guard request.headers.contains("origin"), let origin = request.headers["origin"], let allowed = allowed(origin)
-        else { return }
+        guard let origin, let allowed = allowed(origin) else { return }
         response.fields.append(HeaderField("access-control-allow-origin", allowed))
         response.fields.append(HeaderField("access-control-expose-headers", Self.exposedHeaders))
     }
+
+    /// The configured origin, if there is one only: what a request is refused for whose own origin could not be read.
+    var soleOrigin: String? { origins.count == 1 ? origins.first : nil }
 
     private func allowed(_ origin: String) -> String? {
         allowsAll ? "*" : origins.contains(origin) ? origin : nil

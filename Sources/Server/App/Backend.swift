@@ -1,3 +1,4 @@
+import HTTP
 import NagzAI
 import Postgres
 import TimeZones
@@ -18,10 +19,13 @@ final class Backend {
     /// What is known of the Merkle log.
     let trailHead: TrailHead
     let trailKeys: TrailKeys?
+    /// Handlers that build large answers reserve from it first; shared with the connections of all loops.
+    let answerMemory: MemoryBudget
 
     init(
         database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
-        heuristics: Heuristics, trailKeys: TrailKeys? = nil, trailHead: TrailHead? = nil
+        heuristics: Heuristics, trailKeys: TrailKeys? = nil, trailHead: TrailHead? = nil,
+        answerMemory: MemoryBudget? = nil
     ) {
         self.database = database
         self.clock = clock
@@ -31,6 +35,7 @@ final class Backend {
         self.hashing = hashing
         self.heuristics = heuristics
         access = Access()
+        self.answerMemory = answerMemory ?? Limits().answerBudget
         sealing = Sealing(trailKeys, random: random)
         self.trailKeys = trailKeys
         self.trailHead = trailHead ?? TrailHead(isOn: false)

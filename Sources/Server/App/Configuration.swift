@@ -33,6 +33,9 @@ public struct Configuration: Sendable {
     /// Origins whose browsers may call the API.
     public var corsOrigins = ["http://localhost:5173"]
     var proxies = TrustedProxies.none
+    /// Bytes that answers may hold, in all and for one address.
+    public var answerMemory = Limits().answerMemory
+    public var answerMemoryPerAddress = Limits().answerMemoryPerAddress
     public var passwordCost = PasswordHashing.Cost.interactive
     /// How many passwords and PINs of each lane may wait for being hashed.
     var hashingQueueLimit = 32
@@ -47,6 +50,8 @@ public struct Configuration: Sendable {
     /// What connections and requests are held to.
     var httpLimits: Limits {
         var limits = Limits()
+        limits.answerMemory = answerMemory
+        limits.answerMemoryPerAddress = answerMemoryPerAddress
         if let descriptors {
             // Listener, epoll and wake-up of each loop, database sessions, and what the process opens now and then.
             limits.fit(descriptors: descriptors, reserve: 64 + databaseConnections + 4 * loops, loops: loops)

@@ -10,6 +10,8 @@ import Reactor
 public final class NagzServer: Sendable {
     private let loops: [EventLoop]
     private let http: HTTPServer
+    /// Answers `/metrics`, on the first loop.
+    private let metrics: HTTPServer
     private let residents: [Confined<Residents>]
     private let sequencing: Confined<(Sequencer, Database)>?
     private let telemetry: Telemetry
@@ -42,6 +44,8 @@ public final class NagzServer: Sendable {
         var applications: [Application] = []
         var residents: [Confined<Residents>] = []
         let telemetry = Telemetry(loops: configuration.loops)
+        let counts = ProductCounts()
+        let answerMemory = configuration.httpLimits.answerBudget
         let trailHead = TrailHead(isOn: configuration.sequencesTrail && configuration.trailKeys != nil)
         for (number, loop) in loops.enumerated() {
             try loop.start()
@@ -50,9 +54,10 @@ public final class NagzServer: Sendable {
                 database.open()
                 let backend = Backend(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
-                    heuristics: heuristics, trailKeys: configuration.trailKeys, trailHead: trailHead)
+                    heuristics: heuristics, trailKeys: configuration.trailKeys, trailHead: trailHead,
+                    answerMemory: answerMemory)
                 let routes = RouteTable(backend: backend, limiter: limiter, log: log)
-                Routes.register(in: routes, backend: backend, telemetry: telemetry)
+                Routes.register(in: routes, backend: backend, telemetry: telemetry, counts: counts)
                 let application = Application(
                     router: try Router(routes.routes), cors: CORSPolicy(origins: Set(configuration.corsOrigins)),
                     proxies: configuration.proxies,
@@ -89,8 +94,11 @@ public final class NagzServer: Sendable {
         self.log = log
         routes = applications.first?.router.routes.map { "\($0.method) \($0.template)" } ?? []
         http = HTTPServer(
-            applications, on: loops, limits: configuration.httpLimits,
+            applications, on: loops, limits: configuration.httpLimits, answerMemory: answerMemory,
             observer: RequestWatch(telemetry: telemetry, log: log))
+        metrics = HTTPServer(
+            [try MetricsListener.application(telemetry, trailHead, clock)], on: Array(loops.prefix(1)),
+            limits: MetricsListener.limits)
     }
 
     /// What lives on one loop besides its requests.
@@ -115,10 +123,17 @@ public final class NagzServer: Sendable {
         return port
     }
 
+    /// Starts answering `/metrics`, and nothing else, at an address of its own.
+    /// - Returns: the port, which the kernel chose when 0 was asked for.
+    public func listenForMetrics(host: String, port: UInt16) async throws(SystemError) -> UInt16 {
+        try await metrics.listen(on: host, port: port, backlog: 16)
+    }
+
     /// Stops accepting, lets running requests finish, and takes everything down.
     public func shutDown(within time: Duration = .seconds(8)) async {
         telemetry.beginDraining()
         await http.drain(within: time)
+        await metrics.drain(within: .zero)
         if let sequencing, let loop = loops.first { await Self.stop(sequencing, on: loop) }
         for (loop, resident) in zip(loops, residents) { await Self.close(resident, on: loop) }
         for loop in loops { loop.stop() }

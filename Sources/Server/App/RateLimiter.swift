@@ -67,6 +67,7 @@ public final class RateLimiter: Sendable {
     private static func limit(of tier: Operation.RateTier) -> Int? {
         switch tier {
         case .read: 300
+        case .nagDetail: 1_200
         case .write: 200
         case .frequentWrite: 60
         case .auth: 60

@@ -1,6 +1,8 @@
 /// The table of contents: every group of operations, one line each.
 enum Routes {
-    static func register(in routes: RouteTable, backend: Backend, telemetry: Telemetry) {
+    static func register(
+        in routes: RouteTable, backend: Backend, telemetry: Telemetry, counts: ProductCounts
+    ) {
         VersionRoutes.register(in: routes)
         AuthRoutes.register(in: routes, Sessions(backend))
         let families = Families(backend)
@@ -21,7 +23,7 @@ enum Routes {
         AuditRoutes.register(in: routes, backend)
         LegalRoutes.register(in: routes)
         ConsoleRoutes.register(in: routes)
-        MetricsRoutes.register(in: routes, telemetry, backend)
+        MetricsRoutes.register(in: routes, telemetry, counts, backend)
         OperationsRoutes.register(in: routes, Readiness(backend, telemetry))
     }
 }

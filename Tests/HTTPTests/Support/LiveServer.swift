@@ -22,13 +22,30 @@ func withServer<Result>(
 final class Client {
     let descriptor: Int32
 
-    init(port: UInt16) {
+    /// - Parameters:
+    ///   - host: the last byte of the address to come from, 127.0.0.x.
+    ///   - receiveBuffer: what the kernel may keep for a slow reader; nil leaves it at its default.
+    init(port: UInt16, from host: UInt32? = nil, receiveBuffer: Int32? = nil) {
         descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         bePatient()
+        if var size = receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+        }
+        if let host {
+            var own = address
+            own.sin_port = 0
+            own.sin_addr.s_addr = (UInt32(0x7F00_0000) | host).bigEndian
+            let bound = withUnsafePointer(to: &own) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            precondition(bound == 0, "bind: \(errno)")
+        }
         let connected = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

@@ -35,7 +35,12 @@ struct ScriptedConnection {
     mutating func handle(_ event: HTTPConnectionState.Event) {
         switch event {
         case .needsInput, .close: break
-        case .fault(let fault): answer(application.refuse(fault.status, fault.reason, RequestID(high: 0, low: 0)), nil)
+        case .fault(let fault):
+            let origin =
+                if let head = pending?.0 { head.headers["origin"] } else {
+                    state.originOfRefused ?? application.cors?.soleOrigin
+                }
+            answer(application.refuse(fault, origin: origin, RequestID(high: 0, low: 0)), nil)
         case .head(let head):
             let plan = application.plan(head)
             if case .none(let allowed) = plan, head.expectsContinue || head.announcesContent {

@@ -31,7 +31,7 @@ struct CanaryTests {
     func canaries() async throws {
         try await TestServer.run(configure: { $0.logLevel = .info }) { server in
             let secrets = try await story(server)
-            let metrics = try await server.call("GET", "/metrics").text
+            let metrics = try await server.metrics().text
             let figures = try await server.call("GET", "/api/v1/metrics").text
             let log = try await server.logged { $0.joined().contains(#""route":"/api/v1/metrics""#) }.joined(
                 separator: "\n")

@@ -86,6 +86,22 @@ struct RateLimitTests {
         }
     }
 
+    @Test("reads below one nag have a tier of their own: a family with 250 nags can open its page four times a minute")
+    func nagDetail() async throws {
+        try await TestServer.run(configure: Self.limits) { server in
+            let family = try await server.family()
+            let nag = try await server.nag(from: family.guardian, to: family.child, in: family.id)
+            for _ in 0..<299 { try await server.call("GET", "/api/v1/nags/\(nag)", as: family.child) }
+            var statuses: [Int: Int] = [:]
+            for _ in 0..<1_201 {
+                let reply = try await server.call("GET", "/api/v1/nags/\(nag)/excuses", as: family.child)
+                statuses[reply.status, default: 0] += 1
+            }
+            #expect(statuses == [200: 1_200, 429: 1])
+            #expect(try await server.call("GET", "/api/v1/nags/\(nag)", as: family.child).status == 200)
+        }
+    }
+
     @Test("status changes are counted apart: 60 a minute")
     func tiers() async throws {
         try await TestServer.run(configure: Self.limits) { server in

@@ -119,6 +119,65 @@ struct FeedPagingTests {
         }
     }
 
+    /// As long as a description may be, in bytes as well.
+    private static let longText = String(repeating: "👍", count: 2_000)
+
+    @Test(
+        "a page is cut by bytes as it is by rows: nothing is lost, nothing comes twice by cursor, and each page advances",
+        arguments: [(1, 200), (300, 3), (399, 2)])
+    func bytes(_ rows: Int, _ acts: Int) async throws {
+        try await TestServer.run { server in
+            let home = try await server.family()
+            let nag = NagID(high: 5, low: 5)
+            for act in 0..<acts {
+                let now = server.clock.now()
+                let nags = FeedRows.nags(
+                    rows, from: home.guardian, to: home.child, description: Self.longText, at: now)
+                try await server.commit([nags], in: home.id, stampedRows: rows)
+                // Entities without large rows are not cut, and reach farther back and forth.
+                if act % 50 == 0 {
+                    let events = FeedRows.events(20, of: nag, for: home.child, by: home.guardian, at: now)
+                    try await server.commit([events], in: home.id, stampedRows: 20)
+                }
+                server.clock.advance(by: .seconds(1))
+            }
+            var (legacy, exact) = (LegacySyncer(home.child, home.id), CursorSyncer(home.guardian, home.id))
+            var (page, last) = (try await legacy.poll(server), Timestamp.epoch)
+            while page.hasMore {
+                #expect(page.nags.count < 500 && page.serverTime.seconds > last.seconds)
+                // A second is never cut; beyond it a page holds half a megabyte and a row.
+                #expect(page.nags.count <= rows + FeedPage.entityBytes / 8_000 + rows)
+                last = page.serverTime
+                page = try await legacy.poll(server)
+            }
+            try await exact.catchUp(server)
+            for held in [legacy.held, exact.held] {
+                #expect(held.nags.count == rows * acts && held.events.count == (acts + 49) / 50 * 20)
+            }
+            #expect(exact.held.repeats == 0 && exact.refetches == 1 && legacy.faults.isEmpty && legacy.polls > 1)
+        }
+    }
+
+    @Test("a page there is no memory for is 503, and costs others nothing")
+    func noMemory() async throws {
+        let limits: @Sendable (inout Configuration) -> Void = { configuration in
+            configuration.answerMemory = 1 << 20
+            configuration.answerMemoryPerAddress = 1 << 20
+        }
+        try await TestServer.run(configure: limits) { server in
+            let home = try await server.family()
+            let other = try await server.family()
+            let nags = FeedRows.nags(
+                399, from: home.guardian, to: home.child, description: Self.longText, at: server.clock.now())
+            try await server.commit([nags], in: home.id, stampedRows: 399)
+            let path = "/api/v1/sync/events?family_id="
+            let refused = try await server.call("GET", path + "\(home.id)", as: home.guardian)
+            #expect(refused.status == 503 && refused.header("retry-after") == "1")
+            #expect(try await server.call("GET", path + "\(other.id)", as: other.guardian).status == 200)
+            #expect(try await server.call("GET", path + "\(home.id)", as: home.participant).status == 200)
+        }
+    }
+
     @Test("five hundred rows are a full page, four hundred and ninety-nine are not", arguments: [499, 500, 501])
     func edges(_ count: Int) async throws {
         try await TestServer.run { server in

@@ -55,12 +55,14 @@ enum FeedRows {
         """
     }
 
-    static func nags(_ count: Int, from creator: Person, to recipient: Person, at now: Timestamp) -> SQL {
+    static func nags(
+        _ count: Int, from creator: Person, to recipient: Person, description: String? = nil, at now: Timestamp
+    ) -> SQL {
         """
-        INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, status, created_at,
-                          cycle_started_at, sync_seq, sync_ts)
+        INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, description, status,
+                          created_at, cycle_started_at, sync_seq, sync_ts)
         SELECT family_id, gen_random_uuid(), \(creator.id), \(recipient.id), \(now + .hours(24)), 'meds', 'binary_check',
-               'open', \(now), \(now), seq, ts FROM tick, generate_series(1, \(count))
+               \(description), 'open', \(now), \(now), seq, ts FROM tick, generate_series(1, \(count))
         """
     }
 

@@ -16,6 +16,8 @@ import Testing
 /// database is.
 final class TestServer: Sendable {
     let port: UInt16
+    /// Where `/metrics` is.
+    let metricsPort: UInt16
     let clock: ManualClock
     let random: SeededRandomness
     let database: TestDatabase
@@ -56,7 +58,9 @@ final class TestServer: Sendable {
             let server = try await NagzServer(configuration, clock: clock, random: random)
             let database = try await TestDatabase(url: url)
             let test = TestServer(
-                port: try await server.listen(host: "127.0.0.1", port: 0), clock: clock, random: random,
+                port: try await server.listen(host: "127.0.0.1", port: 0),
+                metricsPort: try await server.listenForMetrics(host: "127.0.0.1", port: 0), clock: clock,
+                random: random,
                 database: database, log: log, routes: Set(server.routes))
             let outcome: Result<Void, any Error>
             do { outcome = .success(try await body(test)) } catch { outcome = .failure(error) }
@@ -84,10 +88,12 @@ final class TestServer: Sendable {
     }
 
     init(
-        port: UInt16, clock: ManualClock, random: SeededRandomness, database: TestDatabase, log: LogTap,
+        port: UInt16, metricsPort: UInt16, clock: ManualClock, random: SeededRandomness, database: TestDatabase,
+        log: LogTap,
         routes: Set<String>
     ) {
         self.port = port
+        self.metricsPort = metricsPort
         self.clock = clock
         self.random = random
         self.database = database
@@ -124,6 +130,12 @@ final class TestServer: Sendable {
         try await send(
             method, path, token: token ?? person.map(self.token), content: body?.bytes ?? [], headers, isDocumented,
             sourceLocation)
+    }
+
+    /// What Prometheus would read.
+    func metrics(_ path: String = "/metrics") async throws -> Reply {
+        try await RawClient.send(
+            Array("GET \(path) HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n".utf8), to: metricsPort)
     }
 
     /// Calls an operation of the contract with its types.

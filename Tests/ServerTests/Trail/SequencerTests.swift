@@ -171,7 +171,7 @@ struct SequencerTests {
             #expect(note == status.checkpoint)
             let ready = try await server.call(API.checkReadiness)
             #expect(ready.auditLog == "current")
-            let metrics = try await server.call("GET", "/metrics").text
+            let metrics = try await server.metrics().text
             #expect(metrics.contains("nagz_audit_alarm 0") && metrics.contains("nagz_audit_log_entries 1"))
             let synced = try await server.call(API.syncEvents, SyncQuery(familyID: family.id), as: family.guardian)
             #expect(synced.checkpoint == note)

@@ -4,40 +4,54 @@ import Reactor
 
 /// The figures a dashboard shows: rates over the last minute, curves over the last five.
 enum Dashboard {
-    static func figures(_ telemetry: Telemetry) -> MetricsResponse {
+    /// - Parameter counts: of the product; nil while there are none yet.
+    static func figures(_ telemetry: Telemetry, _ counts: ProductCounts.Counts?) -> MetricsResponse {
         let samples = telemetry.samples
         let steps = zip(samples, samples.dropFirst()).filter { $0.at < $1.at }.map { Step($0, $1) }
         // The newest step ends now and may be very short: the minute before it evens that out.
         let minute = samples.count > 1 ? Step(samples[max(0, samples.count - 14)], samples[samples.count - 1]) : nil
         let lag = telemetry.loops.map(\.lagNanoseconds.value).max() ?? 0
         let (sessions, waiting) = (sum(telemetry, \.sessions), sum(telemetry, \.waiting))
-        return MetricsResponse(metrics: [
-            figure(
-                "requests_per_second", "Requests", minute?.requestsPerSecond, "1/s",
-                curve: steps.map(\.requestsPerSecond)),
-            figure(
-                "failures", "Failed requests", minute?.failurePercent, "%", above: 1, curve: steps.map(\.failurePercent)
-            ),
-            figure(
-                "latency_p50", "Median latency", minute?.latency(0.5), "ms", above: 50,
-                curve: steps.map { $0.latency(0.5) }),
-            figure(
-                "latency_p99", "Slowest hundredth", minute?.latency(0.99), "ms", above: 500,
-                curve: steps.map { $0.latency(0.99) }),
-            figure(
-                "connections", "Open connections", Double(telemetry.connections), "",
-                curve: samples.map { Double($0.connections) }),
-            figure(
-                "connections_refused", "Refused connections", Double(telemetry.connectionsRefused.value), "", above: 0),
-            figure("database_sessions", "Database sessions", Double(sessions), "", below: 1),
-            figure("database_waiting", "Waiting for the database", Double(waiting), "", above: 50),
-            figure("loop_lag", "Event loop lag", Double(lag) / 1e6, "ms", above: 100),
-            figure(
-                "memory", "Memory", megabytes(ProcessFigures.residentOctets()), "MB", above: 1_024,
-                curve: samples.map { megabytes($0.residentOctets) }),
-            figure("processor", "Processor", minute?.processorPercent, "%", curve: steps.map(\.processorPercent)),
-            figure("uptime", "Up for", telemetry.uptime / .seconds(1), "s"),
-        ])
+        return MetricsResponse(
+            metrics: [
+                figure(
+                    "requests_per_second", "Requests", minute?.requestsPerSecond, "1/s",
+                    curve: steps.map(\.requestsPerSecond)),
+                figure(
+                    "failures", "Failed requests", minute?.failurePercent, "%", above: 1,
+                    curve: steps.map(\.failurePercent)
+                ),
+                figure(
+                    "latency_p50", "Median latency", minute?.latency(0.5), "ms", above: 50,
+                    curve: steps.map { $0.latency(0.5) }),
+                figure(
+                    "latency_p99", "Slowest hundredth", minute?.latency(0.99), "ms", above: 500,
+                    curve: steps.map { $0.latency(0.99) }),
+                figure(
+                    "connections", "Open connections", Double(telemetry.connections), "",
+                    curve: samples.map { Double($0.connections) }),
+                figure(
+                    "connections_refused", "Refused connections", Double(telemetry.connectionsRefused.value), "",
+                    above: 0),
+                figure("database_sessions", "Database sessions", Double(sessions), "", below: 1),
+                figure("database_waiting", "Waiting for the database", Double(waiting), "", above: 50),
+                figure("loop_lag", "Event loop lag", Double(lag) / 1e6, "ms", above: 100),
+                figure(
+                    "memory", "Memory", megabytes(ProcessFigures.residentOctets()), "MB", above: 1_024,
+                    curve: samples.map { megabytes($0.residentOctets) }),
+                figure("processor", "Processor", minute?.processorPercent, "%", curve: steps.map(\.processorPercent)),
+                figure("uptime", "Up for", telemetry.uptime / .seconds(1), "s"),
+            ] + (counts.map(product) ?? []))
+    }
+
+    private static func product(_ counts: ProductCounts.Counts) -> [Metric] {
+        [
+            figure("nags_open", "Open nags", Double(counts.openNags), ""),
+            figure("nags_completed", "Completed nags", Double(counts.completedNags), ""),
+            figure("nags_missed", "Missed nags", Double(counts.missedNags), ""),
+            figure("users", "Users", Double(counts.users), ""),
+            figure("families", "Families", Double(counts.families), ""),
+        ]
     }
 
     private static func figure(

@@ -1,18 +1,35 @@
 import Contract
 import HTTP
 
-/// The group `metrics` and its sibling for Prometheus: how the server is doing.
+/// The group `metrics`: how the server is doing, for the clients.
 enum MetricsRoutes {
-    static func register(in routes: RouteTable, _ telemetry: Telemetry, _ backend: Backend) {
-        routes.open(API.getMetrics) { _ in Dashboard.figures(telemetry) }
-        let clock = backend.clock
-        let head = backend.trailHead
-        routes.add(
-            Route(
-                API.getPrometheusMetrics.operation,
-                answer: .async { _ in
-                    let text = PrometheusText(telemetry, head, at: clock.now()).text
-                    return Response(.ok, .metrics, octets: Array(text.utf8))
-                }))
+    static func register(
+        in routes: RouteTable, _ telemetry: Telemetry, _ counts: ProductCounts, _ backend: Backend
+    ) {
+        routes.open(API.getMetrics) { _ in
+            Dashboard.figures(telemetry, await counts.current(backend.database))
+        }
+    }
+}
+
+/// `/metrics` for Prometheus, on a listener of its own: figures of the whole server are no business of its clients.
+enum MetricsListener {
+    /// Scrapes are few; whoever opens more connections waits for its own.
+    static var limits: Limits {
+        var limits = Limits()
+        limits.connections = 16
+        limits.connectionsPerAddress = 16
+        limits.body = 0
+        limits.idleTime = .seconds(15)
+        return limits
+    }
+
+    static func application(
+        _ telemetry: Telemetry, _ head: TrailHead, _ clock: any WallClock
+    ) throws -> Application {
+        let route = Route.immediate(.get, "/metrics") { _ in
+            Response(.ok, .metrics, octets: Array(PrometheusText(telemetry, head, at: clock.now()).text.utf8))
+        }
+        return Application(router: try Router([route]))
     }
 }

@@ -1,7 +1,9 @@
 import Contract
 import Domain
+import HTTP
 import JSON
 import Postgres
+import SQL
 
 /// The family feed: what changed, in commit order, losing nothing for clients of either contract.
 ///
@@ -19,17 +21,30 @@ final class Feed {
         let statement = SyncStatements.page(
             family, for: caller, standing: backend.access.standing(caller), from: request.start,
             withFacts: call.parameters.facts)
-        // Who comes from a place mostly gets a few rows. The rows have no name here: a named value would live on, half a
-        // megabyte of them, while the grant waits.
-        let page = try FeedPage(
-            request.start.isBeginning
-                ? await backend.database.query(statement) : await backend.database.read(statement),
-            family, request, at: call.now, checkpoint: backend.trailHead.now.note)
+        var memory: MemoryReservation?
+        let page = try await page(caller, statement, family, request, call.now, reserving: &memory)
         // What a legacy client gets it brings back; development tokens have no session to note it for.
         if request.isLegacy, !page.isGranted, let session = caller.sessionID {
             _ = try await backend.database.query(SyncStatements.grant(page.grant, to: session, in: family))
         }
         return page.json
+    }
+
+    /// Builds the page, for which memory is set aside first.
+    private func page(
+        _ caller: Caller, _ statement: SQL, _ family: FamilyID, _ request: FeedRequest, _ now: Timestamp,
+        reserving memory: inout MemoryReservation?
+    ) async throws -> FeedPage {
+        // Who comes from a place mostly gets a few rows. The rows end with this function: half a megabyte of them would live
+        // on while the grant waits.
+        let rows =
+            try await request.start.isBeginning
+            ? backend.database.query(statement) : backend.database.read(statement)
+        memory = backend.answerMemory.reserve(rows.memoryBytes, for: caller.context.remote)
+        guard memory != nil else {
+            throw APIError(.unavailable, "The server has no room for this answer now.", retryAfter: 1)
+        }
+        return try FeedPage(rows, family, request, at: now, checkpoint: backend.trailHead.now.note)
     }
 }
 

@@ -21,6 +21,9 @@ struct FeedPage {
         static let thirdMoment = 11
     }
 
+    /// Bytes of an entity's rows in a page: an entity with more is cut off as one with too many rows is.
+    static let entityBytes = 512 << 10
+
     /// What the session is handed with this page.
     let grant: GrantedPlace
     /// Whether it was handed that before.
@@ -41,9 +44,9 @@ struct FeedPage {
         let clock = gate.timestamp(Column.stamp)
         let isKnown = !gate.isNull(Column.firstMoment)
 
-        var entities = Self.entities(rows)
-        let cut = entities.filter { $0.count >= SyncStatements.pageSize }
-            .map { rows[$0.upperBound - 1].timestamp(Column.stamp) }.min()
+        let parts = Self.entities(rows).map { Self.fit($0, rows) }
+        var entities = parts.map(\.range)
+        let cut = parts.filter(\.isCut).map { rows[$0.range.upperBound - 1].timestamp(Column.stamp) }.min()
         var place = clock
         if let cut {
             // By cursor a page ends before the first stamp it may not hold whole, so that nothing comes twice.
@@ -81,6 +84,24 @@ struct FeedPage {
         }
         for entity in stride(from: 4, through: 1, by: -1) { starts[entity] = min(starts[entity], starts[entity + 1]) }
         return (1...4).map { starts[$0]..<starts[$0 + 1] }
+    }
+
+    /// An entity's rows as far as the page holds them, and whether there may be more.
+    ///
+    /// A page goes beyond the second it starts in, however large its rows are: a client that floors the time to the second
+    /// would get the same page for ever.
+    private static func fit(_ range: Range<Int>, _ rows: Rows) -> (range: Range<Int>, isCut: Bool) {
+        let whole = (range, range.count >= SyncStatements.pageSize)
+        guard rows.memoryBytes > entityBytes, let first = range.first else { return whole }
+        let firstSecond = rows[first].timestamp(Column.stamp).seconds
+        var bytes = 0
+        for index in range.dropLast() {
+            bytes += rows[index].byteCount
+            if bytes > entityBytes, rows[index].timestamp(Column.stamp).seconds > firstSecond {
+                return (first..<index + 1, true)
+            }
+        }
+        return whole
     }
 
     /// The rows of facts, which come last.

@@ -1,0 +1,26 @@
+extension Span where Element == UInt8 {
+    /// The value of the first `Origin` line that begins here behind a line end and before an empty line.
+    ///
+    /// For heads that are refused before all of their fields are read; nothing but CORS headers may depend on it.
+    func originLine() -> String? {
+        var start = 0
+        while let end = lineEnd(from: start) {
+            start = end + 1
+            let line = extracting(start..<(lineEnd(from: start) ?? count))
+            if line.isEmpty || line.equals("\r") { return nil }
+            guard line.count > 7, line.extracting(0..<7).equalsIgnoringCase("origin:") else { continue }
+            let value = line.extracting(7..<(line[line.count - 1] == .carriageReturn ? line.count - 1 : line.count))
+            return String(lossy: value.extracting(value.trimmed()))
+        }
+        return nil
+    }
+
+    private func lineEnd(from start: Int) -> Int? {
+        var index = start
+        while index < count {
+            if self[index] == UInt8(ascii: "\n") { return index }
+            index += 1
+        }
+        return nil
+    }
+}

@@ -1,0 +1,52 @@
+import Glibc
+import Reactor
+import Server
+
+/// Where `nagz serve` answers `/metrics`: `--metrics ADDRESS:PORT`, `--metrics off`, or on loopback.
+struct MetricsOption {
+    static let defaultPort: UInt16 = 9_890
+
+    private var host = "127.0.0.1"
+    private var port = defaultPort
+    private var isOff = false
+    /// Asked for by name: then it must be had.
+    private var isRequired = false
+
+    init(_ arguments: inout Arguments) throws {
+        guard let text = try arguments.value("--metrics") else { return }
+        isRequired = true
+        guard text != "off" else {
+            isOff = true
+            return
+        }
+        guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
+            let port = UInt16(text[text.index(after: colon)...])
+        else {
+            throw Stop(.usage, "--metrics takes ADDRESS:PORT, such as 127.0.0.1:\(Self.defaultPort), or off")
+        }
+        // An IPv6 address stands in brackets.
+        host =
+            text[..<colon].trimmingPrefix("[").hasSuffix("]")
+            ? String(text[..<colon].dropFirst().dropLast()) : String(text[..<colon])
+        self.port = port
+    }
+
+    /// Starts the listener.
+    /// - Returns: a line that says where it is, or why it is not.
+    func listen(_ server: NagzServer) async throws -> String {
+        guard !isOff else { return "metrics are off" }
+        do throws(SystemError) {
+            let port = try await server.listenForMetrics(host: host, port: port)
+            return "metrics at http://\(host.contains(":") ? "[\(host)]" : host):\(port)/metrics"
+        } catch {
+            let isTaken = error.number == EADDRINUSE
+            guard isRequired else {
+                return
+                    "no metrics: \(isTaken ? "port \(port) is taken" : "\(error)"); --metrics ADDRESS:PORT chooses another"
+            }
+            throw isTaken
+                ? Stop(.portTaken, "port \(port) is taken: pass another to --metrics, or --metrics off")
+                : Stop(.configuration, "cannot listen for metrics on \(host) port \(port): \(error)")
+        }
+    }
+}

@@ -1,0 +1,75 @@
+import Testing
+
+@testable import HTTP
+
+private func network(_ host: String) throws -> RemoteAddress.Network { try #require(RemoteAddress(host: host)).network }
+
+@Suite("Memory budgets and connection limits")
+struct MemoryBudgetTests {
+    private let budget = MemoryBudget(limit: 1_600, limitPerAddress: 600, small: 50)
+
+    @Test("one address cannot take what is there for all")
+    func byAddress() throws {
+        let (own, other) = (try network("192.0.2.1"), try network("192.0.2.2"))
+        let first = budget.reserve(500, for: own)
+        let second = budget.reserve(101, for: own)
+        let third = budget.reserve(600, for: other)
+        let granted = [first != nil, second != nil, third != nil]
+        #expect(granted == [true, false, true] && budget.reservedBytes == 1_100)
+    }
+
+    @Test("an IPv6 /64 is one address")
+    func sixtyFour() throws {
+        let first = budget.reserve(500, for: try network("2001:db8::1"))
+        let second = budget.reserve(500, for: try network("2001:db8::ffff:1"))
+        let third = budget.reserve(500, for: try network("2001:db8:0:1::1"))
+        let granted = [first != nil, second != nil, third != nil]
+        #expect(granted == [true, false, true])
+    }
+
+    @Test("however many addresses there are, the last sixteenth is for small ones")
+    func small() throws {
+        let all = budget.reserve(1_500, for: nil)
+        let large = budget.reserve(51, for: nil)
+        let first = budget.reserve(50, for: nil)
+        let second = budget.reserve(50, for: nil)
+        let third = budget.reserve(1, for: nil)
+        let granted = [all != nil, large != nil, first != nil, second != nil, third != nil]
+        #expect(granted == [true, false, true, true, false])
+    }
+
+    @Test("a reservation grows as far as there is room, shrinks always, and ends with its owner")
+    func resizing() throws {
+        let own = try network("192.0.2.1")
+        do {
+            guard var held = budget.reserve(100, for: own) else { throw HTTPFault.memoryTaken }
+            let resized = [held.resize(to: 600), held.resize(to: 601), held.resize(to: 10)]
+            #expect(resized == [true, false, true] && budget.reservedBytes == 10)
+            _ = consume held
+        }
+        #expect(budget.reservedBytes == 0)
+        let again = budget.reserve(600, for: own) != nil
+        #expect(again)
+    }
+
+    @Test("an address has at most twice as many connections as are free, so others always find room")
+    func connections() throws {
+        var limits = Limits()
+        limits.connections = 90
+        limits.connectionsPerAddress = 80
+        let census = ConnectionCensus(limits: limits)
+        func connect(_ network: RemoteAddress.Network) -> Int { (0..<100).count { _ in census.admit(network) } }
+        let counts = try (1...4).map { connect(try network("192.0.2.\($0)")) }
+        #expect(counts == [60, 20, 7, 2])
+        for _ in 0..<60 { census.release(try network("192.0.2.1")) }
+        #expect(connect(try network("192.0.2.9")) == 41)
+    }
+
+    @Test("by default one address cannot have all connections")
+    func defaults() {
+        let limits = Limits()
+        #expect(limits.connectionsPerAddress < limits.connections)
+        #expect(limits.requestMemoryPerAddress < limits.requestMemory)
+        #expect(limits.answerMemoryPerAddress < limits.answerMemory)
+    }
+}

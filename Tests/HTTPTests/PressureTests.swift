@@ -1,0 +1,198 @@
+import Glibc
+import Testing
+
+@testable import HTTP
+
+/// Clients that mean harm, from addresses of their own, and others that only want to be served.
+@Suite("Under pressure", .serialized, .timeLimit(.minutes(2)))
+struct PressureTests {
+    private static let page = [UInt8](repeating: 0x78, count: 6_100_000)
+
+    private func application() throws -> Application {
+        let routes: [Route] = [
+            Route(.post, "/write") { .text(.ok, "\($0.body.count)") },
+            Route(.get, "/page") { _ in Response(.ok, .text, octets: Self.page) },
+            Route(.get, "/stream") { _ in
+                Response(
+                    .ok, .text,
+                    body: .stream { writer in
+                        for _ in 0..<100 { try await writer.write([UInt8](repeating: 0x78, count: 100_000)) }
+                    })
+            },
+            .immediate(.get, "/small") { _ in Response(.ok, .text, octets: [UInt8](repeating: 0x78, count: 4_000)) },
+        ]
+        return Application(router: try Router(routes), compressesFrom: nil)
+    }
+
+    private func post(_ announced: Int, sending count: Int) -> String {
+        "POST /write HTTP/1.1\r\nHost: a\r\nContent-Length: \(announced)\r\n\r\n" + String(repeating: "x", count: count)
+    }
+
+    private func chunked(_ count: Int) -> String {
+        "POST /write HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+            + String(repeating: "100\r\n" + String(repeating: "x", count: 256) + "\r\n", count: count / 256)
+    }
+
+    /// How many of 88 writes of an address succeed.
+    private func writes(_ size: Int, from host: UInt32, _ port: UInt16) async -> Int {
+        var succeeded = 0
+        for _ in 0..<88 {
+            let client = Client(port: port, from: host)
+            client.send(post(size, sending: size))
+            client.endSending()
+            if answers(in: await client.receiveAll()).map(\.text) == ["\(size)"] { succeeded += 1 }
+        }
+        return succeeded
+    }
+
+    @Test("one address that announces much and drips stops nobody else's writes", arguments: [1, 2])
+    func drip(_ loops: Int) async throws {
+        // An eighth of what a server has by default.
+        var limits = Limits()
+        limits.requestMemory /= 8
+        limits.requestMemoryPerAddress /= 8
+        try await withServer(try application(), limits: limits, loops: loops) { _, port in
+            let attackers = (0..<256).map { index in
+                let client = Client(port: port, from: 66)
+                client.send(index % 2 == 0 ? post(131_000, sending: 130_999) : chunked(131_072))
+                return client
+            }
+            #expect(await writes(2_000, from: 2, port) == 88)
+            #expect(await writes(100_000, from: 3, port) == 88, "large ones too")
+            for client in attackers { client.send("x") }
+            #expect(await writes(2_000, from: 66, port) == 88, "nor its own small ones")
+        }
+    }
+
+    @Test("many addresses that drip together stop no small writes")
+    func manyAddresses() async throws {
+        var limits = Limits()
+        limits.requestMemory = 4 << 20
+        limits.requestMemoryPerAddress = 1 << 20
+        try await withServer(try application(), limits: limits) { _, port in
+            let attackers = (0..<64).map { index in
+                let client = Client(port: port, from: UInt32(100 + index % 16))
+                client.send(post(200_000, sending: 199_999))
+                return client
+            }
+            #expect(await writes(2_000, from: 2, port) == 88)
+            withExtendedLifetime(attackers) {}
+        }
+    }
+
+    @Test("what a proxy sends counts for the client it names, and for the /64 of an IPv6 client")
+    func behindProxy() async throws {
+        var limits = Limits()
+        limits.requestMemoryPerAddress = 100_000
+        let gate = Gate()
+        let route = Route(.post, "/hold") { request in
+            await gate.pass()
+            return .text(.ok, "\(request.body.count)")
+        }
+        let application = Application(
+            router: try Router([route]), proxies: try TrustedProxies(["127.0.0.1"]))
+        func head(_ client: String) -> String {
+            "POST /hold HTTP/1.1\r\nHost: a\r\nX-Forwarded-For: \(client)\r\nContent-Length: 90000\r\n\r\n"
+        }
+        try await withServer(application, limits: limits) { _, port in
+            func send(_ client: String) async -> Client {
+                let socket = Client(port: port)
+                socket.send(head(client))
+                socket.send([UInt8](repeating: 0x78, count: 90_000))
+                return socket
+            }
+            let holder = await send("2001:db8::1")
+            await gate.arrived()
+            let neighbour = answers(in: await (await send("2001:db8::2")).receiveAll())
+            #expect(neighbour.map(\.status) == [503] && neighbour.first?["retry-after"] == "1")
+            let other = await send("2001:db8:0:1::1")
+            await gate.open()
+            for client in [holder, other] {
+                client.endSending()
+                #expect(answers(in: await client.receiveAll()).map(\.text) == ["90000"])
+            }
+        }
+    }
+
+    @Test("slow readers of a large page cost what the limits say, and keep nobody else from it", arguments: [1, 2])
+    func slowReaders(_ loops: Int) async throws {
+        let limits = Limits()
+        try await withServer(try application(), loops: loops) { server, port in
+            var statuses: [Int] = []
+            var readers: [Client] = []
+            for _ in 0..<100 {
+                let client = Client(port: port, from: 66, receiveBuffer: 4_096)
+                client.send("GET /page HTTP/1.1\r\nHost: a\r\n\r\n")
+                let head = await client.receive(until: "\r\n\r\n")
+                let status = String(decoding: head.prefix(12), as: UTF8.self).suffix(3)
+                statuses.append(Int(status) ?? 0)
+                if status == "503" { #expect(String(decoding: head, as: UTF8.self).contains("retry-after: 1\r\n")) }
+                readers.append(client)
+                #expect(server.answerMemory.reservedBytes <= limits.answerMemoryPerAddress)
+            }
+            let admitted = limits.answerMemoryPerAddress / Self.page.count
+            #expect(statuses.count { $0 == 200 } == admitted && statuses.count { $0 == 503 } == 100 - admitted)
+            let other = Client(port: port, from: 2)
+            other.send("GET /page HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            #expect(answers(in: await other.receiveAll()).first?.body.count == Self.page.count)
+            withExtendedLifetime(readers) {}
+            readers = []
+            await server.drain(within: .zero)
+            #expect(server.answerMemory.reservedBytes == 0)
+        }
+    }
+
+    @Test("refused a large answer, a connection goes on; HEAD and half-close cost nothing")
+    func refusedAnswer() async throws {
+        var limits = Limits()
+        limits.answerMemoryPerAddress = 1 << 20
+        try await withServer(try application(), limits: limits) { server, port in
+            let client = Client(port: port)
+            client.send("GET /page HTTP/1.1\r\nHost: a\r\n\r\nHEAD /page HTTP/1.1\r\nHost: a\r\n\r\n")
+            client.send("GET /small HTTP/1.1\r\nHost: a\r\n\r\n")
+            client.endSending()
+            let all = answers(in: await client.receiveAll(), heads: [1])
+            #expect(all.map(\.status) == [503, 200, 200] && all.last?.body.count == 4_000)
+            #expect(server.answerMemory.reservedBytes == 0)
+        }
+    }
+
+    @Test("a stream reserves its buffer, and no more streams run than there is memory for")
+    func streams() async throws {
+        var limits = Limits()
+        limits.answerMemoryPerAddress = 3 * limits.writeBuffer + 200_000
+        try await withServer(try application(), limits: limits) { server, port in
+            var readers: [Client] = []
+            var statuses: [Substring] = []
+            for _ in 0..<5 {
+                let client = Client(port: port, receiveBuffer: 4_096)
+                client.send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
+                statuses.append(
+                    String(decoding: await client.receive(until: "\r\n\r\n"), as: UTF8.self).prefix(12).suffix(3))
+                readers.append(client)
+            }
+            #expect(statuses == ["200", "200", "200", "503", "503"])
+            #expect(server.answerMemory.reservedBytes <= limits.answerMemoryPerAddress)
+            withExtendedLifetime(readers) {}
+        }
+    }
+
+    @Test("a pipeline whose answers nobody reads is not read on")
+    func pipeline() async throws {
+        try await withServer(try application()) { server, port in
+            let client = Client(port: port, receiveBuffer: 4_096)
+            // Non-blocking: the kernel's buffers fill once the server stops reading.
+            _ = fcntl(client.descriptor, F_SETFL, O_NONBLOCK)
+            let wire = [UInt8](String(repeating: "GET /small HTTP/1.1\r\nHost: a\r\n\r\n", count: 10_000).utf8)
+            for _ in 0..<200 where send(client.descriptor, wire, wire.count, Int32(MSG_NOSIGNAL)) < 0 {
+                #expect(errno == EAGAIN)
+                break
+            }
+            let other = Client(port: port, from: 2)
+            other.send("GET /small HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            #expect(answers(in: await other.receiveAll()).first?.body.count == 4_000)
+            #expect(server.answerMemory.reservedBytes < 64 << 10)
+            withExtendedLifetime(client) {}
+        }
+    }
+}
