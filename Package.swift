@@ -99,7 +99,7 @@ let package = Package(
                 "FamilyHistories", "SeededNumbers",
             ],
             swiftSettings: common),
-        .testTarget(name: "ArchitectureTests", swiftSettings: common),
+        .testTarget(name: "ArchitectureTests", dependencies: ["Audit"], swiftSettings: common),
         .testTarget(
             name: "ServerTests",
             dependencies: [

@@ -16,7 +16,7 @@ struct Nagz {
                nagz seed demo [--if-empty]
                nagz seed bench [--families N] [--out FOLDER]
                nagz device COMMAND [OPTION…]    a phone's half: nagz device --help
-               nagz audit    verify|export|witness|keys|accept|prune|erase …   (nagz audit --help)
+               nagz audit    verify|reconcile|export|witness|keys|accept|prune|erase …   (nagz audit --help)
                nagz admin    create|list|revoke|purge …                 (nagz admin --help)
                nagz routes
                nagz --version | --help
@@ -79,9 +79,9 @@ struct Nagz {
 struct Stop: Error {
     /// The numbers of sysexits.h that fit.
     enum Code: Int32 {
-        /// `nagz audit verify`, `witness`: the trail was tampered with.
+        /// `nagz audit verify`, `witness`: the trail was tampered with; `reconcile`: the database is not what it tells.
         case tampered = 1
-        /// `nagz audit verify`, `witness` and `export`: it cannot be said that it was not.
+        /// `nagz audit verify`, `reconcile`, `witness` and `export`: it cannot be said that it was not.
         case incomplete = 2
         case usage = 64
         case notApplied = 65

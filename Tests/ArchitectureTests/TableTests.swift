@@ -23,7 +23,7 @@ struct TableTests {
         "pin_attempts": Ownership(writers: ["Auth"]),
         "known_addresses": Ownership(writers: ["Auth"]),
         "idempotency_keys": Ownership(writers: ["Ledger"]),
-        "families": Ownership(writers: ["Families"], readers: ["Access", "AI", "Audit", "Nags"]),
+        "families": Ownership(writers: ["Families"], readers: ["Access", "AI", "Audit", "Nags", "Trail"]),
         // The row is born with its family; nobody but the ledger moves it.
         "family_clock": Ownership(
             writers: ["Ledger", "Families"],
@@ -36,21 +36,21 @@ struct TableTests {
         "child_credentials": Ownership(writers: ["Families"]),
         "child_settings": Ownership(writers: ["Families"], readers: ["AI", "Nags"]),
         // Made with a membership, suspended for safety.
-        "relationships": Ownership(writers: ["Families", "Safety"]),
-        "consents": Ownership(writers: ["Consents"]),
+        "relationships": Ownership(writers: ["Families", "Safety"], readers: ["Trail"]),
+        "consents": Ownership(writers: ["Consents"], readers: ["Trail"]),
         "preferences": Ownership(writers: ["Preferences"], readers: ["AI", "Gamification"]),
-        "policies": Ownership(writers: ["Families"], readers: ["AI", "Gamification", "Nags"]),
+        "policies": Ownership(writers: ["Families"], readers: ["AI", "Gamification", "Nags", "Trail"]),
         "policy_approvals": Ownership(writers: ["Families"]),
         "sync_grants": Ownership(writers: ["Sync"]),
-        "nags": Ownership(writers: ["Nags"], readers: ["AI", "Gamification", "Reports", "Sync"]),
+        "nags": Ownership(writers: ["Nags"], readers: ["AI", "Gamification", "Reports", "Sync", "Trail"]),
         "nag_events": Ownership(writers: ["Nags"], readers: ["AI", "Sync"]),
         "excuses": Ownership(writers: ["Nags"], readers: ["AI", "Reports"]),
         "inputs": Ownership(writers: ["Ingestion"]),
         "enrichments": Ownership(writers: ["Ingestion"]),
         "ai_mediation_events": Ownership(writers: ["AI"], readers: ["Sync"]),
-        "gamification_events": Ownership(writers: ["Gamification"], readers: ["Sync"]),
-        "member_totals": Ownership(writers: ["Gamification"], readers: ["AI"]),
-        "badges": Ownership(writers: ["Gamification"]),
+        "gamification_events": Ownership(writers: ["Gamification"], readers: ["Sync", "Trail"]),
+        "member_totals": Ownership(writers: ["Gamification"], readers: ["AI", "Trail"]),
+        "badges": Ownership(writers: ["Gamification"], readers: ["Trail"]),
         "incentive_rules": Ownership(writers: ["Gamification"]),
         "incentive_events": Ownership(writers: ["Gamification"]),
         "blocks": Ownership(writers: ["Safety"]),
@@ -68,7 +68,7 @@ struct TableTests {
         "audit_key": Ownership(writers: ["Trail"]),
         "audit_prune": Ownership(writers: ["Trail"], readers: ["Audit"]),
         "audit_subject_key": Ownership(writers: ["Trail"], readers: ["Audit"]),
-        "admins": Ownership(writers: ["Admins"], readers: ["Access", "Audit", "Auth"]),
+        "admins": Ownership(writers: ["Admins"], readers: ["Access", "Audit", "Auth", "Trail"]),
     ]
 
     /// Tables of features that are not built yet.

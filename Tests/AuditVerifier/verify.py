@@ -202,6 +202,7 @@ class Chain:
         self.at = None
         self.placed, self.placed_hash, self.pending = cut, head, False
         self.missing, self.erasures = {}, set()
+        self.clocked = False
 
 
 class Verifier:
@@ -210,6 +211,7 @@ class Verifier:
         self.header, self.chains, self.tree = None, {}, Tree()
         self.nodes, self.levels = {}, [[] for _ in range(8)]
         self.newest, self.untrusted, self.ended, self.entries = None, False, False, 0
+        self.with_clocks = False
         self.witnessed, self.shown, self.proven = {}, set(), set()
 
     @property
@@ -355,8 +357,16 @@ class Verifier:
             raise Tampered(f"the log of {seen.size} entries a witness saw is not the beginning of this one")
         self.shown.add(seen.size)
 
+    def on_clock(self, clock):
+        chain = self.chains.get(clock["family_id"], Chain())
+        if clock["n"] != chain.number or bytes.fromhex(clock["head"]) != chain.head:
+            raise Tampered(f"family {clock['family_id']}: the clock stands at {clock['n']}, the chain ends at {chain.number}"
+                           " or with another hash")
+        chain.clocked = True
+
     def on_end(self, end):
         self.ended = end["entries"] <= self.entries
+        self.with_clocks = end.get("clocks") is not None
 
     def finish(self):
         if self.header is None:
@@ -369,6 +379,9 @@ class Verifier:
             raise Incomplete("the export is cut off")
         if self.untrusted:
             raise Tampered("the checkpoint is not signed by a key you trust")
+        for family, chain in sorted(self.chains.items()):
+            if self.with_clocks and not chain.clocked:
+                raise Tampered(f"family {family}: there are entries of a family that has no clock")
         if self.newest is None:
             raise Incomplete("there is no checkpoint")
         if self.of_one is None and self.tree.size != self.newest.size:

@@ -16,8 +16,10 @@ public enum ExportRecord: Sendable {
     case inclusion(LogLeafPlace, size: Int64, path: [[UInt8]])
     /// That the log of the old size is the beginning of that of the new one.
     case consistency(old: Int64, new: Int64, path: [[UInt8]])
-    /// The last line.
-    case end(entries: Int64)
+    /// Where the family's clock stood when the last of its entries was read.
+    case clock(FamilyID, number: Int64, head: [UInt8])
+    /// The last line. How many clocks were given; nil in exports without them.
+    case end(entries: Int64, clocks: Int64?)
 
     /// What an export is of.
     public struct Header: Hashable, Sendable {
@@ -66,6 +68,8 @@ public struct TrailFinding: Error, Hashable, Sendable, CustomStringConvertible {
         case unreadableBody
         case erasedWithoutRecord
         case missingEntry
+        case clockDiffers(clock: Int64, chain: Int64)
+        case noClock
         case leafDiffers
         case outOfPlace(expected: Int64)
         case neverSequenced
@@ -108,6 +112,8 @@ public struct TrailFinding: Error, Hashable, Sendable, CustomStringConvertible {
         case .unreadableBody: "unreadable_body"
         case .erasedWithoutRecord: "erased_without_record"
         case .missingEntry: "missing_entry"
+        case .clockDiffers: "clock_differs"
+        case .noClock: "no_clock"
         case .leafDiffers: "leaf_differs"
         case .outOfPlace: "out_of_place"
         case .neverSequenced: "never_sequenced"
@@ -146,6 +152,11 @@ public struct TrailFinding: Error, Hashable, Sendable, CustomStringConvertible {
         case .unreadableBody: "the body was changed, or its key is gone"
         case .erasedWithoutRecord: "the body is gone and no record of an erasure says why"
         case .missingEntry: "the log has the entry, the trail does not"
+        case .clockDiffers(let clock, let chain):
+            clock == chain
+                ? "the family's clock does not carry the hash of its newest entry"
+                : "the family's clock stands at \(clock), its newest entry is \(chain)"
+        case .noClock: "there are entries of a family that has no clock"
         case .leafDiffers: "the entry is not the one the log has"
         case .outOfPlace(let expected): "it stands where log position \(expected) belongs"
         case .neverSequenced: "the entry never came into the log"

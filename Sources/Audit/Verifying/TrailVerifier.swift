@@ -43,6 +43,8 @@ public struct TrailVerifier {
     private var newestTime = Timestamp(microseconds: .min)
     private var consistent: Set<Int64> = []
     private var isAtEnd = false
+    /// Whether the export gives the clock of every family that has one.
+    private var haveClocks = false
     /// Whether the latest checkpoint is signed by nobody who is trusted.
     private var isUntrusted = false
     /// Witnessed checkpoints by size; filled with the header, when the keys are known.
@@ -61,6 +63,7 @@ public struct TrailVerifier {
         var gone: [Pseudonym: Int64] = [:]
         var unreadable: [Pseudonym: Int64] = [:]
         var erasures: Set<Pseudonym> = []
+        var hasClock = false
 
         /// Takes the next entry of the family.
         mutating func take(_ prepared: PreparedEntry) throws(TrailFinding) {
@@ -116,8 +119,10 @@ public struct TrailVerifier {
         case .checkpoint(let note): try check(checkpoint: note)
         case .inclusion(let place, let size, let path): try check(place, size, path)
         case .consistency(let old, let new, let path): try check(old, new, path)
-        case .end(let count):
+        case .clock(let family, let number, let head): try check(clock: family, number, head)
+        case .end(let count, let clocks):
             isAtEnd = count <= entries
+            haveClocks = clocks != nil
         }
     }
 
@@ -173,6 +178,16 @@ public struct TrailVerifier {
             throw TrailFinding(.futureEntry, family: entry.family, number: entry.number)
         }
         entries += 1
+    }
+
+    /// The clock counts the entries of its family and carries the hash of the newest.
+    private mutating func check(clock family: FamilyID, _ number: Int64, _ head: [UInt8]) throws(TrailFinding) {
+        let last = chains[family]?.verifier.lastNumber ?? 0
+        guard number == last, head == chains[family]?.verifier.head ?? AuditEntry.genesis else {
+            throw TrailFinding(
+                .clockDiffers(clock: number, chain: last), family: family, number: min(number, last) + 1)
+        }
+        chains[family]?.hasClock = true
     }
 
     private mutating func check(_ place: LogLeafPlace) throws(TrailFinding) {
@@ -291,6 +306,9 @@ public struct TrailVerifier {
         if let finding = goneWithoutRecord() { return .tampered(finding) }
         guard isAtEnd else { return .incomplete("the export is cut off: its last line is missing") }
         if isUntrusted { return .tampered(TrailFinding(.untrustedCheckpoint)) }
+        if haveClocks, let family = chains.filter({ !$0.value.hasClock }).keys.min() {
+            return .tampered(TrailFinding(.noClock, family: family))
+        }
         guard let newest else { return .incomplete("there is no checkpoint: nothing is proven against a key") }
         if header.family == nil, treeSize != newest.size {
             return .tampered(TrailFinding(.unsignedTail(size: newest.size), position: newest.size))

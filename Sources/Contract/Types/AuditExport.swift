@@ -11,7 +11,10 @@ public enum AuditExportLine: Sendable, Hashable {
     case checkpoint(note: String)
     case inclusion(Place, size: Int, path: [HexDigest])
     case consistency(ConsistencyProof)
-    case end(entries: Int)
+    /// Where a family's clock stands: the number of its newest entry, and that entry's hash.
+    case clock(FamilyID, n: Int, head: HexDigest)
+    /// The last line. `clocks` says how many clocks there are; nil in exports of servers that gave none.
+    case end(entries: Int, clocks: Int?)
     /// A line that a later version may have and this one need not know.
     case other
 
@@ -130,8 +133,10 @@ extension AuditExportLine: WireInput {
             self = .inclusion(proof.place, size: proof.size, path: proof.path)
         } else if let proof: ConsistencyProof = try fields.optional("consistency") {
             self = .consistency(proof)
+        } else if let clock: Clock = try fields.optional("clock") {
+            self = .clock(clock.family, n: clock.n, head: clock.head)
         } else if let end: End = try fields.optional("end") {
-            self = .end(entries: end.entries)
+            self = .end(entries: end.entries, clocks: end.clocks)
         } else {
             self = .other
         }
@@ -164,9 +169,24 @@ extension AuditExportLine: WireInput {
         }
     }
 
+    private struct Clock: WireInput {
+        let family: FamilyID
+        let n: Int
+        let head: HexDigest
+        init(_ fields: FieldReader) throws(InvalidInput) {
+            family = try fields.required("family_id")
+            n = try fields.required("n")
+            head = try fields.required("head")
+        }
+    }
+
     private struct End: WireInput {
         let entries: Int
-        init(_ fields: FieldReader) throws(InvalidInput) { entries = try fields.required("entries") }
+        let clocks: Int?
+        init(_ fields: FieldReader) throws(InvalidInput) {
+            entries = try fields.required("entries")
+            clocks = try fields.optional("clocks")
+        }
     }
 }
 
@@ -243,9 +263,19 @@ extension AuditExportLine: WireOutput {
                     json.field("path", path)
                 }
             case .consistency(let proof): json.field("consistency", proof)
-            case .end(let entries):
+            case .clock(let family, let n, let head):
+                json.key("clock")
+                json.object { json in
+                    json.field("family_id", family)
+                    json.field("n", n)
+                    json.field("head", head)
+                }
+            case .end(let entries, let clocks):
                 json.key("end")
-                json.object { $0.field("entries", entries) }
+                json.object { json in
+                    json.field("entries", entries)
+                    if let clocks { json.field("clocks", clocks) }
+                }
             case .other: break
             }
         }

@@ -25,7 +25,8 @@ extension ExportRecord {
             self = .inclusion(LogLeafPlace(place), size: Int64(size), path: path.map(\.bytes))
         case .consistency(let proof):
             self = .consistency(old: Int64(proof.old), new: Int64(proof.new), path: proof.path.map(\.bytes))
-        case .end(let entries): self = .end(entries: Int64(entries))
+        case .clock(let family, let n, let head): self = .clock(family, number: Int64(n), head: head.bytes)
+        case .end(let entries, let clocks): self = .end(entries: Int64(entries), clocks: clocks.map { Int64($0) })
         case .other: return nil
         }
     }

@@ -23,8 +23,13 @@ enum ExportStatements {
         """
     }
 
+    /// The number of a family's newest entry, and where its clock stands at that moment; null where it has none.
     static func newestNumber(of family: FamilyID) -> SQL {
-        "SELECT coalesce((SELECT n FROM audit_entry WHERE family_id = \(family) ORDER BY n DESC LIMIT 1), 0) AS n"
+        """
+        SELECT coalesce((SELECT n FROM audit_entry WHERE family_id = \(family) ORDER BY n DESC LIMIT 1), 0) AS n,
+               c.seq, c.head
+        FROM (SELECT) one LEFT JOIN family_clock c ON c.family_id = \(family)
+        """
     }
 
     /// The newest place of a family in the log of that size.
@@ -46,19 +51,45 @@ enum ExportStatements {
         """
     }
 
-    /// Entries of all families that are not in the log of that size.
-    static func unplaced(size: Int64) -> SQL {
-        """
-        SELECT \(columns), NULL::bigint AS position FROM family_clock c
-        CROSS JOIN LATERAL (
-            SELECT coalesce((SELECT l.n FROM audit_leaf l WHERE l.family_id = c.family_id AND l.position < \(size)
-                             ORDER BY l.n DESC LIMIT 1), 0) AS last
-        ) l
-        CROSS JOIN LATERAL (
-            SELECT * FROM audit_entry e WHERE e.family_id = c.family_id AND e.n > l.last ORDER BY e.n LIMIT 512
-        ) e \(bodies)
-        ORDER BY e.family_id, e.n LIMIT 8192
-        """
+    /// Families that share a page of `unplaced`.
+    static let unplacedFamilies = 32
+    /// Entries of one family in it.
+    static let unplacedEntries = 512
+
+    /// Where the clocks of the next families stand, and their entries that are not in the log of that size: also of families
+    /// that have entries and no clock (`clock` is null), and also entries whose numbers no clock ever gave out. A family
+    /// without such entries has one row.
+    /// - Parameter last: the family to go on behind; nil from the beginning.
+    static func unplaced(behind last: FamilyID?, size: Int64) -> SQL {
+        let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"
+        return """
+            WITH RECURSIVE written (family_id) AS (
+                (SELECT family_id FROM audit_entry WHERE \(isNext) ORDER BY family_id LIMIT 1)
+                UNION ALL
+                SELECT (SELECT e.family_id FROM audit_entry e WHERE e.family_id > w.family_id
+                        ORDER BY e.family_id LIMIT 1)
+                FROM written w WHERE w.family_id IS NOT NULL
+            ), family AS (
+                (SELECT family_id FROM written WHERE family_id IS NOT NULL LIMIT \(unplacedFamilies))
+                UNION
+                (SELECT family_id FROM family_clock WHERE \(isNext) ORDER BY family_id LIMIT \(unplacedFamilies))
+                ORDER BY family_id LIMIT \(unplacedFamilies)
+            )
+            SELECT f.family_id AS clock_family, c.seq AS clock, c.head, \(columns), NULL::bigint AS position
+            FROM family f
+            LEFT JOIN family_clock c ON c.family_id = f.family_id
+            CROSS JOIN LATERAL (
+                SELECT coalesce((SELECT l.n FROM audit_leaf l WHERE l.family_id = f.family_id AND l.position < \(size)
+                                 ORDER BY l.n DESC LIMIT 1), 0) AS last
+            ) l
+            LEFT JOIN LATERAL (
+                (SELECT * FROM audit_entry e WHERE e.family_id = f.family_id AND e.n <= 0 ORDER BY e.n LIMIT 1)
+                UNION ALL
+                (SELECT * FROM audit_entry e WHERE e.family_id = f.family_id AND e.n > l.last
+                 ORDER BY e.n LIMIT \(unplacedEntries))
+            ) e ON true \(bodies)
+            ORDER BY f.family_id, e.n
+            """
     }
 
     /// The newest checkpoint of each size in a stretch.

@@ -33,14 +33,17 @@ struct TrailExport {
         let newest = try await reader.newestCheckpoint()
         let size = newest?.checkpoint.size ?? 0
         if after == nil { try await give(try await beginning(of: family, origin, now)) }
-        let count: Int
+        var count: (entries: Int, clocks: Int)
         if let family {
-            count = try await chain(of: family, after: after ?? 0, size: size, newest?.note, give)
+            // Numbers begin with 1; whatever else there is belongs to what is checked.
+            count = try await chain(of: family, after: after ?? .min, size: size, newest?.note, give)
         } else {
-            count = try await log(after: min(after ?? -1, size - 1), size: size, give)
+            count = (try await log(after: min(after ?? -1, size - 1), size: size, give), 0)
+            let rest = try await unplaced(size: size, give)
+            count = (count.entries + rest.entries, rest.clocks)
             if let newest { try await give([.checkpoint(note: newest.note)]) }
         }
-        try await give([.end(entries: count)])
+        try await give([.end(entries: count.entries, clocks: count.clocks)])
     }
 
     private func beginning(of family: FamilyID?, _ origin: String, _ now: Timestamp) async throws -> [AuditExportLine] {
@@ -59,8 +62,10 @@ struct TrailExport {
     private func chain(
         of family: FamilyID, after: Int64, size: Int64, _ note: String?,
         _ give: ([AuditExportLine]) async throws -> Void
-    ) async throws -> Int {
-        let last: Int64 = try await queries.query(ExportStatements.newestNumber(of: family)).one()["n"]
+    ) async throws -> (entries: Int, clocks: Int) {
+        let newest = try await queries.query(ExportStatements.newestNumber(of: family)).one()
+        let last: Int64 = try newest["n"]
+        let clock = try clock(family, newest["seq"], newest["head"])
         var (number, count) = (after, 0)
         while number < last {
             let rows = try await queries.query(
@@ -70,7 +75,8 @@ struct TrailExport {
             number = try rows[rows.count - 1]["n"]
             count += rows.count
         }
-        guard let note else { return count }
+        if let clock { try await give([clock]) }
+        guard let note else { return (count, clock == nil ? 0 : 1) }
         var lines = [AuditExportLine.checkpoint(note: note)]
         if let row = try await queries.query(ExportStatements.newestPlace(of: family, size: size)).first {
             let position: Int64 = try row["position"]
@@ -82,7 +88,12 @@ struct TrailExport {
             lines.append(.inclusion(place, size: Int(size), path: path.compactMap { HexDigest(bytes: $0) }))
         }
         try await give(lines)
-        return count
+        return (count, clock == nil ? 0 : 1)
+    }
+
+    private func clock(_ family: FamilyID, _ number: Int64?, _ head: [UInt8]?) -> AuditExportLine? {
+        guard let number, let digest = head.flatMap({ HexDigest(bytes: $0) }) else { return nil }
+        return .clock(family, n: Int(number), head: digest)
     }
 
     // MARK: All families
@@ -119,9 +130,58 @@ struct TrailExport {
             try await give(lines)
             position = end - 1
         }
-        let rest = try await queries.query(ExportStatements.unplaced(size: size))
-        if rest.count > 0 { try await give(try rest.map { try line($0, position: nil) }) }
-        return count + rest.count
+        return count
+    }
+
+    /// The entries that have no place yet, family by family, each with where the family's clock stands at that moment.
+    private func unplaced(
+        size: Int64, _ give: ([AuditExportLine]) async throws -> Void
+    ) async throws -> (entries: Int, clocks: Int) {
+        var (count, last) = ((entries: 0, clocks: 0), FamilyID?.none)
+        while true {
+            let rows = try await queries.query(ExportStatements.unplaced(behind: last, size: size))
+            var index = 0
+            while index < rows.count {
+                let family: FamilyID = try rows[index]["clock_family"]
+                let clock = try clock(family, rows[index]["clock"], rows[index]["head"])
+                var (lines, number): ([AuditExportLine], Int64) = ([], 0)
+                while index < rows.count, try rows[index]["clock_family"] == family {
+                    if let next: Int64 = try rows[index]["n"] {
+                        lines.append(try line(rows[index], position: nil))
+                        number = next
+                    }
+                    index += 1
+                }
+                count.entries += lines.count
+                try await give(lines)
+                if lines.count >= ExportStatements.unplacedEntries {
+                    count.entries += try await entries(
+                        of: family, after: number, upTo: clock?.clockNumber ?? .max, give)
+                }
+                if let clock {
+                    try await give([clock])
+                    count.clocks += 1
+                }
+                last = family
+            }
+            if rows.count == 0 { return count }
+        }
+    }
+
+    /// Entries of a family that have no place yet.
+    private func entries(
+        of family: FamilyID, after: Int64, upTo last: Int64, _ give: ([AuditExportLine]) async throws -> Void
+    ) async throws -> Int {
+        var (number, count) = (after, 0)
+        while number < last {
+            let rows = try await queries.query(
+                ExportStatements.entries(of: family, after: number, upTo: last, size: 0))
+            guard rows.count > 0 else { break }
+            try await give(try rows.map { try line($0, position: nil) })
+            number = try rows[rows.count - 1]["n"]
+            count += rows.count
+        }
+        return count
     }
 
     /// The subtrees that are complete with one of those leaves, by that leaf.
@@ -178,5 +238,11 @@ struct TrailExport {
         case .erased: break
         }
         return .entry(entry)
+    }
+}
+
+extension AuditExportLine {
+    fileprivate var clockNumber: Int64? {
+        if case .clock(_, let n, _) = self { Int64(n) } else { nil }
     }
 }

@@ -8,6 +8,7 @@ enum AuditCommand {
         nagz audit — check, export and keep the audit trail
 
         usage: nagz audit verify  FILE | --url URL    --key KEY … [--witness FILE …] [--family ID] [--max-age MINUTES]
+               nagz audit reconcile [--family ID] [--json]
                nagz audit export  [--output FILE] [--family ID] [--url URL] [--witness FILE …]
                nagz audit witness --url URL --key KEY … --file FILE [--push URL]
                nagz audit keys    [list] | new FILE --origin NAME | rotate | rotate-master [--new | --wrap | --retire]
@@ -19,6 +20,9 @@ enum AuditCommand {
                  a pinned key has handed over to are trusted too. --witness takes what “witness” keeps.
                  It exits 0 when the trail is sound, 1 when it was tampered with, and names the first bad entry, and 2 when
                  something is missing, so that neither can be said.
+        reconcile replays the log and names each row of the database that no entry explains, each entry whose row is missing,
+                 and each guard of the log that was changed. It reads the database (--database-url, NAGZ_AUDIT_KEY_FILE) and
+                 exits 0 when everything is explained, 1 when something is not, 2 when not everything could be looked at.
         export   writes the trail as one JSON object a line; run again with the same --output it goes on where it stopped.
                  It reads the database (--database-url, NAGZ_OWNER_DATABASE_URL), or a server with --url.
         witness  keeps the newest checkpoint in a file, after checking that the log has only grown, and pushes it to another
@@ -44,6 +48,7 @@ enum AuditCommand {
         do {
             switch arguments.next() {
             case "verify": try await AuditVerify.run(&arguments)
+            case "reconcile": try await AuditReconcile.run(&arguments)
             case "export": try await AuditExportCommand.run(&arguments)
             case "witness": try await AuditWitness.run(&arguments)
             case "keys": try await AuditKeysCommand.run(&arguments)

@@ -72,6 +72,7 @@ enum ExportOutput {
                     resumption.after = family == nil ? entry.position : entry.n
                 case .leaf(let place): resumption.after = place.position
                 case .end: resumption.isComplete = true
+                case .clock: return
                 case .checkpoint, .inclusion, .consistency, .other: if family != nil { return }
                 case .prune, .node: break
                 }

@@ -49,7 +49,7 @@ struct SignUpTests {
             #expect(answer.json?["token_type"] == "bearer")
             let entry = try await server.audit(.outside)[0]
             #expect(entry.actor == entry.subject)
-            #expect(entry.details == ["status": "active"])
+            #expect(entry.details == ["status": "active", "user": answer.json?["user"]?["id"]?.stringValue ?? ""])
             let token = try #require(answer.json?["access_token"]?.stringValue)
             #expect(try await server.status(of: Secret(token)) == 403, "signed in, but no member of that family")
             let kept = try await server.rows("SELECT password_hash FROM users")[0]["password_hash"]?.stringValue

@@ -288,7 +288,10 @@ struct AddMemberTests {
             #expect(try await server.childLogIn(family.childCode, "FINN", "0815").user.id == child.userID)
             #expect(try await server.relationships(of: child.userID, in: family.id) == ["active": 4])
             let entry = try await server.audit(family.id)[0]
-            #expect(entry.details == ["role": "child", "child_login": "true"])
+            #expect(
+                entry.details == [
+                    "role": "child", "child_login": "true", "user": child.userID.description,
+                ])
         }
     }
 

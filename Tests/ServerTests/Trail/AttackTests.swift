@@ -261,8 +261,14 @@ struct AttackTests {
                 header.madeAt = server.clock.now()
                 shown[0] = .header(header)
             }
-            shown = shown.filter { if case .entry(let entry) = $0 { entry.position != nil } else { true } }
-            shown += [.checkpoint(note: scene.witness), .end(entries: 12)]
+            shown = shown.filter { line in
+                switch line {
+                case .entry(let entry): entry.position != nil
+                case .clock: false
+                default: true
+                }
+            }
+            shown += [.checkpoint(note: scene.witness), .end(entries: 12, clocks: nil)]
             if case .incomplete = verdict(shown) {} else { Issue.record("alone: \(verdict(shown))") }
             if case .incomplete = verdict(shown, witnesses: [later]) {} else { Issue.record("\(verdict(shown))") }
         }

@@ -128,10 +128,24 @@ struct Forger {
             let nodes = growth.append(leaf.hash).filter { $0.level > 0 }
             if !nodes.isEmpty { try await server.sql(LogStatements.insertNodes(nodes)) }
         }
+        try await setClocks(lines)
         let keys = try #require(TestServer.trailKeys)
         let checkpoint = Checkpoint(
             origin: keys.origin, size: growth.size, root: growth.root, time: server.clock.now())
         try await server.sql(LogStatements.insertCheckpoint(checkpoint, checkpoint.signed(by: keys.signing)))
+    }
+}
+
+extension Forger {
+    /// The clocks stand where the chains end.
+    private func setClocks(_ lines: [Line]) async throws {
+        try await server.sql("UPDATE family_clock SET seq = 0, head = sha256('')")
+        var heads: [FamilyID: AuditEntry] = [:]
+        for line in lines { heads[line.entry.family] = line.entry }
+        for (family, entry) in heads {
+            try await server.sql(
+                "UPDATE family_clock SET seq = \(entry.number), head = \(entry.hash) WHERE family_id = \(family)")
+        }
     }
 }
 

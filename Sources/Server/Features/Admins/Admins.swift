@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import Postgres
@@ -63,7 +64,7 @@ public enum Admins {
                 displayName: "Administrator", status: .active, createdAt: now)
             let act = Act(
                 kind: "admin.created", basis: .nothing, actor: SystemActor.operating, subject: person.pseudonym,
-                stampedRows: 0,
+                details: ["user": person.id.description], stampedRows: 0,
                 rows: [
                     AccountStatements.insert(person, passwordHash: hash, dateOfBirth: nil),
                     AdminStatements.insert(person.id, at: now),

@@ -24,7 +24,8 @@ extension Sessions {
         let opening = opening(for: person, at: now)
         let act = Act(
             kind: "account.created", basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
-            resource: opening.id.retyped(), details: ["status": person.status], stampedRows: 0,
+            resource: opening.id.retyped(), details: ["status": person.status, "user": person.id.description],
+            stampedRows: 0,
             rows: [AccountStatements.insert(person, passwordHash: hash, dateOfBirth: body.dateOfBirth?.date)]
                 + opening.rows + rememberAddress(of: person.id, email, call.context))
         do {

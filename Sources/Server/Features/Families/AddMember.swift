@@ -73,7 +73,8 @@ extension Families {
         }
         let act = Act(
             kind: "member.added", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
-            subject: person.pseudonym, details: ["role": role.rawValue], changesRights: true, stampedRows: 0,
+            subject: person.pseudonym, details: ["role": role.rawValue, "user": person.id.description],
+            changesRights: true, stampedRows: 0,
             rows: admission(
                 of: person.id, as: role, at: now, isWaiting: person.isWaiting, isGuardiansWord: true))
         return .perform(
@@ -107,8 +108,10 @@ extension Families {
                 var act = Act(
                     kind: "member.created", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                     subject: person.pseudonym,
-                    details: ["role": body.role.rawValue, "child_login": "\(login != nil)"], changesRights: true,
-                    stampedRows: 0,
+                    details: [
+                        "role": body.role.rawValue, "child_login": "\(login != nil)", "user": person.id.description,
+                    ],
+                    changesRights: true, stampedRows: 0,
                     rows: [
                         AccountStatements.insert(person, passwordHash: nil, dateOfBirth: nil, madeIn: family)
                     ])

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import SQL
@@ -14,11 +15,14 @@ extension Families {
             try await backend.ledger.found(caller, family.id) { queries in
                 let account = try await backend.access.account(caller, queries)
                 guard account.family == nil else { throw Self.alreadyInFamily }
+                let policy: PolicyID = random.identifier(at: now)
                 let act = Act(
                     kind: "family.created", basis: .nothing, actor: account.pseudonym, subject: account.pseudonym,
-                    resource: family.id.retyped(), changesRights: true, stampedRows: 0,
+                    resource: family.id.retyped(),
+                    details: ["policy": policy.description, "user": account.id.description], changesRights: true,
+                    stampedRows: 0,
                     rows: admission(of: account.id, as: .guardian, at: now) + [
-                        FamilyStatements.defaultPolicy(random.identifier(at: now), owner: account.id, at: now)
+                        FamilyStatements.defaultPolicy(policy, owner: account.id, at: now)
                     ])
                 return (FamilyStatements.found(family), act, family)
             }

@@ -48,7 +48,8 @@ extension Families {
                 let role: FamilyRole = account.isWaiting ? .child : .participant
                 let act = Act(
                     kind: "member.joined", basis: .nothingChanged(since: seq), actor: account.pseudonym,
-                    subject: account.pseudonym, details: ["role": role.rawValue], changesRights: true, stampedRows: 0,
+                    subject: account.pseudonym, details: ["role": role.rawValue, "user": account.id.description],
+                    changesRights: true, stampedRows: 0,
                     rows: admission(of: account.id, as: role, at: caller.now, isWaiting: account.isWaiting))
                 return .perform(
                     act,

@@ -50,6 +50,7 @@ extension Nags {
         if let successor = try await successor(of: view.record, at: now, queries) {
             rows += successor.rows
             details["next_nag"] = successor.id.description
+            details["next_due_at"] = successor.dueAt.rfc3339
         }
         return .perform(view.act("nag.completed", details: details, stampedRows: 2, rows: rows), nag)
     }
@@ -58,6 +59,7 @@ extension Nags {
 /// The next nag of a series, as rows of an act.
 struct Successor {
     let id: NagID
+    let dueAt: Timestamp
     let rows: [SQL]
 }
 
@@ -79,7 +81,7 @@ extension Nags {
         var payload = next.created
         payload["parent_nag_id"] = record.nag.id.description
         return Successor(
-            id: next.id,
+            id: next.id, dueAt: dueAt,
             rows: [
                 NagStatements.insertSuccessor(next.id, of: record.nag.id, dueAt: dueAt, at: now),
                 NagStatements.append(

@@ -38,6 +38,7 @@ extension Nags {
             if let successor = try await successor(of: record, at: now, queries) {
                 rows += successor.rows
                 details["next_nag"] = successor.id.description
+                details["next_due_at"] = successor.dueAt.rfc3339
             }
             let act = record.act(
                 "nag.missed", by: SystemActor.scheduler.retyped(), details: details, stampedRows: 2, rows: rows)

@@ -1,0 +1,306 @@
+import Domain
+
+/// Compares the rows of one family with what its entries say, row by row, and names each that differs.
+///
+/// Rows come in any order, but relationships after members, and totals after points. What the entries tell of and no row
+/// came for is found at the end.
+public struct FamilyReconciliation: Sendable {
+    private var replay: FamilyReplay
+    private var report = StateReport()
+    private var relationships: ExpectedRelationships
+    private var seenMembers: Set<Pseudonym> = []
+    private var membersOfNobody = 0
+    private var sums: [UserID: ScoreSums] = [:]
+    private var policies = 0
+    private var openRows:
+        (consents: Set<ResourceID>, nags: Set<ResourceID>, scores: Set<Int64>, badges: Set<FamilyReplay.Badge>)
+
+    /// - Parameter relationships: which relationship lies between whom; their ids do not stand in the entries of admissions.
+    public init(_ replay: FamilyReplay, relationships: [RelationshipRow]) {
+        self.replay = replay
+        self.relationships = ExpectedRelationships(replay, relationships)
+        openRows = (
+            Set(replay.consents.keys), Set(replay.nags.keys), Set(replay.scores.keys), Set(replay.badges.keys)
+        )
+        report.families = 1
+        report.entries = replay.entries
+        if let kind = replay.unknownKinds.min() {
+            report.incomplete = "this version does not know entries of kind \(kind)"
+        }
+    }
+
+    public mutating func check(_ row: StateRow) {
+        report.rows += 1
+        switch row {
+        case .member(let row): check(row)
+        case .relationship(let row): check(row)
+        case .consent(let row): check(row)
+        case .nag(let row): check(row)
+        case .score(let row): check(row)
+        case .totals(let row): check(row)
+        case .badge(let row): check(row)
+        case .policy(let row): check(row)
+        }
+    }
+
+    /// What came out, with the entries that no row came for.
+    public mutating func finish() -> StateReport {
+        finishMembers()
+        for (pair, status) in relationships.unseen where !pair.contains(where: replay.erased.contains) {
+            missing(.relationship, pair.map(\.description).joined(separator: " – "), status.number)
+        }
+        for id in openRows.consents {
+            guard let consent = replay.consents[id], let type = consent.type, type != Self.personalConsent else {
+                continue
+            }
+            missing(.consent, id.description, consent.number)
+        }
+        for id in openRows.nags { missing(.nag, id.description, replay.nags[id]?.number) }
+        for number in openRows.scores where replay.scores[number]?.gain != nil {
+            missing(.points, "\(number)", number)
+        }
+        for badge in openRows.badges where !replay.erased.contains(badge.person) {
+            missing(.badge, "\(badge.person) \(badge.type)", replay.badges[badge])
+        }
+        for user in sums.keys { missing(.totals, user.description, nil) }
+        if policies == 0, replay.isFounded { missing(.policy, replay.policyID ?? "default", 1) }
+        return report
+    }
+
+    /// Given for oneself alone, whatever family one is in: explained with the accounts, not with a family.
+    private static let personalConsent = "sms_opt_in"
+
+    // MARK: People
+
+    private mutating func check(_ row: MemberRow) {
+        let id = row.user.description
+        guard let person = row.person else {
+            membersOfNobody += 1
+            return report.add(.erased)
+        }
+        seenMembers.insert(person)
+        guard let member = replay.members[person] else { return unknown(.membership, id) }
+        compare(
+            .membership, id, "status", row.isActive ? "active" : "removed", member.isActive ? "active" : "removed",
+            member.number)
+        if let role = member.role {
+            compare(.membership, id, "role", row.role, role, member.number)
+        } else {
+            report.add(.erased)
+        }
+        if let user = member.user {
+            compare(.account, id, "pseudonym", id, user, member.number)
+        } else {
+            report.add(.notTold)
+        }
+    }
+
+    private mutating func finishMembers() {
+        let unseen = replay.members.filter { !seenMembers.contains($0.key) }
+        for (person, member) in unseen where !replay.erased.contains(person) {
+            missing(.membership, person.description, member.number)
+        }
+        let erased = unseen.count { replay.erased.contains($0.key) }
+        // Retention may have taken those who were members and erased before.
+        guard replay.cut == 0, membersOfNobody != erased else { return }
+        differs(.membership, "erased", "count", "\(membersOfNobody)", "\(erased)", nil)
+    }
+
+    private mutating func check(_ row: RelationshipRow) {
+        let people = row.parties.compactMap(\.self)
+        guard people.count == 2 else { return report.add(.erased) }
+        guard let expected = relationships.take(people) else { return unknown(.relationship, row.id.description) }
+        compare(.relationship, row.id.description, "status", row.status, expected.status, expected.number)
+    }
+
+    private mutating func check(_ row: ConsentRow) {
+        let id: ResourceID = row.id.retyped()
+        openRows.consents.remove(id)
+        guard let consent = replay.consents[id] else { return unknown(.consent, row.id.description) }
+        compare(person: row.person, consent.person, .consent, row.id.description, "user", consent.grantedBy)
+        compare(
+            .consent, row.id.description, "revoked", "\(row.isRevoked)", "\(consent.isRevoked)", consent.number)
+        if let type = consent.type {
+            compare(.consent, row.id.description, "type", row.type, type, consent.grantedBy)
+        } else {
+            report.add(.erased)
+        }
+        if row.grantedBy != 0 {
+            compare(
+                .consent, row.id.description, "granted_seq", "\(row.grantedBy)", "\(consent.grantedBy)",
+                consent.grantedBy)
+        }
+    }
+
+    private mutating func check(_ row: PolicyRow) {
+        policies += 1
+        let id = row.id.description
+        guard replay.isFounded else { return unknown(.policy, id) }
+        if policies > 1 { return report.add(finding(.policy, id, .noEntry)) }
+        if let told = replay.policyID { compare(.policy, id, "id", id, told, 1) } else { report.add(.notTold) }
+        if !row.isStandard { differs(.policy, id, "values", "others", "the standard", nil) }
+        guard row.owners.count == 1, let owner = row.owners.first else {
+            return differs(.policy, id, "owners", "\(row.owners.count)", "1", nil)
+        }
+        guard let owner else { return report.add(.erased) }
+        if !replay.policyOwners.contains(owner) {
+            differs(.policy, id, "owner", owner.description, replay.policyOwners.min()?.description ?? "nobody", nil)
+        }
+    }
+
+    // MARK: Nags and points
+
+    private mutating func check(_ row: NagRow) {
+        let (id, text): (ResourceID, String) = (row.id.retyped(), row.id.description)
+        openRows.nags.remove(id)
+        guard let nag = replay.nags[id] else {
+            if let parent = row.parent, replay.unreadEnds.contains(parent.retyped()) { return report.add(.erased) }
+            return unknown(.nag, text)
+        }
+        compare(person: row.creator, nag.creator, .nag, text, "creator", nag.number)
+        compare(person: row.recipient, nag.recipient, .nag, text, "recipient", nag.number)
+        if let status = nag.status {
+            compare(.nag, text, "status", row.status, status, nag.number)
+        } else {
+            report.add(.erased)
+        }
+        compare(.nag, text, "dismissed", "\(row.isDismissed)", "\(nag.isDismissed)", nag.number)
+        if let category = nag.category { compare(.nag, text, "category", row.category, category, nag.number) }
+        if let due = nag.dueAt {
+            compare(.nag, text, "due_at", row.dueAt.rfc3339, due.rfc3339, nag.number)
+        } else {
+            report.add(nag.recipient.map(replay.unread.contains) ?? false ? .erased : .notTold)
+        }
+        if let number = nag.number { compare(.nag, text, "sync_seq", "\(row.changedBy)", "\(number)", number) }
+    }
+
+    private mutating func check(_ row: ScoreRow) {
+        sums[row.user, default: ScoreSums()].add(row)
+        openRows.scores.remove(row.madeBy)
+        guard let score = replay.scores[row.madeBy] else { return unknown(.points, row.id.description, row.madeBy) }
+        let (id, number) = (row.id.description, row.madeBy)
+        compare(.points, id, "nag", row.nag?.description ?? "none", score.nag?.description ?? "none", number)
+        compare(person: row.person, score.person, .points, id, "user", number)
+        guard let gain = score.gain else { return report.add(.erased) }
+        compare(.points, id, "delta_points", "\(row.points)", "\(gain.points)", number)
+        compare(.points, id, "streak_delta", "\(row.streakDelta)", "\(gain.streakDelta)", number)
+    }
+
+    private mutating func check(_ row: TotalsRow) {
+        let expected = sums.removeValue(forKey: row.user) ?? ScoreSums()
+        let id = row.user.description
+        compare(.totals, id, "points", "\(row.sums.points)", "\(expected.points)", nil)
+        compare(.totals, id, "streak", "\(row.sums.streak)", "\(expected.streak)", nil)
+        compare(.totals, id, "events", "\(row.sums.events)", "\(expected.events)", nil)
+        compare(.totals, id, "completions", "\(row.sums.completions)", "\(expected.completions)", nil)
+    }
+
+    private mutating func check(_ row: BadgeRow) {
+        guard let person = row.person, !replay.unread.contains(person) else {
+            if let person = row.person { openRows.badges.remove(FamilyReplay.Badge(person: person, type: row.type)) }
+            return report.add(.erased)
+        }
+        let badge = FamilyReplay.Badge(person: person, type: row.type)
+        openRows.badges.remove(badge)
+        if replay.badges[badge] == nil { unknown(.badge, "\(row.user) \(row.type)") }
+    }
+
+    // MARK: Findings
+
+    private func finding(
+        _ subject: StateFinding.Subject, _ id: String, _ problem: StateFinding.Problem, _ number: Int64? = nil
+    ) -> StateFinding { StateFinding(subject, id, problem, family: replay.family, number: number) }
+
+    /// No entry tells of the row: retention may have taken it.
+    private mutating func unknown(_ subject: StateFinding.Subject, _ id: String, _ number: Int64 = 0) {
+        if replay.cut > 0, number <= replay.cut {
+            report.add(.pruned)
+        } else {
+            report.add(finding(subject, id, .noEntry))
+        }
+    }
+
+    private mutating func missing(_ subject: StateFinding.Subject, _ id: String, _ number: Int64?) {
+        report.add(finding(subject, id, .noRow, number))
+    }
+
+    private mutating func differs(
+        _ subject: StateFinding.Subject, _ id: String, _ field: String, _ found: String, _ expected: String,
+        _ number: Int64?
+    ) {
+        var finding = finding(subject, id, .differs, number)
+        (finding.field, finding.found, finding.expected) = (field, found, expected)
+        report.add(finding)
+    }
+
+    private mutating func compare(
+        _ subject: StateFinding.Subject, _ id: String, _ field: String, _ found: String, _ expected: String,
+        _ number: Int64?
+    ) {
+        if found != expected { differs(subject, id, field, found, expected, number) }
+    }
+
+    /// Somebody who was erased is nobody in the row and still has a stand-in in the entry.
+    private mutating func compare(
+        person found: Pseudonym?, _ expected: Pseudonym?, _ subject: StateFinding.Subject, _ id: String,
+        _ field: String, _ number: Int64?
+    ) {
+        guard let found else {
+            if let expected, !replay.erased.contains(expected) {
+                differs(subject, id, field, "nobody", expected.description, number)
+            }
+            return
+        }
+        if found != expected {
+            differs(subject, id, field, found.description, expected?.description ?? "nobody", number)
+        }
+    }
+}
+
+/// How the members of a family stand to each other, as its entries say.
+struct ExpectedRelationships: Sendable {
+    struct Status: Sendable {
+        var status: String
+        var number: Int64
+    }
+
+    private var expected: [Set<Pseudonym>: Status] = [:]
+    private var seen: Set<Set<Pseudonym>> = []
+
+    init(_ replay: FamilyReplay, _ rows: [RelationshipRow]) {
+        let pairs = Dictionary(
+            rows.map { ($0.id, Set($0.parties.compactMap(\.self))) }, uniquingKeysWith: { first, _ in first })
+        for change in replay.relationshipChanges {
+            switch change {
+            case .admitted(let person, let others, let lifts, let number):
+                for other in others {
+                    let pair: Set = [person, other]
+                    if let known = expected[pair]?.status, known == "active" || (known == "suspended" && !lifts) {
+                        continue
+                    }
+                    expected[pair] = Status(status: "active", number: number)
+                }
+            case .departed(let person, let number):
+                for (pair, status) in expected where status.status == "active" && pair.contains(person) {
+                    expected[pair] = Status(status: "revoked", number: number)
+                }
+            case .suspended(let id, let subject, let number):
+                guard let pair = pairs[id], subject.map(pair.contains) ?? true else { continue }
+                expected[pair] = Status(status: "suspended", number: number)
+            }
+        }
+    }
+
+    mutating func take(_ people: [Pseudonym]) -> Status? {
+        let pair = Set(people)
+        seen.insert(pair)
+        return expected[pair]
+    }
+
+    /// Those that no row came for, in a fixed order.
+    var unseen: [(pair: [Pseudonym], status: Status)] {
+        expected.filter { !seen.contains($0.key) }
+            .map { (pair: $0.key.sorted(), status: $0.value) }
+            .sorted { $0.pair.lexicographicallyPrecedes($1.pair) }
+    }
+}

@@ -1,0 +1,239 @@
+import Domain
+
+/// The state of one family as its entries tell it. Entries are applied in their order; nothing else is read.
+public struct FamilyReplay: Sendable {
+    struct Member: Sendable {
+        /// Nil where the entry's details are erased.
+        var role: String?
+        var isActive: Bool
+        /// The account that the entry names; nil in entries from before it did.
+        var user: String?
+        /// Whether the account was opened inside the family: nobody signs in to it without the family.
+        var hasOwnSignIn = true
+        /// The entry that said so last.
+        var number: Int64
+    }
+
+    struct Consent: Sendable {
+        var person: Pseudonym?
+        var type: String?
+        var isRevoked = false
+        let grantedBy: Int64
+        var number: Int64
+    }
+
+    struct Nag: Sendable {
+        let creator: Pseudonym
+        let recipient: Pseudonym?
+        var category: String?
+        var dueAt: Timestamp?
+        /// Nil where it cannot be told.
+        var status: String?
+        var isDismissed = false
+        var number: Int64?
+    }
+
+    struct Score: Sendable {
+        let nag: ResourceID?
+        let person: Pseudonym?
+        /// Nil where the entry's details are erased.
+        let gain: Gain?
+
+        struct Gain: Sendable {
+            let points: Int64
+            let streakDelta: Int64
+        }
+    }
+
+    struct Badge: Hashable, Sendable {
+        let person: Pseudonym
+        let type: String
+    }
+
+    /// What happened to relationships, which are known by the members they lie between, and suspended by their ids.
+    enum RelationshipChange: Sendable {
+        case admitted(Pseudonym, others: [Pseudonym], liftsSuspensions: Bool, Int64)
+        case departed(Pseudonym, Int64)
+        case suspended(RelationshipID, subject: Pseudonym?, Int64)
+    }
+
+    public let family: FamilyID
+    /// The last number that retention has taken; 0 where it has taken nothing.
+    public let cut: Int64
+    private(set) var members: [Pseudonym: Member] = [:]
+    private(set) var consents: [ResourceID: Consent] = [:]
+    private(set) var nags: [ResourceID: Nag] = [:]
+    private(set) var scores: [Int64: Score] = [:]
+    private(set) var badges: [Badge: Int64] = [:]
+    private(set) var relationshipChanges: [RelationshipChange] = []
+    private(set) var policyOwners: Set<Pseudonym> = []
+    private(set) var policyID: String?
+    private(set) var isFounded = false
+    private(set) var erased: Set<Pseudonym> = []
+    /// People some of whose entries have lost their details.
+    private(set) var unread: Set<Pseudonym> = []
+    /// Nags that ended in an entry without details, which may have told of a next one.
+    private(set) var unreadEnds: Set<ResourceID> = []
+    /// Kinds that this version does not know.
+    public private(set) var unknownKinds: Set<String> = []
+    public private(set) var entries: Int64 = 0
+
+    public init(family: FamilyID, cut: Int64 = 0) {
+        self.family = family
+        self.cut = cut
+    }
+
+    /// Whether an entry says that the person was erased.
+    public func erased(_ person: Pseudonym) -> Bool { erased.contains(person) }
+
+    /// - Parameter body: nil where it was erased or cannot be read.
+    public mutating func apply(_ entry: AuditEntry, _ body: AuditBody?) {
+        entries += 1
+        let act = entry.act
+        guard let effect = StateEffect(kind: act.kind) else {
+            unknownKinds.insert(act.kind)
+            return
+        }
+        if body == nil { unread.insert(act.subject ?? act.actor) }
+        switch effect {
+        case .none, .adminCreated, .adminRevoked, .accountCreated: break
+        case .familyCreated:
+            isFounded = true
+            policyID = body?["policy"]
+            policyOwners = [act.subject ?? act.actor]
+            admit(entry, role: "guardian", body, liftsSuspensions: false)
+        case .memberAdmitted(let lifts, let opensAccount):
+            admit(entry, role: body?["role"], body, liftsSuspensions: lifts)
+            if opensAccount, let person = act.subject { members[person]?.hasOwnSignIn = false }
+        case .memberDeparted, .accountDeleted: depart(entry)
+        case .nagsCancelled: cancel(entry, body?["cancelled_nags"].flatMap { Int($0) }, isKnown: body != nil)
+        case .consentGranted:
+            guard let id = act.resource else { return }
+            consents[id] = Consent(
+                person: act.subject, type: body?["type"], grantedBy: entry.number, number: entry.number)
+        case .consentRevoked: revokeConsent(entry)
+        case .relationshipSuspended:
+            guard let id = act.resource else { return }
+            relationshipChanges.append(.suspended(id.retyped(), subject: act.subject, entry.number))
+        case .personErased: if let person = act.subject { erased.insert(person) }
+        case .nagCreated, .nagEdited, .nagSnoozed, .nagCompleted, .nagMissed, .nagWithdrawn, .nagDismissed,
+            .nagUndismissed:
+            apply(effect, entry, body)
+        }
+    }
+
+    // MARK: Members
+
+    private mutating func admit(_ entry: AuditEntry, role: String?, _ body: AuditBody?, liftsSuspensions: Bool) {
+        guard let person = entry.act.subject else { return }
+        let others = members.filter { $0.value.isActive && $0.key != person }.map(\.key)
+        relationshipChanges.append(
+            .admitted(person, others: others, liftsSuspensions: liftsSuspensions, entry.number))
+        var member = members[person] ?? Member(role: role, isActive: true, number: entry.number)
+        (member.role, member.isActive, member.number) = (role, true, entry.number)
+        member.user = body?["user"] ?? member.user
+        members[person] = member
+    }
+
+    private mutating func depart(_ entry: AuditEntry) {
+        guard let person = entry.act.subject else { return }
+        members[person]?.isActive = false
+        members[person]?.number = entry.number
+        relationshipChanges.append(.departed(person, entry.number))
+        for (id, consent) in consents where consent.person == person && !consent.isRevoked {
+            consents[id]?.isRevoked = true
+            consents[id]?.number = entry.number
+        }
+        for (id, nag) in nags where nag.recipient == person && (nag.status == "open" || nag.status == nil) {
+            nags[id]?.number = nag.status == nil ? nil : entry.number
+            nags[id]?.status = "cancelled_relationship_change"
+        }
+        handOverPolicy(of: person)
+    }
+
+    /// Which of several guardians takes over is not told: each of them may have.
+    private mutating func handOverPolicy(of person: Pseudonym) {
+        guard policyOwners.remove(person) != nil else { return }
+        let heirs = members.filter {
+            $0.value.isActive && $0.value.role ?? "guardian" == "guardian" && $0.value.hasOwnSignIn && $0.key != person
+        }
+        policyOwners.formUnion(heirs.keys)
+        if heirs.isEmpty { policyOwners.insert(person) }
+    }
+
+    /// The nags with the lowest ids, as many as the entry says.
+    private mutating func cancel(_ entry: AuditEntry, _ count: Int?, isKnown: Bool) {
+        guard let person = entry.act.subject else { return }
+        let open = nags.filter { $0.value.recipient == person && $0.value.status == "open" }.map(\.key)
+        guard isKnown, let count else {
+            for id in open { nags[id]?.status = nil }
+            return
+        }
+        let sorted = open.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
+        for id in sorted.prefix(max(0, count)) {
+            nags[id]?.status = "cancelled_relationship_change"
+            nags[id]?.number = entry.number
+        }
+    }
+
+    private mutating func revokeConsent(_ entry: AuditEntry) {
+        guard let id = entry.act.resource else { return }
+        consents[id]?.isRevoked = true
+        consents[id]?.number = entry.number
+    }
+
+    // MARK: Nags and points
+
+    private mutating func apply(_ effect: StateEffect, _ entry: AuditEntry, _ body: AuditBody?) {
+        guard let id = entry.act.resource else { return }
+        if case .nagCreated = effect {
+            nags[id] = Nag(
+                creator: entry.act.actor, recipient: entry.act.subject, category: body?["category"],
+                dueAt: body?["due_at"].flatMap { Timestamp(rfc3339: $0) }, status: "open", number: entry.number)
+            return
+        }
+        nags[id]?.number = entry.number
+        switch effect {
+        case .nagEdited:
+            if let body {
+                if let category = body["category"] { nags[id]?.category = category }
+                if let due = body["due_at"] { nags[id]?.dueAt = Timestamp(rfc3339: due) }
+            } else {
+                nags[id]?.category = nil
+                nags[id]?.dueAt = nil
+            }
+        case .nagSnoozed: nags[id]?.dueAt = body?["due_at"].flatMap { Timestamp(rfc3339: $0) }
+        case .nagWithdrawn: nags[id]?.status = "withdrawn"
+        case .nagDismissed: nags[id]?.isDismissed = true
+        case .nagUndismissed: nags[id]?.isDismissed = false
+        case .nagCompleted: end(id, "completed", entry, body)
+        case .nagMissed: end(id, "missed", entry, body)
+        default: break
+        }
+    }
+
+    /// The nag's end, what it brought its recipient, and the next nag of its series.
+    private mutating func end(_ id: ResourceID, _ status: String, _ entry: AuditEntry, _ body: AuditBody?) {
+        nags[id]?.status = status
+        let person = entry.act.subject
+        guard let body else {
+            unreadEnds.insert(id)
+            scores[entry.number] = Score(nag: id, person: person, gain: nil)
+            return
+        }
+        if let points = body["points"].flatMap({ Int64($0) }), let delta = body["streak_delta"].flatMap({ Int64($0) }) {
+            scores[entry.number] = Score(
+                nag: id, person: person, gain: Score.Gain(points: points, streakDelta: delta))
+        }
+        if let person {
+            for type in (body["badges"] ?? "").split(separator: ",") {
+                badges[Badge(person: person, type: String(type))] = entry.number
+            }
+        }
+        if let next = body["next_nag"].flatMap({ ResourceID($0) }), let nag = nags[id] {
+            nags[next] = Nag(
+                creator: nag.creator, recipient: nag.recipient, category: nag.category,
+                dueAt: body["next_due_at"].flatMap { Timestamp(rfc3339: $0) }, status: "open", number: entry.number)
+        }
+    }
+}

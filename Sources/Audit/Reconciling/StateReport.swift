@@ -1,0 +1,108 @@
+import Domain
+
+/// A row that the audit log does not explain, or an entry whose row is missing.
+public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What was looked at.
+    public enum Subject: String, Sendable {
+        case entry, clock, membership, relationship, consent, nag, points, totals, badge, policy, account
+        case administrator, schema
+    }
+
+    public enum Problem: String, Sendable {
+        /// No entry explains the row.
+        case noEntry = "no_entry"
+        /// The row that an entry explains is missing.
+        case noRow = "no_row"
+        /// The row is another than the entries say.
+        case differs
+        /// The log itself does not hold here: `found` is what the verifiers call it.
+        case broken
+    }
+
+    public var family: FamilyID?
+    public var subject: Subject
+    /// The row's id: an id of the database, never a name.
+    public var id: String
+    public var problem: Problem
+    /// The column that differs.
+    public var field: String?
+    public var found: String?
+    public var expected: String?
+    /// The entry that says otherwise.
+    public var number: Int64?
+
+    public init(
+        _ subject: Subject, _ id: String, _ problem: Problem, family: FamilyID?, field: String? = nil,
+        found: String? = nil, expected: String? = nil, number: Int64? = nil
+    ) {
+        self.family = family
+        self.subject = subject
+        self.id = id
+        self.problem = problem
+        self.field = field
+        self.found = found
+        self.expected = expected
+        self.number = number
+    }
+
+    public var description: String {
+        let place = family.map { $0 == FamilyID(high: 0, low: 0) ? "outside families, " : "family \($0), " } ?? ""
+        let entry = number.map { " (entry \($0))" } ?? ""
+        switch problem {
+        case .noEntry: return "\(place)\(subject) \(id): no entry explains it"
+        case .broken: return "\(place)\(subject) \(id): \(found ?? "tampered")"
+        case .noRow: return "\(place)\(subject) \(id): the log tells of it\(entry), the database has it no more"
+        case .differs:
+            return "\(place)\(subject) \(id): \(field ?? "it") is \(found ?? "nothing"), "
+                + "the log says \(expected ?? "nothing")\(entry)"
+        }
+    }
+}
+
+/// What a reconciliation found, in numbers and with its first findings.
+public struct StateReport: Sendable, Hashable {
+    /// Why the log cannot tell whether a row is right. None of it is a finding.
+    public enum Gap: String, Sendable, CaseIterable {
+        /// The entries' details were erased with the person.
+        case erased
+        /// Retention has taken the entries.
+        case pruned
+        /// The entries are from before the log told it.
+        case notTold = "not_told"
+    }
+
+    /// Findings that are kept; all are counted.
+    public static let longestList = 100
+
+    public var families: Int64 = 0
+    public var entries: Int64 = 0
+    /// Rows that were compared with the log.
+    public var rows: Int64 = 0
+    public private(set) var gaps: [Gap: Int64] = [:]
+    public private(set) var findings: [StateFinding] = []
+    public private(set) var count: Int64 = 0
+    /// Why not everything could be looked at; nil when it was.
+    public var incomplete: String?
+
+    public init() {}
+
+    public mutating func add(_ finding: StateFinding) {
+        count += 1
+        if findings.count < Self.longestList { findings.append(finding) }
+    }
+
+    public mutating func add(_ gap: Gap, _ number: Int64 = 1) { gaps[gap, default: 0] += number }
+
+    public mutating func merge(_ other: StateReport) {
+        families += other.families
+        entries += other.entries
+        rows += other.rows
+        for (gap, number) in other.gaps { add(gap, number) }
+        findings += other.findings.prefix(max(0, Self.longestList - findings.count))
+        count += other.count
+        incomplete = incomplete ?? other.incomplete
+    }
+
+    /// `explained`, `unexplained` or `incomplete`.
+    public var verdict: String { count > 0 ? "unexplained" : incomplete == nil ? "explained" : "incomplete" }
+}

@@ -1,0 +1,154 @@
+import Audit
+import Domain
+import Postgres
+import SQL
+
+/// Checks what belongs to no family: accounts, administrators, and consents that people gave for themselves alone. Each row
+/// has its entry, whichever chain that stands in.
+///
+/// That an entry's account is there, and is the one the entry names, is checked with its chain (`FamilyCheck`).
+struct AccountCheck {
+    let database: Database
+    /// Whether retention has taken entries, so that a row may have lost its own.
+    let isPruned: Bool
+
+    init(_ database: Database, _ keys: TrailKeys) async throws {
+        self.database = database
+        let trusted = TrustedKeys(pinned: keys.signing.map(\.verifier))
+        isPruned = try await database.query(ReconcileStatements.prunes)
+            .map { row throws(PostgresError) -> String in try row["note"] }
+            .contains { note in SignedNote(note).map { trusted.haveSigned($0) } ?? false }
+    }
+
+    /// - Parameter pause: called between pages.
+    func run(pause: (_ rows: Int) async throws -> Void = { _ in }) async throws -> StateReport {
+        var report = StateReport()
+        try await checkAccounts(&report, pause)
+        try await checkPersonalConsents(&report, pause)
+        try await checkAdministrators(&report)
+        return report
+    }
+
+    private func checkAccounts(_ report: inout StateReport, _ pause: (Int) async throws -> Void) async throws {
+        var last: UserID?
+        while true {
+            let rows = try await database.query(ReconcileStatements.accounts(after: last))
+            for index in 0..<rows.count {
+                let row = rows[index]
+                let user: UserID = try row["id"]
+                last = user
+                report.rows += 1
+                guard try row["is_known"] else {
+                    report.add(.erased)
+                    continue
+                }
+                if try !row["is_opened"] { unexplained(.account, user.description, &report) }
+                if try row["is_deleted"], try !row["is_ended"] {
+                    differs(.account, user.description, "status", "deleted", "not deleted", &report)
+                }
+            }
+            guard rows.count == ReconcileStatements.pageSize else { break }
+            try await pause(rows.count)
+        }
+        for row in try await database.query(ReconcileStatements.revived).map(Place.init(ofAccount:)) {
+            differs(.account, row.id, "status", "active", "deleted", &report, row)
+        }
+        let erased = try await database.query(ReconcileStatements.erased).one()
+        let (accounts, people): (Int64, Int64) = (try erased["accounts"], try erased["people"])
+        if accounts != people, !(isPruned && accounts > people) {
+            differs(.account, "erased", "count", "\(accounts)", "\(people)", &report)
+        }
+    }
+
+    private func checkPersonalConsents(_ report: inout StateReport, _ pause: (Int) async throws -> Void) async throws {
+        var last: ConsentID?
+        while true {
+            let rows = try await database.query(ReconcileStatements.personalConsents(after: last))
+            for index in 0..<rows.count {
+                let row = rows[index]
+                let consent: ConsentID = try row["id"]
+                last = consent
+                report.rows += 1
+                guard try row["is_given"] else {
+                    unexplained(.consent, consent.description, &report)
+                    continue
+                }
+                let (isRevoked, isTakenBack): (Bool, Bool) = (try row["is_revoked"], try row["is_taken_back"])
+                guard isRevoked != isTakenBack else { continue }
+                // Whose account ended is not known of somebody who was erased.
+                if try !row["is_known"] {
+                    report.add(.erased)
+                } else {
+                    differs(
+                        .consent, consent.description, "revoked", "\(isRevoked)", "\(isTakenBack)", &report,
+                        mayBePruned: isRevoked)
+                }
+            }
+            guard rows.count == ReconcileStatements.pageSize else { break }
+            try await pause(rows.count)
+        }
+    }
+
+    private func checkAdministrators(_ report: inout StateReport) async throws {
+        let rows = try await database.query(ReconcileStatements.administrators)
+        for index in 0..<rows.count {
+            let row = rows[index]
+            let user: UserID = try row["user_id"]
+            report.rows += 1
+            guard try row["is_known"] else {
+                report.add(.erased)
+                continue
+            }
+            guard try row["is_made"] else {
+                unexplained(.administrator, user.description, &report)
+                continue
+            }
+            let (isRevoked, isEnded): (Bool, Bool) = (try row["is_revoked"], try row["is_ended"])
+            if isRevoked != isEnded {
+                differs(
+                    .administrator, user.description, "revoked", "\(isRevoked)", "\(isEnded)", &report,
+                    mayBePruned: isRevoked)
+            }
+        }
+        for row in try await database.query(ReconcileStatements.missingAdministrators).map(Place.init(ofPerson:)) {
+            report.add(
+                StateFinding(.administrator, row.id, .noRow, family: .outside, number: row.number))
+        }
+    }
+
+    // MARK: Findings
+
+    /// Somebody's account or stand-in, and the entry that tells of them.
+    private struct Place {
+        let id: String
+        var family = FamilyID.outside
+        let number: Int64
+
+        init(ofAccount row: Row) throws(PostgresError) {
+            let user: UserID = try row["id"]
+            id = user.description
+            family = try row["family_id"]
+            number = try row["n"]
+        }
+
+        init(ofPerson row: Row) throws(PostgresError) {
+            let person: Pseudonym = try row["subject"]
+            id = person.description
+            number = try row["n"]
+        }
+    }
+
+    private func unexplained(_ subject: StateFinding.Subject, _ id: String, _ report: inout StateReport) {
+        if isPruned { report.add(.pruned) } else { report.add(StateFinding(subject, id, .noEntry, family: nil)) }
+    }
+
+    private func differs(
+        _ subject: StateFinding.Subject, _ id: String, _ field: String, _ found: String, _ expected: String,
+        _ report: inout StateReport, _ place: Place? = nil, mayBePruned: Bool = false
+    ) {
+        if isPruned, mayBePruned { return report.add(.pruned) }
+        var finding = StateFinding(subject, id, .differs, family: place?.family, number: place?.number)
+        (finding.field, finding.found, finding.expected) = (field, found, expected)
+        report.add(finding)
+    }
+}

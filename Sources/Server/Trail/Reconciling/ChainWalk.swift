@@ -1,0 +1,114 @@
+import Audit
+import Domain
+
+/// One family's chain while it is read: verified entry by entry, and replayed as far as it holds.
+struct ChainWalk {
+    let family: FamilyID
+    /// The last number that retention has taken.
+    let cut: Int64
+    private(set) var replay: FamilyReplay
+    /// The first thing that does not hold; nothing behind it is read.
+    private(set) var finding: StateFinding?
+    private var chain: ChainVerifier
+    private var accounts = StateReport()
+    /// The first entry that has no leaf in the log.
+    private var firstUnplaced: Int64?
+    /// The first number of each person's entries without a body, or with one that cannot be read.
+    private var bodiless: [Pseudonym: (number: Int64, code: String)] = [:]
+    /// People whose accounts are not there, and the entry that opened them.
+    private var withoutAccount: [Pseudonym: Int64] = [:]
+
+    init(_ family: FamilyID, _ prune: Prune?) {
+        self.family = family
+        cut = prune?.cut ?? 0
+        replay = FamilyReplay(family: family, cut: cut)
+        chain =
+            prune.map { ChainVerifier(family: family, after: $0.cut, head: $0.hash) } ?? ChainVerifier(family: family)
+    }
+
+    /// The last number that was read. Before the first entry it lies before every number, so that those below 1 are met.
+    var last: Int64 { chain.lastNumber == 0 ? .min : chain.lastNumber }
+
+    /// Takes the next entry.
+    /// - Parameter leaf: what the log has for it.
+    /// - Returns: what it says; nil where that is erased or cannot be read.
+    mutating func take(_ prepared: PreparedEntry, leaf: [UInt8]?) -> AuditBody? {
+        let entry = prepared.entry
+        do throws(ChainVerifier.Fault) {
+            try chain.check(prepared)
+        } catch {
+            damaged(TrailFinding(.chain(error)).code, entry.number)
+            return nil
+        }
+        if let leaf {
+            if let firstUnplaced { damaged("never_sequenced", firstUnplaced) }
+            let expected = LogLeaf(family: family, number: entry.number, entryHash: entry.hash).hash
+            if leaf != expected { damaged("leaf_differs", entry.number) }
+        } else {
+            firstUnplaced = firstUnplaced ?? entry.number
+        }
+        let person = entry.act.subject ?? entry.act.actor
+        var body: AuditBody?
+        switch prepared.payload {
+        case .whole(_, let bytes): body = AuditBody(canonical: bytes)
+        case .erased: bodiless[person] = bodiless[person] ?? (entry.number, "erased_without_record")
+        case .unreadable: bodiless[person] = bodiless[person] ?? (entry.number, "unreadable_body")
+        }
+        replay.apply(entry, body)
+        return body
+    }
+
+    /// An entry opened an account.
+    /// - Parameters:
+    ///   - user: the account, as the entry says; nil in entries from before it did.
+    ///   - account: the account that the person has now.
+    mutating func opened(_ person: Pseudonym, _ user: String?, _ number: Int64, isNow account: UserID?) {
+        accounts.rows += 1
+        guard let account else {
+            withoutAccount[person] = number
+            return
+        }
+        guard let user else { return accounts.add(.notTold) }
+        guard user != account.description else { return }
+        var finding = StateFinding(.account, account.description, .differs, family: family, number: number)
+        (finding.field, finding.found, finding.expected) = ("pseudonym", account.description, user)
+        accounts.add(finding)
+    }
+
+    /// The chain is at its end.
+    mutating func end(clock: Int64?, head: [UInt8]?) {
+        guard finding == nil else { return }
+        if clock == nil {
+            finding = StateFinding(.clock, family.description, .noRow, family: family)
+        } else if clock != chain.lastNumber || head != chain.head {
+            var differing = StateFinding(.clock, family.description, .differs, family: family)
+            (differing.field, differing.found) = (clock == chain.lastNumber ? "head" : "seq", "\(clock ?? 0)")
+            differing.expected = "\(chain.lastNumber)"
+            finding = differing
+        }
+        for (person, entry) in bodiless.sorted(by: { $0.value.number < $1.value.number })
+        where !replay.erased(person) {
+            damaged(entry.code, entry.number)
+        }
+    }
+
+    /// - Parameter code: as the verifiers name it.
+    mutating func damaged(_ code: String, _ number: Int64) {
+        guard finding == nil else { return }
+        finding = StateFinding(.entry, "\(number)", .broken, family: family, found: code, number: number)
+    }
+
+    /// What was found of the chain and of the accounts it opened.
+    func report() -> StateReport {
+        var report = accounts
+        if let finding {
+            report.add(finding)
+            report.families = 1
+            report.entries = replay.entries
+        }
+        for (person, number) in withoutAccount.sorted(by: { $0.value < $1.value }) where !replay.erased(person) {
+            report.add(StateFinding(.account, person.description, .noRow, family: family, number: number))
+        }
+        return report
+    }
+}

@@ -1,0 +1,214 @@
+import Audit
+import Domain
+import Postgres
+import SQL
+
+/// Checks one family: its chain and bodies, its leaves in the log, its clock, and its rows against what its entries say.
+///
+/// Entries never change, so they are read page by page. The newest of them are read together with the clock and the rows, in
+/// one snapshot, so that an act that is written meanwhile is either there with its row or not at all.
+struct FamilyCheck {
+    let database: Database
+    let sealing: Sealing
+    let trusted: TrustedKeys
+
+    init(_ database: Database, _ keys: TrailKeys, _ sealing: Sealing) {
+        self.database = database
+        self.sealing = sealing
+        trusted = TrustedKeys(pinned: keys.signing.map(\.verifier))
+    }
+
+    /// - Parameter pause: called between pages, outside any transaction; throws to give up.
+    func run(
+        _ family: FamilyID, pause: (_ entries: Int) async throws -> Void = { _ in }
+    ) async throws -> StateReport {
+        var walk = ChainWalk(family, try await prune(of: family))
+        while true {
+            let rows = try await database.query(ReconcileStatements.entries(of: family, after: walk.last))
+            try await take(rows, &walk, database)
+            guard rows.count == ReconcileStatements.pageSize, walk.finding == nil else { break }
+            try await pause(rows.count)
+        }
+        let read = walk
+        return try await database.transaction { transaction in
+            _ = try await transaction.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            return try await finish(read, transaction)
+        }
+    }
+
+    /// What retention has taken of the family, if that is signed.
+    private func prune(of family: FamilyID) async throws -> Prune? {
+        guard let text: String = try await database.query(ReconcileStatements.prune(of: family)).first?["note"],
+            let note = SignedNote(text), trusted.haveSigned(note), let prune = Prune(text: note.text),
+            prune.family == family
+        else { return nil }
+        return prune
+    }
+
+    // MARK: Entries
+
+    private func take(_ rows: Rows, _ walk: inout ChainWalk, _ queries: any Queries) async throws {
+        var opened: [(person: Pseudonym, user: String?, number: Int64)] = []
+        for index in 0..<rows.count where walk.finding == nil {
+            let row = rows[index]
+            let payload: ExportRecord.Payload =
+                switch try sealing.body(row) {
+                case .whole(let salt, let body): .whole(salt: salt, body: body)
+                case .erased: .erased
+                case .unreadable: .unreadable
+                }
+            let act = Audit.AuditEntry.Act(
+                kind: try row["kind"], actor: try row["actor"], subject: try row["subject"],
+                resource: try row["resource"], trace: try row["trace"], request: try row["request"],
+                commitment: try row["commit"])
+            let entry = Audit.AuditEntry(
+                family: try row["family_id"], number: try row["n"], at: try row["at"], act: act,
+                previous: try row["prev"], hash: try row["hash"])
+            let body = walk.take(PreparedEntry(entry, payload, position: nil), leaf: try row["leaf"])
+            if let person = act.subject, StateEffect(kind: act.kind)?.opensAccount == true {
+                opened.append((person, body?["user"], entry.number))
+            }
+        }
+        guard !opened.isEmpty else { return }
+        let found = try await queries.query(ReconcileStatements.accounts(of: opened.map(\.person)))
+        var accounts: [Pseudonym: UserID] = [:]
+        for index in 0..<found.count { accounts[try found[index]["pseudonym"]] = try found[index]["id"] }
+        for (person, user, number) in opened { walk.opened(person, user, number, isNow: accounts[person]) }
+    }
+
+    // MARK: Rows
+
+    private func finish(_ read: ChainWalk, _ queries: any Queries) async throws -> StateReport {
+        var walk = read
+        while walk.finding == nil {
+            let rows = try await queries.query(ReconcileStatements.entries(of: walk.family, after: walk.last))
+            try await take(rows, &walk, queries)
+            guard rows.count == ReconcileStatements.pageSize else { break }
+        }
+        let ends = try await queries.query(
+            ReconcileStatements.ends(of: walk.family, cut: walk.cut, last: walk.last)
+        ).one()
+        walk.end(clock: try ends["seq"], head: try ends["head"])
+        let strays: [(name: StaticString, code: String)] = [
+            ("early_entry", "out_of_order"), ("early_body", "body_without_entry"), ("late_body", "body_without_entry"),
+            ("early_leaf", "missing_entry"), ("late_leaf", "missing_entry"),
+        ]
+        for (name, code) in strays {
+            if let number: Int64 = try ends[name] { walk.damaged(code, number) }
+        }
+        // What a broken chain says is worth nothing.
+        if walk.finding != nil { return walk.report() }
+        let relationships = try await relationships(of: walk.family, queries)
+        var state = FamilyReconciliation(walk.replay, relationships: relationships)
+        try await checkRows(of: walk.family, &state, relationships, queries)
+        var report = state.finish()
+        report.merge(walk.report())
+        return report
+    }
+
+    private func relationships(of family: FamilyID, _ queries: any Queries) async throws -> [RelationshipRow] {
+        try await queries.query(ReconcileStatements.relationships(of: family)).map { row throws(PostgresError) in
+            RelationshipRow(id: try row["id"], parties: [try row["a"], try row["b"]], status: try row["status"])
+        }
+    }
+
+    private func checkRows(
+        of family: FamilyID, _ state: inout FamilyReconciliation, _ relationships: [RelationshipRow],
+        _ queries: any Queries
+    ) async throws {
+        for row in try await queries.query(ReconcileStatements.members(of: family)).map(MemberRow.init) {
+            state.check(.member(row))
+        }
+        for row in relationships { state.check(.relationship(row)) }
+        for row in try await queries.query(ReconcileStatements.consents(of: family)).map(ConsentRow.init) {
+            state.check(.consent(row))
+        }
+        for row in try await queries.query(ReconcileStatements.policies(of: family)).map(PolicyRow.init) {
+            state.check(.policy(row))
+        }
+        var lastNag: NagID?
+        while true {
+            let rows = try await queries.query(ReconcileStatements.nags(of: family, after: lastNag))
+            for row in try rows.map(NagRow.init) {
+                state.check(.nag(row))
+                lastNag = row.id
+            }
+            if rows.count < ReconcileStatements.pageSize { break }
+        }
+        var lastScore: (at: Timestamp, id: EventID)?
+        while true {
+            let rows = try await queries.query(ReconcileStatements.scores(of: family, after: lastScore))
+            for index in 0..<rows.count {
+                let row = try ScoreRow(rows[index])
+                state.check(.score(row))
+                lastScore = (try rows[index]["sync_ts"], row.id)
+            }
+            if rows.count < ReconcileStatements.pageSize { break }
+        }
+        for row in try await queries.query(ReconcileStatements.totals(of: family)).map(TotalsRow.init) {
+            state.check(.totals(row))
+        }
+        for row in try await queries.query(ReconcileStatements.badges(of: family)).map(BadgeRow.init) {
+            state.check(.badge(row))
+        }
+    }
+}
+
+extension MemberRow {
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        self.init(
+            user: try row["user_id"], person: try row["pseudonym"], role: try row["role"],
+            isActive: try row["is_active"])
+    }
+}
+
+extension ConsentRow {
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        self.init(
+            id: try row["id"], person: try row["pseudonym"], type: try row["consent_type"],
+            isRevoked: try row["is_revoked"], grantedBy: try row["granted_seq"])
+    }
+}
+
+extension PolicyRow {
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        let owners: String = try row["owners"]
+        // {id,id}, an empty text in quotes for somebody who was erased.
+        let names = owners.dropFirst().dropLast().split(separator: ",")
+        self.init(id: try row["id"], owners: names.map { Pseudonym($0) }, isStandard: try row["is_standard"])
+    }
+}
+
+extension NagRow {
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        self.init(
+            id: try row["id"], creator: try row["creator"], recipient: try row["recipient"],
+            category: try row["category"], dueAt: try row["due_at"], status: try row["status"],
+            isDismissed: try row["is_dismissed"], parent: try row["parent_nag_id"], changedBy: try row["sync_seq"])
+    }
+}
+
+extension ScoreRow {
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        self.init(
+            id: try row["id"], user: try row["user_id"], person: try row["pseudonym"], nag: try row["nag_id"],
+            points: try row["points"], streakDelta: try row["streak"], isCompletion: try row["is_completion"],
+            madeBy: try row["sync_seq"])
+    }
+}
+
+extension TotalsRow {
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        self.init(
+            user: try row["user_id"],
+            sums: ScoreSums(
+                points: try row["points"], streak: try row["streak"], events: try row["events"],
+                completions: try row["completions"]))
+    }
+}
+
+extension BadgeRow {
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        self.init(user: try row["user_id"], person: try row["pseudonym"], type: try row["badge_type"])
+    }
+}

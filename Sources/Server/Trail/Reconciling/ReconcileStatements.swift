@@ -1,0 +1,205 @@
+import Domain
+import SQL
+
+/// What a reconciliation reads: the chains of the audit log, and the rows that their entries explain.
+enum ReconcileStatements {
+    /// Families, or rows, of one page.
+    static let pageSize = 500
+
+    /// The next families in the order of their ids: those there are, those with a clock, and those that entries or leaves
+    /// name. The nil id, the chain outside families, is one of them.
+    static func families(behind last: FamilyID?) -> SQL {
+        let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"
+        let isNextID: SQL = last.map { "id > \($0)" } ?? "id >= \(FamilyID.outside)"
+        return """
+            WITH RECURSIVE written (family_id) AS (
+                (SELECT family_id FROM audit_entry WHERE \(isNext) ORDER BY family_id LIMIT 1)
+                UNION ALL
+                SELECT (SELECT e.family_id FROM audit_entry e WHERE e.family_id > w.family_id
+                        ORDER BY e.family_id LIMIT 1)
+                FROM written w WHERE w.family_id IS NOT NULL
+            ), placed (family_id) AS (
+                (SELECT family_id FROM audit_leaf WHERE \(isNext) ORDER BY family_id LIMIT 1)
+                UNION ALL
+                SELECT (SELECT l.family_id FROM audit_leaf l WHERE l.family_id > p.family_id
+                        ORDER BY l.family_id LIMIT 1)
+                FROM placed p WHERE p.family_id IS NOT NULL
+            )
+            (SELECT family_id FROM written WHERE family_id IS NOT NULL LIMIT \(pageSize))
+            UNION (SELECT family_id FROM placed WHERE family_id IS NOT NULL LIMIT \(pageSize))
+            UNION (SELECT family_id FROM family_clock WHERE \(isNext) ORDER BY family_id LIMIT \(pageSize))
+            UNION (SELECT id FROM families WHERE \(isNextID) ORDER BY id LIMIT \(pageSize))
+            ORDER BY family_id LIMIT \(pageSize)
+            """
+    }
+
+    /// A family's entries behind a number, by number, with their bodies and the leaves that the log has for them.
+    static func entries(of family: FamilyID, after number: Int64) -> SQL {
+        """
+        SELECT e.family_id, e.n, e.at, e.kind, e.actor, e.subject, e.resource, e.trace, e.request, e.commit, e.prev,
+               e.hash, p.salt, p.body, p.key_id, k.master, k.wrapped, l.hash AS leaf
+        FROM audit_entry e
+        LEFT JOIN audit_payload p ON p.family_id = e.family_id AND p.n = e.n
+        LEFT JOIN audit_subject_key k ON k.id = p.key_id
+        LEFT JOIN audit_leaf l ON l.family_id = e.family_id AND l.n = e.n
+        WHERE e.family_id = \(family) AND e.n > \(number) ORDER BY e.n LIMIT \(pageSize)
+        """
+    }
+
+    static func prune(of family: FamilyID) -> SQL {
+        "SELECT note FROM audit_prune WHERE family_id = \(family) ORDER BY cut DESC LIMIT 1"
+    }
+
+    /// Where the family's clock stands, and numbers below the chain's beginning or above its end that entries, bodies or
+    /// leaves have.
+    static func ends(of family: FamilyID, cut: Int64, last: Int64) -> SQL {
+        """
+        SELECT c.seq, c.head,
+               (SELECT n FROM audit_entry WHERE family_id = \(family) AND n <= \(cut) ORDER BY n LIMIT 1) AS early_entry,
+               (SELECT n FROM audit_payload WHERE family_id = \(family) AND n <= \(cut) ORDER BY n LIMIT 1) AS early_body,
+               (SELECT n FROM audit_payload WHERE family_id = \(family) AND n > \(last) ORDER BY n LIMIT 1) AS late_body,
+               (SELECT n FROM audit_leaf WHERE family_id = \(family) AND n <= 0 ORDER BY n LIMIT 1) AS early_leaf,
+               (SELECT n FROM audit_leaf WHERE family_id = \(family) AND n > \(last) ORDER BY n LIMIT 1) AS late_leaf
+        FROM (SELECT) one LEFT JOIN family_clock c ON c.family_id = \(family)
+        """
+    }
+
+    // MARK: Rows of a family
+
+    static func members(of family: FamilyID) -> SQL {
+        """
+        SELECT m.user_id, u.pseudonym, m.role, m.status = 'active' AS is_active
+        FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.family_id = \(family)
+        """
+    }
+
+    static func relationships(of family: FamilyID) -> SQL {
+        """
+        SELECT r.id, a.pseudonym AS a, b.pseudonym AS b, r.status FROM relationships r
+        JOIN users a ON a.id = r.party_a JOIN users b ON b.id = r.party_b WHERE r.family_id = \(family)
+        """
+    }
+
+    static func consents(of family: FamilyID) -> SQL {
+        """
+        SELECT k.id, u.pseudonym, k.consent_type, k.revoked_at IS NOT NULL AS is_revoked, k.granted_seq
+        FROM consents k JOIN users u ON u.id = k.user_id WHERE k.family_id = \(family)
+        """
+    }
+
+    static func policies(of family: FamilyID) -> SQL {
+        """
+        SELECT o.id, ARRAY(SELECT coalesce(u.pseudonym::text, '') FROM unnest(o.owners) WITH ORDINALITY w (id, place)
+                           LEFT JOIN users u ON u.id = w.id ORDER BY w.place)::text AS owners,
+               o.is_default AND o.status = 'active' AND o.daily_cap = 8 AND o.max_snooze_minutes = 30
+                   AND o.points_multiplier = 1 AND o.max_pushback = 2 AND o.cooldown_minutes = 60
+                   AND o.constraints = '{}' AS is_standard
+        FROM policies o WHERE o.family_id = \(family)
+        """
+    }
+
+    static func nags(of family: FamilyID, after last: NagID?) -> SQL {
+        let isNext: SQL = last.map { "AND n.id > \($0)" } ?? ""
+        return """
+            SELECT n.id, c.pseudonym AS creator, r.pseudonym AS recipient, n.category, n.due_at, n.status,
+                   n.recipient_dismissed_at IS NOT NULL AS is_dismissed, n.parent_nag_id, n.sync_seq
+            FROM nags n JOIN users c ON c.id = n.creator_id JOIN users r ON r.id = n.recipient_id
+            WHERE n.family_id = \(family) \(isNext) ORDER BY n.id LIMIT \(pageSize)
+            """
+    }
+
+    /// In the order in which they were made.
+    static func scores(of family: FamilyID, after last: (at: Timestamp, id: EventID)?) -> SQL {
+        let isNext: SQL = last.map { "AND (g.sync_ts, g.id) > (\($0.at), \($0.id))" } ?? ""
+        return """
+            SELECT g.id, g.user_id, u.pseudonym, g.nag_id, g.delta_points::bigint AS points,
+                   g.streak_delta::bigint AS streak, g.event_type = 'nag_completed' AS is_completion, g.sync_seq, g.sync_ts
+            FROM gamification_events g JOIN users u ON u.id = g.user_id
+            WHERE g.family_id = \(family) \(isNext) ORDER BY g.sync_ts, g.id LIMIT \(pageSize)
+            """
+    }
+
+    static func totals(of family: FamilyID) -> SQL {
+        """
+        SELECT user_id, points, streak::bigint AS streak, events, completions FROM member_totals
+        WHERE family_id = \(family)
+        """
+    }
+
+    static func badges(of family: FamilyID) -> SQL {
+        """
+        SELECT b.user_id, u.pseudonym, b.badge_type FROM badges b JOIN users u ON u.id = b.user_id
+        WHERE b.family_id = \(family)
+        """
+    }
+
+    // MARK: Accounts
+
+    /// The accounts of some people.
+    static func accounts(of people: [Pseudonym]) -> SQL {
+        "SELECT pseudonym, id FROM users WHERE pseudonym = ANY(\(SQLList(people)))"
+    }
+
+    /// The next accounts, and whether an entry opened each, and one ended it.
+    static func accounts(after last: UserID?) -> SQL {
+        let isNext: SQL = last.map { "WHERE u.id > \($0)" } ?? ""
+        return """
+            SELECT u.id, u.pseudonym IS NOT NULL AS is_known, u.status = 'deleted' AS is_deleted,
+                   EXISTS (SELECT FROM audit_entry e WHERE e.subject = u.pseudonym
+                           AND e.kind IN ('account.created', 'member.created', 'admin.created')) AS is_opened,
+                   u.status = 'deleted' AND EXISTS (SELECT FROM audit_entry e WHERE e.subject = u.pseudonym
+                           AND e.kind = 'account.deleted') AS is_ended
+            FROM users u \(isNext) ORDER BY u.id LIMIT \(pageSize)
+            """
+    }
+
+    /// Accounts that an entry ended and that are not deleted.
+    static let revived: SQL = """
+        SELECT u.id, e.family_id, e.n FROM audit_entry e JOIN users u ON u.pseudonym = e.subject
+        WHERE e.kind = 'account.deleted' AND u.status <> 'deleted' LIMIT 100
+        """
+
+    /// Accounts without a stand-in in the log, and people whom the log says were erased.
+    static let erased: SQL = """
+        SELECT (SELECT count(*) FROM users WHERE pseudonym IS NULL) AS accounts,
+               (SELECT count(DISTINCT subject) FROM audit_entry
+                WHERE family_id = '00000000-0000-0000-0000-000000000000' AND kind = 'person.erased') AS people
+        """
+
+    /// Administrators, and which entries tell of them.
+    static let administrators: SQL = """
+        SELECT a.user_id, u.pseudonym IS NOT NULL AS is_known, a.revoked_at IS NOT NULL AS is_revoked,
+               EXISTS (SELECT FROM audit_entry e WHERE e.family_id = '00000000-0000-0000-0000-000000000000'
+                       AND e.kind = 'admin.created' AND e.subject = u.pseudonym) AS is_made,
+               EXISTS (SELECT FROM audit_entry e WHERE e.family_id = '00000000-0000-0000-0000-000000000000'
+                       AND e.kind = 'admin.revoked' AND e.subject = u.pseudonym) AS is_ended
+        FROM admins a JOIN users u ON u.id = a.user_id
+        """
+
+    /// Administrators that the log tells of and the database does not.
+    static let missingAdministrators: SQL = """
+        SELECT e.subject, e.n FROM audit_entry e
+        WHERE e.family_id = '00000000-0000-0000-0000-000000000000' AND e.kind = 'admin.created'
+            AND NOT EXISTS (SELECT FROM users u JOIN admins a ON a.user_id = u.id WHERE u.pseudonym = e.subject)
+            AND NOT EXISTS (SELECT FROM audit_entry x WHERE x.family_id = e.family_id AND x.kind = 'person.erased'
+                            AND x.subject = e.subject)
+        LIMIT 100
+        """
+
+    /// The next consents that people gave for themselves alone, and which entries tell of them.
+    static func personalConsents(after last: ConsentID?) -> SQL {
+        let isNext: SQL = last.map { "AND k.id > \($0)" } ?? ""
+        return """
+            SELECT k.id, u.pseudonym IS NOT NULL AS is_known, k.revoked_at IS NOT NULL AS is_revoked,
+                   EXISTS (SELECT FROM audit_entry e WHERE e.resource = k.id AND e.kind = 'consent.granted'
+                           AND (e.subject = u.pseudonym OR u.pseudonym IS NULL)) AS is_given,
+                   EXISTS (SELECT FROM audit_entry e WHERE e.resource = k.id AND e.kind = 'consent.revoked')
+                       OR EXISTS (SELECT FROM audit_entry e WHERE e.subject = u.pseudonym
+                                  AND e.kind = 'account.deleted') AS is_taken_back
+            FROM consents k JOIN users u ON u.id = k.user_id
+            WHERE k.family_id IS NULL \(isNext) ORDER BY k.id LIMIT \(pageSize)
+            """
+    }
+
+    static let prunes: SQL = "SELECT note FROM audit_prune"
+}

@@ -1,0 +1,56 @@
+import Audit
+import Domain
+import Postgres
+import SQL
+
+/// Replays the audit log and names each row that it does not explain, and each entry without its row.
+///
+/// Families are read one after another, each as of one moment; nothing is written.
+public struct Reconciliation: Sendable {
+    /// How far it is.
+    public struct Progress: Sendable {
+        public var families: Int64
+        public var entries: Int64
+        public var findings: Int64
+    }
+
+    private let family: FamilyID?
+
+    /// - Parameter family: nil for all, the accounts, and the schema.
+    public init(of family: FamilyID?) { self.family = family }
+
+    public func run(
+        databaseURL: String, keys: TrailKeys, progress: @escaping @Sendable (Progress) -> Void = { _ in }
+    ) async throws -> StateReport {
+        let family = family
+        return try await Schema.onDatabase(databaseURL) { database in
+            try await Self.run(family, database, keys, progress)
+        }
+    }
+
+    private static func run(
+        _ family: FamilyID?, _ database: Database, _ keys: TrailKeys, _ progress: (Progress) -> Void
+    ) async throws -> StateReport {
+        let check = FamilyCheck(database, keys, Sealing(keys, random: SystemRandomness()))
+        if let family { return try await check.run(family) }
+        var report = try await SchemaCheck(database).run()
+        var last: FamilyID?
+        while true {
+            let families = try await Self.families(behind: last, database)
+            for family in families {
+                report.merge(try await check.run(family))
+                progress(Progress(families: report.families, entries: report.entries, findings: report.count))
+                last = family
+            }
+            if families.isEmpty { break }
+        }
+        report.merge(try await AccountCheck(database, keys).run())
+        return report
+    }
+
+    static func families(behind last: FamilyID?, _ database: any Queries) async throws -> [FamilyID] {
+        try await database.query(ReconcileStatements.families(behind: last)).map { row throws(PostgresError) in
+            try row["family_id"]
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/// What `SchemaCheck` finds in a database that the migrations made and nobody changed.
+///
+/// After a migration that changes any of it, the test “the schema is the one that the migrations make” prints the new lines.
+enum SchemaFacts {
+    static let expected = Set(text.split(separator: "\n").map(String.init))
+
+    private static let text = """
+        constraint admins admins_pkey PRIMARY KEY (user_id)
+        constraint admins admins_user_id_fkey FOREIGN KEY (user_id) REFERENCES users(id)
+        constraint audit_checkpoint audit_checkpoint_pkey PRIMARY KEY (size, at)
+        constraint audit_checkpoint audit_checkpoint_size_check CHECK ((size >= 0))
+        constraint audit_entry audit_entry_commit_check CHECK ((length(commit) = 32))
+        constraint audit_entry audit_entry_hash_check CHECK ((length(hash) = 32))
+        constraint audit_entry audit_entry_number CHECK ((n > 0))
+        constraint audit_entry audit_entry_pkey PRIMARY KEY (family_id, n)
+        constraint audit_entry audit_entry_prev_check CHECK ((length(prev) = 32))
+        constraint audit_key audit_key_pkey PRIMARY KEY (verifier, handover)
+        constraint audit_leaf audit_leaf_family_id_n_key UNIQUE (family_id, n)
+        constraint audit_leaf audit_leaf_hash_check CHECK ((length(hash) = 32))
+        constraint audit_leaf audit_leaf_number CHECK ((n > 0))
+        constraint audit_leaf audit_leaf_pkey PRIMARY KEY ("position")
+        constraint audit_leaf audit_leaf_position_check CHECK (("position" >= 0))
+        constraint audit_node audit_node_hash_check CHECK ((length(hash) = 32))
+        constraint audit_node audit_node_level_check CHECK (((level >= 1) AND (level <= 7)))
+        constraint audit_node audit_node_pkey PRIMARY KEY (level, "position")
+        constraint audit_node audit_node_position_check CHECK (("position" >= 0))
+        constraint audit_payload audit_payload_number CHECK ((n > 0))
+        constraint audit_payload audit_payload_pkey PRIMARY KEY (family_id, n)
+        constraint audit_payload audit_payload_salt_check CHECK ((length(salt) = 32))
+        constraint audit_prune audit_prune_pkey PRIMARY KEY (family_id, cut)
+        constraint audit_subject_key audit_subject_key_master_check CHECK ((length(master) = 4))
+        constraint audit_subject_key audit_subject_key_pkey PRIMARY KEY (id)
+        constraint family_clock family_clock_pkey PRIMARY KEY (family_id)
+        function audit_goes_only_when_pruned plpgsql fd59d3553c6240e8
+        function audit_is_append_only plpgsql 3b3151797e16dee0
+        function audit_number_at plpgsql 7cf931daadc58cbe
+        function ledger_burst sql 982f4e0c397d2fef
+        function ledger_ts sql 4046c8e7344da928
+        function refuse_deletion_of_member plpgsql 799186830f8c8310
+        function refuse_membership_of_deleted plpgsql b1633d1b4b25ad09
+        function wait_for_guardian plpgsql 3dac66bc4d8665a6
+        grant admins SELECT to nagz_server
+        grant audit_checkpoint INSERT SELECT to nagz_server
+        grant audit_entry INSERT SELECT to nagz_server
+        grant audit_key INSERT SELECT to nagz_server
+        grant audit_leaf INSERT SELECT to nagz_server
+        grant audit_node INSERT SELECT to nagz_server
+        grant audit_payload INSERT SELECT to nagz_server
+        grant audit_prune SELECT to nagz_server
+        grant audit_subject_key INSERT SELECT to nagz_server
+        grant family_clock INSERT SELECT UPDATE to nagz_server
+        policy audit_entry has_clock a - (EXISTS ( SELECT FROM family_clock c WHERE (c.family_id = audit_entry.family_id)))
+        policy audit_entry readable r true -
+        policy audit_leaf has_clock a - (EXISTS ( SELECT FROM family_clock c WHERE (c.family_id = audit_leaf.family_id)))
+        policy audit_leaf readable r true -
+        policy audit_payload has_clock a - (EXISTS ( SELECT FROM family_clock c WHERE (c.family_id = audit_payload.family_id)))
+        policy audit_payload readable r true -
+        row security audit_entry
+        row security audit_leaf
+        row security audit_payload
+        trigger audit_checkpoint append_only A BEFORE DELETE OR UPDATE ON public.audit_checkpoint FOR EACH ROW EXECUTE FUNCTION audit_is_append_only()
+        trigger audit_checkpoint append_only_truncate A BEFORE TRUNCATE ON public.audit_checkpoint FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only()
+        trigger audit_entry append_only A BEFORE UPDATE ON public.audit_entry FOR EACH ROW EXECUTE FUNCTION audit_is_append_only()
+        trigger audit_entry append_only_truncate A BEFORE TRUNCATE ON public.audit_entry FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only()
+        trigger audit_entry only_pruned A BEFORE DELETE ON public.audit_entry FOR EACH ROW EXECUTE FUNCTION audit_goes_only_when_pruned()
+        trigger audit_key append_only A BEFORE DELETE OR UPDATE ON public.audit_key FOR EACH ROW EXECUTE FUNCTION audit_is_append_only()
+        trigger audit_key append_only_truncate A BEFORE TRUNCATE ON public.audit_key FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only()
+        trigger audit_leaf append_only A BEFORE DELETE OR UPDATE ON public.audit_leaf FOR EACH ROW EXECUTE FUNCTION audit_is_append_only()
+        trigger audit_leaf append_only_truncate A BEFORE TRUNCATE ON public.audit_leaf FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only()
+        trigger audit_node append_only A BEFORE DELETE OR UPDATE ON public.audit_node FOR EACH ROW EXECUTE FUNCTION audit_is_append_only()
+        trigger audit_node append_only_truncate A BEFORE TRUNCATE ON public.audit_node FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only()
+        trigger audit_payload append_only A BEFORE UPDATE ON public.audit_payload FOR EACH ROW EXECUTE FUNCTION audit_is_append_only()
+        trigger audit_payload append_only_truncate A BEFORE TRUNCATE ON public.audit_payload FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only()
+        trigger audit_prune append_only A BEFORE DELETE OR UPDATE ON public.audit_prune FOR EACH ROW EXECUTE FUNCTION audit_is_append_only()
+        trigger audit_prune append_only_truncate A BEFORE TRUNCATE ON public.audit_prune FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only()
+        trigger memberships deleted_is_no_member O AFTER INSERT OR UPDATE OF status ON public.memberships FOR EACH ROW WHEN ((new.status = 'active'::text)) EXECUTE FUNCTION refuse_membership_of_deleted()
+        trigger memberships young_account_waits O AFTER UPDATE OF status ON public.memberships FOR EACH ROW WHEN (((new.status = 'removed'::text) AND (old.status = 'active'::text))) EXECUTE FUNCTION wait_for_guardian()
+        trigger users deleted_is_no_member O AFTER UPDATE OF status ON public.users FOR EACH ROW WHEN (((new.status = 'deleted'::text) AND (old.status <> 'deleted'::text))) EXECUTE FUNCTION refuse_deletion_of_member()
+        """
+}

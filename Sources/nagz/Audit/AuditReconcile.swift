@@ -1,0 +1,88 @@
+import Audit
+import Contract
+import Domain
+import JSON
+import Reactor
+import Server
+
+/// `nagz audit reconcile`: whether the database's state is what the audit log tells.
+enum AuditReconcile {
+    static func run(_ arguments: inout Arguments) async throws {
+        let family = try arguments.family()
+        let isJSON = arguments.flag("--json")
+        let url = try arguments.databaseURL()
+        try arguments.finish()
+        let line = Locked(ProgressLine())
+        let report = try await Reconciliation(of: family).run(databaseURL: url, keys: try AuditKeyFile.read()) {
+            progress in
+            line.withLock {
+                $0.show("\(progress.families) families, \(progress.entries) entries, \(progress.findings) findings")
+            }
+        }
+        line.withLock { $0.clear() }
+        if isJSON {
+            print(String(decoding: ReportAsJSON(report: report).jsonBytes, as: UTF8.self))
+        } else {
+            tell(report, family)
+        }
+        if report.count > 0 { throw Stop(.tampered, "NOT EXPLAINED: \(report.count) findings") }
+        if let why = report.incomplete { throw Stop(.incomplete, "INCOMPLETE: \(why)") }
+    }
+
+    private static func tell(_ report: StateReport, _ family: FamilyID?) {
+        for finding in report.findings { print(finding) }
+        if report.count > Int64(report.findings.count) {
+            print("… and \(report.count - Int64(report.findings.count)) more")
+        }
+        let scope = family.map { "family \($0)" } ?? "\(report.families) families"
+        if report.verdict == "explained" {
+            print("EXPLAINED: \(report.rows) rows of \(scope) by \(report.entries) entries")
+        }
+        for (gap, why) in [
+            (StateReport.Gap.erased, "the people were erased"), (.pruned, "retention has taken the entries"),
+            (.notTold, "the entries are from before the log told it"),
+        ] {
+            if let count = report.gaps[gap] { print("  not told  \(count): \(why)") }
+        }
+    }
+}
+
+/// A report as one object on one line. It names ids of the database, and no person.
+private struct ReportAsJSON: WireOutput {
+    let report: StateReport
+
+    func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("verdict", report.verdict)
+            json.field("families", Int(report.families))
+            json.field("entries", Int(report.entries))
+            json.field("rows", Int(report.rows))
+            json.key("not_told")
+            json.object { json in
+                json.field("erased", Int(report.gaps[.erased] ?? 0))
+                json.field("pruned", Int(report.gaps[.pruned] ?? 0))
+                json.field("before_told", Int(report.gaps[.notTold] ?? 0))
+            }
+            json.field("findings", Int(report.count))
+            json.field("incomplete", report.incomplete)
+            json.field("first", report.findings.map { FindingAsJSON(finding: $0) })
+        }
+    }
+}
+
+private struct FindingAsJSON: WireOutput {
+    let finding: StateFinding
+
+    func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("family_id", finding.family?.description)
+            json.field("subject", finding.subject.rawValue)
+            json.field("id", finding.id)
+            json.field("problem", finding.problem.rawValue)
+            json.field("field", finding.field)
+            json.field("found", finding.found)
+            json.field("expected", finding.expected)
+            json.field("n", finding.number.map { Int($0) })
+        }
+    }
+}

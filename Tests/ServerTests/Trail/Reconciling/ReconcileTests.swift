@@ -1,0 +1,291 @@
+import Audit
+import Contract
+import Domain
+import SQL
+import Synchronization
+import Testing
+
+@testable import Server
+
+@Suite("The audit log explains the state")
+struct ReconcileTests {
+    @Test("an honest history is explained, also after departures, an erasure and retention")
+    func honest() async throws {
+        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+            let family = try await LivedFamily(server)
+            try await family.liveWithNags()
+            #expect(try await server.reconcile().findings.map(\.description) == [])
+            try await family.liveWithDepartures()
+            try await family.makeAdministrators()
+            var report = try await server.reconcile()
+            #expect(report.findings.map(\.description) == [])
+            #expect(report.verdict == "explained" && report.gaps.isEmpty && report.rows > 40, "\(report)")
+
+            let (url, keys) = (server.database.url, try #require(TestServer.trailKeys))
+            for person in [family.participant, family.stranger] {
+                if person.id == family.stranger.id {
+                    _ = try await server.call(API.deleteAccount, AccountPath(userID: person.id), as: person)
+                }
+                _ = try await Erasure(of: person.id).run(
+                    databaseURL: url, keys: keys, isDryRun: false, clock: server.clock)
+            }
+            report = try await server.reconcile()
+            #expect(report.findings.map(\.description) == [])
+            #expect(report.gaps[.erased] ?? 0 > 0 && report.verdict == "explained")
+
+            try await server.round()
+            server.clock.advance(by: .days(1_200))
+            try await server.write(["trail.pruned"], by: family.guardian, in: family.id)
+            try await server.round()
+            _ = try await Pruning(before: server.clock.now() - Prune.retention).run(
+                databaseURL: url, keys: keys, isDryRun: false, clock: server.clock)
+            report = try await server.reconcile()
+            #expect(report.findings.map(\.description) == [])
+            #expect(report.gaps[.pruned] ?? 0 > 0 && report.verdict == "explained")
+        }
+    }
+
+    @Test("ninety days of the demo family are explained, every row of them")
+    func demo() async throws {
+        try await TestServer.run { server in
+            let told = Mutex(0)
+            try await DemoSeed.run(
+                databaseURL: server.database.url, trailKeys: TestServer.trailKeys, clock: server.clock, cost: .testing,
+                skipsUsed: false, progress: { _ in }, announce: { people in told.withLock { $0 = people.count } })
+            let report = try await server.reconcile()
+            #expect(report.findings.map(\.description) == [])
+            #expect(report.verdict == "explained" && report.gaps.isEmpty && report.rows > 500, "\(report)")
+        }
+    }
+
+    @Test("the schema is the one that the migrations make")
+    func schema() async throws {
+        try await TestServer.run { server in
+            let found = try await server.database.run { try await SchemaCheck($0).facts() }
+            #expect(Set(found).subtracting(SchemaFacts.expected).sorted() == [], "add these to SchemaFacts")
+            #expect(SchemaFacts.expected.subtracting(found).sorted() == [], "take these out of SchemaFacts")
+        }
+    }
+
+    @Test("state changed beside the log is named", arguments: Tampering.all)
+    func tampered(_ tampering: Tampering) async throws {
+        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+            let family = try await LivedFamily(server)
+            try await family.liveWithNags()
+            _ = try await server.call(
+                API.suspendRelationship, RelationshipPath(relationshipID: family.participant.id.retyped()),
+                as: family.guardian)
+            try await family.makeAdministrators()
+            try await server.round()
+            #expect(try await server.reconcile().verdict == "explained")
+            for statement in tampering.statements { try await server.sql(SQL(unsafeSQL: statement)) }
+            let report = try await server.reconcile()
+            #expect(report.verdict == "unexplained")
+            #expect(
+                report.findings.contains { $0.subject == tampering.subject && $0.problem == tampering.problem },
+                "\(report.findings)")
+        }
+    }
+}
+
+/// Something changed in the database by hand, and what has to be named for it.
+struct Tampering: Sendable, CustomTestStringConvertible {
+    let name: String
+    let subject: StateFinding.Subject
+    let problem: StateFinding.Problem
+    let statements: [String]
+
+    init(
+        _ name: String, _ subject: StateFinding.Subject, _ problem: StateFinding.Problem, _ statements: String...
+    ) {
+        self.name = name
+        self.subject = subject
+        self.problem = problem
+        self.statements = statements
+    }
+
+    var testDescription: String { name }
+
+    private static let disarm = "SET session_replication_role = replica"
+    private static let entry = "at, kind, actor, subject, resource, trace, request, commit, prev, hash"
+
+    static let all: [Tampering] = [
+        // Consents
+        Tampering(
+            "a consent granted", .consent, .noEntry,
+            """
+            INSERT INTO consents (id, user_id, family_id, consent_type, granted_at)
+            SELECT gen_random_uuid(), user_id, family_id, 'ai_mediation', now() FROM memberships WHERE role = 'participant'
+            """),
+        Tampering(
+            "a consent revoked", .consent, .differs,
+            "UPDATE consents SET revoked_at = granted_at WHERE consent_type = 'ai_mediation'"),
+        Tampering(
+            "a consent deleted", .consent, .noRow, "DELETE FROM consents WHERE consent_type = 'ai_mediation'"),
+        Tampering(
+            "a consent given another giver", .consent, .differs,
+            """
+            UPDATE consents SET user_id = (SELECT user_id FROM memberships WHERE role = 'participant')
+            WHERE consent_type = 'ai_mediation'
+            """),
+        Tampering(
+            "a personal consent granted", .consent, .noEntry,
+            """
+            INSERT INTO consents (id, user_id, consent_type, granted_at)
+            SELECT gen_random_uuid(), user_id, 'sms_opt_in', now() FROM memberships WHERE role = 'participant'
+            """),
+        Tampering(
+            "a personal consent revoked", .consent, .differs,
+            "UPDATE consents SET revoked_at = granted_at WHERE consent_type = 'sms_opt_in'"),
+        // Memberships, roles, relationships, policies
+        Tampering(
+            "a role raised", .membership, .differs,
+            "UPDATE memberships SET role = 'guardian' WHERE role = 'participant'"),
+        Tampering(
+            "a membership added", .membership, .noEntry,
+            """
+            INSERT INTO memberships (family_id, user_id, role, status, joined_at)
+            SELECT f.id, u.id, 'guardian', 'active', now() FROM families f, users u WHERE u.email = 'stan@example.org'
+            """),
+        Tampering(
+            "a membership ended", .membership, .differs,
+            "UPDATE memberships SET status = 'removed', removed_at = now() WHERE role = 'participant'"),
+        Tampering(
+            "a suspension lifted", .relationship, .differs,
+            "UPDATE relationships SET status = 'active' WHERE status = 'suspended'"),
+        Tampering("a relationship deleted", .relationship, .noRow, "DELETE FROM relationships"),
+        Tampering("a policy changed", .policy, .differs, "UPDATE policies SET daily_cap = 1"),
+        Tampering(
+            "a policy handed over", .policy, .differs,
+            "UPDATE policies SET owners = ARRAY[(SELECT user_id FROM memberships WHERE role = 'participant')]"),
+        // Nags and points
+        Tampering(
+            "a nag's status changed", .nag, .differs,
+            "UPDATE nags SET status = 'withdrawn', closed_at = now() WHERE status = 'open'"),
+        Tampering("a nag's due time moved", .nag, .differs, "UPDATE nags SET due_at = due_at + interval '1 hour'"),
+        Tampering(
+            "a nag given to somebody else", .nag, .differs,
+            """
+            UPDATE nags SET recipient_id = (SELECT user_id FROM memberships WHERE role = 'participant')
+            WHERE status = 'missed'
+            """),
+        Tampering(
+            "a nag added", .nag, .noEntry,
+            """
+            INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, status,
+                              created_at, cycle_started_at, sync_seq, sync_ts)
+            SELECT family_id, gen_random_uuid(), creator_id, recipient_id, due_at, category, done_definition, 'open',
+                   created_at, cycle_started_at, sync_seq, sync_ts FROM nags WHERE status = 'open' LIMIT 1
+            """),
+        Tampering("a nag deleted", .nag, .noRow, "DELETE FROM nags WHERE status = 'withdrawn'"),
+        Tampering("points added to the sums", .totals, .differs, "UPDATE member_totals SET points = points + 100"),
+        Tampering(
+            "points changed with their sums", .points, .differs,
+            "UPDATE gamification_events SET delta_points = delta_points + 100 WHERE event_type = 'nag_completed'",
+            """
+            UPDATE member_totals t SET points = (SELECT sum(delta_points) FROM gamification_events g
+                                                 WHERE g.user_id = t.user_id)
+            """),
+        Tampering(
+            "points added with their sums", .points, .noEntry,
+            """
+            INSERT INTO gamification_events (family_id, id, user_id, event_type, delta_points, streak_delta, at, sync_seq,
+                                             sync_ts)
+            SELECT family_id, gen_random_uuid(), user_id, 'bonus', 100, 0, now(), 1, now() FROM memberships
+            WHERE role = 'participant'
+            """,
+            """
+            UPDATE member_totals t SET points = points + 100, events = events + 1 FROM memberships m
+            WHERE m.user_id = t.user_id AND m.role = 'participant'
+            """),
+        Tampering("points deleted", .points, .noRow, "DELETE FROM gamification_events WHERE event_type = 'nag_missed'"),
+        Tampering(
+            "a badge added", .badge, .noEntry,
+            """
+            INSERT INTO badges (family_id, user_id, badge_type, id, earned_at)
+            SELECT family_id, user_id, 'century_club', gen_random_uuid(), now() FROM memberships WHERE role = 'child'
+            """),
+        Tampering("a badge taken", .badge, .noRow, "DELETE FROM badges"),
+        // People
+        Tampering(
+            "an administrator inserted", .administrator, .noEntry,
+            "INSERT INTO admins (user_id, created_at) SELECT id, now() FROM users WHERE email = 'stan@example.org'"),
+        Tampering(
+            "an administrator restored", .administrator, .differs, "UPDATE admins SET revoked_at = NULL"),
+        Tampering(
+            "an administrator deleted", .administrator, .noRow, "DELETE FROM admins WHERE revoked_at IS NOT NULL"),
+        Tampering(
+            "an account inserted", .account, .noEntry,
+            """
+            INSERT INTO users (id, status, pseudonym, created_at)
+            VALUES (gen_random_uuid(), 'active', gen_random_uuid(), now())
+            """),
+        Tampering(
+            "an account deleted by hand", .account, .differs,
+            "UPDATE users SET status = 'deleted' WHERE email = 'stan@example.org'"),
+        Tampering(
+            "stand-ins of two members swapped", .account, .differs,
+            """
+            CREATE TABLE kept AS SELECT u.id, u.pseudonym FROM users u JOIN memberships m ON m.user_id = u.id
+                WHERE m.role IN ('guardian', 'participant')
+            """,
+            "UPDATE users SET pseudonym = gen_random_uuid() WHERE id IN (SELECT id FROM kept)",
+            """
+            UPDATE users u SET pseudonym = o.pseudonym FROM kept k, kept o WHERE u.id = k.id AND o.id <> k.id
+            """),
+        Tampering(
+            "the way from a stand-in to a person cut", .account, .differs,
+            "UPDATE users SET status = 'deleted', pseudonym = NULL WHERE email = 'stan@example.org'"),
+        // The log
+        Tampering(
+            "a clock deleted", .clock, .noRow, disarm,
+            "DELETE FROM family_clock WHERE family_id IN (SELECT id FROM families)"),
+        Tampering(
+            "a clock set back", .clock, .differs,
+            "UPDATE family_clock SET seq = seq - 1 WHERE family_id IN (SELECT id FROM families)"),
+        Tampering(
+            "an entry numbered 0", .entry, .broken, "ALTER TABLE audit_entry DROP CONSTRAINT audit_entry_number",
+            "INSERT INTO audit_entry (family_id, n, \(entry)) SELECT family_id, 0, \(entry) FROM audit_entry WHERE n = 1"
+        ),
+        Tampering(
+            "an entry of an unknown family", .clock, .noRow,
+            """
+            INSERT INTO audit_entry (family_id, n, at, kind, actor, trace, request, commit, prev, hash)
+            SELECT family, 1, '2026-01-01', 'x', family, family, family, sha256('x'), sha256(''),
+                   sha256('\\x01'::bytea || sha256('') || uuid_send(family) || int8send(1)
+                       || timestamptz_send('2026-01-01') || '\\x00000001'::bytea || 'x'::bytea
+                       || '\\x00000010'::bytea || uuid_send(family) || '\\xffffffff'::bytea || '\\xffffffff'::bytea
+                       || '\\x00000010'::bytea || uuid_send(family) || '\\x00000010'::bytea || uuid_send(family)
+                       || '\\x00000020'::bytea || sha256('x'))
+            FROM (SELECT '00000000-0000-dead-0000-000000000001'::uuid AS family) one
+            """),
+        Tampering(
+            "an entry changed", .entry, .broken, "ALTER TABLE audit_entry DISABLE TRIGGER append_only",
+            "UPDATE audit_entry SET kind = 'x' WHERE n = 3"),
+        Tampering(
+            "a leaf changed", .entry, .broken, "ALTER TABLE audit_leaf DISABLE TRIGGER append_only",
+            "UPDATE audit_leaf SET hash = sha256('x') WHERE position = 3"),
+        Tampering(
+            "a body erased without its record", .entry, .broken, disarm, "DELETE FROM audit_payload WHERE n = 2"),
+        // Its guards
+        Tampering(
+            "a trigger's function replaced", .schema, .noEntry,
+            """
+            CREATE OR REPLACE FUNCTION audit_is_append_only() RETURNS trigger LANGUAGE plpgsql AS $$
+            BEGIN RETURN NEW; END $$
+            """),
+        Tampering("a trigger off", .schema, .noRow, "ALTER TABLE audit_entry DISABLE TRIGGER append_only"),
+        Tampering("a trigger dropped", .schema, .noRow, "DROP TRIGGER only_pruned ON audit_entry"),
+        Tampering(
+            "a grant added", .schema, .noEntry, "GRANT DELETE ON audit_entry TO nagz_server"),
+        Tampering("a column's grant added", .schema, .noEntry, "GRANT UPDATE (kind) ON audit_entry TO nagz_server"),
+        Tampering("another owner", .schema, .noEntry, "ALTER TABLE audit_entry OWNER TO nagz_server"),
+        Tampering(
+            "a rule added", .schema, .noEntry, "CREATE RULE quiet AS ON INSERT TO audit_payload DO INSTEAD NOTHING"),
+        Tampering("a policy dropped", .schema, .noRow, "DROP POLICY has_clock ON audit_entry"),
+        Tampering("row security off", .schema, .noRow, "ALTER TABLE audit_entry DISABLE ROW LEVEL SECURITY"),
+        Tampering(
+            "a constraint dropped", .schema, .noRow, "ALTER TABLE audit_leaf DROP CONSTRAINT audit_leaf_family_id_n_key"
+        ),
+    ]
+}
