@@ -61,13 +61,13 @@ class WebSocket:
 class Browser:
     """A headless browser with one page, ended and removed with the block it is made for."""
 
-    def __init__(self, program, downloads):
+    def __init__(self, program, downloads, *more):
         self.folder = tempfile.mkdtemp(prefix="nagz-chromium-")
         self.downloads = str(downloads)
         options = [
             "--headless=new", "--remote-debugging-port=0", f"--user-data-dir={self.folder}", "--no-first-run", "--disable-gpu",
             "--disable-dev-shm-usage", "--disable-extensions", "--disable-background-networking", "--hide-scrollbars",
-            "--force-color-profile=srgb", "--lang=en-GB"]
+            "--force-color-profile=srgb", "--lang=en-GB", *more]
         if os.geteuid() == 0:
             options.append("--no-sandbox")
         self.process = subprocess.Popen(
@@ -83,7 +83,7 @@ class Browser:
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         page = next(one for one in json.load(opener.open(f"http://127.0.0.1:{port}/json")) if one["type"] == "page")
         self.socket, self.last, self.problems = WebSocket(page["webSocketDebuggerUrl"]), 0, []
-        self.transferred = 0
+        self.transferred, self.paused, self.tolerated = 0, [], []
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.command(f"{domain}.enable")
         self.command("Browser.setDownloadBehavior", behavior="allow", downloadPath=self.downloads)
@@ -105,9 +105,11 @@ class Browser:
             details = parameters["exceptionDetails"]
             self.problems.append(details.get("exception", {}).get("description", details["text"]))
         elif method == "Log.entryAdded" and parameters["entry"]["level"] == "error":
-            # A refused sign-in is no fault of the page.
-            if "status of 401" not in parameters["entry"]["text"]:
+            # A refused sign-in is no fault of the page, nor is what a test itself brings about.
+            if not any(text in parameters["entry"]["text"] for text in ["status of 401", *self.tolerated]):
                 self.problems.append(parameters["entry"]["text"])
+        elif method == "Fetch.requestPaused":
+            self.paused.append(parameters)
         elif method == "Network.loadingFinished":
             self.transferred += parameters["encodedDataLength"]
 
@@ -134,14 +136,62 @@ class Browser:
             time.sleep(0.05)
         raise AssertionError(f"never came true: {what or expression}")
 
+    # MARK: a network that is slow, gone or lies
+
+    def hold(self, pattern):
+        """Holds requests of this address until they are let go; `held` lists them in their order."""
+        self.paused = []
+        self.command("Fetch.enable", patterns=[{"urlPattern": pattern}])
+
+    def held(self, count, seconds=20):
+        deadline = time.monotonic() + seconds
+        while len(self.paused) < count:
+            assert time.monotonic() < deadline, f"{len(self.paused)} requests instead of {count}"
+            self.js("0")
+            time.sleep(0.02)
+        return self.paused
+
+    def let_go(self, request):
+        try:
+            self.command("Fetch.continueRequest", requestId=request["requestId"])
+        except RuntimeError:
+            pass  # ended by the page
+
+    def answer(self, request, status, body, kind="application/json"):
+        try:
+            self.command(
+                "Fetch.fulfillRequest", requestId=request["requestId"], responseCode=status,
+                responseHeaders=[{"name": "Content-Type", "value": kind}], body=base64.b64encode(body.encode()).decode())
+        except RuntimeError:
+            pass
+
+    def let_all_go(self):
+        """Ends holding; whatever is held goes on."""
+        for request in self.paused:
+            self.let_go(request)
+        self.command("Fetch.disable")
+        self.paused = []
+
+    def offline(self, is_offline):
+        self.command("Network.emulateNetworkConditions", offline=is_offline, latency=0, downloadThroughput=-1, uploadThroughput=-1)
+
+    def before_load(self, script):
+        """Runs the script in each new page before its own; the result takes it away."""
+        return self.command("Page.addScriptToEvaluateOnNewDocument", source=script)["identifier"]
+
+    def no_longer_before_load(self, identifier):
+        self.command("Page.removeScriptToEvaluateOnNewDocument", identifier=identifier)
+
+    # MARK: what a reader does
+
     def click(self, selector):
         self.wait(f"document.querySelector({json.dumps(selector)})")
         self.js(f"document.querySelector({json.dumps(selector)}).click()")
 
-    def key(self, key, code=None):
+    def key(self, key, code=None, shift=False):
         text = key if len(key) == 1 else "\r" if key == "Enter" else None
         number = {"Enter": 13, "Escape": 27, "Tab": 9, "ArrowDown": 40}.get(key, ord(key.upper()) if len(key) == 1 else 0)
-        down = {"type": "keyDown", "key": key, "code": code or key, "windowsVirtualKeyCode": number}
+        down = {"type": "keyDown", "modifiers": 8 if shift else 0, "key": key, "code": code or key, "windowsVirtualKeyCode": number}
         if text:
             down["text"] = text
         self.command("Input.dispatchKeyEvent", **down)

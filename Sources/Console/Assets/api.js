@@ -1,8 +1,11 @@
 // The public API, as the console uses it. Tokens live in this tab only.
 
-let session = JSON.parse(sessionStorage.getItem("nagz.session") || "null");
+let session = stored();
 let ended = () => {};
 let renewal = null;
+/** Requests that an administrator's server puts on the trail as their reading, and when the last of them went out or came back. */
+let [recorded, recordedAt] = [0, 0];
+const isRecorded = (path) => /^\/api\/v1\/audit\/(events|export|verify|status|families|activity|people|consents)\b/.test(path);
 
 export class APIError extends Error {
     constructor(status, message) {
@@ -14,6 +17,11 @@ export class APIError extends Error {
 export const isSignedIn = () => session !== null;
 export const onSessionEnd = (action) => { ended = action; };
 export const me = () => session?.user;
+export const recordedReads = () => ({count: recorded, at: recordedAt});
+
+function stored() {
+    try { return JSON.parse(sessionStorage.getItem("nagz.session") || "null"); } catch { return null; }
+}
 
 function keep(answer) {
     session = answer && {access: answer.access_token, refresh: answer.refresh_token, user: answer.user};
@@ -21,13 +29,14 @@ function keep(answer) {
     else sessionStorage.removeItem("nagz.session");
 }
 
-async function send(method, path, body) {
+async function send(method, path, body, signal) {
     const headers = {};
     if (body) headers["Content-Type"] = "application/json";
     if (session) headers.Authorization = `Bearer ${session.access}`;
     try {
-        return await fetch(path, {method, headers, body: body && JSON.stringify(body), cache: "no-store"});
-    } catch {
+        return await fetch(path, {method, headers, body: body && JSON.stringify(body), cache: "no-store", signal});
+    } catch (error) {
+        if (signal?.aborted) throw error;
         throw new APIError(0, "The server cannot be reached.");
     }
 }
@@ -38,12 +47,25 @@ async function refused(response) {
     return new APIError(response.status, message);
 }
 
-/** A response that is a success; an access token that has run out is renewed once. */
-export async function open(method, path, body) {
-    let response = await send(method, path, body);
+/** A response that is a success. An access token that has run out is renewed once; only a refusal ends the session. */
+export async function open(method, path, {body, signal} = {}) {
+    if (!isRecorded(path)) return answered(method, path, body, signal);
+    [recorded, recordedAt] = [recorded + 1, Date.now()];
+    try {
+        return await answered(method, path, body, signal);
+    } catch (error) {
+        if (error.status) recorded -= 1;
+        throw error;
+    } finally {
+        recordedAt = Date.now();
+    }
+}
+
+async function answered(method, path, body, signal) {
+    let response = await send(method, path, body, signal);
     if (response.status === 401 && session && !path.includes("/auth/")) {
         renewal ??= renew().finally(() => { renewal = null; });
-        if (await renewal) response = await send(method, path, body);
+        if (await renewal) response = await send(method, path, body, signal);
     }
     if (response.ok) return response;
     if (response.status === 401 && session) {
@@ -53,30 +75,36 @@ export async function open(method, path, body) {
     throw await refused(response);
 }
 
+/** False when the session is over. A server that is busy or out of reach says nothing about the session, and is an error. */
 async function renew() {
     const response = await send("POST", "/api/v1/auth/refresh", {refresh_token: session.refresh});
-    if (!response.ok) return false;
-    keep(await response.json());
-    return true;
+    if (response.ok) {
+        keep(await response.json());
+        return true;
+    }
+    if ([400, 401, 403, 422].includes(response.status)) return false;
+    throw await refused(response);
 }
 
-export async function get(path, query = {}) {
+export function target(path, query = {}) {
     const wanted = Object.entries(query).filter(([, value]) => value !== undefined && value !== null && value !== "");
     const text = new URLSearchParams(wanted).toString();
-    return (await open("GET", `/api/v1${path}${text ? `?${text}` : ""}`)).json();
+    return `/api/v1${path}${text ? `?${text}` : ""}`;
 }
 
+export const get = async (path, query, signal) => (await open("GET", target(path, query), {signal})).json();
+
 /** A page of the trail. The server looks at so many entries at a time: its answers are joined until the page is full, the trail
-    ends, or patience does. `tell` hears how far back it has looked. */
-export async function entries(query, tell = () => {}, patience = 80) {
+    ends, or `pages` are used up. `tell` hears how far back it has looked. */
+export async function entries(query, signal, tell = () => {}, pages = 80) {
     const items = [];
     let page = {next_cursor: query.cursor};
     do {
-        page = await get("/audit/events", {...query, cursor: page.next_cursor, limit: query.limit - items.length});
+        page = await get("/audit/events", {...query, cursor: page.next_cursor, limit: query.limit - items.length}, signal);
         items.push(...page.items);
-        patience -= 1;
+        pages -= 1;
         if (page.searched_to) tell(page.searched_to);
-    } while (page.searched_to && items.length < query.limit && patience > 0);
+    } while (page.searched_to && items.length < query.limit && pages > 0);
     return {...page, items};
 }
 
@@ -93,19 +121,18 @@ export async function signOut() {
     keep(null);
 }
 
-/** Reads a stream of lines; tells of the octets and lines that have come. */
+/** Reads a stream of lines; tells of the bytes and lines that have come. */
 export async function lines(path, query, progress) {
-    const text = new URLSearchParams(Object.entries(query).filter(([, value]) => value)).toString();
-    const response = await open("GET", `/api/v1${path}${text ? `?${text}` : ""}`);
+    const response = await open("GET", target(path, query));
     const reader = response.body.getReader();
     const parts = [];
-    let [octets, count] = [0, 0];
+    let [bytes, count] = [0, 0];
     for (;;) {
         const {done, value} = await reader.read();
-        if (done) return {parts, octets, count};
+        if (done) return {parts, bytes, count};
         parts.push(value);
-        octets += value.length;
-        for (const octet of value) if (octet === 10) count += 1;
-        progress(octets, count);
+        bytes += value.length;
+        for (const byte of value) if (byte === 10) count += 1;
+        progress(bytes, count);
     }
 }

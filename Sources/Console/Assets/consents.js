@@ -1,48 +1,71 @@
-// Consents: what is in force, and how it came to be, from the trail itself.
-import {entries} from "/console/api.js";
-import {openDetail} from "/console/detail.js";
-import {ago, failure, familyName, h, icon, nobody, person, skeleton, time} from "/console/dom.js";
+// Consents: what is in force for each person, as the server applies it, and how it came to be, from the trail itself.
+import {entries, get} from "/console/api.js";
+import {familyPicker} from "/console/choices.js";
+import {failure, h, icon, nothing, skeleton} from "/console/dom.js";
+import {latest} from "/console/latest.js";
+import {families, learnFamily, learnPeople, nobody, person, roleName} from "/console/people.js";
+import {narrow, openEntry} from "/console/router.js";
+import {ago, time} from "/console/time.js";
 
-const titles = {ai_mediation: "AI mediation", child_account_creation: "Children's accounts", gamification_participation: "Points and badges", sms_opt_in: "Text messages"};
+const titles = {ai_mediation: "AI mediation", gamification_participation: "Points and badges", sms_opt_in: "Text messages", child_account_creation: "Account for a child"};
+const members = ["guardian", "participant", "child"];
 
-export function consents(main, state, params) {
+export function consents(main, state) {
     const isAdmin = state.status.reader === "admin";
-    const families = state.families.filter((family) => family.family_id !== nobody);
-    const family = isAdmin ? params.get("family_id") || families[0]?.family_id : state.status.family_id;
-    const drawer = h("aside", {class: "drawer", role: "dialog", "aria-label": "Entry", hidden: true});
-    const now = h("section", {class: "tiles", "aria-label": "In force"}, skeleton(1));
-    const history = h("ol", {class: "history"}, skeleton(4));
-    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Consents"), isAdmin && h("label", {class: "inline"}, h("span", {}, "Family"), h("select", {onchange: (event) => { location.hash = `#/consents?family_id=${event.target.value}`; }},
-        families.map((one) => h("option", {value: one.family_id, selected: one.family_id === family}, familyName(one.family_id)))))),
-        now, h("h2", {}, "History"), history, drawer);
-    if (!family) {
-        now.replaceChildren();
-        history.replaceChildren(h("div", {class: "empty"}, h("p", {}, "There is no family yet.")));
-        return;
+    const place = latest();
+    const picker = isAdmin && familyPicker(null, (family_id) => narrow({family_id}));
+    const now = h("section", {class: "cards", "aria-label": "In force"});
+    const history = h("ol", {class: "history"});
+    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Consents"), picker && picker.element), h("h2", {}, "In force"), now, h("h2", {}, "History"), history);
+
+    function load(wanted) {
+        now.replaceChildren(...skeleton(2));
+        history.replaceChildren(...skeleton(4));
+        place.run(async (signal) => {
+            const family = isAdmin ? wanted || await newestFamily(signal) : state.status.family_id;
+            if (!family) return null;
+            const [people, inForce, page] = await Promise.all([learnPeople(family, signal), get("/audit/consents", {family_id: family}, signal),
+                entries({family_id: family, q: "consent.", limit: 200}, signal), learnFamily(isAdmin && family, signal)]);
+            return {family, people, inForce: inForce.items, page};
+        }, (found) => {
+            if (!found) {
+                now.replaceChildren(nothing("There is no family yet."));
+                return history.replaceChildren();
+            }
+            if (picker) picker.set(found.family);
+            now.replaceChildren(...found.people.filter((one) => members.includes(one.role)).map((one) => card(one, found.inForce)));
+            const shown = found.page.items.filter((entry) => entry.kind.startsWith("consent."));
+            history.replaceChildren(...shown.map(line));
+            if (!shown.length) history.replaceChildren(nothing("No consent was ever given or revoked here."));
+            if (found.page.next_cursor) history.append(h("li", {class: "muted"}, "Older ones are on the trail."));
+        }, (error) => {
+            now.replaceChildren(failure(error, () => load(wanted)));
+            history.replaceChildren();
+        });
     }
-    load(family, state, now, history, drawer);
+    return {update(params) { load(params.get("family_id") || ""); }, leave: place.stop};
 }
 
-async function load(family, state, now, history, drawer) {
-    try {
-        const page = await entries({family_id: family, q: "consent.", limit: 200});
-        if (!history.isConnected) return;
-        const kind = (entry) => entry.details?.consent_type || entry.details?.type || "consent";
-        const last = new Map();
-        for (const entry of page.items) if (!entry.kind.endsWith(".denied") && !last.has(kind(entry))) last.set(kind(entry), entry);
-        now.replaceChildren(...Object.keys(titles).map((type) => {
-            const entry = last.get(type);
-            const isGiven = entry?.kind === "consent.granted";
-            return h("div", {class: `card tile consent ${isGiven ? "given" : ""}`}, h("span", {class: "muted"}, titles[type]),
-                h("strong", {}, icon(isGiven ? "check" : "cross"), isGiven ? "In force" : entry ? "Revoked" : "Never given"), h("small", {class: "muted"}, entry ? ago(entry.at) : ""));
-        }));
-        history.replaceChildren(...page.items.map((entry) => {
-            const row = h("li", {class: entry.kind.split(".")[1]}, h("button", {type: "button", onclick: () => openDetail(drawer, state, entry.family_id, entry.n, () => row.querySelector("button").focus())},
-                h("b", {}, titles[kind(entry)] || kind(entry)), ` ${entry.kind === "consent.granted" ? "given" : entry.kind === "consent.revoked" ? "revoked" : "refused"} by `, person(entry.actor, entry.actor_id), time(entry.at)));
-            return row;
-        }));
-        if (!page.items.length) history.replaceChildren(h("div", {class: "empty"}, h("p", {}, "No consent was ever given or revoked here.")));
-    } catch (error) {
-        history.replaceChildren(failure(error, () => load(family, state, now, history, drawer)));
-    }
+async function newestFamily(signal) {
+    const page = await families("", "", signal);
+    return page.items.find((one) => one.family_id !== nobody)?.family_id;
+}
+
+/** One person with every consent there can be for them. */
+function card(one, inForce) {
+    const types = Object.keys(titles).filter((type) => one.role === "child" || type !== "child_account_creation");
+    return h("article", {class: "card consent"}, h("header", {}, h("h3", {}, person(one.person)), h("span", {class: "muted"}, roleName(one.role))),
+        h("ul", {}, types.map((type) => {
+            const given = inForce.filter((consent) => consent.person === one.person && consent.consent_type === type);
+            return h("li", {class: given.length ? "given" : ""}, icon(given.length ? "check" : "cross"), h("div", {}, h("b", {}, titles[type]), h("span", {class: "muted"}, given.length ? " in force" : " not in force"),
+                given.map((consent) => h("small", {class: "muted"}, "given by ", person(consent.given_by), ` ${ago(consent.granted_at)}`))));
+        })));
+}
+
+function line(entry) {
+    const type = entry.details?.consent_type || entry.details?.type || "consent";
+    const [, act] = entry.kind.split(".");
+    const text = entry.kind.endsWith(".denied") ? "refused to" : act === "granted" ? "given by" : act === "revoked" ? "revoked by" : `${act} by`;
+    return h("li", {class: act}, h("button", {type: "button", onclick: () => openEntry(entry.family_id, entry.n)},
+        h("b", {}, Object.hasOwn(titles, type) ? titles[type] : h("bdi", {}, type)), ` ${text} `, person(entry.actor), time(entry.at)));
 }

@@ -1,58 +1,80 @@
 // What the AI decided: by which rule, on which route, how fast, and why it fell back where it did.
 import {entries} from "/console/api.js";
-import {openDetail} from "/console/detail.js";
-import {failure, familyName, h, number, person, skeleton, time} from "/console/dom.js";
+import {failure, h, nothing, number, skeleton} from "/console/dom.js";
+import {allKinds} from "/console/kinds.js";
+import {latest} from "/console/latest.js";
+import {family, learnPeople, person} from "/console/people.js";
+import {address, openEntry} from "/console/router.js";
+import {time} from "/console/time.js";
 
-const operations = {select_tone: "Tone", coaching: "Coaching", summarize_excuse: "Excuse summary", patterns: "Patterns", digest: "Digest", predict_completion: "Prediction", push_back: "Push-back"};
+const titles = {select_tone: "Tone", coaching: "Coaching", summarize_excuse: "Excuse summary", patterns: "Patterns", digest: "Digest", predict_completion: "Prediction", push_back: "Push-back"};
+const title = (operation) => (Object.hasOwn(titles, operation) ? titles[operation] : operation.replaceAll("_", " "));
 
-export function decisions(main, state, params) {
-    const chosen = params.get("operation") || "";
-    const drawer = h("aside", {class: "drawer", role: "dialog", "aria-label": "Entry", hidden: true});
+export function decisions(main, state) {
+    const place = latest();
+    const operations = allKinds().filter((kind) => kind.startsWith("ai.") && !kind.endsWith(".denied")).map((kind) => kind.slice(3));
+    const choose = h("div", {class: "segments", role: "group", "aria-label": "Operation"}, ["", ...operations].map((name) => h("a", {href: address("decisions", {operation: name}), "data-name": name}, name ? title(name) : "All")));
     const figures = h("section", {class: "tiles", "aria-label": "Figures"});
-    const list = h("div", {class: "cards"}, skeleton(6));
-    const more = h("button", {type: "button", class: "button", hidden: true}, "More");
+    const list = h("div", {class: "cards"});
+    const more = h("button", {type: "button", class: "button", hidden: true, onclick: () => load()}, "Older decisions");
     main.append(h("div", {class: "pagehead"}, h("h1", {}, "AI decisions"), h("p", {class: "muted"}, "Each answer with what it rests on. Texts are never kept: only their length and digest.")),
-        h("div", {class: "segments", role: "group", "aria-label": "Operation"}, [["", "All"], ...Object.entries(operations)].map(([name, title]) =>
-            h("a", {href: `#/decisions${name ? `?operation=${name}` : ""}`, "aria-current": name === chosen ? "true" : null}, title))),
-        figures, list, h("p", {class: "more"}, more), drawer);
-    const seen = [];
-    let cursor = "";
-    async function load() {
+        choose, figures, list, h("p", {class: "more"}, more));
+    let [chosen, cursor, seen] = ["", "", []];
+    function load() {
         more.disabled = true;
-        try {
-            const page = await entries({family_id: state.status.family_id, q: chosen ? undefined : "ai.", kind: chosen ? `ai.${chosen}` : undefined, cursor, limit: 60});
-            if (!list.isConnected) return;
+        place.run(async (signal) => {
+            if (!cursor) await learnPeople(state.status.family_id, signal);
+            return entries({family_id: state.status.family_id, q: chosen ? undefined : "ai.", kind: chosen ? `ai.${chosen}` : undefined, cursor, limit: 60}, signal);
+        }, (page) => {
             if (!cursor) list.replaceChildren();
-            seen.push(...page.items);
-            list.append(...page.items.map((entry) => card(entry, state, drawer)));
-            if (!seen.length) list.replaceChildren(h("div", {class: "empty"}, h("p", {}, "The AI has decided nothing here yet.")));
+            // The search for “ai.” finds more than kinds.
+            const found = page.items.filter((entry) => entry.kind.startsWith("ai."));
+            seen.push(...found);
+            list.append(...found.map((entry) => card(entry, state)));
+            if (!seen.length) list.replaceChildren(nothing(page.next_cursor ? "Nothing among the newest entries." : "The AI has decided nothing here yet."));
             cursor = page.next_cursor;
             more.hidden = !cursor;
+            more.disabled = false;
             showFigures(figures, seen);
-        } catch (error) {
-            list.replaceChildren(failure(error, load));
-        }
-        more.disabled = false;
+        }, (error) => {
+            more.disabled = false;
+            more.hidden = true;
+            list.append(failure(error, (event) => {
+                event.target.closest(".empty").remove();
+                load();
+            }));
+        });
     }
-    more.addEventListener("click", load);
-    load();
+    return {
+        update(params) {
+            [chosen, cursor, seen] = [params.get("operation") || "", "", []];
+            for (const link of choose.children) {
+                if (link.dataset.name === chosen) link.setAttribute("aria-current", "true");
+                else link.removeAttribute("aria-current");
+            }
+            more.hidden = true;
+            figures.replaceChildren();
+            list.replaceChildren(...skeleton(6));
+            load();
+        },
+        leave: place.stop,
+    };
 }
 
-function card(entry, state, drawer) {
+function card(entry, state) {
     const details = entry.details || {};
     const operation = details.operation || entry.kind.slice(3);
     const isFallback = details.used_fallback === "true";
     const fact = (name, value) => value && h("span", {class: "fact"}, h("span", {class: "muted"}, name), value);
-    const open = () => openDetail(drawer, state, entry.family_id, entry.n, () => button.focus());
-    const button = h("button", {type: "button", class: "button small", onclick: open}, "Open and verify");
+    const button = h("button", {type: "button", class: "button small", onclick: () => openEntry(entry.family_id, entry.n), "aria-label": `Open and verify entry ${entry.n}`}, "Open and verify");
     return h("article", {class: "card decision"},
-        h("header", {}, h("h3", {}, operations[operation] || operation.replaceAll("_", " ")), time(entry.at)),
+        h("header", {}, h("h3", {}, title(operation)), time(entry.at)),
         h("p", {class: "rule"}, h("b", {}, (details.output || "decided").replaceAll("_", " ")), details.rule && h("span", {}, " by rule ", h("code", {}, details.rule))),
-        h("div", {class: "factrow"}, fact("for", person(entry.subject || entry.actor, entry.subject_id)), fact("route", details.route), fact("provider", details.provider),
+        h("div", {class: "factrow"}, fact("for", person(entry.subject || entry.actor)), fact("route", details.route), fact("provider", details.provider),
             fact("latency", details.latency_us && `${(details.latency_us / 1000).toFixed(1)} ms`), details.constraint && fact("constraint", details.constraint),
             isFallback ? h("span", {class: "badge warn"}, `fallback: ${(details.fallback_reason || "used").replaceAll("_", " ")}`) : h("span", {class: "badge"}, "no fallback"),
-            state.status.reader === "admin" && fact("in", familyName(entry.family_id))),
-        h("footer", {}, button, h("a", {class: "button small", href: `#/trail?trace_id=${entry.trace_id}`}, "Follow the trace")));
+            state.status.reader === "admin" && fact("in", family(entry.family_id))),
+        h("footer", {}, button, h("a", {class: "button small", href: address("trail", {trace_id: entry.trace_id}), "aria-label": `Follow the trace of entry ${entry.n}`}, "Follow the trace")));
 }
 
 function showFigures(box, seen) {

@@ -1,78 +1,97 @@
 // One entry, opened beside the list: what it says, and its proof, checked here.
 import {get} from "/console/api.js";
-import {copyable, familyName, h, icon, kindBadge, person, skeleton, time} from "/console/dom.js";
+import {copyable, h, icon, skeleton} from "/console/dom.js";
+import {makeDrawer} from "/console/drawer.js";
+import {kindBadge} from "/console/kinds.js";
+import {latest} from "/console/latest.js";
+import {family as familyLabel, familyName, person} from "/console/people.js";
 import {check} from "/console/proof.js";
+import {address, closeEntry, openEntry} from "/console/router.js";
+import {time} from "/console/time.js";
+import {log, report} from "/console/trust.js";
 
 const labels = {
     on_behalf_of: "on behalf of", used_fallback: "fallback used", fallback_reason: "fallback because", fallback_confirmed: "fallback confirmed",
     latency_us: "latency", content_length: "length of the text", content_sha256: "digest of the text", miss_count_7d: "misses in 7 days",
     time_conflict_count_7d: "time conflicts in 7 days", push_backs: "push-backs so far",
 };
+const words = {
+    good: ["check", "Verified in this browser", "Nothing here was changed since it was written."],
+    open: ["wait", "Sound so far, not sealed yet", "The next checkpoint will cover it."],
+    unknown: ["unknown", "Cannot be checked here", ""],
+    bad: ["cross", "Tampered with", ""],
+};
+const stepIcons = {good: "check", bad: "cross", open: "wait", unknown: "unknown"};
+const stepWords = {good: "yes", bad: "NO", open: "open", unknown: "cannot be checked here"};
+
+export const drawer = makeDrawer(closeEntry);
+const place = latest();
+
+/** Shows what the address names: an entry, nothing, or that it names none. */
+export function showEntry(open) {
+    place.stop();
+    if (open === "") return drawer.close();
+    if (open === null) return drawer.show(h("h2", {}, "Not here"), h("p", {role: "alert"}, "This address names no entry."));
+    const {family, n} = open;
+    const title = (heading) => h("div", {}, h("span", {class: "muted"}, familyLabel(family), ` · entry ${n}`), heading);
+    drawer.show(title(h("h2", {}, "…")), skeleton(6));
+    const verdict = h("div", {class: "verdict", role: "status", "aria-live": "polite", id: "verdict"}, icon("wait"), h("div", {}, "Checking in this browser …"));
+    const steps = h("ol", {class: "steps"});
+    place.run(async (signal) => {
+        const detail = await get(`/audit/events/${family}/${n}`, {}, signal);
+        if (signal.aborted) return null;
+        drawer.show(title(h("h2", {}, kindBadge(detail.entry.kind))), content(detail, family, n, verdict, steps));
+        const before = n > 1 ? await get(`/audit/events/${family}/${n - 1}`, {}, signal).then((answer) => answer.entry, () => null) : null;
+        const found = await check(detail, before, detail.entry.details, log);
+        if (detail.entry.family_id !== family || detail.entry.n !== n) found.unshift({title: "It is the entry that was asked for", state: "bad", note: `${detail.entry.family_id} ${detail.entry.n}`});
+        return found;
+    }, (found) => show(found, verdict, steps, family, n), (error) => {
+        drawer.show(title(h("h2", {}, "Not here")), h("p", {role: "alert"}, error.message), h("button", {type: "button", onclick: () => showEntry(open)}, "Try again"));
+    });
+}
+
+function content(detail, family, n, verdict, steps) {
+    const {entry} = detail;
+    const row = (name, ...value) => [h("dt", {}, name), h("dd", {}, ...value)];
+    const details = Object.entries(entry.details || {});
+    const filter = (name, value, text) => h("a", {class: "button small", href: address("trail", {[name]: value})}, icon("link"), text);
+    const neighbour = (number, note, name) => h("button", {type: "button", class: "linkbox", "aria-label": `${name} entry, ${number}`, onclick: () => openEntry(family, number)}, h("b", {}, number), h("code", {}, note));
+    return [
+        verdict,
+        h("dl", {class: "fields"}, row("When", time(entry.at)), row("Who", person(entry.actor)), entry.subject && row("To whom", person(entry.subject)),
+            entry.resource_id && row("Thing", copyable(entry.resource_id)), row("Trace", copyable(entry.trace_id)), row("Request", copyable(entry.request_id))),
+        h("div", {class: "actions"}, filter("trace_id", entry.trace_id, "Follow the trace"), entry.resource_id && filter("resource_id", entry.resource_id, "Everything about this"),
+            filter("person_id", entry.actor, "All of this person")),
+        h("h3", {}, "What it says"),
+        details.length ? h("dl", {class: "fields body"}, details.map(([name, value]) => row(h("bdi", {}, Object.hasOwn(labels, name) ? labels[name] : name.replaceAll("_", " ")), shown(name, value))))
+            : h("p", {class: "muted"}, detail.payload === "erased" ? "Erased." : "Nothing more."),
+        h("h3", {}, "Chain"),
+        h("div", {class: "chain", role: "group", "aria-label": "Place in the chain"},
+            n > 1 && neighbour(n - 1, entry.prev.slice(0, 10), "Previous"),
+            h("div", {class: "linkbox here"}, h("b", {}, n), h("code", {}, entry.hash.slice(0, 10))),
+            neighbour(n + 1, "next", "Next")),
+        h("h3", {}, "Proof, step by step"), steps,
+    ];
+}
 
 function shown(name, value) {
     if (name === "latency_us") return `${(Number(value) / 1000).toFixed(1)} ms`;
-    return /^[0-9a-f-]{36}$|^[0-9a-f]{64}$/.test(value) ? copyable(value) : value;
+    return /^[0-9a-f-]{36}$|^[0-9a-f]{64}$/.test(value) ? copyable(value) : h("bdi", {}, value);
 }
 
-/** Shows the entry in the drawer and checks it. Returns nothing; `onClose` is called when it is closed. */
-export async function openDetail(drawer, state, family, n, onClose) {
-    const close = () => {
-        drawer.hidden = true;
-        drawer.replaceChildren();
-        onClose?.();
-    };
-    const head = (title) => h("header", {class: "drawerhead"}, h("div", {}, h("span", {class: "muted"}, `${familyName(family)} · entry ${n}`), title),
-        h("button", {class: "ghost", type: "button", "aria-label": "Close", onclick: close}, icon("cross")));
-    drawer.hidden = false;
-    drawer.onkeydown = (event) => {
-        if (event.key === "Escape") {
-            event.stopPropagation();
-            close();
-        }
-    };
-    drawer.replaceChildren(head(h("h2", {}, "…")), h("div", {class: "drawerbody"}, skeleton(6)));
-    let detail;
-    try {
-        detail = await get(`/audit/events/${family}/${n}`);
-    } catch (error) {
-        drawer.replaceChildren(head(h("h2", {}, "Not here")), h("div", {class: "drawerbody"}, h("p", {role: "alert"}, error.message)));
-        return;
-    }
-    const {entry} = detail;
-    const verdict = h("div", {class: "verdict", role: "status", "aria-live": "polite", id: "verdict"}, icon("wait"), h("div", {}, "Checking in this browser …"));
-    const steps = h("ol", {class: "steps"});
-    const row = (name, ...value) => [h("dt", {}, name), h("dd", {}, ...value)];
-    const details = Object.entries(entry.details || {});
-    const filter = (name, value, text) => h("a", {class: "button small", href: `#/trail?${name}=${value}`}, icon("link"), text);
-    drawer.replaceChildren(head(h("h2", {}, kindBadge(entry.kind))), h("div", {class: "drawerbody"},
-        verdict,
-        h("dl", {class: "fields"}, row("When", time(entry.at)), row("Who", person(entry.actor, entry.actor_id)), entry.subject && row("To whom", person(entry.subject, entry.subject_id)),
-            entry.resource_id && row("Thing", copyable(entry.resource_id)), row("Trace", copyable(entry.trace_id)), row("Request", copyable(entry.request_id))),
-        h("div", {class: "actions"}, filter("trace_id", entry.trace_id, "Follow the trace"), entry.resource_id && filter("resource_id", entry.resource_id, "Everything about this"),
-            entry.actor_id && filter("actor_id", entry.actor_id, "All by this person")),
-        h("h3", {}, "What it says"),
-        details.length ? h("dl", {class: "fields body"}, details.map(([name, value]) => row(labels[name] || name.replaceAll("_", " "), shown(name, value))))
-            : h("p", {class: "muted"}, detail.payload === "erased" ? "Erased." : "Nothing more."),
-        h("h3", {}, "Chain"),
-        h("div", {class: "chain", "aria-label": "Place in the chain"},
-            entry.n > 1 && h("button", {type: "button", class: "linkbox", onclick: () => openDetail(drawer, state, family, entry.n - 1, onClose)}, h("b", {}, entry.n - 1), h("code", {}, entry.prev.slice(0, 10))),
-            h("div", {class: "linkbox here"}, h("b", {}, entry.n), h("code", {}, entry.hash.slice(0, 10))),
-            h("button", {type: "button", class: "linkbox", onclick: () => openDetail(drawer, state, family, entry.n + 1, onClose)}, h("b", {}, entry.n + 1), h("code", {}, "next"))),
-        h("h3", {}, "Proof, step by step"), steps));
-    drawer.querySelector("button").focus();
-    const before = entry.n > 1 ? await get("/audit/events/" + family + "/" + (entry.n - 1)).then((answer) => answer.entry, () => null) : null;
-    let found;
-    try {
-        found = await check(detail, before, entry.details, state.status);
-    } catch (error) {
-        found = [{title: "The check could not be carried out", state: "bad", note: error.message}];
-    }
-    if (!verdict.isConnected) return;
+function show(found, verdict, steps, family, n) {
+    if (!found) return;
     const bad = found.filter((step) => step.state === "bad");
-    const open = found.some((step) => step.state === "open" && step.title.includes("signed log"));
-    verdict.className = `verdict ${bad.length ? "bad" : open ? "open" : "good"}`;
-    verdict.replaceChildren(icon(bad.length ? "cross" : open ? "wait" : "check"), h("div", {}, h("strong", {}, bad.length ? "Tampered with" : open ? "Sound so far, not sealed yet" : "Verified in this browser"),
-        h("p", {}, bad.length ? bad.map((step) => `Not so: “${step.title}”.`).join(" ") : open ? "The next checkpoint will cover it." : "Nothing here was changed since it was written.")));
-    steps.replaceChildren(...found.map((step) => h("li", {class: step.state}, icon(step.state === "good" ? "check" : step.state === "bad" ? "cross" : "wait"),
-        h("div", {}, h("span", {}, step.title, h("span", {class: "sr"}, `: ${step.state === "good" ? "yes" : step.state === "bad" ? "NO" : "open"}`)), h("small", {}, step.note)))));
+    const unknown = found.filter((step) => step.state === "unknown");
+    const state = bad.length ? "bad" : unknown.length ? "unknown" : found.some((step) => step.isSeal) ? "open" : "good";
+    const [sign, title, line] = words[state];
+    const reason = bad.length ? bad.map((step) => `Not so: “${step.title}”.`).join(" ") : unknown.length ? unknown[0].note : line;
+    verdict.className = `verdict ${state}`;
+    verdict.replaceChildren(icon(sign), h("div", {}, h("strong", {}, title), h("p", {}, reason)));
+    steps.replaceChildren(...found.map((step) => h("li", {class: step.state}, icon(stepIcons[step.state]),
+        h("div", {}, h("span", {}, step.title, h("span", {class: "sr"}, `: ${stepWords[step.state]}`)), h("small", {}, step.note)))));
+    if (bad.length) {
+        report({id: `entry ${family} ${n}`, word: "Tampering found", title: "Tampering was found", text: `Entry ${n} of ${familyName(family)}: ${reason}`,
+            href: address("trail", {family_id: family, open: `${family}/${n}`})});
+    }
 }

@@ -1,4 +1,4 @@
-// Small pieces that every view uses: making elements, showing times and names, telling people things.
+// Small pieces that every view uses: making elements, telling people things.
 
 /** An element: h("a", {href: "#/trail", class: "link", onclick: go}, "Trail", child, [more]). */
 export function h(name, attributes = {}, ...children) {
@@ -20,7 +20,7 @@ export function svg(name, attributes = {}, ...children) {
         if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
         else if (value !== undefined && value !== null) element.setAttribute(key, value);
     }
-    element.append(...children.flat(Infinity).filter(Boolean));
+    element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
     return element;
 }
 
@@ -30,10 +30,11 @@ const paths = {
     decisions: "M12 3l1.9 5.1L19 10l-5.1 1.9L12 17l-1.9-5.1L5 10l5.1-1.9zM19 16l.8 2.2L22 19l-2.2.8L19 22l-.8-2.2L16 19l2.2-.8z",
     consents: "M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6zM9 12l2 2 4-4",
     check: "M5 12.5l4.5 4.5L19 7.5", cross: "M6 6l12 12M18 6L6 18", wait: "M12 7v5l3 2M12 3a9 9 0 100 18 9 9 0 000-18z",
+    unknown: "M9.2 9a2.9 2.9 0 115 2c-1.2.9-2.2 1.4-2.2 3M12 17.6v.2",
     search: "M11 4a7 7 0 100 14 7 7 0 000-14zM16 16l4.5 4.5", out: "M14 4h6v16h-6M10 8l-4 4 4 4M6 12h10",
     download: "M12 4v11M7 10.5l5 5 5-5M5 20h14", theme: "M20 14.5A8 8 0 119.5 4 6.5 6.5 0 0020 14.5z", help: "M9.2 9a2.9 2.9 0 115 2c-1.2.9-2.2 1.4-2.2 3M12 17.6v.2",
     link: "M10 14a4 4 0 005.7 0l3-3a4 4 0 00-5.7-5.7l-1 1M14 10a4 4 0 00-5.7 0l-3 3a4 4 0 005.7 5.7l1-1",
-    shield: "M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6z", copy: "M8 8h11v12H8zM5 16V4h11", up: "M12 19V6M6 11l6-6 6 6",
+    shield: "M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6z", copy: "M8 8h11v12H8zM5 16V4h11", up: "M12 19V6M6 11l6-6 6 6", down: "M6 9l6 6 6-6",
 };
 
 /** A line drawing that says nothing to a screen reader. */
@@ -43,85 +44,7 @@ export function icon(name) {
         svg("path", {d: paths[name]}));
 }
 
-// MARK: time
-
-const zones = {local: Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC", utc: "UTC"};
-let zone = localStorage.getItem("nagz.zone") === "utc" ? "utc" : "local";
-export const zoneName = () => zones[zone];
-export const isUTC = () => zone === "utc";
-export function toggleZone() {
-    zone = zone === "utc" ? "local" : "utc";
-    localStorage.setItem("nagz.zone", zone);
-}
-
-const format = (options) => (moment) => new Intl.DateTimeFormat("en-GB", {timeZone: zoneName(), ...options}).format(moment);
-export const day = format({weekday: "short", day: "numeric", month: "short", year: "numeric"});
-export const clock = format({hour: "2-digit", minute: "2-digit", second: "2-digit"});
-const full = format({dateStyle: "medium", timeStyle: "medium"});
-const zoned = format({hour: "numeric", timeZoneName: "short"});
-const short = format({day: "numeric", month: "short", hour: "2-digit", minute: "2-digit"});
-export const shortTime = (text) => short(new Date(text));
-
-/** A <time> with the zone it is shown in. */
-export function time(text, show = full) {
-    const moment = new Date(text);
-    const zoneText = zoned(moment).split(" ").pop();
-    return h("time", {datetime: text, title: `${full(moment)} ${zoneText} · ${text}`}, show(moment));
-}
-
-export function ago(text) {
-    const seconds = Math.max(0, (Date.now() - new Date(text)) / 1000);
-    const [count, unit] = seconds < 60 ? [seconds, "second"] : seconds < 3600 ? [seconds / 60, "minute"]
-        : seconds < 86400 ? [seconds / 3600, "hour"] : [seconds / 86400, "day"];
-    return new Intl.RelativeTimeFormat("en", {numeric: "auto"}).format(-Math.round(count), unit);
-}
-
 export const number = (value) => new Intl.NumberFormat("en").format(value);
-
-// MARK: who and what
-
-const system = {
-    "00000000-0000-4000-8000-000000000001": "Scheduler", "00000000-0000-4000-8000-000000000002": "AI mediator",
-    "00000000-0000-4000-8000-000000000003": "Not signed in", "00000000-0000-4000-8000-000000000004": "Command line",
-};
-export const nobody = "00000000-0000-0000-0000-000000000000";
-export const names = new Map();
-export const familyNames = new Map([[nobody, "Outside families"]]);
-export const short8 = (id) => id.slice(-8);
-export const familyName = (id) => familyNames.get(id) || `Family ${short8(id)}`;
-
-/** How a person is called, by account where it is known and by the trail's own name for them otherwise. */
-export function personName(pseudonym, id) {
-    return system[pseudonym] || names.get(id) || (pseudonym ? `Person ${short8(pseudonym)}` : "–");
-}
-
-export function person(pseudonym, id) {
-    if (!pseudonym) return h("span", {class: "muted"}, "–");
-    const hue = [...pseudonym].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 8, 7);
-    const name = personName(pseudonym, id);
-    return h("span", {class: "person", title: pseudonym},
-        h("span", {class: `avatar hue${system[pseudonym] ? "s" : hue}`, "aria-hidden": "true"}, name.replace(/^Person /, "")[0].toUpperCase()), name);
-}
-
-export const groups = ["nag", "ai", "people", "consent", "session", "admin", "other"];
-export const groupNames = {nag: "Nags", ai: "AI decisions", people: "People and family", consent: "Consents", session: "Sign-ins", admin: "Administration", other: "Other"};
-
-/** Which group of the plots a kind belongs to. */
-export function group(kind) {
-    const first = kind.split(".")[0];
-    if (first === "nag" || first === "excuse") return "nag";
-    if (first === "ai") return "ai";
-    if (first.startsWith("consent")) return "consent";
-    if (["session", "sign_in", "account"].includes(first)) return "session";
-    if (["admin", "audit", "trail", "person", "demo", "report"].includes(first)) return "admin";
-    if (["family", "member", "child", "child_credentials", "child_settings", "child_pin", "relationship", "block", "preferences", "policy"].includes(first)) return "people";
-    return "other";
-}
-
-export function kindBadge(kind) {
-    const denied = kind.endsWith(".denied") || kind.endsWith(".failed");
-    return h("span", {class: `kind g-${group(kind)}${denied ? " denied" : ""}`}, kind);
-}
 
 // MARK: telling
 
@@ -133,11 +56,16 @@ export function toast(text, tone = "info") {
 
 export function copyable(text) {
     return h("button", {class: "copy", type: "button", title: "Copy", "aria-label": `Copy ${text}`, onclick: async () => {
-        await navigator.clipboard.writeText(text);
-        toast("Copied");
+        try {
+            await navigator.clipboard.writeText(text);
+            toast("Copied");
+        } catch {
+            toast("This browser copies only over HTTPS. Select the text instead.", "bad");
+        }
     }}, h("code", {title: text}, text.length > 40 ? `${text.slice(0, 22)}…${text.slice(-10)}` : text), icon("copy"));
 }
 
 export const skeleton = (rows) => Array.from({length: rows}, () => h("div", {class: "skeleton", "aria-hidden": "true"}));
+export const nothing = (text) => h("div", {class: "empty"}, h("p", {}, text));
 export const failure = (error, again) => h("div", {class: "empty", role: "alert"}, h("h3", {}, "This could not be loaded"), h("p", {}, error.message),
     again && h("button", {type: "button", onclick: again}, "Try again"));

@@ -1,0 +1,54 @@
+// The drawer beside a view: modal, so that focus stays inside, and closed by Escape, by Back and by its button.
+import {h, icon} from "/console/dom.js";
+
+/** A drawer that tells `onClose` when it was closed by the reader. */
+export function makeDrawer(onClose) {
+    const head = h("header", {class: "drawerhead"});
+    const body = h("div", {class: "drawerbody"});
+    const button = h("button", {class: "ghost", type: "button", "aria-label": "Close the entry", onclick: () => dialog.close()}, icon("cross"));
+    const dialog = h("dialog", {class: "drawer", "aria-label": "Entry"}, head, body);
+    let from = null;
+    dialog.addEventListener("keydown", (event) => {
+        if (event.key === "Tab") keepInside(event, dialog);
+        else if (event.key === "Escape") {
+            event.preventDefault();
+            dialog.close();
+        }
+        event.stopPropagation();
+    });
+    dialog.addEventListener("click", (event) => { if (event.target === dialog) dialog.close(); });
+    dialog.addEventListener("close", () => {
+        head.replaceChildren();
+        body.replaceChildren();
+        if (from?.isConnected) from.focus();
+        from = null;
+        onClose();
+    });
+    return {
+        element: dialog,
+        show(title, ...content) {
+            head.replaceChildren(title, button);
+            body.replaceChildren(...content.flat(Infinity).filter(Boolean));
+            body.scrollTop = 0;
+            if (!dialog.open) {
+                from = document.activeElement;
+                dialog.showModal();
+            }
+            if (!dialog.contains(document.activeElement) || document.activeElement === dialog) button.focus();
+        },
+        close() { if (dialog.open) dialog.close(); },
+        get isOpen() { return dialog.open; },
+    };
+}
+
+function keepInside(event, dialog) {
+    const all = [...dialog.querySelectorAll("a[href], button:not(:disabled), input, select, summary")].filter((one) => one.checkVisibility());
+    const [first, last] = [all[0], all.at(-1)];
+    if (event.shiftKey && (document.activeElement === first || document.activeElement === dialog)) {
+        event.preventDefault();
+        last?.focus();
+    } else if (!event.shiftKey && document.activeElement === last) {
+        event.preventDefault();
+        first?.focus();
+    }
+}

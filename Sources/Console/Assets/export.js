@@ -1,0 +1,56 @@
+// Files: what the filters find, for a spreadsheet or a program, and the whole trail with its proofs.
+import {lines} from "/console/api.js";
+import {h, icon, number, toast} from "/console/dom.js";
+import {short8} from "/console/people.js";
+
+const megabytes = (bytes) => `${(bytes / 1_048_576).toFixed(1)} MB`;
+
+/** A menu of exports. `wanted()` answers {query} as the filters ask it, or {problem}. */
+export function exportMenu(wanted) {
+    const text = h("span", {}, "Export");
+    const progress = h("progress", {hidden: true, "aria-label": "Export"});
+    const item = (id, title, note, act) => h("button", {type: "button", id, onclick: async () => {
+        menu.open = false;
+        summary.focus();
+        await act();
+    }}, h("b", {}, title), h("small", {class: "muted"}, note));
+    const found = (format) => {
+        const {query, problem} = wanted();
+        if (problem) return toast(problem, "bad");
+        return download("/audit/events/export", {...query, format}, `nagz-entries.${format}`, format === "csv" ? 1 : 0);
+    };
+    const summary = h("summary", {class: "button", id: "exports"}, icon("download"), text, progress);
+    const menu = h("details", {class: "menu", onkeydown: (event) => {
+        if (event.key !== "Escape" || !menu.open) return;
+        event.stopPropagation();
+        menu.open = false;
+        summary.focus();
+    }, onfocusout: (event) => { if (event.relatedTarget && !menu.contains(event.relatedTarget)) menu.open = false; }}, summary, h("div", {class: "menuitems"},
+        item("exportcsv", "What is filtered, as CSV", "for a spreadsheet; formulas are made text", () => found("csv")),
+        item("exportndjson", "What is filtered, as NDJSON", "one JSON object a line", () => found("ndjson")),
+        item("export", "The whole trail, with its proofs", "for “nagz audit verify”; filters do not count", () => {
+            const family = wanted().query?.family_id;
+            return download("/audit/export", {family_id: family}, `nagz-trail-${family ? short8(family) : "all"}.ndjson`, 0);
+        })));
+
+    async function download(path, query, name, heads) {
+        if (!progress.hidden) return toast("An export is running already.");
+        progress.hidden = false;
+        try {
+            const {parts, bytes, count} = await lines(path, query, (bytes, count) => { text.textContent = `${number(count)} lines, ${megabytes(bytes)}`; });
+            const url = URL.createObjectURL(new Blob(parts, {type: "application/octet-stream"}));
+            const link = h("a", {href: url, download: name});
+            document.body.append(link);
+            link.click();
+            link.remove();
+            setTimeout(() => URL.revokeObjectURL(url), 60_000);
+            toast(`${number(count - heads)} lines exported, ${megabytes(bytes)}`, "good");
+        } catch (error) {
+            toast(`The export failed: ${error.message}`, "bad");
+        } finally {
+            progress.hidden = true;
+            text.textContent = "Export";
+        }
+    }
+    return menu;
+}

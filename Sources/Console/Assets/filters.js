@@ -1,0 +1,78 @@
+// The filters above the trail: made once, kept in step with the address, so that focus stays where it is.
+import {familyPicker, personPicker} from "/console/choices.js";
+import {h, icon} from "/console/dom.js";
+import {allKinds} from "/console/kinds.js";
+import {short8} from "/console/people.js";
+import {address, narrow} from "/console/router.js";
+import {dateText, fieldsOf, readMoment, textOf} from "/console/time.js";
+
+export const names = ["q", "family_id", "person_id", "kind", "from", "to", "actor_id", "subject_id", "resource_id", "trace_id"];
+/** Shown as chips: they have no field of their own. */
+const chipLabels = {actor_id: "by", subject_id: "about", resource_id: "thing", trace_id: "trace"};
+const presets = [["Today", 0], ["7 days", -6], ["30 days", -29]];
+
+/** What the filters ask of the server: {query} with moments, or {problem} in words. */
+export function readFilters(wanted) {
+    const query = {...wanted};
+    for (const name of ["from", "to"]) {
+        if (!wanted[name]) continue;
+        const moment = readMoment(wanted[name], name === "to");
+        if (!moment) return {problem: `“${wanted[name].slice(0, 60)}” in “${name === "from" ? "From" : "To"}” is no date and no time.`};
+        query[name] = moment.toISOString();
+    }
+    if (query.from && query.to && query.from >= query.to) return {problem: "“From” lies after “To”: no entry can be between them."};
+    return {query};
+}
+
+/** The form, and `sync` which shows what the address says. */
+export function makeFilters(isAdmin) {
+    let wanted = {};
+    const search = h("input", {id: "q", type: "search", placeholder: isAdmin ? "Kind, id or its end, administrator's address" : "Kind, name, id or its end", "aria-label": "Search", autocomplete: "off",
+        onchange: () => narrow({q: search.value.trim()})});
+    const family = isAdmin && familyPicker("all families", (id) => narrow({family_id: id, person_id: ""}));
+    const person = personPicker(() => wanted.family_id, (id) => narrow({person_id: id}));
+    const kind = h("select", {name: "kind", onchange: () => narrow({kind: kind.value})});
+    const moments = Object.fromEntries([["from", "From"], ["to", "To"]].map(([name, text]) => [name, momentFields(name, text)]));
+    const days = h("div", {class: "segments", role: "group", "aria-label": "Time"}, presets.map(([text, from]) =>
+        h("button", {type: "button", "data-from": String(from), onclick: () => narrow({from: dateText(from), to: ""})}, text)));
+    const chips = h("div", {class: "chips"});
+    const clear = h("button", {type: "button", class: "ghost small", onclick: () => { location.hash = address("trail"); }}, "Clear all");
+    const form = h("form", {class: "filters card", role: "search", onsubmit: (event) => { event.preventDefault(); narrow({q: search.value.trim()}); }},
+        h("div", {class: "searchbox"}, icon("search"), search), family && family.element, person.element,
+        h("label", {}, h("span", {}, "Kind"), kind), moments.from.element, moments.to.element, days, chips, clear);
+
+    function sync(next) {
+        wanted = next;
+        if (document.activeElement !== search) search.value = wanted.q;
+        if (family) family.set(wanted.family_id);
+        person.set(wanted.person_id);
+        const kinds = allKinds();
+        kind.replaceChildren(h("option", {value: ""}, "all kinds"), ...(wanted.kind && !kinds.includes(wanted.kind) ? [wanted.kind, ...kinds] : kinds).map((one) => h("option", {value: one, selected: one === wanted.kind}, one)));
+        for (const name of ["from", "to"]) moments[name].set(wanted[name]);
+        for (const button of days.children) button.setAttribute("aria-pressed", String(!wanted.to && wanted.from === dateText(Number(button.dataset.from))));
+        chips.replaceChildren(...Object.keys(chipLabels).filter((name) => wanted[name]).map((name) =>
+            h("button", {type: "button", class: "chip", "aria-label": `Remove the filter ${chipLabels[name]} ${short8(wanted[name])}`, onclick: () => { narrow({[name]: ""}); search.focus(); }}, `${chipLabels[name]} ${short8(wanted[name])}`, icon("cross"))));
+        chips.hidden = !chips.children.length;
+        clear.hidden = !names.some((name) => wanted[name] && (isAdmin || name !== "family_id"));
+    }
+    return {element: form, sync};
+}
+
+/** A day and, where wanted, a time of it, in the zone that is shown. */
+function momentFields(name, text) {
+    const go = () => narrow({[name]: textOf(date.value, clock.value)});
+    const date = h("input", {type: "date", name, "aria-label": `${text}, day`, onchange: go});
+    const clock = h("input", {type: "time", name: `${name}_time`, "aria-label": `${text}, time of day, if wanted`, onchange: () => { if (date.value) go(); }});
+    const problem = h("small", {class: "problemtext", hidden: true}, "not a date");
+    return {
+        element: h("div", {class: "moment", role: "group", "aria-label": text}, h("span", {"aria-hidden": "true"}, text), h("div", {}, date, clock), problem),
+        set(value) {
+            const isWrong = Boolean(value) && !readMoment(value);
+            const fields = fieldsOf(value);
+            if (date.value !== fields.date) date.value = fields.date;
+            if (clock.value !== fields.time && document.activeElement !== clock) clock.value = fields.time;
+            date.setAttribute("aria-invalid", String(isWrong));
+            problem.hidden = !isWrong;
+        },
+    };
+}

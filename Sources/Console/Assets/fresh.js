@@ -1,0 +1,42 @@
+// How many entries have come since a list was loaded, without loading them.
+import {get} from "/console/api.js";
+import {everyRound, pollSoon} from "/console/poll.js";
+import {head, onTrust} from "/console/trust.js";
+
+const most = 100;
+
+/**
+ * Tells of new entries in each round until its result is called.
+ *
+ * A guardian's page asks for entries newer than the newest listed. Each such question of an administrator would be an entry of
+ * its own, so theirs looks at the size of the log, which counts all families', and takes off what this page has asked itself.
+ */
+export function watchFresh(isAdmin, query, newest, tell) {
+    return isAdmin ? watchLog(tell) : watchList(query, newest, tell);
+}
+
+function watchList(query, newest, tell) {
+    return everyRound(async (signal) => {
+        const last = newest();
+        const from = last && (!query.from || last.at > query.from) ? last.at : query.from;
+        const page = await get("/audit/events", {...query, from, cursor: undefined, limit: most}, signal);
+        const count = page.items.filter((entry) => !last || entry.n > last.n).length;
+        tell(count, `${count}${count === most ? " or more" : ""} new`);
+    });
+}
+
+/** Counts between two heads of the log that were asked for while nothing of this page's was on its way into it. */
+function watchLog(tell) {
+    const settling = 1_200;
+    let before = null;
+    const stop = onTrust(() => {
+        const newest = head();
+        if (!newest?.askedAt || newest.askedAt - newest.reads.at < settling) return;
+        const others = newest.size - newest.reads.count;
+        before ??= others;
+        const count = Math.max(0, others - before);
+        tell(count, `${count} new in the log`);
+    });
+    pollSoon(settling + 300);
+    return stop;
+}

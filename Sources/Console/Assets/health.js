@@ -1,0 +1,86 @@
+// The card that says whether the trail is well: the seal, what was found, and the facts behind it.
+import {get} from "/console/api.js";
+import {copyable, h, icon, number} from "/console/dom.js";
+import {latest} from "/console/latest.js";
+import {pinned} from "/console/notes.js";
+import {familyName} from "/console/people.js";
+import {address} from "/console/router.js";
+import {ago, time} from "/console/time.js";
+import {allFindings, head, heardAt, log, onTrust, report, setAside, signature} from "/console/trust.js";
+
+const seals = {good: "check", bad: "cross", open: "wait"};
+
+/** Fills the card; the result ends its keeping up to date. */
+export function showHealth(card, state) {
+    const {status} = state;
+    const place = latest();
+    const seal = h("div", {});
+    const [title, line, found] = [h("h2", {}), h("p", {}), h("div", {class: "findings"})];
+    const facts = h("dl", {class: "facts"});
+    const result = h("div", {class: "verdict", role: "status", "aria-live": "polite"});
+    const button = h("button", {class: "primary", type: "button", onclick: verify}, "Verify the whole trail");
+    const fact = (name, ...value) => h("div", {}, h("dt", {}, name), h("dd", {}, ...value));
+    card.replaceChildren(seal, h("div", {class: "healthtext"}, title, line, found, h("div", {class: "actions"}, button, h("a", {class: "button", href: "#/trail"}, "Read the trail")), result), facts);
+
+    function verify() {
+        button.disabled = true;
+        button.textContent = "Checking every entry …";
+        result.className = "verdict";
+        result.replaceChildren();
+        const done = () => {
+            button.disabled = false;
+            button.textContent = "Verify the whole trail";
+        };
+        place.run((signal) => get("/audit/verify", {family_id: status.family_id}, signal), (answer) => {
+            done();
+            showAnswer(result, answer);
+        }, (error) => {
+            done();
+            result.className = "verdict open";
+            result.replaceChildren(icon("wait"), h("div", {}, h("strong", {}, "Not checked"), h("p", {}, error.message)));
+        });
+    }
+
+    const stop = onTrust((trust) => {
+        seal.className = `seal ${trust.tone}`;
+        seal.replaceChildren(icon("shield"), icon(seals[trust.tone]));
+        title.textContent = trust.title;
+        line.textContent = trust.line;
+        showFindings(found);
+        const newest = head();
+        const {state: signed, note} = signature();
+        facts.replaceChildren(
+            fact("Log", status.origin || "–"), fact("Entries in the log", newest ? number(newest.size) : status.size === null ? "–" : number(status.size)),
+            fact("Last checkpoint", newest ? [time(newest.time.toISOString()), h("span", {class: "muted"}, ` ${ago(newest.time)}`)] : status.checkpoint_at ? time(status.checkpoint_at) : "–"),
+            fact("Last answer", heardAt() ? time(new Date(heardAt()).toISOString()) : "–"),
+            fact("Signature", signed === "good" ? h("span", {class: "goodtext"}, icon("check"), " by the pinned key, checked here") : signed === "unknown" ? h("span", {class: "opentext"}, note) : "not checked yet"),
+            fact("Exposure at sign-in", `${number(status.exposure_ms)} ms`, h("span", {class: "muted"}, " of 5 s")),
+            fact("Root", status.root ? copyable(status.root) : "–"),
+            fact("Pinned key", log.origin && pinned(log.origin) ? copyable(pinned(log.origin)) : "–"));
+    });
+    return () => {
+        stop();
+        place.stop();
+    };
+}
+
+/** What was found wrong, until the reader has noted it. */
+function showFindings(box) {
+    const all = allFindings();
+    if (box.dataset.shown === JSON.stringify(all)) return;
+    box.dataset.shown = JSON.stringify(all);
+    if (!all.length) return box.replaceChildren();
+    box.replaceChildren(h("ul", {}, all.slice(-5).reverse().map((one) => h("li", {}, time(one.at), " ", one.text, " ", one.href?.includes("open=") && h("a", {href: one.href}, "Open the entry")))),
+        h("button", {type: "button", class: "small", onclick: setAside}, all.length === 1 ? "I have noted this finding" : `I have noted these ${all.length} findings`));
+}
+
+function showAnswer(box, answer) {
+    const state = {sound: "good", tampered: "bad", incomplete: "open"}[answer.verdict] ?? "open";
+    const href = answer.n && address("trail", {family_id: answer.family_id, open: `${answer.family_id}/${answer.n}`});
+    const where = answer.n ? ` Entry ${answer.n} of ${familyName(answer.family_id)}.` : "";
+    box.className = `verdict ${state}`;
+    box.replaceChildren(icon(seals[state]), h("div", {},
+        h("strong", {}, state === "good" ? `Sound: ${number(answer.entries)} entries checked by the server` : state === "bad" ? "Tampered with" : "Incomplete"),
+        h("p", {}, answer.message || `in ${number(answer.ms)} ms, up to log size ${number(answer.size || 0)}`), href && h("a", {href}, `Open entry ${answer.n}`)));
+    if (state === "bad") report({id: "verify", word: "Tampering found", title: "Tampering was found", text: `${answer.message || "The server's check of the whole trail failed."}${where}`, href: href || "#/overview"});
+}

@@ -1,0 +1,24 @@
+// Kinds of entries: which there are, which group of a plot each belongs to, and how they are shown.
+import {get} from "/console/api.js";
+import {h} from "/console/dom.js";
+
+let kinds = [];
+/** The kinds the server writes. */
+export const allKinds = () => kinds;
+export async function learnKinds(signal) { ({kinds} = await get("/audit/kinds", {}, signal)); }
+
+export const groups = ["nag", "ai", "people", "consent", "session", "admin", "other"];
+export const groupNames = {nag: "Nags", ai: "AI decisions", people: "People and family", consent: "Consents", session: "Sign-ins", admin: "Administration", other: "Other"};
+
+const groupOf = new Map(Object.entries({
+    nag: ["nag", "nags", "excuse", "input", "gamification", "report", "series"], ai: ["ai"], consent: ["consent"], session: ["session", "sign_in", "account", "device"],
+    admin: ["admin", "audit", "trail", "log", "person", "demo", "state"],
+    people: ["family", "member", "child", "child_credentials", "child_settings", "child_pin", "relationship", "block", "preferences", "policy", "connection"],
+}).flatMap(([group, firsts]) => firsts.map((first) => [first, group])));
+
+export const group = (kind) => groupOf.get(kind.split(".")[0]) || "other";
+
+export function kindBadge(kind) {
+    const denied = kind.endsWith(".denied") || kind.endsWith(".failed");
+    return h("span", {class: `kind g-${group(kind)}${denied ? " denied" : ""}`}, h("bdi", {}, kind));
+}

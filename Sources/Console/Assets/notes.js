@@ -1,0 +1,106 @@
+// Signed notes of C2SP: the keys this browser trusts, and the checkpoints they have signed.
+import {CannotCheck, fromBase64, toHex, utf8} from "/console/bytes.js";
+
+function parseKey(verifier) {
+    const [name, hash, ...rest] = verifier.split("+");
+    return {name, hash, bytes: fromBase64(rest.join("+")).subarray(1), verifier};
+}
+
+function parseNote(note) {
+    const gap = note.lastIndexOf("\n\n");
+    const signatures = note.slice(gap + 2).trimEnd().split("\n").map((line) => {
+        const [, name, blob] = line.split(" ");
+        const bytes = fromBase64(blob);
+        return {name, hash: toHex(bytes.subarray(0, 4)), bytes: bytes.subarray(4)};
+    });
+    return {text: note.slice(0, gap + 1), signatures};
+}
+
+/** - Throws: `CannotCheck` where the browser has no Ed25519. */
+async function isSigned(note, key) {
+    if (!globalThis.crypto?.subtle) throw new CannotCheck("This page was not loaded over HTTPS, so the browser offers no cryptography to it.");
+    for (const signature of note.signatures) {
+        if (signature.name !== key.name || signature.hash !== key.hash) continue;
+        let imported;
+        try {
+            imported = await crypto.subtle.importKey("raw", key.bytes, {name: "Ed25519"}, false, ["verify"]);
+        } catch (error) {
+            if (error.name === "NotSupportedError") throw new CannotCheck("This browser cannot check Ed25519 signatures.");
+            throw error;
+        }
+        if (await crypto.subtle.verify("Ed25519", imported, signature.bytes, utf8.encode(note.text))) return true;
+    }
+    return false;
+}
+
+const pinPlace = (origin) => `nagz.key.${origin}`;
+export const pinned = (origin) => localStorage.getItem(pinPlace(origin));
+
+/** Pins a key when none is yet. Whoever wants more than that compares it with what `nagz audit keys` prints. */
+export function pin(origin, keys) {
+    if (origin && !pinned(origin) && keys.length) localStorage.setItem(pinPlace(origin), keys[keys.length - 1].verifier);
+}
+
+/** The pinned key and those that it, or one it trusts, has handed over to. */
+async function trusted(origin, keys) {
+    const first = pinned(origin);
+    if (!first) return [];
+    const known = [parseKey(first)];
+    for (let grown = true; grown;) {
+        grown = false;
+        for (const {verifier, handover} of keys) {
+            if (!handover || known.some((key) => key.verifier === verifier)) continue;
+            const note = parseNote(handover);
+            if (note.text !== `nagz audit key\n${verifier}\n`) continue;
+            for (const key of [...known]) {
+                if (key.name === verifier.split("+")[0] && await isSigned(note, key)) {
+                    known.push(parseKey(verifier));
+                    grown = true;
+                    break;
+                }
+            }
+        }
+    }
+    return known;
+}
+
+/**
+ * What a checkpoint says that a trusted key has signed: {size, root, time}; null for any other.
+ * - Throws: `CannotCheck` where this browser cannot tell.
+ */
+export async function checkpoint(note, origin, keys) {
+    try {
+        const parsed = parseNote(note);
+        const [name, size, root, time] = parsed.text.split("\n");
+        for (const key of await trusted(origin, keys)) {
+            if (key.name !== name || name !== origin || !await isSigned(parsed, key)) continue;
+            return {size: Number(size), root: fromBase64(root), time: new Date(Number(time.slice(5)) * 1000)};
+        }
+    } catch (error) {
+        if (error instanceof CannotCheck) throw error;
+    }
+    return null;
+}
+
+/** The origin a note names, whoever wrote it. */
+export const originOf = (note) => note.split("\n", 1)[0];
+
+// MARK: the highest seen
+
+const seenPlace = (origin) => `nagz.seen.${origin}`;
+
+/** The largest log this browser has seen signed: {size, root in hexadecimal, time}. */
+export function highest(origin) {
+    try { return JSON.parse(localStorage.getItem(seenPlace(origin)) || "null"); } catch { return null; }
+}
+
+/** Remembers the highest and complains about a shrink or another history; null when there is nothing to complain about. */
+export function remember(origin, seen) {
+    const before = highest(origin);
+    const [root, size] = [toHex(seen.root), seen.size];
+    if (before && size === before.size && root !== before.root) return `This browser saw another log of ${size} entries before.`;
+    // An older answer may come late; a log that has shrunk says so with a newer time.
+    if (before && size < before.size && seen.time.getTime() >= before.time) return `This browser saw ${before.size} entries before, now there are ${size}.`;
+    if (!before || size > before.size) localStorage.setItem(seenPlace(origin), JSON.stringify({size, root, time: seen.time.getTime()}));
+    return null;
+}

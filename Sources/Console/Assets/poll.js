@@ -1,0 +1,47 @@
+// The one loop that asks the server again and again. Rounds never overlap, and none runs while the page is hidden.
+
+const pause = 10_000;
+const tasks = new Set();
+let timer = null;
+let current = null;
+let [isRunning, isWanted] = [false, false];
+
+/** Adds something to do in each round; the result takes it away again. A task gets a signal that ends it. */
+export function everyRound(task) {
+    tasks.add(task);
+    return () => tasks.delete(task);
+}
+
+export function startPolling() {
+    stopPolling();
+    current = new AbortController();
+    round(current.signal);
+}
+
+export function stopPolling() {
+    clearTimeout(timer);
+    current?.abort();
+    current = null;
+    isRunning = isWanted = false;
+}
+
+/** Begins the next round after so many milliseconds instead of at its time, or when the one that runs is over. */
+export function pollSoon(delay = 0) {
+    isWanted = isRunning;
+    if (!current || isRunning) return;
+    clearTimeout(timer);
+    const {signal} = current;
+    timer = setTimeout(() => round(signal), delay);
+}
+
+async function round(signal) {
+    if (!document.hidden) {
+        isRunning = true;
+        await Promise.allSettled([...tasks].map((task) => task(AbortSignal.any([signal, AbortSignal.timeout(8_000)]))));
+    }
+    if (signal.aborted) return;
+    timer = setTimeout(() => round(signal), isWanted ? 0 : pause);
+    isRunning = isWanted = false;
+}
+
+document.addEventListener("visibilitychange", () => { if (!document.hidden) pollSoon(); });

@@ -1,0 +1,169 @@
+// Whether the trail can be trusted: the one state that the pill, the card and the verdicts show.
+//
+// It is made of what the server says, what this browser has checked itself, how long ago that was, and what was ever found
+// wrong. Whatever was found wrong stays, over views and reloads, until the reader sets it aside.
+import {get, me, recordedReads} from "/console/api.js";
+import {CannotCheck, fromHex} from "/console/bytes.js";
+import {isContinuation} from "/console/merkle.js";
+import {checkpoint, highest, pin, remember} from "/console/notes.js";
+import {everyRound} from "/console/poll.js";
+
+/** Without an answer for so many milliseconds the state is of the past. */
+const freshFor = 30_000;
+
+const facts = {
+    /** `current`, `late`, `broken`, `off` as the server says; null before it has said anything. */
+    server: null,
+    /** "good", "unknown" with a reason, or null before the first check. What is bad is a finding. */
+    signature: null, signatureNote: "",
+    /** What the newest checkpoint says, by its signature: {size, root, time}; and when it was asked for, after how many reads. */
+    head: null,
+    heardAt: null, isReachable: true, problem: "",
+    origin: null, keys: [],
+};
+const watchers = new Set();
+let findings = [];
+let stopWatching = () => {};
+let growing = false;
+
+// MARK: what is known
+
+/** What an entry is checked against. */
+export const log = {
+    get origin() { return facts.origin; },
+    async keys() {
+        ({keys: facts.keys} = await get("/audit/log/keys"));
+        return facts.keys;
+    },
+};
+export const head = () => facts.head;
+export const signature = () => ({state: facts.signature, note: facts.signatureNote});
+export const heardAt = () => facts.heardAt;
+export const allFindings = () => findings;
+
+/** Calls `show` now and whenever the state may have changed; the result ends that. */
+export function onTrust(show) {
+    watchers.add(show);
+    show(trust());
+    return () => watchers.delete(show);
+}
+
+function tell() {
+    for (const show of [...watchers]) show(trust());
+}
+
+/** The state as {tone: "good" | "bad" | "open", word, title, line}. Green takes an answer that is fresh and a signature that
+    was checked here; red beats everything else. */
+export function trust() {
+    const newest = findings.at(-1);
+    if (newest) return {tone: "bad", word: newest.word, title: newest.title, line: newest.text};
+    const heard = facts.heardAt ? `Last heard at ${new Date(facts.heardAt).toLocaleTimeString("en-GB")}; what happened since is not known.` : "It has not answered yet.";
+    if (!facts.isReachable) return {tone: "open", word: "Server unreachable", title: "The server does not answer", line: `${facts.problem} ${heard}`.trim()};
+    if (facts.heardAt && Date.now() - facts.heardAt > freshFor) return {tone: "open", word: "State is old", title: "The state shown is old", line: heard};
+    if (facts.server === null) return {tone: "open", word: "Checking …", title: "Checking", line: ""};
+    if (facts.server === "late") return {tone: "open", word: "Trail is late", title: "The trail is late", line: "Entries wait longer for a checkpoint than they should."};
+    if (facts.server === "off") return {tone: "open", word: "No log kept", title: "No log is kept", line: "This server signs no checkpoints."};
+    if (facts.server !== "current") return {tone: "open", word: "State unknown", title: "The server says what this page does not know", line: String(facts.server)};
+    if (facts.signature === "unknown") return {tone: "open", word: "Not checked here", title: "Cannot be checked here", line: `The server says that the trail is sealed. ${facts.signatureNote}`};
+    if (facts.signature !== "good") return {tone: "open", word: "Checking …", title: "Checking", line: "The server says that the trail is sealed."};
+    return {tone: "good", word: "Trail sealed", title: "The trail is sealed", line: "Every entry lies under a signed checkpoint, and its signature was checked here."};
+}
+
+// MARK: what was found
+
+const place = () => `nagz.findings.${facts.origin}.${me()?.id}`;
+
+/** Keeps something that is wrong: {id, word, title, text, href}. The same finding is kept once. */
+export function report(finding) {
+    findings = [...findings.filter((one) => one.id !== finding.id), {at: new Date().toISOString(), ...finding}];
+    localStorage.setItem(place(), JSON.stringify(findings));
+    tell();
+}
+
+/** The reader has noted all that was found. */
+export function setAside() {
+    findings = [];
+    localStorage.removeItem(place());
+    tell();
+}
+
+function recall() {
+    try { findings = JSON.parse(localStorage.getItem(place()) || "[]"); } catch { findings = []; }
+}
+
+// MARK: asking
+
+/** Begins with what the server says at sign-in; goes on with each round. */
+export function startTrust(status) {
+    stopTrust();
+    Object.assign(facts, {origin: status.origin ?? null, keys: status.keys, server: null, signature: null, signatureNote: "", head: null, heardAt: null, isReachable: true, problem: ""});
+    pin(facts.origin, facts.keys);
+    recall();
+    hear(status.state, status.fault);
+    stopWatching = everyRound(look);
+    const clock = setInterval(tell, 5_000);
+    const stopRounds = stopWatching;
+    stopWatching = () => { stopRounds(); clearInterval(clock); };
+    return status.checkpoint ? examine(status.checkpoint) : Promise.resolve();
+}
+
+export function stopTrust() {
+    stopWatching();
+    stopWatching = () => {};
+}
+
+function hear(state, fault) {
+    Object.assign(facts, {server: state, heardAt: Date.now(), isReachable: true, problem: ""});
+    if (state === "broken") report({id: "server", word: "Trail is broken", title: "The trail is broken", text: fault || "The log in the database is not what was signed.", href: "#/overview"});
+    else tell();
+}
+
+/** Only what needs no account, since each look of an administrator at the rest is an entry. */
+async function look(signal) {
+    try {
+        const ready = await fetch("/health/ready", {cache: "no-store", signal});
+        if (!ready.ok) throw new Error(`It answered ${ready.status}.`);
+        const {audit_log: state} = await ready.json();
+        const asked = {askedAt: Date.now(), reads: recordedReads()};
+        const note = state === "off" ? null : await fetch("/api/v1/audit/log/checkpoint", {cache: "no-store", signal});
+        if (note && !note.ok && note.status !== 404) throw new Error(`It answered ${note.status}.`);
+        hear(state);
+        if (note?.ok) await examine(await note.text(), asked);
+    } catch (error) {
+        if (signal.aborted && signal.reason?.name !== "TimeoutError") return;
+        Object.assign(facts, {isReachable: false, problem: error.message?.startsWith("It answered") ? error.message : ""});
+        tell();
+    }
+}
+
+/** Checks a checkpoint: by a trusted key, and that the log has only grown since this browser looked last. */
+async function examine(note, asked = {}) {
+    try {
+        let seen = await checkpoint(note, facts.origin, facts.keys);
+        // The key may have been handed over since.
+        if (!seen) seen = await checkpoint(note, facts.origin, await log.keys());
+        if (!seen) return report({id: "signature", word: "Forged checkpoint", title: "The checkpoint is not signed by a trusted key", text: "The newest checkpoint carries no signature of the key this browser has pinned.", href: "#/overview"});
+        await grows(seen);
+        Object.assign(facts, {signature: "good", signatureNote: "", head: !facts.head || seen.size >= facts.head.size ? {...seen, ...asked} : facts.head});
+    } catch (error) {
+        if (!(error instanceof CannotCheck)) throw error;
+        Object.assign(facts, {signature: "unknown", signatureNote: error.message});
+    }
+    tell();
+}
+
+async function grows(seen) {
+    const before = highest(facts.origin);
+    if (before && seen.size > before.size && !growing) {
+        growing = true;
+        try {
+            const proof = await get("/audit/proof/consistency", {old: before.size, new: seen.size});
+            const isSo = await isContinuation({size: before.size, root: fromHex(before.root)}, seen, proof.path.map(fromHex));
+            if (!isSo) return report({id: "history", word: "Log was rewritten", title: "The log was rewritten", text: `The log of ${seen.size} entries does not begin with the ${before.size} entries this browser saw before.`, href: "#/overview"});
+        } finally {
+            growing = false;
+        }
+    }
+    const complaint = remember(facts.origin, seen);
+    if (complaint) report({id: "shrunk", word: "Log was rewritten", title: "The log was rewritten", text: complaint, href: "#/overview"});
+}

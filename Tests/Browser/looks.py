@@ -1,0 +1,170 @@
+"""How it looks: contrast, names of controls, small screens, large text."""
+import time
+
+from walk import step
+
+# The contrast of every piece of text with what lies under it, in computed colours; and of what must be told apart.
+CONTRAST = """(() => {
+    const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
+    const read = (text) => { canvas.clearRect(0, 0, 1, 1); canvas.fillStyle = text; canvas.fillRect(0, 0, 1, 1); const [r, g, b, a] = canvas.getImageData(0, 0, 1, 1).data; return [r, g, b, a / 255] };
+    const over = (top, under) => { const a = top[3] + under[3] * (1 - top[3]); return a === 0 ? [0, 0, 0, 0] : [0, 1, 2].map((i) => (top[i] * top[3] + under[i] * under[3] * (1 - top[3])) / a).concat(a) };
+    const light = ([r, g, b]) => [r, g, b].map((v) => v / 255).map((v) => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+    const under = (element) => { let color = [0, 0, 0, 0]; for (let one = element; one && color[3] < 1; one = one.parentElement) color = over(color, read(getComputedStyle(one).backgroundColor)); return over(color, [255, 255, 255, 1]) };
+    const opacity = (element) => { let all = 1; for (let one = element; one; one = one.parentElement) all *= Number(getComputedStyle(one).opacity); return all };
+    const ratio = (front, back) => { const [a, b] = [light(front), light(back)].sort((x, y) => y - x); return (a + 0.05) / (b + 0.05) };
+    const faults = [];
+    const root = document.querySelector('dialog[open]') || document.body;
+    const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+        const element = node.parentElement;
+        if (!node.data.trim() || !element.checkVisibility({visibilityProperty: true}) || element.closest('.sr, .skip, option, :disabled, script, noscript')) continue;
+        const style = getComputedStyle(element);
+        const isSVG = element instanceof SVGElement;
+        const back = under(isSVG ? element.closest('svg').parentElement : element);
+        const color = read(isSVG ? style.fill : style.color);
+        color[3] *= opacity(element);
+        const size = parseFloat(style.fontSize);
+        const least = size >= 24 || size >= 18.66 && Number(style.fontWeight) >= 700 ? 3 : 4.5;
+        const found = ratio(over(color, back), back);
+        if (found < least) faults.push(`${found.toFixed(2)} ${element.className?.baseVal ?? element.className} “${node.data.trim().slice(0, 30)}”`);
+    }
+    for (const part of root.querySelectorAll('.plot rect:not(.hit), .legend i, .seal > .icon, button > .icon, .verdict > .icon, .steps .icon')) {
+        const style = getComputedStyle(part);
+        const back = under(part.closest('svg') ? part.closest('svg').parentElement : part.parentElement);
+        const front = read(part.tagName === 'rect' ? style.fill : part.tagName === 'I' ? style.backgroundColor : style.color);
+        front[3] *= opacity(part);
+        const found = ratio(over(front, back), back);
+        if (found < 3) faults.push(`${found.toFixed(2)} ${part.className?.baseVal ?? part.className} of ${part.parentElement.className?.baseVal ?? part.parentElement.className}`);
+    }
+    for (const field of root.querySelectorAll('input:not([type=search]), select, .searchbox')) {
+        if (!field.checkVisibility()) continue;
+        const found = ratio(read(getComputedStyle(field).borderTopColor), under(field.parentElement));
+        if (found < 3) faults.push(`${found.toFixed(2)} border of ${field.name || field.className}`);
+    }
+    return [...new Set(faults)];
+})()"""
+
+VIEWS = {
+    "overview": "document.querySelectorAll('.plot .bar').length > 3 && document.querySelectorAll('.tile').length > 8",
+    "trail": "document.querySelectorAll('tr[data-n]').length > 20",
+    "trail?kind=sign_in.failed&from=rubbish": "document.querySelector('[role=alert]')",
+    "decisions": "document.querySelectorAll('.decision').length > 3",
+    "consents": "document.querySelectorAll('.consent').length > 3 && document.querySelectorAll('.history li').length > 2",
+}
+
+
+def unnamed(browser):
+    """Controls without a name, as the browser tells them to assistive technology."""
+    browser.command("Accessibility.enable")
+    nodes = browser.command("Accessibility.getFullAXTree")["nodes"]
+    browser.command("Accessibility.disable")
+    roles = {"button", "link", "textbox", "searchbox", "combobox", "checkbox", "listbox", "dialog", "Date", "InputTime", "DisclosureTriangle", "grid"}
+    return [node["role"]["value"] for node in nodes
+            if not node.get("ignored") and node["role"]["value"] in roles and not node.get("name", {}).get("value", "").strip()]
+
+
+def open_first(walk):
+    walk.trail("?kind=ai.select_tone")
+    walk.browser.click("tr[data-n]")
+    walk.browser.wait("document.querySelector('#verdict.good')")
+
+
+@step
+def contrast_and_names(walk):
+    """Text is 4.5 : 1 at least, large text and what is no text 3 : 1, in light and in dark; every control has a name."""
+    b = walk.browser
+    for dark in (False, True):
+        b.look(dark=dark)
+        for view, ready in VIEWS.items():
+            walk.view(view, ready)
+            b.js("new Promise((done) => setTimeout(done, 300))")
+            faults = b.js(CONTRAST)
+            assert not faults, f"{view}, {'dark' if dark else 'light'}: {faults}"
+            assert not unnamed(b), f"{view}: {unnamed(b)}"
+        open_first(walk)
+        b.js("new Promise((done) => setTimeout(done, 300))")
+        faults = b.js(CONTRAST)
+        assert not faults, f"drawer, {'dark' if dark else 'light'}: {faults}"
+        assert not unnamed(b), unnamed(b)
+        walk.shot(f"drawer-{'dark' if dark else 'light'}")
+        b.key("Escape")
+        walk.trail()
+        walk.shot(f"trail-{'dark' if dark else 'light'}")
+        # Open menus and lists, and every tone of the seal.
+        b.js("document.getElementById('exports').click()")
+        b.js("(() => { const input = document.querySelector('input[name=person_id]'); input.focus(); input.click() })()")
+        b.wait("document.querySelectorAll('.options:not([hidden]) [role=option]').length > 3")
+        assert not b.js(CONTRAST), b.js(CONTRAST)
+        walk.view("overview", VIEWS["overview"])
+        for tone in ("good", "bad", "open"):
+            b.js(f"document.querySelector('.pill').dataset.tone = '{tone}'; document.querySelector('.seal').className = 'seal {tone}'; "
+                 f"document.querySelector('.health .verdict').className = 'verdict {tone}'; document.querySelector('.health .verdict').textContent = 'Words'; "
+                 "document.querySelector('.findings').textContent = 'Words'")
+            assert not b.js(CONTRAST), f"{tone}: {b.js(CONTRAST)}"
+        b.open("about:blank")
+    b.look()
+
+
+@step
+def plot_by_the_calendar(walk):
+    """Bars begin at midnight of the zone that is shown, the axes have names, and a narrow screen has letters of full size."""
+    b = walk.browser
+    walk.view("overview", VIEWS["overview"])
+    starts = "JSON.parse(sessionStorage.starts)"
+    for width, mobile in ((1320, False), (390, True)):
+        b.look(width, 900, mobile=mobile)
+        b.open("about:blank")
+        walk.view("overview", VIEWS["overview"])
+        texts = b.js("[...document.querySelectorAll('.plot text')].map((one) => { const {left, right, top, height} = one.getBoundingClientRect(); return [one.textContent, left, right, top, height] })")
+        names = [text[0] for text in texts]
+        assert "Entries per day" in names and any(name.startswith("Date, ") for name in names), names
+        assert all(text[4] >= 12 and text[1] >= 0 and text[2] <= width for text in texts), texts
+        dates = sorted(text for text in texts if text[0][:1].isdigit() and text[0][-1:].isalpha())
+        lines = sorted(dates, key=lambda text: text[1])
+        assert len(lines) >= 3 and all(one[2] < other[1] for one, other in zip(lines, lines[1:])), "labels lie over each other"
+        walk.shot(f"plot-{width}")
+    b.look()
+    for zone in ("New York", "UTC"):
+        answer = b.js("""(async () => {
+            const {get} = await import('/console/api.js'); const {zoneName, startOfDay} = await import('/console/time.js');
+            const {starts} = await get('/audit/activity', {from: startOfDay(-29).toISOString(), to: startOfDay(1).toISOString(), time_zone: zoneName()});
+            return [starts.length, starts.every((start) => new Date(start).toLocaleTimeString('en-GB', {timeZone: zoneName()}) === '00:00:00')] })()""")
+        assert answer == [30, True], (zone, answer)
+        b.click(".zone")
+
+
+@step
+def narrow(walk):
+    b = walk.browser
+    for dark in (True, False):
+        b.look(390, 844, dark=dark, mobile=True)
+        for view, ready in VIEWS.items():
+            walk.view(view, ready)
+            time.sleep(0.3)
+            assert b.js("document.documentElement.scrollWidth") <= 390, f"{view} is wider than the screen"
+            if dark or view == "trail":
+                walk.shot(f"phone-{view.split('?')[0]}")
+        open_first(walk)
+        walk.shot("phone-entry")
+        b.js("history.back()")
+        b.wait("!document.querySelector('.drawer').open")
+    b.look()
+
+
+@step
+def large_text(walk):
+    """Text twice as large, by the browser's own setting and by its zoom: nothing is lost or needs scrolling sideways."""
+    b = walk.browser
+    for name, width, size in (("text", 1320, "200%"), ("zoom", 660, ""), ("phone", 390, "200%")):
+        b.look(width, 900)
+        b.open("about:blank")
+        for view, ready in VIEWS.items():
+            walk.view(view, ready)
+            b.js(f"document.documentElement.style.fontSize = '{'calc(2 * 93.75%)' if size else ''}'")
+            time.sleep(0.3)
+            wide = b.js("[...document.querySelectorAll('main *, header *')].filter((one) => one.checkVisibility() && !one.closest('.scroller, nav, .chain, .sr, .options') && one.getBoundingClientRect().right > innerWidth + 1).map((one) => one.className?.baseVal ?? (one.className || one.tagName))")
+            assert b.js("document.documentElement.scrollWidth <= innerWidth") and not wide, f"{name}, {view}: {wide[:9]}"
+            walk.shot(f"large-{name}-{view.split('?')[0]}")
+    b.js("document.documentElement.style.fontSize = ''")
+    b.look()
+    b.open("about:blank")

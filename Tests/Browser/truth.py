@@ -1,0 +1,198 @@
+"""The state of the trail: one for pill, card and verdict, whatever the server, the network or a forger does."""
+import subprocess
+
+from walk import step
+
+SEALED = ("good", "Trail sealed")
+
+
+def row(walk, at=5):
+    family, number = walk.browser.js(
+        f"(() => {{ const row = document.querySelectorAll('tr[data-n]')[{at}]; return row.dataset.family + ' ' + row.dataset.n }})()").split()
+    return family, int(number)
+
+
+@step
+def red_stays(walk):
+    """One row is changed as the database's superuser. The page says which, everywhere at once, and goes on saying so when the
+    row is put back, when the view changes and when the page is loaded again."""
+    b = walk.browser
+    walk.trail(least=20)
+    walk.pill(*SEALED)
+    family, number = row(walk)
+    walk.tamper(family, number, "kind = kind || '.not'")
+    try:
+        walk.view(f"trail?open={family}/{number}", "document.querySelector('#verdict.bad')")
+        assert b.js("document.querySelector('.steps .bad').textContent").startswith("The entry is as it was written")
+        walk.pill("bad", "Tampering found", 1)
+        walk.shot("tampered")
+        walk.view("overview", "document.querySelector('.health .primary')")
+        assert b.js("document.querySelector('.seal').className") == "seal bad"
+        assert f"Entry {number}" in b.js("document.querySelector('.findings').textContent")
+        b.click(".health .primary")
+        b.wait("document.querySelector('.health .verdict.bad')", "a tampered verdict", 60)
+        assert f"entry {number}" in b.js("document.querySelector('.health .verdict').textContent")
+        walk.shot("tampered-overview")
+        if walk.options.nagz:
+            verify = [walk.options.nagz, "audit", "export", "--family", family, "--output", walk.options.artefacts / "tampered.ndjson"]
+            subprocess.run(verify, check=True, stdout=subprocess.DEVNULL)
+            said = subprocess.run(
+                [walk.options.nagz, "audit", "verify", walk.options.artefacts / "tampered.ndjson", "--key", walk.options.key],
+                capture_output=True, text=True)
+            assert said.returncode == 1 and f"entry {number}" in said.stderr, said
+    finally:
+        walk.tamper(family, number, "kind = replace(kind, '.not', '')")
+    b.js("performance.clearResourceTimings()")
+    b.wait("performance.getEntriesByType('resource').filter((one) => one.name.includes('/health/ready')).length > 1", "a round", 30)
+    walk.pill("bad")
+    b.open("about:blank")
+    walk.view("overview", "document.querySelector('.seal.bad')")
+    walk.pill("bad")
+    b.js("[...document.querySelectorAll('.findings button')].at(-1).click()")
+    walk.pill(*SEALED)
+    assert b.js("document.querySelector('.seal').className") == "seal good"
+
+
+@step
+def verify_turns_the_seal(walk):
+    """The seal beside a red verdict of the whole trail is red in the same moment."""
+    b = walk.browser
+    walk.trail(least=20)
+    family, number = row(walk)
+    walk.tamper(family, number, "kind = kind || '.not'")
+    try:
+        walk.view("overview", "document.querySelector('.seal.good')")
+        b.click(".health .primary")
+        b.wait("document.querySelector('.health .verdict.bad')", "a tampered verdict", 60)
+        assert b.js("[document.querySelector('.seal').className, document.querySelector('.pill').dataset.tone]") == ["seal bad", "bad"]
+    finally:
+        walk.tamper(family, number, "kind = replace(kind, '.not', '')")
+    b.js("[...document.querySelectorAll('.findings button')].at(-1).click()")
+    walk.pill(*SEALED)
+
+
+@step
+def offline(walk):
+    """Without an answer nothing is green, and the page says since when."""
+    b = walk.browser
+    b.tolerated = ["net::ERR_"]
+    walk.view("overview", "document.querySelector('.seal.good')")
+    b.offline(True)
+    walk.pill("open", "Server unreachable")
+    assert b.js("document.querySelector('.seal').className") == "seal open"
+    assert "Last heard at" in b.js("document.querySelector('.healthtext p').textContent")
+    walk.shot("offline")
+    b.offline(False)
+    walk.pill(*SEALED)
+    b.tolerated = []
+
+
+@step
+def state_of_the_past(walk):
+    """A page that has slept shows no state of the past as one of now."""
+    b = walk.browser
+    walk.view("overview", "document.querySelector('.seal.good')")
+    b.hold("*/health/ready")
+    b.js("(() => { const now = Date.now; const start = now(); Date.now = () => now() + 60000; globalThis.wakeUp = () => { Date.now = now } })()")
+    walk.pill("open", None, 30)
+    assert b.js("document.querySelector('.pill').textContent") in ("State is old", "Server unreachable")
+    b.js("wakeUp()")
+    b.let_all_go()
+    walk.pill(*SEALED)
+
+
+@step
+def forged_checkpoint(walk):
+    """A checkpoint that no trusted key has signed, and a log that does not go on from the one seen before."""
+    b = walk.browser
+    walk.view("overview", "document.querySelector('.seal.good')")
+    b.hold("*/api/v1/audit/log/checkpoint")
+    note = walk.opener.open(walk.base + "/api/v1/audit/log/checkpoint").read().decode()
+    lines = note.split("\n")
+    b.answer(b.held(1, 30)[0], 200, "\n".join([lines[0], str(int(lines[1]) + 1), *lines[2:]]), "text/plain")
+    walk.pill("bad", "Forged checkpoint")
+    b.let_all_go()
+    b.js("[...document.querySelectorAll('.findings button')].at(-1).click()")
+    walk.pill(*SEALED)
+    # What this browser remembers is another history than the one it is shown.
+    b.js("(() => { const name = Object.keys(localStorage).find((one) => one.startsWith('nagz.seen.')); const seen = JSON.parse(localStorage[name]); "
+         "globalThis.real = [name, localStorage[name]]; seen.size -= 3; seen.root = '00'.repeat(32); localStorage[name] = JSON.stringify(seen) })()")
+    walk.pill("bad", "Log was rewritten")
+    walk.shot("rewritten")
+    b.js("localStorage[real[0]] = real[1]; [...document.querySelectorAll('.findings button')].at(-1).click()")
+    walk.pill(*SEALED)
+
+
+@step
+def no_cryptography(walk):
+    """Over plain HTTP, and without Ed25519, nothing can be checked: that is no tampering, and no seal."""
+    b = walk.browser
+    walk.trail(least=20)
+    family, number = row(walk)
+    base, walk.base = walk.base, walk.base.replace("127.0.0.1", "console.test").replace("localhost", "console.test")
+    b.open(walk.base + "/console")
+    b.wait("document.getElementById('email')")
+    assert not b.js("isSecureContext || !!crypto.subtle"), "this is a secure context"
+    walk.sign_in(*walk.options.guardian)
+    walk.pill("open", "Not checked here")
+    walk.shot("no-cryptography")
+    walk.view(f"trail?open={family}/{number}", "document.querySelector('#verdict.unknown')")
+    assert b.js("document.querySelector('#verdict strong').textContent") == "Cannot be checked here"
+    assert not b.js("document.querySelector('.steps .bad')")
+    walk.shot("no-cryptography-entry")
+    b.js("document.querySelector('.drawer .copy').click()")
+    b.wait("document.querySelector('.toast.bad')", "what copying needs")
+    walk.base = base
+    script = b.before_load(
+        "const real = crypto.subtle.importKey.bind(crypto.subtle); crypto.subtle.importKey = (format, key, kind, ...rest) => "
+        "kind.name === 'Ed25519' ? Promise.reject(new DOMException('no', 'NotSupportedError')) : real(format, key, kind, ...rest);")
+    walk.view(f"trail?open={family}/{number}", "document.querySelector('#verdict.unknown')")
+    assert b.js("document.querySelectorAll('.steps .good').length") == 3 and not b.js("document.querySelector('.steps .bad')")
+    walk.pill("open", "Not checked here")
+    b.no_longer_before_load(script)
+    b.open("about:blank")
+    walk.view("overview", "document.querySelector('.seal.good')")
+
+
+@step
+def busy_is_no_end(walk):
+    """A server that answers 503 signs nobody out."""
+    b = walk.browser
+    b.tolerated = ["status of 503"]
+    busy = '{"error":{"code":"unavailable","message":"The server is busy."}}'
+    b.open("about:blank")
+    b.hold("*/api/v1/audit/status")
+    b.open(walk.base + "/console#/trail")
+    b.answer(b.held(1)[0], 503, busy)
+    b.wait("document.querySelector('.waiting')", "a page that waits")
+    assert b.js("document.querySelector('.waiting .problem').textContent") == "The server is busy."
+    walk.shot("busy")
+    b.let_all_go()
+    b.click(".waiting .primary")
+    b.wait("document.querySelectorAll('tr[data-n]').length > 20", "the trail")
+    # An access token that has run out while the server is busy.
+    b.js("(() => { const session = JSON.parse(sessionStorage['nagz.session']); session.access = session.access.slice(0, -6) + 'AAAAAA'; sessionStorage['nagz.session'] = JSON.stringify(session) })()")
+    b.open("about:blank")
+    b.hold("*/api/v1/auth/refresh")
+    b.open(walk.base + "/console#/trail")
+    b.answer(b.held(1)[0], 503, busy)
+    b.wait("document.querySelector('.waiting')", "a page that waits")
+    assert b.js("sessionStorage['nagz.session'] !== undefined")
+    b.let_all_go()
+    b.click(".waiting .primary")
+    b.wait("document.querySelectorAll('tr[data-n]').length > 20", "the trail")
+    b.tolerated = []
+
+
+@step
+def one_loop(walk):
+    """Signing out and in again makes no second loop."""
+    b = walk.browser
+    for _ in range(3):
+        walk.sign_out()
+        walk.sign_in(*walk.options.guardian)
+    b.js("performance.clearResourceTimings()")
+    rounds = "performance.getEntriesByType('resource').filter((one) => one.name.includes('/health/ready')).map((one) => one.startTime)"
+    b.wait(f"{rounds}.length >= 2", "two rounds", 40)
+    first, second = b.js(rounds)[:2]
+    assert second - first > 9_000, (first, second)

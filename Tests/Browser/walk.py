@@ -1,0 +1,95 @@
+"""What every step of the walk through the console works with."""
+import json
+import subprocess
+import urllib.error
+import urllib.request
+
+STEPS = []
+
+
+def step(function):
+    """A step of the walk, in the order in which they are written."""
+    STEPS.append(function)
+    return function
+
+
+class Walk:
+    def __init__(self, options, browser):
+        self.options, self.browser, self.base = options, browser, options.url.rstrip("/")
+        self.shots = 0
+        self.opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+    def shot(self, name):
+        self.shots += 1
+        self.browser.screenshot(self.options.artefacts / f"{self.shots:02}-{name}.png")
+
+    # MARK: the page
+
+    def sign_in(self, email, password):
+        b = self.browser
+        b.wait("document.activeElement?.id === 'email'", "the sign-in form")
+        b.type(email)
+        b.key("Tab")
+        b.type(password)
+        b.key("Enter")
+        b.wait("document.querySelector('.pill')", "the shell")
+
+    def sign_out(self):
+        self.browser.click(".who")
+        self.browser.wait("document.getElementById('email')")
+
+    def become(self, person):
+        """Signs out and in as somebody else, in a page that remembers nothing."""
+        b = self.browser
+        b.js("sessionStorage.clear(); localStorage.clear()")
+        b.open("about:blank")
+        b.open(self.base + "/console")
+        self.sign_in(*person)
+
+    def view(self, hash, ready):
+        """Goes to a view; in a page that is loaded, as a link would, and not before the page has heard of it."""
+        address = json.dumps(f"{self.base}/console#/{hash}")
+        if self.browser.js("location.href").startswith(self.base + "/console"):
+            self.browser.js(
+                f"new Promise((done) => {{ const before = location.href; location.href = {address}; "
+                "if (location.href === before) done(); else addEventListener('hashchange', () => setTimeout(done), {once: true}) })")
+        else:
+            self.browser.open(f"{self.base}/console#/{hash}")
+        self.browser.wait(ready, f"#/{hash}: {ready}")
+
+    def trail(self, query="", least=1):
+        self.view(f"trail{query}", f"document.querySelectorAll('tr[data-n]').length >= {least}")
+
+    def pill(self, tone, word=None, seconds=30):
+        says = f" && document.querySelector('.pill').textContent === {json.dumps(word)}" if word else ""
+        self.browser.wait(f"document.querySelector('.pill')?.dataset.tone === '{tone}'{says}", f"a pill that is {tone}, {word}", seconds)
+
+    # MARK: behind the page
+
+    def sql(self, statement):
+        """Acts as the database's superuser."""
+        done = subprocess.run(
+            ["psql", "-XqAt", "-v", "ON_ERROR_STOP=1", self.options.database, "-c", statement], check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def call(self, method, path, body=None, token=None):
+        headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+        request = urllib.request.Request(
+            f"{self.base}/api/v1{path}", method=method, headers=headers, data=json.dumps(body).encode() if body is not None else None)
+        try:
+            with self.opener.open(request, timeout=30) as answer:
+                return json.load(answer)
+        except urllib.error.HTTPError as refusal:
+            raise AssertionError(f"{method} {path}: {refusal.code} {refusal.read()[:300]}") from None
+
+    def token(self, person):
+        return self.call("POST", "/auth/login", {"email": person[0], "password": person[1]})
+
+    TRIGGERS = "ALTER TABLE audit_entry ENABLE ALWAYS TRIGGER append_only; " \
+        "ALTER TABLE audit_entry ENABLE ALWAYS TRIGGER append_only_truncate; ALTER TABLE audit_entry ENABLE ALWAYS TRIGGER only_pruned"
+
+    def tamper(self, family, number, change):
+        """Changes a row of the trail, as somebody could who owns the database."""
+        self.sql(
+            f"ALTER TABLE audit_entry DISABLE TRIGGER ALL; UPDATE audit_entry SET {change} "
+            f"WHERE family_id = '{family}' AND n = {number}; {self.TRIGGERS}")
