@@ -105,6 +105,7 @@ public struct FamilyReplay: Sendable {
         case .memberAdmitted(let lifts, let opensAccount):
             admit(entry, role: body?["role"], body, liftsSuspensions: lifts)
             if opensAccount, let person = act.subject { members[person]?.hasOwnSignIn = false }
+        case .memberRaised: raise(entry, body)
         case .memberDeparted, .accountDeleted: depart(entry)
         case .nagsCancelled: cancel(entry, body?["cancelled_nags"].flatMap { Int($0) }, isKnown: body != nil)
         case .consentGranted:
@@ -135,15 +136,19 @@ public struct FamilyReplay: Sendable {
         members[person] = member
     }
 
+    private mutating func raise(_ entry: AuditEntry, _ body: AuditBody?) {
+        guard let person = entry.act.subject else { return }
+        members[person]?.role = body?["role"]
+        members[person]?.number = entry.number
+        revokeConsents(of: person, entry)
+    }
+
     private mutating func depart(_ entry: AuditEntry) {
         guard let person = entry.act.subject else { return }
         members[person]?.isActive = false
         members[person]?.number = entry.number
         relationshipChanges.append(.departed(person, entry.number))
-        for (id, consent) in consents where consent.person == person && !consent.isRevoked {
-            consents[id]?.isRevoked = true
-            consents[id]?.number = entry.number
-        }
+        revokeConsents(of: person, entry)
         for (id, nag) in nags where nag.recipient == person && (nag.status == "open" || nag.status == nil) {
             nags[id]?.number = nag.status == nil ? nil : entry.number
             nags[id]?.status = "cancelled_relationship_change"
@@ -173,6 +178,13 @@ public struct FamilyReplay: Sendable {
         for id in sorted.prefix(max(0, count)) {
             nags[id]?.status = "cancelled_relationship_change"
             nags[id]?.number = entry.number
+        }
+    }
+
+    private mutating func revokeConsents(of person: Pseudonym, _ entry: AuditEntry) {
+        for (id, consent) in consents where consent.person == person && !consent.isRevoked {
+            consents[id]?.isRevoked = true
+            consents[id]?.number = entry.number
         }
     }
 

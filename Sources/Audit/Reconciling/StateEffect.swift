@@ -11,6 +11,8 @@ public enum StateEffect: Sendable, Hashable {
     ///   - liftsSuspensions: whether suspended relationships of theirs become active again.
     ///   - opensAccount: whether their account is made by the same act. It has no sign-in of its own.
     case memberAdmitted(liftsSuspensions: Bool, opensAccount: Bool)
+    /// Makes a participant a guardian and revokes the consents they gave.
+    case memberRaised
     /// Ends the subject's membership and what hangs on it.
     case memberDeparted
     /// Cancels some of the subject's open nags, before they depart.
@@ -46,6 +48,7 @@ public enum StateEffect: Sendable, Hashable {
     public static let all: [String: StateEffect] = [
         "account.created": .accountCreated,
         "account.deleted": .accountDeleted,
+        "account.purged": .none,
         "admin.created": .adminCreated,
         "admin.read": .none,
         "admin.revoked": .adminRevoked,
@@ -59,20 +62,25 @@ public enum StateEffect: Sendable, Hashable {
         "block.created": .none,
         "block.lifted": .none,
         "child_credentials.set": .none,
+        "child_lockout.lifted": .none,
         "child_pin.changed": .none,
         "child_settings.changed": .none,
         "consent.granted": .consentGranted,
         "consent.revoked": .consentRevoked,
         "demo.seeded": .none,
         "excuse.submitted": .none,
+        "family.changed": .none,
         "family.created": .familyCreated,
+        "family_code.renewed": .none,
         "input.enriched": .none,
         "input.not_applied": .none,
+        "log.accepted": .none,
         "member.added": .memberAdmitted(liftsSuspensions: true, opensAccount: false),
         "member.created": .memberAdmitted(liftsSuspensions: false, opensAccount: true),
         "member.joined": .memberAdmitted(liftsSuspensions: false, opensAccount: false),
         "member.left": .memberDeparted,
         "member.removed": .memberDeparted,
+        "member.role_changed": .memberRaised,
         "nag.committed": .nagEdited,
         "nag.completed": .nagCompleted,
         "nag.created": .nagCreated,

@@ -77,6 +77,11 @@ extension TestServer {
         return person
     }
 
+    /// Makes the relationship between two members that `member` leaves out.
+    func relate(_ one: Person, _ other: Person, in family: FamilyID) async throws {
+        try await execute([relationship(one, other, in: family)])
+    }
+
     /// Leaves the account as its deletion and the person's erasure do; sessions stay, to be refused.
     func deleteAccount(of person: Person) async throws {
         try await execute([

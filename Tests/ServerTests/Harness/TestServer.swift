@@ -77,7 +77,7 @@ final class TestServer: Sendable {
                 }
                 let known = test.inventedKinds.withLock { $0 }.union(AuditKinds.all)
                 for kind in isOfActs ? try await database.auditKinds().subtracting(known).sorted() : [] {
-                    Issue.record("\(kind) is missing in AuditKinds", sourceLocation: sourceLocation)
+                    Issue.record("\(kind) is missing in StateEffect.all or AuditKinds", sourceLocation: sourceLocation)
                 }
             } catch {
                 Issue.record(error, sourceLocation: sourceLocation)
