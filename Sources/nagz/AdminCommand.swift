@@ -71,7 +71,7 @@ enum AdminCommand {
     private static func purge(_ arguments: inout Arguments) async throws {
         let days = try arguments.number("--after", in: AccountPurgeCommand.days) ?? AccountPurgeCommand.standardDays
         let isDryRun = arguments.flag("--dry-run")
-        let url = try arguments.databaseURL()
+        let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         let count = try await AccountPurgeCommand.run(
             databaseURL: url, keys: try AuditKeyFile.read(), days: days, isDryRun: isDryRun

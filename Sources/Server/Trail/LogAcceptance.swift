@@ -2,6 +2,7 @@ import Audit
 import Contract
 import Domain
 import Postgres
+import Reactor
 
 /// An operator's word that the audit log in the database is to go on, although it does not extend the last checkpoint that
 /// an instance remembers: after a backup was restored. What was remembered stays in the entry `log.accepted`, and in a file

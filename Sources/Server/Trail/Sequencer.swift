@@ -184,7 +184,7 @@ final class Sequencer {
 
     private func warnOfTrust(_ checkpoint: Checkpoint) {
         log.write(.warning, "audit_log_taken_on_trust") {
-            $0.field("entries", checkpoint.size)
+            $0.field("entries", Int(checkpoint.size))
             $0.field("cause", "nothing is remembered of the log: this is a first start, or the checkpoint file is gone")
         }
     }

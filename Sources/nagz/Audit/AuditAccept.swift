@@ -1,4 +1,5 @@
 import Audit
+import Domain
 import Foundation
 import Server
 

@@ -10,7 +10,7 @@ enum AuditReconcile {
     static func run(_ arguments: inout Arguments) async throws {
         let family = try arguments.family()
         let isJSON = arguments.flag("--json")
-        let url = try arguments.databaseURL()
+        let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         let line = Locked(ProgressLine())
         let report = try await Reconciliation(of: family).run(databaseURL: url, keys: try AuditKeyFile.read()) {

@@ -2,6 +2,7 @@ import Audit
 import Contract
 import Domain
 import Foundation
+import JSON
 import Postgres
 import SQL
 import Testing
@@ -92,7 +93,7 @@ struct RestartTests {
             try await scene.server.write(["nag.created"], by: scene.family.guardian, in: scene.family.id)
             try await scene.server.round(file: file)
             #expect(try file.read()?.checkpoint.size == 13)
-            #expect(try file.read()?.note == Self.checkpoints(scene.server).last)
+            #expect(try await file.read()?.note == Self.checkpoints(scene.server).last)
             // Another instance went on meanwhile, and died before it wrote its file.
             try await scene.server.write(["nag.created"], by: scene.family.guardian, in: scene.family.id)
             try await scene.server.round()
