@@ -139,6 +139,8 @@ struct CompleteNagTests {
             #expect(next == wanted)
             let made = try await server.rows("SELECT actor_id, source FROM nag_events WHERE nag_id = \(next.id)")
             #expect(made.count == 1 && made[0]["source"]?.stringValue == "system")
+            let sources = try await server.rows("SELECT source FROM nags ORDER BY created_at")
+            #expect(sources.map { $0["source"] } == ["text", "system"], "nobody typed the second one")
             #expect(made[0]["actor_id"]?.stringValue == SystemActor.scheduler.description)
             #expect(try await server.audit(family.id).last?.details["next_nag"] == next.id.description)
         }

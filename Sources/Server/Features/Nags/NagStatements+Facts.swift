@@ -43,7 +43,7 @@ extension NagStatements {
                           cycle_started_at, source, sync_seq, sync_ts)
         SELECT n.family_id, \(successor), n.creator_id, n.recipient_id, \(dueAt), n.category, n.done_definition,
                n.description, n.strategy_template, n.policy_id, n.recurrence, n.id, n.series_due_at, 'open', \(now),
-               \(now), n.source, tick.seq, tick.ts
+               \(now), \(StoredSource.system), tick.seq, tick.ts
         FROM tick JOIN nags n ON n.family_id = tick.family_id AND n.id = \(nag)
         """
     }
