@@ -32,6 +32,8 @@ public struct NagFacts: Hashable, Sendable {
     public var timeConflictCount7d: Int
     /// The recipient's other resolved nags of the same category.
     public var category: CompletionRecord
+    /// Those of the same category that were resolved within `FactWindow.recent`.
+    public var recentCategory: CompletionRecord
     /// The recipient's other resolved nags of all categories.
     public var overall: CompletionRecord
     /// Times of this nag's `push_back` mediation events since its due cycle began, in any order.
@@ -45,14 +47,16 @@ public struct NagFacts: Hashable, Sendable {
 
     public init(
         nag: NagSnapshot, missCount7d: Int = 0, streak: Int = 0, timeConflictCount7d: Int = 0,
-        category: CompletionRecord = .none, overall: CompletionRecord = .none, pushBacks: [Timestamp] = [],
-        earlierPushBack: Timestamp? = nil, preferences: Preferences = Preferences(), policy: FamilyPolicy = .standard
+        category: CompletionRecord = .none, recentCategory: CompletionRecord = .none,
+        overall: CompletionRecord = .none, pushBacks: [Timestamp] = [], earlierPushBack: Timestamp? = nil,
+        preferences: Preferences = Preferences(), policy: FamilyPolicy = .standard
     ) {
         self.nag = nag
         self.missCount7d = missCount7d
         self.streak = streak
         self.timeConflictCount7d = timeConflictCount7d
         self.category = category
+        self.recentCategory = recentCategory
         self.overall = overall
         self.pushBacks = pushBacks
         self.earlierPushBack = earlierPushBack
@@ -99,14 +103,26 @@ public struct CompletionRecord: Hashable, Sendable {
     public static let none = CompletionRecord(total: 0, completed: 0)
 }
 
-/// When one user missed nags in one family.
+/// The nags that one user missed in one family.
 public struct PatternFacts: Hashable, Sendable {
+    /// A missed nag.
+    public struct Miss: Hashable, Sendable {
+        public var dueAt: Timestamp
+        /// When the miss was recorded, a day or so later: the time of its `nag_missed` event.
+        public var missedAt: Timestamp
+
+        public init(dueAt: Timestamp, missedAt: Timestamp) {
+            self.dueAt = dueAt
+            self.missedAt = missedAt
+        }
+    }
+
     public var userID: UserID
     public var familyID: FamilyID
-    /// Times of the user's `nag_missed` events; those outside `FactWindow.patterns` are ignored.
-    public var misses: [Timestamp]
+    /// In any order; those missed outside `FactWindow.patterns` are ignored.
+    public var misses: [Miss]
 
-    public init(userID: UserID, familyID: FamilyID, misses: [Timestamp]) {
+    public init(userID: UserID, familyID: FamilyID, misses: [Miss]) {
         self.userID = userID
         self.familyID = familyID
         self.misses = misses
@@ -159,9 +175,9 @@ public struct DigestFacts: Hashable, Sendable {
 
 /// The spans of time that facts are counted over, so that server and device draw the same lines.
 public enum FactWindow: Sendable, CaseIterable {
-    /// (now − 7 d, now]: misses, time conflicts.
+    /// (now − 7 d, now]: misses, time conflicts, nags of the category that were resolved.
     case recent
-    /// (now − 90 d, now]: misses by weekday.
+    /// (now − 90 d, now]: misses to group by weekday.
     case patterns
     /// [now − 7 d, now): due times of the digest.
     case digest

@@ -17,6 +17,13 @@ extension Heuristics {
             rule)
     }
 
+    /// A sentence that stands for an excuse of that category, so that its author's words need not be passed on.
+    public func excuseSentence(for category: ExcuseCategory, nagID: NagID) -> String {
+        let count = phrasebook.excuseSentences[category]?.count ?? 0
+        let number = Self.position(of: nagID, in: count, movedBy: 0)
+        return phrasebook.excuseSentence(number, for: category)
+    }
+
     /// The trimmed text's first Characters, never half of one.
     ///
     /// A Character can hold any number of scalars. Those of more than 64 bytes, twice the longest emoji there is,

@@ -1,12 +1,12 @@
 import Domain
 
 extension Heuristics {
-    /// Weekdays, in the family's time zone, on which the user missed three or more nags in the last 90 days: most
-    /// misses first, then from Monday on.
+    /// Weekdays, in the family's time zone, on which three or more nags were due that the user missed in the last 90 days:
+    /// most misses first, then from Monday on.
     public func patterns(for snapshot: Snapshot<PatternFacts>) -> Outcome<PatternsResponse> {
         var counts: [Weekday: Int] = [:]
-        for miss in snapshot.facts.misses where FactWindow.patterns.contains(miss, now: snapshot.now) {
-            counts[snapshot.zone.local(miss).date.weekday, default: 0] += 1
+        for miss in snapshot.facts.misses where FactWindow.patterns.contains(miss.missedAt, now: snapshot.now) {
+            counts[snapshot.zone.local(miss.dueAt).date.weekday, default: 0] += 1
         }
         let insights = counts.filter { $0.value >= 3 }
             .sorted { left, right in

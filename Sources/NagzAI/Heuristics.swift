@@ -29,16 +29,23 @@ public struct Heuristics: Sendable {
             rule)
     }
 
+    /// The pools that tips and messages are taken from: the selected tone's; where that is neutral, those of the tone the
+    /// recipient prefers.
+    private func wording(for facts: NagFacts) -> AITone {
+        let tone = tone(for: facts).response.tone
+        return tone == .neutral ? facts.preferences.tone.aiTone : tone
+    }
+
     // MARK: Coaching
 
-    /// A tip for the first scenario that fits, in the selected tone.
+    /// A tip for the first scenario that fits, worded in the selected or the preferred tone.
     ///
     /// Which one of the pool: FNV-1a of the nag's id gives the first, and each local day of the recipient moves one
     /// further. So it changes every day and comes round after all have been shown.
     public func coaching(for snapshot: Snapshot<NagFacts>) -> Outcome<CoachingResponse> {
         let facts = snapshot.facts
         let (scenario, rule) = Self.scenario(facts)
-        let tone = tone(for: facts).response.tone
+        let tone = wording(for: facts)
         let day = snapshot.zone.local(snapshot.now).date.daysSinceEpoch
         let number = Self.position(of: facts.nag.id, in: phrasebook.tipCount(scenario, tone), movedBy: day)
         return Outcome(
@@ -53,7 +60,7 @@ public struct Heuristics: Sendable {
         if facts.timeConflictCount7d >= 2 { return (.repeatedTimeConflict, .coachingRepeatedTimeConflict) }
         if facts.missCount7d == 1 { return (.firstMiss, .coachingFirstMiss) }
         if facts.streak >= 3 { return (.streak3, .coachingStreak) }
-        let record = Ratio(facts.category)
+        let record = Ratio(facts.recentCategory)
         if facts.nag.category == .homework, record.total >= 3, record.part * 5 >= record.total * 4 {
             return (.highCompletionHomework, .coachingHighCompletionHomework)
         }
@@ -70,12 +77,13 @@ public struct Heuristics: Sendable {
         var response = PushBackResponse(
             nagID: facts.nag.id, shouldPushBack: false, message: nil, tone: nil, reason: reason.rawValue)
         if reason == .boundedPushBack {
-            let tone = tone(for: facts).response.tone
+            let tone = wording(for: facts)
+            let timing: PushBackTiming = snapshot.now < facts.nag.dueAt ? .upcoming : .overdue
             let number = Self.position(
-                of: facts.nag.id, in: phrasebook.messageCount(tone), movedBy: Int64(facts.pushBacks.count))
+                of: facts.nag.id, in: phrasebook.messageCount(timing, tone), movedBy: Int64(facts.pushBacks.count))
             response.shouldPushBack = true
-            response.tone = tone
-            response.message = phrasebook.message(number, tone: tone, category: facts.nag.category)
+            response.tone = self.tone(for: facts).response.tone
+            response.message = phrasebook.message(number, timing, tone: tone, category: facts.nag.category)
         }
         return Outcome(response, rule)
     }
@@ -98,7 +106,7 @@ public struct Heuristics: Sendable {
     // MARK: Choosing from a pool
 
     /// A place in a pool of `count`: where the id hashes to, moved on by `steps`.
-    private static func position(of id: NagID, in count: Int, movedBy steps: Int64) -> UInt64 {
+    static func position(of id: NagID, in count: Int, movedBy steps: Int64) -> UInt64 {
         guard count > 0 else { return 0 }
         let size = Int64(count)
         let start = Int64(fnv1a(id.bytes) % UInt64(count))

@@ -54,6 +54,9 @@ public enum CoachingScenario: String, Sendable, CaseIterable {
     case general
 }
 
+/// Whether a push-back comes before a nag's due time or after it: what it says has to be true of the nag.
+public enum PushBackTiming: String, Sendable, CaseIterable { case upcoming, overdue }
+
 /// Why there is a push-back, or why not: the `reason` of the answer.
 public enum PushBackReason: String, Sendable, CaseIterable {
     case nagNotOpen = "nag_not_open"

@@ -11,6 +11,7 @@ extension Phrasebook {
         }
         self.init()
         var spoken: [(line: Int, text: String)] = []
+        var listened = ListenedPhrases()
         var seen: Set<String> = []
         // `\r\n` is one Character, and a newline as well.
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
@@ -19,12 +20,13 @@ extension Phrasebook {
             do throws(Problem) {
                 let entry = try Entry(trimmed)
                 guard seen.insert(entry.identity).inserted else { throw Problem("this line stands here twice") }
-                try add(entry)
+                try add(entry, &listened)
                 if entry.isSpoken { spoken.append((index + 1, entry.text)) }
             } catch {
                 throw PhrasebookError(line: index + 1, problem: error.text)
             }
         }
+        for (phrase, category) in listened.withVariants { _ = excuses.add(phrase, as: category) }
         try checkComplete()
         for (line, text) in spoken {
             if let word = disrespect(in: text).min() {
@@ -33,7 +35,7 @@ extension Phrasebook {
         }
     }
 
-    private mutating func add(_ entry: Entry) throws(Problem) {
+    private mutating func add(_ entry: Entry, _ listened: inout ListenedPhrases) throws(Problem) {
         switch entry.kind {
         case .category:
             categories[try entry.key(0)] = try entry.plainText()
@@ -41,7 +43,8 @@ extension Phrasebook {
             let pool = TipPool(scenario: try entry.key(0), tone: try entry.key(1))
             tips[pool, default: []].append(try entry.template([.task]))
         case .message:
-            messages[try entry.key(0), default: []].append(try entry.template([.task]))
+            let pool = MessagePool(timing: try entry.key(0), tone: try entry.key(1))
+            messages[pool, default: []].append(try entry.template([.task]))
         case .reason:
             reasons[try entry.key(0)] = try entry.plainText()
         case .digest:
@@ -51,6 +54,14 @@ extension Phrasebook {
             let category: ExcuseCategory = try entry.key(0)
             guard category != .other else { throw Problem("other is what no phrase belongs to") }
             guard excuses.add(entry.text, as: category) else { throw Problem("no word in it") }
+            listened.excuses.append((entry.text, category))
+        case .excuseSentence:
+            excuseSentences[try entry.key(0), default: []].append(try entry.plainText())
+        case .variant:
+            let key = words(in: String(entry.keys[0]))
+            guard let word = key.first, key.count == 1 else { throw Problem("not one word before the bar") }
+            guard !words(in: entry.text).isEmpty else { throw Problem("no word in it") }
+            listened.variants[word.text, default: []].append(entry.text)
         case .avoid:
             guard avoided.add(entry.text, as: entry.text) else { throw Problem("no word in it") }
         }
@@ -68,13 +79,36 @@ extension Phrasebook {
                 try require(
                     tipCount(scenario, tone) >= Self.fewestTips, "tip \(scenario.rawValue) \(tone.rawValue)")
             }
-            try require(messageCount(tone) >= Self.fewestMessages, "message \(tone.rawValue)")
+            for timing in PushBackTiming.allCases {
+                try require(
+                    messageCount(timing, tone) >= Self.fewestMessages, "message \(timing.rawValue) \(tone.rawValue)")
+            }
+        }
+        for category in ExcuseCategory.allCases {
+            try require(excuseSentences[category] != nil, "excuse_sentence \(category.rawValue)")
         }
         for rule in [Rule.toneRecentMisses, .toneSteadyStreak, .toneDefault] {
             try require(reasons[rule] != nil, "reason \(rule.rawValue)")
         }
         for sentence in DigestSentence.allCases {
             try require(digest[sentence] != nil, "digest \(sentence.rawValue)")
+        }
+    }
+}
+
+/// What a pool file listens for in excuses.
+private struct ListenedPhrases {
+    var excuses: [(phrase: String, category: ExcuseCategory)] = []
+    /// Other ways to write a word, wherever a phrase holds it.
+    var variants: [String: [String]] = [:]
+
+    /// The phrases in all other ways in which their words can be written.
+    var withVariants: [(phrase: String, category: ExcuseCategory)] {
+        excuses.flatMap { phrase, category in
+            words(in: phrase).reduce([""]) { starts, word in
+                let forms = [word.text] + (variants[word.text] ?? [])
+                return starts.flatMap { start in forms.map { "\(start) \($0)" } }
+            }.dropFirst().map { (phrase: $0, category: category) }
         }
     }
 }
@@ -87,7 +121,11 @@ private struct Problem: Error {
 
 /// One line of a pool file.
 private struct Entry {
-    enum Kind: String { case category, tip, message, reason, digest, excuse, avoid }
+    enum Kind: String {
+        case category, tip, message, reason, digest, excuse
+        case excuseSentence = "excuse_sentence"
+        case variant, avoid
+    }
 
     let kind: Kind
     let keys: [Substring]
@@ -108,7 +146,7 @@ private struct Entry {
     }
 
     /// Whether people read the text.
-    var isSpoken: Bool { kind != .excuse && kind != .avoid }
+    var isSpoken: Bool { kind != .excuse && kind != .variant && kind != .avoid }
 
     /// What may stand in a file only once.
     var identity: String {
@@ -137,15 +175,15 @@ extension Entry.Kind {
     fileprivate var keyCount: Int {
         switch self {
         case .avoid: 0
-        case .tip: 2
-        case .category, .message, .reason, .digest, .excuse: 1
+        case .tip, .message: 2
+        case .category, .reason, .digest, .excuse, .excuseSentence, .variant: 1
         }
     }
 
     /// Whether many lines may share a key.
     fileprivate var isPool: Bool {
         switch self {
-        case .tip, .message, .excuse, .avoid: true
+        case .tip, .message, .excuse, .excuseSentence, .variant, .avoid: true
         case .category, .reason, .digest: false
         }
     }

@@ -4,10 +4,11 @@ import Domain
 public struct Phrasebook: Sendable {
     var categories: [NagCategory: String] = [:]
     var tips: [TipPool: [Template]] = [:]
-    var messages: [AITone: [Template]] = [:]
+    var messages: [MessagePool: [Template]] = [:]
     var reasons: [Rule: String] = [:]
     var digest: [DigestSentence: Template] = [:]
     var excuses = PhraseMatcher<ExcuseCategory>()
+    var excuseSentences: [ExcuseCategory: [String]] = [:]
     var avoided = PhraseMatcher<String>()
 
     /// A pool holds at least that many texts.
@@ -28,8 +29,10 @@ public struct Phrasebook: Sendable {
         tips[TipPool(scenario: scenario, tone: tone)]?.count ?? 0
     }
 
-    /// The number of push-back messages for a tone.
-    public func messageCount(_ tone: AITone) -> Int { messages[tone]?.count ?? 0 }
+    /// The number of push-back messages for a timing and tone.
+    public func messageCount(_ timing: PushBackTiming, _ tone: AITone) -> Int {
+        messages[MessagePool(timing: timing, tone: tone)]?.count ?? 0
+    }
 
     /// A tip of the pool, `number` counted around it.
     public func tip(_ number: UInt64, scenario: CoachingScenario, tone: AITone, category: NagCategory) -> String {
@@ -37,8 +40,15 @@ public struct Phrasebook: Sendable {
     }
 
     /// A push-back message of the pool, `number` counted around it.
-    public func message(_ number: UInt64, tone: AITone, category: NagCategory) -> String {
-        Self.pick(number, messages[tone])?.filled([.task: name(of: category)]) ?? ""
+    public func message(
+        _ number: UInt64, _ timing: PushBackTiming, tone: AITone, category: NagCategory
+    ) -> String {
+        Self.pick(number, messages[MessagePool(timing: timing, tone: tone)])?.filled([.task: name(of: category)]) ?? ""
+    }
+
+    /// A sentence of the pool for excuses of that category, `number` counted around it.
+    func excuseSentence(_ number: UInt64, for category: ExcuseCategory) -> String {
+        Self.pick(number, excuseSentences[category]) ?? ""
     }
 
     func name(of category: NagCategory) -> String { categories[category] ?? category.rawValue }
@@ -47,7 +57,7 @@ public struct Phrasebook: Sendable {
         digest[sentence]?.filled(values) ?? ""
     }
 
-    private static func pick(_ number: UInt64, _ pool: [Template]?) -> Template? {
+    private static func pick<Entry>(_ number: UInt64, _ pool: [Entry]?) -> Entry? {
         guard let pool, !pool.isEmpty else { return nil }
         return pool[Int(number % UInt64(pool.count))]
     }
@@ -56,6 +66,12 @@ public struct Phrasebook: Sendable {
 /// The key of a pool of tips.
 struct TipPool: Hashable {
     var scenario: CoachingScenario
+    var tone: AITone
+}
+
+/// The key of a pool of push-back messages.
+struct MessagePool: Hashable {
+    var timing: PushBackTiming
     var tone: AITone
 }
 

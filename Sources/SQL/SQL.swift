@@ -263,6 +263,7 @@ extension ConsentType: SQLBindable {}
 extension ExcuseCategory: SQLBindable {}
 extension AITone: SQLBindable {}
 extension PushBackMode: SQLBindable {}
+extension PreferredTone: SQLBindable {}
 extension BadgeType: SQLBindable {}
 
 /// Scalar values bound as one array parameter: `= ANY(\(SQLList(ids)))`.

@@ -130,3 +130,4 @@ extension NagCategory: SQLiteDecodable {}
 extension NagStatus: SQLiteDecodable {}
 extension ExcuseCategory: SQLiteDecodable {}
 extension PushBackMode: SQLiteDecodable {}
+extension PreferredTone: SQLiteDecodable {}

@@ -56,15 +56,41 @@ struct CacheTests {
         }
     }
 
-    @Test("closed nags go after 30 days, events after 90, open nags never")
+    @Test("a nag that changes once more after its end was closed when the event says, whichever comes first")
+    func closingTimes() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            func closed() throws -> [Timestamp] {
+                try cache.database.rows("SELECT closed_at FROM nags ORDER BY id") { row throws(SQLiteError) in
+                    try row["closed_at"]
+                }
+            }
+            let ends = page(
+                events: [syncedEvent(1, "nag_completed"), syncedEvent(2, "nag_missed")], cursor: "a", hasMore: true)
+            _ = try cache.apply(ends, of: homeFamily, askedFrom: .cursor(nil), at: now)
+            let nags = [
+                syncedNag(1, status: "completed"), syncedNag(2, status: "missed"), syncedNag(3, status: "missed"),
+            ]
+            _ = try cache.apply(page(nags: nags, cursor: "b"), of: homeFamily, askedFrom: .cursor("a"), at: now)
+            #expect(try closed() == [start, start, now])
+            let late = page(events: [syncedEvent(3, "nag_missed")], cursor: "c")
+            _ = try cache.apply(late, of: homeFamily, askedFrom: .cursor("b"), at: now + .hours(1))
+            #expect(try closed() == [start, start, start])
+        }
+    }
+
+    @Test("closed nags go after 30 days, missed ones and events after 90, open nags never")
     func retention() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db")
             let first = page(
-                nags: [syncedNag(1), syncedNag(2, status: "completed"), syncedNag(3, status: "completed")],
+                nags: [
+                    syncedNag(1), syncedNag(2, status: "completed"), syncedNag(3, status: "completed"),
+                    syncedNag(4, status: "missed"),
+                ],
                 events: [
                     syncedEvent(1), syncedEvent(2, "nag_completed"),
-                    syncedEvent(3, "nag_completed", at: start + .days(20)),
+                    syncedEvent(3, "nag_completed", at: start + .days(20)), syncedEvent(4, "nag_missed"),
                 ], cursor: "a")
             _ = try cache.apply(first, of: homeFamily, askedFrom: .cursor(nil), at: start + .days(20))
             func poll(_ cursor: String, _ next: String, days: Int64) throws -> CacheCounts {
@@ -72,8 +98,8 @@ struct CacheTests {
                     page(cursor: next), of: homeFamily, askedFrom: .cursor(cursor), at: start + .days(days))
                 return try cache.counts()
             }
-            #expect(try poll("a", "b", days: 31).nags == 2)
-            #expect(try poll("b", "c", days: 51).nags == 1)
+            #expect(try poll("a", "b", days: 31).nags == 3)
+            #expect(try poll("b", "c", days: 51).nags == 2)
             #expect(
                 try poll("c", "d", days: 91)
                     == CacheCounts(nags: 1, nagEvents: 1, mediations: 0, gamification: 0, members: 0))

@@ -82,8 +82,7 @@ struct EqualityTests {
         _ nag: FamilyHistory.Nag, _ reader: FamilyHistory.Member, _ history: FamilyHistory
     ) -> CacheMiss? {
         let isSeen = reader.role == .guardian || nag.creator == reader.id || nag.recipient == reader.id
-        let isKept = nag.closedAt.map { $0 >= history.now - .days(nag.status == .missed ? 90 : 30) } ?? true
-        if !isSeen || !isKept { return .nagUnknown }
+        if !isSeen || !history.isInFeed(nag) { return .nagUnknown }
         return reader.role == .guardian || nag.recipient == reader.id ? nil : .notHeld
     }
 

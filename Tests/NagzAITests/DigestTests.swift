@@ -38,6 +38,24 @@ import Testing
                 + "Well done, Ann: 2 of 3! 2 nags are still open and a good place to look next.")
     }
 
+    @Test("a digest of one member counts and names nobody else, whatever facts there are")
+    func own() throws {
+        let members = [Member(userID: user(1), displayName: "Ann"), Member(userID: user(2), displayName: "Bo")]
+        func own(_ nags: [DigestFacts.Nag]) throws -> DigestResponse {
+            try heuristics().digest(
+                for: Snapshot(DigestFacts(familyID: familyID, subject: user(2), members: members, nags: nags))
+            ).response
+        }
+        let digest = try own(nags(1, .completed, 5) + nags(2, .completed, 1) + nags(2, .missed, 1))
+        #expect(digest.memberSummaries.map(\.userID) == [user(2)] && digest.totals.totalNags == 2)
+        #expect(
+            digest.summaryText == "Your completion rate for the last 7 days is 50%: 1 of 2 done. "
+                + "One nag was missed. Talking about a better time for it could help.")
+        #expect(
+            try own(nags(1, .missed, 5)).summaryText
+                == "None of your nags were due in the last 7 days. Enjoy the calm!")
+    }
+
     @Test func nothingDue() throws {
         let digest = try digest([Member(userID: user(1), displayName: "Ann")], [])
         #expect(digest.memberSummaries.map(\.completionRate) == [0])

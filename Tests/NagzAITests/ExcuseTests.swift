@@ -17,18 +17,39 @@ import Testing
         ("I don't understand", .unclearInstructions, 0.9), ("I don\u{2019}t understand", .unclearInstructions, 0.9),
         ("I don\u{02BC}t  understand", .unclearInstructions, 0.9),
         ("I DIDN\u{FF07}T UNDERSTAND", .unclearInstructions, 0.9),
-        ("I do not understand", .other, 0.3), ("not sure how", .unclearInstructions, 0.9),
+        ("I do not understand", .unclearInstructions, 0.9), ("not sure how", .unclearInstructions, 0.9),
         ("not sure, how", .other, 0.3), ("confusingly", .other, 0.3),
         ("I don't have soap", .lackingResources, 0.9), ("we ran out", .lackingResources, 0.9),
         ("we ran\r\nout of soap", .lackingResources, 0.9), ("needless", .other, 0.3),
         ("needed", .lackingResources, 0.9),
         ("No", .refused, 0.9), ("no!", .refused, 0.9), ("'no'", .refused, 0.9), ("\u{201C}no\u{201D}", .refused, 0.9),
         ("I know", .other, 0.3), ("nothing", .other, 0.3), ("note", .other, 0.3), ("piano", .other, 0.3),
-        ("no1", .other, 0.3), ("I won\u{2018}t", .refused, 0.9), ("wont", .other, 0.3),
+        ("no1", .other, 0.3), ("I won\u{2018}t", .refused, 0.9), ("I wont", .refused, 0.9),
+        ("I will not", .refused, 0.9), ("will, not", .other, 0.3),
         ("not doing it", .refused, 0.9), ("don't want to", .refused, 0.9), ("I don't", .other, 0.3),
         ("I forgot, and no, I don't have time", .forgot, 0.6), ("busy busy late", .timeConflict, 0.9),
         ("forgot forgot", .forgot, 0.9), ("", .other, 0.3), (" \n\t ", .other, 0.3), ("…", .other, 0.3),
     ]
+
+    /// An n't as it is written, without its apostrophe, and as "not".
+    static let contractionCases = [
+        ("don't", ["don’t", "dont", "do not", "DO NOT"]), ("didn't", ["didnt", "did not"]),
+        ("can't", ["can’t", "cant", "cannot", "can not"]), ("couldn't", ["couldnt", "could not"]),
+    ]
+
+    @Test("an n't matches with and without its apostrophe and as “not”", arguments: contractionCases)
+    func contractions(_ word: String, _ forms: [String]) throws {
+        for form in [word] + forms {
+            #expect(try categorise("I \(form) understand it").category == .unclearInstructions, "\(form)")
+        }
+        guard ["don't", "didn't"].contains(word) else { return }
+        for form in [word] + forms {
+            #expect(try categorise("we \(form)  have soap").category == .lackingResources, "\(form)")
+        }
+        for form in word == "don't" ? [word] + forms : [] {
+            #expect(try categorise("I \(form) want to").category == .refused, "\(form)")
+        }
+    }
 
     @Test("words → category", arguments: categoryCases)
     func category(_ text: String, _ category: ExcuseCategory, _ confidence: Double) throws {

@@ -3,8 +3,12 @@ import NagzAI
 import Testing
 
 @Suite struct PatternsTests {
-    private func insights(_ misses: [String], at now: Timestamp = noon) throws -> [InsightItem] {
-        let facts = PatternFacts(userID: user(1), familyID: familyID, misses: misses.map(at))
+    /// - Parameters:
+    ///   - due: when the missed nags were due.
+    ///   - missed: when the misses were recorded; at the due times where nil.
+    private func insights(_ due: [String], missed: String? = nil, at now: Timestamp = noon) throws -> [InsightItem] {
+        let misses = due.map { PatternFacts.Miss(dueAt: at($0), missedAt: at(missed ?? $0)) }
+        let facts = PatternFacts(userID: user(1), familyID: familyID, misses: misses)
         let outcome = try heuristics().patterns(for: Snapshot(facts, at: now))
         #expect(outcome.rule == (outcome.response.insights.isEmpty ? .patternsNone : .patternsRepeatedWeekday))
         #expect(outcome.response.analyzedAt == now)
@@ -16,6 +20,18 @@ import Testing
         #expect(try insights(Array(mondays.prefix(2))) == [])
         #expect(try insights(mondays) == [InsightItem(dayOfWeek: .monday, missCount: 3)])
         #expect(try insights([]) == [])
+    }
+
+    @Test("the day on which a nag was due counts, not the one on which its miss was recorded")
+    func dueDay() throws {
+        let monday = "2026-05-04T16:00:00Z"
+        let tuesday = "2026-05-05T15:59:00Z"
+        #expect(
+            try insights([monday, monday, monday], missed: tuesday) == [InsightItem(dayOfWeek: .monday, missCount: 3)])
+        // Whether a miss is of the last 90 days goes by its record.
+        let longAgo = "2026-02-03T16:00:00Z"
+        #expect(try insights([longAgo, longAgo, longAgo], missed: "2026-02-04T16:00:00.001Z").map(\.missCount) == [3])
+        #expect(try insights([monday, monday, monday], missed: "2026-02-04T16:00:00Z") == [])
     }
 
     @Test func mostMissesFirstThenFromMonday() throws {

@@ -23,16 +23,75 @@ import Testing
                         book.tip(UInt64($0), scenario: scenario, tone: tone, category: category)
                     }
                 }
-                texts += (0..<book.messageCount(tone)).map { book.message(UInt64($0), tone: tone, category: category) }
+                for timing in PushBackTiming.allCases { texts += messages(book, timing, tone, category) }
             }
         }
+        for category in ExcuseCategory.allCases {
+            // Which one it is goes by the nag.
+            let sentences = (0..<64).map {
+                Heuristics(phrasebook: book).excuseSentence(for: category, nagID: NagID(high: 7, low: $0))
+            }
+            texts += Set(sentences)
+        }
         return texts
+    }
+
+    static func messages(
+        _ book: Phrasebook, _ timing: PushBackTiming, _ tone: AITone, _ category: NagCategory
+    ) -> [String] {
+        (0..<book.messageCount(timing, tone)).map {
+            book.message(UInt64($0), timing, tone: tone, category: category)
+        }
+    }
+
+    @Test("a push-back is true of its nag: what is coming is not late, and what is late is not coming")
+    func timing() throws {
+        let book = try Phrasebook.english()
+        let late = ["past", "passed", "was due", "overdue", "not marked", "still open", " late "]
+        let coming = ["coming up", "ahead", "for later", "still time", "by then", "before", "in time"]
+        var all: Set<String> = []
+        for tone in AITone.allCases {
+            for message in Self.messages(book, .upcoming, tone, .chores) {
+                #expect(!late.contains { message.lowercased().contains($0) }, "\(message)")
+                #expect(all.insert(message).inserted)
+            }
+            for message in Self.messages(book, .overdue, tone, .chores) {
+                #expect(!coming.contains { message.lowercased().contains($0) }, "\(message)")
+                #expect(late.prefix(4).contains { message.lowercased().contains($0) }, "\(message)")
+                #expect(all.insert(message).inserted)
+            }
+        }
+    }
+
+    @Test("what suits homework may harm with a medicine: nothing is split, shortened, moved or caught up")
+    func careful() throws {
+        let book = try Phrasebook.english()
+        let careless = [
+            "split", "part", "half of", "minutes", "another time", "better time", "other time", "a little",
+            "right after",
+            "catch up", "make up", "double", "twice", "extra", "instead", "skip", "later today",
+            "today, or",
+        ]
+        for category in [NagCategory.meds, .appointments] {
+            for tone in AITone.allCases {
+                var texts = PushBackTiming.allCases.flatMap { Self.messages(book, $0, tone, category) }
+                for scenario in CoachingScenario.allCases where scenario != .highCompletionHomework {
+                    texts += (0..<book.tipCount(scenario, tone)).map {
+                        book.tip(UInt64($0), scenario: scenario, tone: tone, category: category)
+                    }
+                }
+                let name = category == .meds ? "medicine" : "appointment"
+                for text in texts where text.contains(name) {
+                    #expect(!careless.contains { text.lowercased().contains($0) }, "\(text)")
+                }
+            }
+        }
     }
 
     @Test func everyTipAndMessageIsRespectful() throws {
         let book = try Phrasebook.english()
         let texts = Self.everyText(book)
-        #expect(texts.count > 5 * (45 + 12) - 1)
+        #expect(texts.count > 5 * (45 + 24) + 6 - 1)
         for text in texts {
             #expect(book.disrespect(in: text) == [])
             // Only bounded by a letter before it, so that inflections are found as well.
@@ -76,7 +135,7 @@ import Testing
     func pools(_ scenario: CoachingScenario, _ tone: AITone) throws {
         let book = try Phrasebook.english()
         #expect(book.tipCount(scenario, tone) >= 3)
-        #expect(book.messageCount(tone) >= 4)
+        for timing in PushBackTiming.allCases { #expect(book.messageCount(timing, tone) >= 4) }
         let tips = Set(
             (0..<book.tipCount(scenario, tone)).map {
                 book.tip(UInt64($0), scenario: scenario, tone: tone, category: .other)
@@ -94,8 +153,11 @@ import Testing
             for scenario in CoachingScenario.allCases {
                 lines += (1...3).map { "tip \(scenario.rawValue) \(tone.rawValue) | tipo \($0) {task}" }
             }
-            lines += (1...4).map { "message \(tone.rawValue) | messago \($0) {task}" }
+            for timing in PushBackTiming.allCases {
+                lines += (1...4).map { "message \(timing.rawValue) \(tone.rawValue) | messago \($0) {task}" }
+            }
         }
+        lines += ExcuseCategory.allCases.map { "excuse_sentence \($0.rawValue) | frazo" }
         lines += ["tone.recent_misses", "tone.steady_streak", "tone.default"].map { "reason \($0) | \($0)" }
         lines += ["nothing_due", "open_one", "missed_one", "all_done", "someone", "own_nothing_due"].map {
             "digest \($0) | \($0)o"
@@ -104,7 +166,9 @@ import Testing
             "digest rate | {percent}", "digest own_rate | {percent}", "digest best | {name}",
             "digest open_many | {count}",
         ]
-        lines += ["digest missed_many | {count}", "excuse forgot | olvidé", "avoid | bobo"]
+        lines += [
+            "digest missed_many | {count}", "excuse forgot | olvidé", "variant olvidé | forgesis", "avoid | bobo",
+        ]
         return lines
     }()
 
@@ -117,22 +181,30 @@ import Testing
         let rules = Heuristics(phrasebook: book)
         #expect(rules.excuseSummary(of: "lo OLVIDE\u{0301}", nagID: nagID).response.category == .forgot)
         #expect(rules.pushBack(for: Snapshot(NagFacts(nag: nag()))).response.message?.hasSuffix("choreso") == true)
+        #expect(rules.excuseSummary(of: "mi forgesis", nagID: nagID).response.category == .forgot)
+        #expect(rules.excuseSentence(for: .refused, nagID: nagID) == "frazo")
         #expect(book.disrespect(in: "Bobo!") == ["bobo"])
-        #expect(try Phrasebook(parsing: Array(Self.smallest.joined(separator: "\r\n").utf8)).messageCount(.firm) == 4)
+        #expect(
+            try Phrasebook(parsing: Array(Self.smallest.joined(separator: "\r\n").utf8)).messageCount(.overdue, .firm)
+                == 4)
     }
 
     static let faults: [(String, String)] = [
         ("tip general neutral", "no bar between key and text"), ("joke | ha", "unknown key"), ("| ha", "unknown key"),
-        ("tip general | ha", "tip takes 2 keys"), ("avoid much | ha", "avoid takes 0 keys"),
+        ("tip general | ha", "tip takes 2 keys"), ("message firm | ha", "message takes 2 keys"),
+        ("message soon firm | ha", "unknown soon"), ("excuse_sentence lost | ha", "unknown lost"),
+        ("variant a-b | ab", "not one word before the bar"), ("variant ab | ...", "no word in it"),
+        ("avoid much | ha", "avoid takes 0 keys"),
         ("tip general grumpy | ha", "unknown grumpy"), ("tip banter firm | ha", "unknown banter"),
-        ("message firm |  ", "no text"), ("message firm | {who}", "a brace that is no gap"),
-        ("message firm | {task", "a brace that is no gap"), ("message firm | }", "a brace that is no gap"),
-        ("message firm | {name}", "a gap that has no value here"),
-        ("message neutral | {percent}", "a gap that has no value here"),
+        ("message overdue firm |  ", "no text"), ("message overdue firm | {who}", "a brace that is no gap"),
+        ("message overdue firm | {task", "a brace that is no gap"),
+        ("message overdue firm | }", "a brace that is no gap"),
+        ("message overdue firm | {name}", "a gap that has no value here"),
+        ("message upcoming neutral | {percent}", "a gap that has no value here"),
         ("category other | otra", "this line stands here twice"),
-        ("message firm | messago 1 {task}", "this line stands here twice"),
-        ("message firm | " + String(repeating: "x", count: 281), "more than 280 characters"),
-        ("message firm | you bobo", "says \u{201C}bobo\u{201D}, which is to be avoided"),
+        ("message overdue firm | messago 1 {task}", "this line stands here twice"),
+        ("message overdue firm | " + String(repeating: "x", count: 281), "more than 280 characters"),
+        ("message overdue firm | you bobo", "says \u{201C}bobo\u{201D}, which is to be avoided"),
         ("excuse forgot | !!!", "no word in it"), ("avoid | ...", "no word in it"),
         ("excuse other | x", "other is what no phrase belongs to"),
     ]
@@ -151,7 +223,7 @@ import Testing
     func missing(_ index: Int) {
         var lines = Self.smallest
         let removed = lines.remove(at: index)
-        let isOptional = removed.hasPrefix("excuse") || removed.hasPrefix("avoid")
+        let isOptional = ["excuse ", "variant ", "avoid "].contains { removed.hasPrefix($0) }
         #expect(((try? load(lines)) != nil) == isOptional, "\(removed)")
     }
 

@@ -14,6 +14,7 @@ import Testing
         preferences.quietHoursEnabled = Bool.random(using: &random)
         preferences.quietWindow = QuietHours(start: time(), end: time())
         preferences.pushBackMode = number(0...9) == 0 ? .off : .bounded
+        preferences.tone = PreferredTone.allCases.randomElement(using: &random) ?? .friendly
         let total = number(0...40)
         let nag = NagSnapshot(
             id: NagID(high: random.next(), low: random.next()), familyID: familyID, recipientID: user(1),
@@ -23,6 +24,7 @@ import Testing
         let facts = NagFacts(
             nag: nag, missCount7d: number(-1...6), streak: number(-1...9), timeConflictCount7d: number(0...3),
             category: CompletionRecord(total: total, completed: number(0...max(1, total))),
+            recentCategory: CompletionRecord(total: number(0...5), completed: number(0...5)),
             overall: CompletionRecord(total: total + number(0...40), completed: number(0...80)),
             pushBacks: (0..<number(0...3)).map { _ in now - .minutes(Int64(number(0...400))) },
             preferences: preferences,

@@ -106,9 +106,31 @@ import Testing
         let book = try Phrasebook.english()
         let facts = NagFacts(nag: nag(category: .meds), missCount7d: misses, streak: streak)
         let response = try heuristics().pushBack(for: Snapshot(facts)).response
-        let pool = (0..<book.messageCount(tone)).map { book.message(UInt64($0), tone: tone, category: .meds) }
+        let pool = (0..<book.messageCount(.upcoming, tone)).map {
+            book.message(UInt64($0), .upcoming, tone: tone, category: .meds)
+        }
         #expect(response.tone == tone)
         #expect(response.message.map(pool.contains) == true)
+    }
+
+    @Test(
+        "before its due time a nag is upcoming, from then on overdue",
+        arguments: [
+            (noon + .milliseconds(1), PushBackTiming.upcoming), (noon + .days(5), .upcoming), (noon, .overdue),
+            (noon - .minutes(1), .overdue), (noon - .days(2), .overdue),
+        ])
+    func timing(_ due: Timestamp, _ timing: PushBackTiming) throws {
+        let book = try Phrasebook.english()
+        for count in 0..<2 {
+            let facts = NagFacts(nag: nag(dueAt: due), pushBacks: Array(repeating: noon - .days(1), count: count))
+            let message = try #require(try heuristics().pushBack(for: Snapshot(facts)).response.message)
+            for other in PushBackTiming.allCases {
+                let pool = (0..<book.messageCount(other, .neutral)).map {
+                    book.message(UInt64($0), other, tone: .neutral, category: .chores)
+                }
+                #expect(pool.contains(message) == (other == timing))
+            }
+        }
     }
 
     @Test func theNextMessageIsAnotherOne() throws {

@@ -13,7 +13,8 @@ private struct FixedFacts: FactSource {
     }
 
     func patternFacts(userID: UserID, familyID: FamilyID) async throws -> Snapshot<PatternFacts> {
-        Snapshot(PatternFacts(userID: userID, familyID: familyID, misses: [noon, noon, noon]))
+        let miss = PatternFacts.Miss(dueAt: noon, missedAt: noon)
+        return Snapshot(PatternFacts(userID: userID, familyID: familyID, misses: [miss, miss, miss]))
     }
 
     func digestFacts(familyID: FamilyID) async throws -> Snapshot<DigestFacts> {

@@ -59,32 +59,48 @@ import Testing
         ("a streak of two", NagFacts(nag: nag(), streak: 2), "general", .coachingGeneral),
         (
             "homework at 80 %",
-            NagFacts(nag: nag(category: .homework), category: CompletionRecord(total: 5, completed: 4)),
+            NagFacts(nag: nag(category: .homework), recentCategory: CompletionRecord(total: 5, completed: 4)),
             "high_completion_homework", .coachingHighCompletionHomework
         ),
         (
             "homework below 80 %",
-            NagFacts(nag: nag(category: .homework), category: CompletionRecord(total: 4, completed: 3)), "general",
+            NagFacts(nag: nag(category: .homework), recentCategory: CompletionRecord(total: 4, completed: 3)),
+            "general",
             .coachingGeneral
         ),
         (
             "too little homework",
-            NagFacts(nag: nag(category: .homework), category: CompletionRecord(total: 2, completed: 2)), "general",
+            NagFacts(nag: nag(category: .homework), recentCategory: CompletionRecord(total: 2, completed: 2)),
+            "general",
             .coachingGeneral
         ),
         (
             "just enough homework",
-            NagFacts(nag: nag(category: .homework), category: CompletionRecord(total: 3, completed: 3)),
+            NagFacts(nag: nag(category: .homework), recentCategory: CompletionRecord(total: 3, completed: 3)),
             "high_completion_homework", .coachingHighCompletionHomework
         ),
         (
             "chores at 100 %",
-            NagFacts(nag: nag(category: .chores), category: CompletionRecord(total: 9, completed: 9)), "general",
+            NagFacts(nag: nag(category: .chores), recentCategory: CompletionRecord(total: 9, completed: 9)), "general",
             .coachingGeneral
         ),
         (
+            "homework of another week is not praised",
+            NagFacts(
+                nag: nag(category: .homework), category: CompletionRecord(total: 9, completed: 9),
+                recentCategory: CompletionRecord(total: 2, completed: 2)),
+            "general", .coachingGeneral
+        ),
+        (
+            "nor does an older week spoil this one",
+            NagFacts(
+                nag: nag(category: .homework), category: CompletionRecord(total: 30, completed: 3),
+                recentCategory: CompletionRecord(total: 3, completed: 3)),
+            "high_completion_homework", .coachingHighCompletionHomework
+        ),
+        (
             "absurd counts",
-            NagFacts(nag: nag(category: .homework), category: CompletionRecord(total: .max, completed: .max)),
+            NagFacts(nag: nag(category: .homework), recentCategory: CompletionRecord(total: .max, completed: .max)),
             "high_completion_homework", .coachingHighCompletionHomework
         ),
     ]
@@ -105,6 +121,33 @@ import Testing
             book.tip(UInt64($0), scenario: .general, tone: .firm, category: .chores)
         }
         #expect(pool.contains(firm))
+    }
+
+    static let preferred: [(PreferredTone, AITone)] = [
+        (.friendly, .neutral), (.firm, .firm), (.playful, .supportive), (.empathetic, .supportive),
+    ]
+
+    @Test("where the tone is neutral, words are those the recipient prefers", arguments: preferred)
+    func preferredWords(_ preference: PreferredTone, _ pool: AITone) throws {
+        let (rules, book) = (try heuristics(), try Phrasebook.english())
+        for (misses, streak, selected) in [(0, 0, AITone.neutral), (0, 3, .supportive), (3, 0, .firm)] {
+            var facts = NagFacts(nag: nag(), missCount7d: misses, streak: streak)
+            facts.preferences.tone = preference
+            let wording = selected == .neutral ? pool : selected
+            let coaching = rules.coaching(for: Snapshot(facts)).response
+            let scenario = try #require(CoachingScenario(rawValue: coaching.scenario))
+            let tips = (0..<book.tipCount(scenario, wording)).map {
+                book.tip(UInt64($0), scenario: scenario, tone: wording, category: .chores)
+            }
+            #expect(tips.contains(coaching.tip))
+            let pushBack = rules.pushBack(for: Snapshot(facts)).response
+            let messages = (0..<book.messageCount(.upcoming, wording)).map {
+                book.message(UInt64($0), .upcoming, tone: wording, category: .chores)
+            }
+            #expect(pushBack.message.map(messages.contains) == true)
+            // The answers' own tone is the selected one.
+            #expect(pushBack.tone == selected && rules.tone(for: facts).response.tone == selected)
+        }
     }
 
     @Test func theTipChangesEveryLocalDayAndComesRound() throws {
@@ -136,6 +179,6 @@ import Testing
     /// A change of this value changes every family's tips: server and devices would disagree.
     @Test func theChoiceIsPinned() throws {
         let tip = try heuristics().coaching(for: Snapshot(NagFacts(nag: nag()))).response.tip
-        #expect(tip == "Doing your chores right after a meal makes it easier to remember.")
+        #expect(tip == "Writing your chore on a list makes it easier to remember.")
     }
 }

@@ -29,5 +29,6 @@ extension ConsentType: WireEnumeration {}
 extension ExcuseCategory: WireEnumeration {}
 extension AITone: WireEnumeration {}
 extension PushBackMode: WireEnumeration {}
+extension PreferredTone: WireEnumeration {}
 extension BadgeType: WireEnumeration {}
 extension Weekday: WireEnumeration {}

@@ -54,6 +54,8 @@ public struct MemberFacts: Hashable, WireObject {
     /// In force for the person; nil while switched off.
     public var quietHours: QuietHours?
     public var pushBackMode: PushBackMode
+    /// The voice the person asks for.
+    public var tone: PreferredTone
     /// Whether the person lets their device answer.
     public var allowsOnDevice: Bool
     public var streak: Int
@@ -62,8 +64,8 @@ public struct MemberFacts: Hashable, WireObject {
 
     public init(
         userID: UserID, displayName: String?, role: FamilyRole, status: MembershipStatus, timeZone: String,
-        quietHours: QuietHours?, pushBackMode: PushBackMode, allowsOnDevice: Bool, streak: Int,
-        resolved: [ResolvedNags]
+        quietHours: QuietHours?, pushBackMode: PushBackMode, tone: PreferredTone = .friendly, allowsOnDevice: Bool,
+        streak: Int, resolved: [ResolvedNags]
     ) {
         self.userID = userID
         self.displayName = displayName
@@ -72,6 +74,7 @@ public struct MemberFacts: Hashable, WireObject {
         self.timeZone = timeZone
         self.quietHours = quietHours
         self.pushBackMode = pushBackMode
+        self.tone = tone
         self.allowsOnDevice = allowsOnDevice
         self.streak = streak
         self.resolved = resolved
@@ -87,6 +90,7 @@ public struct MemberFacts: Hashable, WireObject {
         let end: TimeOfDay? = try fields.optional("quiet_hours_end")
         quietHours = start.flatMap { start in end.map { QuietHours(start: start, end: $0) } }
         pushBackMode = try fields.required("pushback_mode")
+        tone = try fields.required("tone")
         allowsOnDevice = try fields.required("ai_on_device_enabled")
         streak = try fields.required("streak")
         resolved = try fields.required("resolved")
@@ -102,6 +106,7 @@ public struct MemberFacts: Hashable, WireObject {
             json.field("quiet_hours_start", quietHours?.start)
             json.field("quiet_hours_end", quietHours?.end)
             json.field("pushback_mode", pushBackMode)
+            json.field("tone", tone)
             json.field("ai_on_device_enabled", allowsOnDevice)
             json.field("streak", streak)
             json.field("resolved", resolved)

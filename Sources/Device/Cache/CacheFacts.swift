@@ -44,10 +44,11 @@ public struct CacheFacts: FactSource {
         var nag = try nag(nagID, standing)
         guard let member = try member(nag.recipientID, standing) else { throw CacheMiss.notHeld }
         var facts = NagFacts(nag: nag)
-        facts.missCount7d = try misses(of: nag.recipientID, standing, window: .recent, now).count
+        facts.missCount7d = try missCount(of: nag.recipientID, standing, now)
         facts.streak = member.streak
         facts.timeConflictCount7d = try timeConflicts(of: nag.recipientID, standing, now)
         (facts.category, facts.overall) = try records(beside: nag, standing)
+        facts.recentCategory = try recentRecord(beside: nag, standing, now)
         if reported.contains(nagID), nag.status == .open { nag.status = .completed }
         facts.nag = nag
         (facts.pushBacks, facts.earlierPushBack) = try pushBacks(nag, standing)
@@ -61,7 +62,7 @@ public struct CacheFacts: FactSource {
         guard familyID == family else { throw CacheMiss.neverSynced }
         let (standing, now) = (try standing(), now())
         guard try member(userID, standing) != nil else { throw CacheMiss.notHeld }
-        let misses = try misses(of: userID, standing, window: .patterns, now)
+        let misses = try misses(of: userID, standing, now)
         return Snapshot(
             PatternFacts(userID: userID, familyID: familyID, misses: misses), now: now, zone: zone(standing))
     }
@@ -99,6 +100,9 @@ public struct CacheFacts: FactSource {
             zone: zone(standing))
     }
 
+    /// - Throws: `CacheMiss.neverSynced` where nothing of the family was synced to its end yet.
+    func requireSynced() throws { _ = try standing() }
+
     // MARK: Rows
 
     private func standing() throws -> FamilyStanding {
@@ -128,13 +132,14 @@ public struct CacheFacts: FactSource {
     private func member(_ user: UserID, _ standing: FamilyStanding) throws -> HeldMember? {
         try cache.database.first(
             """
-            SELECT time_zone, quiet_start, quiet_end, push_back_mode, allows_on_device, streak FROM members
+            SELECT time_zone, quiet_start, quiet_end, push_back_mode, tone, allows_on_device, streak FROM members
             WHERE family = \(standing.key) AND user_id = \(user)
             """
         ) { row throws(SQLiteError) in
             var preferences = Preferences()
             preferences.timeZone = try row["time_zone"]
             preferences.pushBackMode = try row["push_back_mode"]
+            preferences.tone = try row["tone"]
             preferences.aiOnDeviceEnabled = try row["allows_on_device"]
             if let start: TimeOfDay = try row["quiet_start"], let end: TimeOfDay = try row["quiet_end"] {
                 preferences.quietHoursEnabled = true
@@ -150,16 +155,27 @@ public struct CacheFacts: FactSource {
         return try member(user, standing)?.preferences.aiOnDeviceEnabled ?? true
     }
 
+    private func missCount(of user: UserID, _ standing: FamilyStanding, _ now: Timestamp) throws -> Int {
+        try cache.database.first(
+            """
+            SELECT count(*) FROM nag_events WHERE family = \(standing.key) AND type = 1
+                AND recipient = (SELECT key FROM words WHERE value = \(user))
+                AND at > \(FactWindow.recent.start(now)) AND at <= \(now)
+            """
+        ) { row throws(SQLiteError) in Int(row.integer(0)) } ?? 0
+    }
+
     private func misses(
-        of user: UserID, _ standing: FamilyStanding, window: FactWindow, _ now: Timestamp
-    ) throws -> [Timestamp] {
+        of user: UserID, _ standing: FamilyStanding, _ now: Timestamp
+    ) throws -> [PatternFacts.Miss] {
         try cache.database.rows(
             """
-            SELECT at FROM nag_events WHERE family = \(standing.key) AND type = 1
-                AND recipient = (SELECT key FROM words WHERE value = \(user))
-                AND at > \(window.start(now)) AND at <= \(now)
+            SELECT n.due_at, e.at FROM nag_events e JOIN nags n ON n.family = e.family AND n.id = e.nag_id
+            WHERE e.family = \(standing.key) AND e.type = 1
+                AND e.recipient = (SELECT key FROM words WHERE value = \(user))
+                AND e.at > \(FactWindow.patterns.start(now)) AND e.at <= \(now)
             """
-        ) { row throws(SQLiteError) in try row["at"] }
+        ) { row throws(SQLiteError) in PatternFacts.Miss(dueAt: try row["due_at"], missedAt: try row["at"]) }
     }
 
     private func timeConflicts(of user: UserID, _ standing: FamilyStanding, _ now: Timestamp) throws -> Int {
@@ -200,12 +216,38 @@ public struct CacheFacts: FactSource {
         case .missed: add(nag.category, -1, 0)
         case .open, .withdrawn, .cancelledRelationshipChange: break
         }
-        for id in reported where id != nag.id {
-            guard let other = try? self.nag(id, standing), other.recipientID == nag.recipientID, other.status == .open
-            else { continue }
+        for other in try reportedNags(of: nag.recipientID, standing) where other.id != nag.id {
             add(other.category, 1, 1)
         }
         return (category, overall)
+    }
+
+    /// Of the recipient's nags of the same category, those resolved lately, and with those that wait to be handed in.
+    private func recentRecord(
+        beside nag: NagSnapshot, _ standing: FamilyStanding, _ now: Timestamp
+    ) throws -> CompletionRecord {
+        var record =
+            try cache.database.first(
+                """
+                SELECT count(*) AS total, count(*) FILTER (WHERE status = 'completed') AS completed FROM nags
+                WHERE family = \(standing.key) AND recipient_id = \(nag.recipientID) AND category = \(nag.category)
+                    AND status IN ('completed', 'missed') AND id <> \(nag.id)
+                    AND closed_at > \(FactWindow.recent.start(now)) AND closed_at <= \(now)
+                """
+            ) { row throws(SQLiteError) in
+                CompletionRecord(total: try row["total"], completed: try row["completed"])
+            } ?? CompletionRecord.none
+        for other in try reportedNags(of: nag.recipientID, standing)
+        where other.id != nag.id && other.category == nag.category {
+            record.total += 1
+            record.completed += 1
+        }
+        return record
+    }
+
+    /// Somebody's nags that were reported as done and are not handed in yet.
+    private func reportedNags(of user: UserID, _ standing: FamilyStanding) throws -> [NagSnapshot] {
+        reported.compactMap { try? nag($0, standing) }.filter { $0.recipientID == user && $0.status == .open }
     }
 
     /// Push-backs since the nag's due cycle began, which is its creation or the last time its due time was moved, and

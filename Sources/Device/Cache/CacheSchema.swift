@@ -164,5 +164,10 @@ enum CacheSchema {
             is_pinned INTEGER NOT NULL
         ) STRICT, WITHOUT ROWID;
         """,
+        """
+        ALTER TABLE members ADD COLUMN tone TEXT NOT NULL DEFAULT 'friendly';
+        -- Missed nags stay as long as their events from now on: the next sync fetches everything again.
+        UPDATE families SET cursor = NULL, since = NULL;
+        """,
     ]
 }

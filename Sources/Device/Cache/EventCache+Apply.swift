@@ -105,6 +105,10 @@ private struct RowWriter {
     mutating func write(_ page: SyncResponse) throws(SQLiteError) {
         for nag in page.nags { try write(nag) }
         for event in page.nagEvents { try write(event) }
+        let closing = Set(page.nagEvents.filter { Self.closingEvents.contains($0.eventType) }.map(\.nagID))
+        if page.nags.contains(where: { $0.status != NagStatus.open.rawValue && !closing.contains($0.id) }) {
+            try setClosingTimesFromEarlierPages()
+        }
         for event in page.aiMediationEvents {
             try database.run(
                 """
@@ -141,6 +145,17 @@ private struct RowWriter {
                 status = excluded.status, committed_at = excluded.committed_at,
                 closed_at = CASE WHEN excluded.closed_at IS NULL THEN NULL ELSE coalesce(closed_at, excluded.closed_at) END,
                 generation = excluded.generation
+            """)
+    }
+
+    /// A nag that changed once more after its end, by being put away for example, comes after the event of its end.
+    private func setClosingTimesFromEarlierPages() throws(SQLiteError) {
+        try database.run(
+            """
+            UPDATE nags SET closed_at = e.at FROM nag_events e
+            WHERE e.family = \(family) AND e.nag_id = nags.id AND nags.family = \(family) AND nags.closed_at = \(now)
+                AND e.type IN (SELECT key FROM words
+                    WHERE value IN ('nag_completed', 'nag_missed', 'nag_withdrawn', 'nag_cancelled'))
             """)
     }
 
@@ -196,10 +211,10 @@ private struct RowWriter {
             try database.run(
                 """
                 INSERT INTO members (family, user_id, display_name, role, status, time_zone, quiet_start, quiet_end,
-                                     push_back_mode, allows_on_device, streak)
+                                     push_back_mode, tone, allows_on_device, streak)
                 VALUES (\(family), \(member.userID), \(member.displayName), \(member.role), \(member.status),
                         \(member.timeZone), \(member.quietHours?.start), \(member.quietHours?.end),
-                        \(member.pushBackMode), \(member.allowsOnDevice), \(member.streak))
+                        \(member.pushBackMode), \(member.tone), \(member.allowsOnDevice), \(member.streak))
                 """)
             for count in member.resolved {
                 try database.run(

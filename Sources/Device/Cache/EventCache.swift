@@ -9,8 +9,8 @@ import SQLite
 /// The cache is a copy: whatever becomes of the file, the server has the rows. A damaged file is put aside and begun
 /// anew; one of a newer program is left alone. Not for use from several threads; several processes may.
 public final class EventCache {
-    /// A closed nag stays that long, every event of the feed and a missed nag that long, and an answer may rest on a copy
-    /// that old.
+    /// A closed nag stays that long, unless it was missed; events of the feed and missed nags that long; and an answer may
+    /// rest on a copy that old.
     public static let closedNagRetention = Timestamp.Span.days(30)
     public static let eventRetention = Timestamp.Span.days(90)
     public static let staleAfter = Timestamp.Span.hours(24)

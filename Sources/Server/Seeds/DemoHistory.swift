@@ -52,7 +52,7 @@ enum DemoHistory {
                 from: daniel, to: leo, texts: ["Feed the cat", "Put the Lego away", "Clear the table"],
                 category: .chores, weekdays: [.tuesday, .thursday, .saturday], hour: 17, onTime: 60, late: 15,
                 excuses: [.forgot, .refused, .lackingResources]),
-            // What is due on Sunday evening and never done is missed on Monday: that is Leo's weekday.
+            // What is due on Sunday evening is hardly ever done: that is Leo's weekday.
             Routine(
                 from: nora, to: leo, texts: ["Pack your school bag for Monday"], category: .homework,
                 weekdays: [.sunday],

@@ -99,6 +99,8 @@ struct AIAnswerTests {
             try await scene.addExcuse(.forgot, by: scene.home.child, at: scene.now)
             try await scene.addExcuse(.timeConflict, by: scene.home.participant, at: scene.now)
             for (category, status) in history.resolved { try await scene.add(category, status, to: scene.home.child) }
+            // Resolved too long ago for this week's praise.
+            try await scene.add(.chores, .completed, to: scene.home.child, closed: week)
             try await scene.add(.chores, .completed, to: scene.home.participant)
             if let preferences = history.preferences { try await scene.prefer(preferences, scene.home.child) }
             let lateEvening = QuietHours(start: try #require(TimeOfDay("23:00")), end: try #require(TimeOfDay("08:30")))
@@ -111,8 +113,10 @@ struct AIAnswerTests {
                 facts.missCount7d = history.misses
                 facts.streak = history.streak
                 facts.timeConflictCount7d = history.conflicts
-                facts.category = record(history.resolved.filter { $0.0 == .chores })
-                facts.overall = record(history.resolved)
+                let older = [(NagCategory.chores, NagStatus.completed)]
+                facts.category = record(history.resolved.filter { $0.0 == .chores } + older)
+                facts.recentCategory = record(history.resolved.filter { $0.0 == .chores })
+                facts.overall = record(history.resolved + older)
                 if history.preferences != nil {
                     facts.preferences.quietHoursEnabled = true
                     facts.preferences.quietWindow = lateEvening
@@ -131,6 +135,42 @@ struct AIAnswerTests {
         }
     }
 
+    @Test("homework is praised for the last seven days alone")
+    func homework() async throws {
+        try await TestServer.run { server in
+            let scene = try await AIScene(server)
+            try await server.sql("UPDATE nags SET category = 'homework'")
+            let week = scene.now - .days(7)
+            func scenario() async throws -> String {
+                try await server.call(API.coach, CoachingRequest(nagID: scene.nag), as: scene.home.child).scenario
+            }
+            for _ in 0..<9 { try await scene.add(.homework, .completed, to: scene.home.child, closed: week) }
+            #expect(try await scenario() == "general")
+            for moment in [week + .milliseconds(1), scene.now, scene.now] {
+                #expect(try await scenario() == "general")
+                try await scene.add(.homework, .completed, to: scene.home.child, closed: moment)
+            }
+            #expect(try await scenario() == "high_completion_homework")
+        }
+    }
+
+    @Test("words are the recipient's preferred ones, not the asker's; the tone that is told stays the selected one")
+    func preferredTone() async throws {
+        try await TestServer.run { server in
+            let scene = try await AIScene(server)
+            try await scene.prefer(#"{"tone": "firm"}"#, scene.home.child)
+            try await scene.prefer(#"{"tone": "playful"}"#, scene.home.guardian)
+            let facts = scene.facts { $0.preferences.tone = .firm }
+            let tip = try await server.call(API.coach, CoachingRequest(nagID: scene.nag), as: scene.home.guardian)
+            #expect(tip == scene.heuristics.coaching(for: scene.snapshot(facts)).response)
+            let pushBack = try await scene.pushBack()
+            #expect(pushBack == scene.heuristics.pushBack(for: scene.snapshot(facts)).response)
+            #expect(pushBack.tone == .neutral)
+            let tones = try await server.rows("SELECT DISTINCT tone FROM ai_mediation_events")
+            #expect(tones.map { $0["tone"] } == ["neutral"])
+        }
+    }
+
     @Test("prediction of a nag that is over", arguments: [NagStatus.completed, .missed, .withdrawn])
     func closed(_ status: NagStatus) async throws {
         try await TestServer.run { server in
@@ -146,20 +186,27 @@ struct AIAnswerTests {
         }
     }
 
-    @Test("patterns: weekdays in the family's zone over 90 days and a clock change")
+    @Test("patterns: weekdays of the due times, in the family's zone, over 90 days and a clock change")
     func patterns() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
             let now = scene.now
-            // Sundays 04:30 in UTC are Saturday evenings in New York, before the clocks changed on 8 March and after.
-            let sundays = (0..<4).map { Timestamp(seconds: 1_772_944_200) - .days(7 * $0) }
+            // Sundays 04:30 in UTC are Saturday evenings in New York, before the clocks changed on 8 March and after. The misses
+            // were recorded a day later.
+            let saturdays = (0..<4).map { Timestamp(seconds: 1_772_944_200) - .days(7 * $0) }
             let edges = [now - .days(90), now - .days(90) + .milliseconds(1), now, now + .milliseconds(1)]
-            try await scene.addMisses(sundays + edges, of: scene.home.child)
-            try await scene.addMisses(Array(repeating: now - .days(1), count: 3), of: scene.home.participant)
+            let misses =
+                saturdays.map { PatternFacts.Miss(dueAt: $0, missedAt: $0 + .days(1)) }
+                + edges.map { PatternFacts.Miss(dueAt: $0 - .days(1), missedAt: $0) }
+            try await scene.add(misses, of: scene.home.child)
+            let others = Array(repeating: PatternFacts.Miss(dueAt: now - .days(2), missedAt: now - .days(1)), count: 3)
+            try await scene.add(others, of: scene.home.participant)
+            // Of a nag that is gone nobody knows when it was due.
+            try await scene.addMisses(Array(repeating: now - .hours(1), count: 3), of: scene.home.child)
             let answer = try await server.call(
                 API.detectPatterns, UserInFamilyQuery(userID: scene.home.child.id, familyID: scene.home.id),
                 as: scene.home.guardian)
-            let facts = PatternFacts(userID: scene.home.child.id, familyID: scene.home.id, misses: sundays + edges)
+            let facts = PatternFacts(userID: scene.home.child.id, familyID: scene.home.id, misses: misses)
             let zone = try #require(SystemZone(named: "America/New_York"))
             #expect(answer == scene.heuristics.patterns(for: Snapshot(facts, now: now, zone: zone)).response)
             #expect(answer.insights == [InsightItem(dayOfWeek: .saturday, missCount: 4)])

@@ -29,7 +29,12 @@ struct AIScene: Sendable {
     // MARK: History
 
     /// A nag of that category which was resolved, or otherwise came to its end.
-    func add(_ category: NagCategory, _ status: NagStatus, to recipient: Person, due: Timestamp? = nil) async throws {
+    /// - Parameter closed: when; now where nil.
+    func add(
+        _ category: NagCategory, _ status: NagStatus, to recipient: Person, due: Timestamp? = nil,
+        closed: Timestamp? = nil
+    ) async throws {
+        let end = status == .open ? nil : closed ?? now
         let id: NagID = server.random.identifier(at: now)
         try await server.commit(
             [
@@ -37,7 +42,7 @@ struct AIScene: Sendable {
                 INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, status, created_at,
                                   cycle_started_at, completed_at, closed_at, sync_seq, sync_ts)
                 SELECT family_id, \(id), \(home.guardian.id), \(recipient.id), \(due ?? now), \(category), 'ack_only', \(status),
-                       \(now), \(now), \(status == .completed ? now : nil), \(status == .open ? nil : now), seq, ts FROM tick
+                       \(now), \(now), \(status == .completed ? end : nil), \(end), seq, ts FROM tick
                 """
             ], in: home.id)
     }
@@ -50,6 +55,23 @@ struct AIScene: Sendable {
                     FeedRows.events(
                         of: server.random.identifier(at: now), for: recipient, by: home.guardian, type: "nag_missed",
                         at: moment)
+                ], in: home.id)
+        }
+    }
+
+    /// Missed nags of that recipient.
+    func add(_ misses: [PatternFacts.Miss], of recipient: Person) async throws {
+        for miss in misses {
+            let id: NagID = server.random.identifier(at: now)
+            try await server.commit(
+                [
+                    """
+                    INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, status,
+                                      created_at, cycle_started_at, closed_at, sync_seq, sync_ts)
+                    SELECT family_id, \(id), \(home.guardian.id), \(recipient.id), \(miss.dueAt), 'chores', 'ack_only',
+                           'missed', \(now), \(now), \(miss.missedAt), seq, ts FROM tick
+                    """,
+                    FeedRows.events(of: id, for: recipient, by: home.guardian, type: "nag_missed", at: miss.missedAt),
                 ], in: home.id)
         }
     }

@@ -135,11 +135,11 @@ struct DeviceFactsTests {
                 API.updatePreferences, FamilyQuery(familyID: home.id),
                 PreferenceUpdate(preferences: [
                     "timezone": "Europe/Berlin", "quiet_hours_enabled": true, "pushback_mode": "off",
-                    "ai_on_device_enabled": false,
+                    "ai_on_device_enabled": false, "tone": "playful",
                 ]), as: home.child)
             let changed = try #require(try await poll()).members[0]
             #expect(changed.timeZone == "Europe/Berlin" && changed.quietHours == .standard)
-            #expect(changed.pushBackMode == .off && !changed.allowsOnDevice)
+            #expect(changed.pushBackMode == .off && !changed.allowsOnDevice && changed.tone == .playful)
             try await server.call(
                 API.grantConsent, ConsentCreate(familyID: home.id, type: .aiMediation), as: home.guardian)
             #expect(try await poll()?.allowsMediation == true)

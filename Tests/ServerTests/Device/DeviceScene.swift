@@ -125,7 +125,7 @@ extension TestServer {
 extension FamilyHistory.Member {
     /// The preferences as a document.
     fileprivate var document: String {
-        var parts = [#""pushback_mode":"\#(pushBackMode.rawValue)""#]
+        var parts = [#""pushback_mode":"\#(pushBackMode.rawValue)""#, #""tone":"\#(tone.rawValue)""#]
         if let timeZone { parts.append(#""timezone":"\#(timeZone)""#) }
         if let quietHours {
             parts.append(#""quiet_hours_enabled":true,"quiet_hours_start":"\#(quietHours.start)""#)

@@ -150,7 +150,7 @@ private struct Demo {
         #expect(digest.summaryText.contains("Walter"))
         let patterns = try await server.call(
             API.detectPatterns, UserInFamilyQuery(userID: leo.id, familyID: family), as: nora)
-        #expect(patterns.insights.first?.dayOfWeek == .monday && patterns.insights.first?.missCount ?? 0 >= 3)
+        #expect(patterns.insights.first?.dayOfWeek == .sunday && patterns.insights.first?.missCount ?? 0 >= 3)
     }
 
     func points() async throws {

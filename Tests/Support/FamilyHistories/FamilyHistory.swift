@@ -13,6 +13,7 @@ public struct FamilyHistory: Sendable {
         public var timeZone: String?
         public var quietHours: QuietHours?
         public var pushBackMode = PushBackMode.bounded
+        public var tone = PreferredTone.friendly
 
         public init(id: UserID, name: String, role: FamilyRole, status: MembershipStatus = .active) {
             self.id = id
@@ -235,5 +236,6 @@ extension FamilyHistory.Member {
             }
         }
         if Int.random(in: 0..<5, using: &dice) == 0 { pushBackMode = .off }
+        tone = PreferredTone.allCases.randomElement(using: &dice) ?? .friendly
     }
 }

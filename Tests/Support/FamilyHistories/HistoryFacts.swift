@@ -15,17 +15,24 @@ extension FamilyHistory: FactSource {
         }
         var preferences = Preferences()
         preferences.pushBackMode = member.pushBackMode
+        preferences.tone = member.tone
         if let quiet = member.quietHours { (preferences.quietHoursEnabled, preferences.quietWindow) = (true, quiet) }
         let facts = NagFacts(
             nag: NagSnapshot(
                 id: nag.id, familyID: family, recipientID: nag.recipient, category: nag.category, status: nag.status,
                 dueAt: nag.dueAt, createdAt: nag.createdAt),
-            missCount7d: misses(of: nag.recipient, .recent).count, streak: streak(of: nag.recipient),
+            missCount7d: misses(of: nag.recipient).count { FactWindow.recent.contains($0.missedAt, now: now) },
+            streak: streak(of: nag.recipient),
             timeConflictCount7d: excuses.count {
                 $0.author == nag.recipient && $0.category == .timeConflict
                     && FactWindow.recent.contains($0.at, now: now)
             },
-            category: record(others.filter { $0.category == nag.category }), overall: record(others),
+            category: record(others.filter { $0.category == nag.category }),
+            recentCategory: record(
+                others.filter {
+                    $0.category == nag.category && FactWindow.recent.contains($0.closedAt ?? .epoch, now: now)
+                }),
+            overall: record(others),
             pushBacks: pushBacks.filter { $0.nag == nag.id && $0.at >= nag.cycleStartedAt }.map(\.at),
             earlierPushBack: pushBacks.filter { $0.nag == nag.id && $0.at < nag.cycleStartedAt }.map(\.at).max(),
             preferences: preferences,
@@ -35,7 +42,7 @@ extension FamilyHistory: FactSource {
 
     public func patternFacts(userID: UserID, familyID: FamilyID) async throws -> Snapshot<PatternFacts> {
         Snapshot(
-            PatternFacts(userID: userID, familyID: familyID, misses: misses(of: userID, .patterns)), now: now,
+            PatternFacts(userID: userID, familyID: familyID, misses: misses(of: userID)), now: now,
             zone: zone(timeZone))
     }
 
@@ -55,8 +62,11 @@ extension FamilyHistory: FactSource {
         max(0, scores.reduce(0) { $0 + ($1.user == user ? $1.streakDelta : 0) })
     }
 
-    private func misses(of user: UserID, _ window: FactWindow) -> [Timestamp] {
-        events.filter { $0.type == "nag_missed" && $0.recipient == user && window.contains($0.at, now: now) }.map(\.at)
+    private func misses(of user: UserID) -> [PatternFacts.Miss] {
+        events.filter { $0.type == "nag_missed" && $0.recipient == user }.compactMap { event in
+            guard let nag = nags.first(where: { $0.id == event.nag }) else { return nil }
+            return PatternFacts.Miss(dueAt: nag.dueAt, missedAt: event.at)
+        }
     }
 
     func member(_ id: UserID) -> Member? { members.first { $0.id == id } }
@@ -81,10 +91,7 @@ extension FamilyHistory {
         func isSeen(_ id: NagID) -> Bool {
             seesAll || nags.contains { $0.id == id && ($0.creator == reader || $0.recipient == reader) }
         }
-        let nagRows = nags.filter { nag in
-            isSeen(nag.id) && (nag.closedAt.map { $0 >= now - .days(nag.status == .missed ? 90 : 30) } ?? true)
-        }
-        .map(syncedNag)
+        let nagRows = nags.filter { isSeen($0.id) && isInFeed($0) }.map(syncedNag)
         let eventRows = events.filter { isSeen($0.nag) && $0.at >= oldest }.map(syncedEvent)
         let mediationRows = pushBacks.filter { isSeen($0.nag) && $0.at >= oldest }.map {
             SyncedAIMediationEvent(
@@ -109,6 +116,11 @@ extension FamilyHistory {
         }
     }
 
+    /// Whether a nag is recent enough for the feed: closed within 30 days, missed within 90.
+    public func isInFeed(_ nag: Nag) -> Bool {
+        nag.closedAt.map { $0 >= now - .days(nag.status == .missed ? 90 : 30) } ?? true
+    }
+
     private func syncedNag(_ nag: Nag) -> SyncedNag {
         SyncedNag(
             id: nag.id, familyID: family, creatorID: nag.creator, recipientID: nag.recipient, dueAt: nag.dueAt,
@@ -131,7 +143,8 @@ extension FamilyHistory {
                 MemberFacts(
                     userID: member.id, displayName: member.name, role: member.role, status: member.status,
                     timeZone: member.timeZone ?? timeZone, quietHours: member.quietHours,
-                    pushBackMode: member.pushBackMode, allowsOnDevice: true, streak: streak(of: member.id),
+                    pushBackMode: member.pushBackMode, tone: member.tone, allowsOnDevice: true,
+                    streak: streak(of: member.id),
                     resolved: NagCategory.allCases.compactMap { category in
                         let nags = nags.filter { $0.recipient == member.id && $0.category == category && $0.isResolved }
                         if nags.isEmpty { return nil }

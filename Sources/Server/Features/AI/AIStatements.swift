@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import NagzAI
 import Postgres
 import SQL
 
@@ -27,7 +28,7 @@ enum AIStatements {
         LEFT JOIN family_clock c ON c.family_id = m.family_id
         LEFT JOIN nags n ON n.family_id = m.family_id AND n.id = \(nag)
         LEFT JOIN users r ON r.id = n.recipient_id
-        LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = u.id\(joins(depth))
+        LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = u.id\(joins(depth, caller.now))
         WHERE u.id = \(caller.userID) AND \(standing)
         """
     }
@@ -61,7 +62,7 @@ enum AIStatements {
                 \(tone),
                 (SELECT count(*) FROM excuses x WHERE x.family_id = n.family_id AND x.author_id = n.recipient_id
                     AND x.category = 'time_conflict' AND x.at > \(now - .days(7)) AND x.at <= \(now)) AS time_conflicts,
-                h.category_total, h.category_completed, h.overall_total, h.overall_completed,
+                h.category_total, h.category_completed, h.recent_total, h.recent_completed, h.overall_total, h.overall_completed,
                 b.push_backs, b.earlier_push_back, o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes,
                 rp.prefs AS recipient_prefs, f.time_zone, k.quiet_hours_start AS child_quiet_start,
                 k.quiet_hours_end AS child_quiet_end
@@ -69,7 +70,7 @@ enum AIStatements {
         }
     }
 
-    private static func joins(_ depth: Depth) -> SQL {
+    private static func joins(_ depth: Depth, _ now: Timestamp) -> SQL {
         switch depth {
         case .nag: ""
         case .tone: "\nLEFT JOIN member_totals t ON t.family_id = n.family_id AND t.user_id = n.recipient_id"
@@ -84,7 +85,9 @@ enum AIStatements {
             LEFT JOIN LATERAL (
                 SELECT count(*) AS overall_total, count(*) FILTER (WHERE y.status = 'completed') AS overall_completed,
                        count(*) FILTER (WHERE y.category = n.category) AS category_total,
-                       count(*) FILTER (WHERE y.category = n.category AND y.status = 'completed') AS category_completed
+                       count(*) FILTER (WHERE y.category = n.category AND y.status = 'completed') AS category_completed,
+                       count(*) FILTER (WHERE \(isRecent(now))) AS recent_total,
+                       count(*) FILTER (WHERE \(isRecent(now)) AND y.status = 'completed') AS recent_completed
                 FROM nags y WHERE y.family_id = n.family_id AND y.recipient_id = n.recipient_id AND y.id <> n.id
                     AND y.status IN ('completed', 'missed')
             ) h ON true
@@ -100,6 +103,11 @@ enum AIStatements {
         }
     }
 
+    /// Whether a resolved nag is of the same category and was resolved within `FactWindow.recent`.
+    private static func isRecent(_ now: Timestamp) -> SQL {
+        "y.category = n.category AND y.closed_at > \(FactWindow.recent.start(now)) AND y.closed_at <= \(now)"
+    }
+
     /// The list that `push_backs` carries: microseconds since 1970, with commas between.
     static func moments(_ list: String) throws(PostgresError) -> [Timestamp] {
         var moments: [Timestamp] = []
@@ -110,12 +118,15 @@ enum AIStatements {
         return moments
     }
 
-    /// One row a miss, each with the person's pseudonym; one row without a time when there was none.
+    /// One row a missed nag, each with the person's pseudonym; one row without times when there was none.
     static func misses(of user: UserID, in family: FamilyID, from start: Timestamp, to end: Timestamp) -> SQL {
         """
-        SELECT u.pseudonym, e.at FROM memberships m JOIN users u ON u.id = m.user_id
-        LEFT JOIN nag_events e ON e.family_id = m.family_id AND e.recipient_id = m.user_id
-            AND e.event_type = 'nag_missed' AND e.at > \(start) AND e.at <= \(end)
+        SELECT u.pseudonym, e.at, e.due_at FROM memberships m JOIN users u ON u.id = m.user_id
+        LEFT JOIN LATERAL (
+            SELECT e.at, n.due_at FROM nag_events e JOIN nags n ON n.family_id = e.family_id AND n.id = e.nag_id
+            WHERE e.family_id = m.family_id AND e.recipient_id = m.user_id AND e.event_type = 'nag_missed'
+                AND e.at > \(start) AND e.at <= \(end)
+        ) e ON true
         WHERE m.family_id = \(family) AND m.user_id = \(user)
         """
     }

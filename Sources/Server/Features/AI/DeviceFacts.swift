@@ -85,6 +85,7 @@ enum DeviceFacts {
         return MemberFacts(
             userID: UserID(high: high, low: low), displayName: row.text(Column.name), role: role, status: status,
             timeZone: preferences.timeZone, quietHours: quiet, pushBackMode: preferences.pushBackMode,
+            tone: preferences.tone,
             allowsOnDevice: preferences.aiOnDeviceEnabled, streak: rest.count("streak") ?? 0, resolved: resolved)
     }
 }

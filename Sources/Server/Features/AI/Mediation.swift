@@ -40,7 +40,7 @@ struct Mediation<Response: Sendable> {
     var tone = AITone.neutral
     /// What the feed shows; no excuse's words.
     let summary: String
-    /// The text that was produced; the trail keeps its length and digest only.
+    /// The text that was produced; the trail keeps its length and keyed digest only.
     let content: String
     /// Counts the outcome rests on.
     let inputs: AuditBody
@@ -130,6 +130,8 @@ final class NagConsultation {
             facts.timeConflictCount7d = try row["time_conflicts"]
             facts.category = CompletionRecord(
                 total: try row["category_total"], completed: try row["category_completed"])
+            facts.recentCategory = CompletionRecord(
+                total: try row["recent_total"], completed: try row["recent_completed"])
             facts.overall = CompletionRecord(total: try row["overall_total"], completed: try row["overall_completed"])
             facts.pushBacks = try AIStatements.moments(try row["push_backs"])
             facts.earlierPushBack = try row["earlier_push_back"]
@@ -166,6 +168,7 @@ final class NagConsultation {
             "miss_count_7d": "\(facts.missCount7d)", "streak": "\(facts.streak)",
             "time_conflict_count_7d": "\(facts.timeConflictCount7d)",
             "category": "\(facts.category.completed)/\(facts.category.total)",
+            "category_7d": "\(facts.recentCategory.completed)/\(facts.recentCategory.total)",
             "overall": "\(facts.overall.completed)/\(facts.overall.total)", "push_backs": "\(facts.pushBacks.count)",
         ]
     }

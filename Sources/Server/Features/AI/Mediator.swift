@@ -101,7 +101,12 @@ final class Mediator {
             guard let subject = try rows.first?["pseudonym"] as Pseudonym? else {
                 throw APIError(.notFound, "There is no such member.")
             }
-            let misses = try rows.map { row in try row["at"] as Timestamp? }.compactMap { $0 }
+            let misses = try rows.map { row throws(PostgresError) -> PatternFacts.Miss? in
+                guard let dueAt: Timestamp = try row["due_at"], let missedAt: Timestamp = try row["at"] else {
+                    return nil
+                }
+                return PatternFacts.Miss(dueAt: dueAt, missedAt: missedAt)
+            }.compactMap { $0 }
             let outcome = heuristics.patterns(
                 for: Snapshot(
                     PatternFacts(userID: user, familyID: family, misses: misses), now: caller.now,
