@@ -83,6 +83,14 @@ public struct MasterKey: Hashable, Sendable {
     /// Four octets that tell master keys apart and nothing else of them.
     public var id: [UInt8] { Array(sha256(Array("nagz master key".utf8) + secret).prefix(4)) }
 
+    /// A key of 32 bytes for another purpose, by HMAC-SHA-256; nothing of this key can be told from it.
+    public func derivedKey(label: String) -> [UInt8] {
+        let label = Array(label.utf8)
+        var key = [UInt8](repeating: 0, count: 32)
+        unsafe crypto_auth_hmacsha256(&key, label, UInt64(label.count), secret)
+        return key
+    }
+
     /// - Parameter nonce: 24 random octets.
     public func wrap(_ key: SubjectKey, nonce: [UInt8]) -> [UInt8] { key.wrapped(by: secret, nonce: nonce) }
 

@@ -12,7 +12,7 @@ import {log, report} from "/console/trust.js";
 
 const labels = {
     on_behalf_of: "on behalf of", used_fallback: "fallback used", fallback_reason: "fallback because", fallback_confirmed: "fallback confirmed",
-    latency_us: "latency", content_length: "length of the text", content_sha256: "digest of the text", miss_count_7d: "misses in 7 days",
+    latency_us: "latency", content_length: "length of the text", content_sha256: "digest of the text", content_hash: "keyed digest of the text", miss_count_7d: "misses in 7 days",
     time_conflict_count_7d: "time conflicts in 7 days", push_backs: "push-backs so far",
 };
 const words = {

@@ -42,7 +42,7 @@ struct BenchmarkScripts {
                 "miss_count_7d": "1", "streak": "0", "operation": "select_tone", "rule": "tone.default",
                 "on_behalf_of": "\(Self.recipient)", "provider": "heuristic", "route": "server",
                 "used_fallback": "false",
-                "output": "neutral", "content_length": "45", "content_sha256": hexadecimal(sha256([])),
+                "output": "neutral", "content_length": "45", "content_hash": hexadecimal(sha256([])),
             ],
             rows: [
                 AIStatements.record(

@@ -13,8 +13,13 @@ import TimeZones
 /// nothing at all has, so that its bounds hold whatever runs beside it.
 final class Mediator {
     private let backend: Backend
+    /// Keys the digests of produced texts; nil for throw-away data, whose trail keeps none.
+    private let contentKey: [UInt8]?
 
-    init(_ backend: Backend) { self.backend = backend }
+    init(_ backend: Backend) {
+        self.backend = backend
+        contentKey = backend.trailKeys?.masters.first?.derivedKey(label: "content")
+    }
 
     private var heuristics: Heuristics { backend.heuristics }
 
@@ -209,7 +214,10 @@ final class Mediator {
         _ asker: Asker, subject: Pseudonym?, nag: NagID?, since started: MonotonicTime
     ) -> Act {
         let event: EventID = backend.random.identifier(at: caller.now)
-        let digest = mediation.content.isEmpty ? nil : hexadecimal(sha256(Array(mediation.content.utf8)))
+        // Keyed, because texts are few and short enough to be guessed and compared otherwise.
+        let digest = contentKey.flatMap { key in
+            mediation.content.isEmpty ? nil : hexadecimal(hmac(Array(mediation.content.utf8), key: key))
+        }
         var details: AuditBody = [
             "content_length": "\(mediation.content.utf8.count)", "fallback_confirmed": "false",
             "fallback_reason": "none",
@@ -218,7 +226,7 @@ final class Mediator {
             "output": mediation.classification, "provider": "heuristic", "route": "server",
             "rule": mediation.outcome.rule.rawValue, "used_fallback": "false",
         ]
-        details["content_sha256"] = digest
+        details["content_hash"] = digest
         details.merge(mediation.inputs)
         return Act(
             kind: operation.auditKind,
