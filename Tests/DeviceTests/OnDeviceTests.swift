@@ -169,6 +169,28 @@ struct OnDeviceTests {
         }
     }
 
+    @Test("a consent that the device does not know of counts as not given: an excuse's words go nowhere")
+    func unknownConsent() async throws {
+        try await withFolder { folder in
+            let bench = try Bench(folder)
+            func expectRefusal() async {
+                await #expect(throws: LocalRefusal.consentMissing) { try await bench.ask(.summarizeExcuse) }
+                await #expect(throws: LocalRefusal.consentMissing) {
+                    try await Bench.run(.summarizeExcuse, bench.local, NagID(high: 1, low: 1))
+                }
+            }
+            await expectRefusal()
+            // Rows are there already; what is in force comes with the last page.
+            let first = page(nags: [syncedNag(1)], cursor: "a", hasMore: true)
+            _ = try bench.cache.apply(first, of: homeFamily, askedFrom: .cursor(nil), at: bench.now)
+            await expectRefusal()
+            #expect(bench.far.asked.isEmpty)
+            // Whoever is asked about the past checks the consent itself.
+            #expect(try await bench.ask(.selectTone).reason == .neverSynced)
+            #expect(bench.far.asked == [.selectTone])
+        }
+    }
+
     @Test("privacy level local: answered here or not at all", arguments: AIOperation.allCases)
     func local(operation: AIOperation) async throws {
         try await withFolder { folder in
@@ -207,6 +229,23 @@ struct OnDeviceTests {
             let local = LocalAIService(facts: facts, heuristics: Heuristics(phrasebook: try Phrasebook.english()))
             #expect(try await local.predictCompletion(nagID: nag).likelihood == 1)
             #expect(try await facts.nagFacts(nag).facts.category == CompletionRecord(total: 3, completed: 2))
+        }
+    }
+
+    @Test("homework that waits in the outbox counts as this week's")
+    func reportedHomework() async throws {
+        try await withFolder { folder in
+            let bench = try Bench(folder)
+            try bench.sync()
+            let now = bench.now
+            let facts = CacheFacts(bench.cache, family: homeFamily, reported: [NagID(high: 1, low: 1)], now: { now })
+            func recent(_ nag: UInt64) async throws -> CompletionRecord {
+                try await facts.nagFacts(NagID(high: 1, low: nag)).facts.recentCategory
+            }
+            #expect(try await recent(1) == CompletionRecord.none, "not beside itself")
+            let other = page(nags: [syncedNag(3), syncedNag(4, status: "missed")], cursor: "b")
+            _ = try bench.cache.apply(other, of: homeFamily, askedFrom: .cursor("a"), at: now)
+            #expect(try await recent(3) == CompletionRecord(total: 2, completed: 1))
         }
     }
 

@@ -179,6 +179,10 @@ struct SyncTests {
 
     @Test("waits are spread by chance, grow to a ceiling, and start anew after success")
     func schedule() {
+        var standard = SyncSchedule()
+        let waits = [0.0, 0.5, 0.999].map { standard.wait(after: .done, random: $0) }
+        #expect(
+            waits[0] == .minutes(4) && waits[1] == .minutes(5) && waits[2] > .seconds(359) && waits[2] < .minutes(6))
         var schedule = SyncSchedule(interval: .seconds(15), ceiling: .seconds(60))
         #expect(schedule.wait(after: .done, random: 0) == .seconds(12))
         #expect(schedule.wait(after: .done, random: 0.999) < .seconds(18))

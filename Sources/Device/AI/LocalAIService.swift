@@ -16,44 +16,51 @@ public enum AIOperation: String, Sendable, CaseIterable {
 /// network, by whatever way.
 public struct LocalAIService: AIService {
     private let facts: CacheFacts
+    private let heuristics: Heuristics
     private let service: HeuristicAIService<CacheFacts>
 
     public init(facts: CacheFacts, heuristics: Heuristics) {
         self.facts = facts
+        self.heuristics = heuristics
         service = HeuristicAIService(facts: facts, heuristics: heuristics)
     }
 
-    /// Needs no facts, so that an excuse can be summed up whatever the cache knows.
+    /// Needs no facts but the consent, so that an excuse can be summed up however old the cache is.
     public func summarizeExcuse(_ text: String, nagID: NagID) async throws -> ExcuseSummaryResponse {
         try requireConsent()
         return try await service.summarizeExcuse(text, nagID: nagID)
     }
 
+    /// A sentence that stands for an excuse of that category, so that its words can stay here.
+    public func excuseSentence(for category: ExcuseCategory, nagID: NagID) -> String {
+        heuristics.excuseSentence(for: category, nagID: nagID)
+    }
+
     /// - Throws: `CacheMiss` where the cache cannot tell, `LocalRefusal` where the device may not.
     public func selectTone(nagID: NagID) async throws -> ToneSelectResponse {
-        try requireConsent()
+        try requireFacts()
         return try await service.selectTone(nagID: nagID)
     }
 
     public func coaching(nagID: NagID) async throws -> CoachingResponse {
-        try requireConsent()
+        try requireFacts()
         return try await service.coaching(nagID: nagID)
     }
 
     public func patterns(userID: UserID, familyID: FamilyID) async throws -> PatternsResponse {
-        try requireConsent()
+        try requireFacts()
         return try await service.patterns(userID: userID, familyID: familyID)
     }
 
     /// The week as far as this device holds it, unless a nag was done more than a month before it was due: everybody's on a
     /// guardian's device, any other person's own.
     public func digest(familyID: FamilyID) async throws -> DigestResponse {
-        try requireConsent()
+        try requireFacts()
         return try await service.digest(familyID: familyID)
     }
 
     public func predictCompletion(nagID: NagID) async throws -> PredictCompletionResponse {
-        try requireConsent()
+        try requireFacts()
         return try await service.predictCompletion(nagID: nagID)
     }
 
@@ -70,14 +77,20 @@ public struct LocalAIService: AIService {
 
     func allowsOnDevice(_ user: UserID) throws -> Bool { try facts.allowsOnDevice(user) }
 
+    private func requireFacts() throws {
+        try facts.requireSynced()
+        try requireConsent()
+    }
+
+    /// Where the cache does not know of the consent, it counts as not given.
     private func requireConsent() throws {
-        if try standing?.allowsMediation == false { throw LocalRefusal.consentMissing }
+        guard try standing?.allowsMediation == true else { throw LocalRefusal.consentMissing }
     }
 }
 
 /// Why a device does not answer by itself although it may know enough.
 public enum LocalRefusal: Error, Hashable, Sendable {
-    /// The consent `ai_mediation` is not in force.
+    /// The consent `ai_mediation` is not in force, as far as this device knows.
     case consentMissing
     /// A push-back has to be recorded by the server.
     case mustBeRecorded

@@ -8,7 +8,7 @@ import SQLite
 /// The server is asked when the cache is stale or does not know enough, for the digest and for push-backs. Asking it
 /// tells it nothing it does not know: its own records are what the cache is a copy of. Where it cannot be reached the
 /// device answers after all, if it holds the facts, and the record of the answer says so. The words of an excuse are
-/// summed up here, whatever the state of the cache.
+/// summed up here, however old the cache is, or nowhere.
 public struct OnDeviceAIService<Server: AIService>: AIService {
     private let local: LocalAIService
     private let server: Server

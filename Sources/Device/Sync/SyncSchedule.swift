@@ -18,7 +18,7 @@ public struct SyncSchedule: Hashable, Sendable {
 
     public static let firstBackOff = Timestamp.Span.seconds(1)
 
-    public init(interval: Timestamp.Span = .seconds(15), ceiling: Timestamp.Span = .minutes(5)) {
+    public init(interval: Timestamp.Span = .minutes(5), ceiling: Timestamp.Span = .minutes(5)) {
         self.interval = interval
         self.ceiling = ceiling
     }

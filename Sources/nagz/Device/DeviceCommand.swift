@@ -14,7 +14,7 @@ enum DeviceCommand {
                nagz device sync [--watch] [--every SECONDS] [--mode cursor|timestamps]
                nagz device nags [--all]
                nagz device complete NAG [--note TEXT] [--offline]
-               nagz device excuse NAG TEXT [--summary-only] [--offline]
+               nagz device excuse NAG TEXT [--with-words] [--offline]
                nagz device note NAG TEXT [--offline]
                nagz device tone|coach|predict|push-back NAG [--local]
                nagz device patterns [USER] [--local]
@@ -30,12 +30,12 @@ enum DeviceCommand {
           --home FOLDER   where session, cache and outbox are kept; else NAGZ_DEVICE_HOME, XDG_DATA_HOME/nagz,
                           or ~/.local/share/nagz
           --log-key KEY   a key of the server's audit log that you know from elsewhere; else the first one is believed
-          --watch         syncs on and on, every 5 seconds or as --every says
+          --watch         syncs on and on, about every 5 minutes or as --every says
           --mode          how to page: by cursor, or by timestamps as older clients do
           --all           closed nags too
           --local         nobody but this device is asked, whatever it knows
           --offline       keeps what is done in the outbox; sync hands it in
-          --summary-only  the excuse is summed up here; its words stay here
+          --with-words    the words of an excuse are sent; else only its category and a sentence made for it
           --discard       logs out although the outbox holds what was not handed in
           --yes           deletes the account without asking
           --put-away      forgets what the server did not apply

@@ -80,7 +80,9 @@ extension Stop {
     private init(_ refusal: LocalRefusal) {
         switch refusal {
         case .consentMissing:
-            self.init(.noPermission, "AI mediation needs the ai_mediation consent, which is not in force")
+            self.init(
+                .noPermission,
+                "AI mediation needs the ai_mediation consent, which is not in force as far as this device knows")
         case .mustBeRecorded:
             self.init(.noPermission, "a push-back is the server's to record; this device was not to ask it")
         case .switchedOff:

@@ -46,7 +46,7 @@ extension CachedNag {
 /// `nagz device complete`, `excuse` and `note`: done here at once, and the server's as soon as it is reached.
 enum DeviceActs {
     static func run(_ command: String, _ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
-        let (isOffline, sumsUp) = (arguments.flag("--offline"), arguments.flag("--summary-only"))
+        let (isOffline, sendsWords) = (arguments.flag("--offline"), arguments.flag("--with-words"))
         let note = try arguments.value("--note")
         guard let name = arguments.next() else { throw Stop(.usage, "nagz device \(command) takes a NAG") }
         let text = command == "complete" ? nil : arguments.next()
@@ -60,10 +60,11 @@ enum DeviceActs {
         case ("complete", _): act = .status(.completed, note: note)
         case (_, let text?) where !(1...2_000).contains(text.unicodeScalars.count):
             throw Stop(.usage, "the text has 1 to 2000 characters")
-        case ("excuse", let text?) where sumsUp:
-            let answer = try await desk.local(cache, family).summarizeExcuse(text, nagID: nag)
-            act = .excuse(text: answer.summary, category: answer.category)
-        case ("excuse", let text?): act = .excuse(text: text, category: nil)
+        case ("excuse", let text?) where sendsWords: act = .excuse(text: text, category: nil)
+        case ("excuse", let text?):
+            let local = try desk.local(cache, family)
+            let category = try await local.summarizeExcuse(text, nagID: nag).category
+            act = .excuse(text: local.excuseSentence(for: category, nagID: nag), category: category)
         case (_, let text?): act = .note(text: text)
         default: throw Stop(.usage, "nagz device \(command) takes a NAG and a TEXT")
         }

@@ -22,7 +22,7 @@ enum DeviceSync {
                 let summary = try await service.run(family) { showProgress($0, desk) }
                 return try report(summary, cache, desk)
             }
-            let schedule = SyncSchedule(interval: .seconds(Int64(seconds ?? 5)))
+            let schedule = seconds.map { SyncSchedule(interval: .seconds(Int64($0))) } ?? SyncSchedule()
             if !desk.asJSON { print("watching \(session.server); Ctrl-C ends it, nothing is lost by that") }
             try await service.watch(
                 family, schedule: schedule, clock: MachineClock(), random: { Double.random(in: 0..<1) },

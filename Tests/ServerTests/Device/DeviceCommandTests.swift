@@ -69,13 +69,19 @@ struct DeviceCommandTests {
                 #expect(
                     try await run(["push-back", name], home: folder).code == 77,
                     "the creator's and guardians' to ask for")
-                #expect(
-                    try await run(["excuse", name, "I was busy", "--summary-only", "--offline"], home: folder).code == 0
-                )
+                #expect(try await run(["excuse", name, "I was busy, walrus", "--offline"], home: folder).code == 0)
+                let worded = ["excuse", name, "I forgot, otter", "--with-words", "--offline"]
+                #expect(try await run(worded, home: folder).code == 0)
                 #expect(try await run(["complete", name, "--offline"], home: folder).output.hasPrefix("done here"))
                 #expect(try await run(["logout"], home: folder).code == 65, "not everything was handed in")
-                #expect(try await run(["outbox"], home: folder).output.split(separator: "\n").count == 2)
-                #expect(try await run(["sync"], home: folder).output.contains("handed in: 2"))
+                #expect(try await run(["outbox"], home: folder).output.split(separator: "\n").count == 3)
+                #expect(try await run(["sync"], home: folder).output.contains("handed in: 3"))
+                let excuses = try await server.rows("SELECT text, summary, category FROM excuses ORDER BY category")
+                #expect(excuses.map { $0["category"] } == ["forgot", "time_conflict"])
+                #expect(
+                    excuses.map { $0["text"] } == ["I forgot, otter", .null],
+                    "words stay here unless they are to be sent")
+                #expect(excuses.allSatisfy { $0["summary"]?.stringValue?.contains("walrus") == false })
                 #expect(try await run(["complete", name], home: folder).code == 65, "done already")
                 #expect(try await run(["complete", "nothing"], home: folder).code == 66)
                 let status = try await run(["status", "--json"], home: folder)
