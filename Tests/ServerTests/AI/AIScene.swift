@@ -168,18 +168,20 @@ enum AIRequest: String, CaseIterable, Sendable, CustomTestStringConvertible {
     }
 
     @discardableResult
-    func send(_ scene: AIScene, as person: Person?, about nag: NagID? = nil, in family: FamilyID? = nil) async throws
-        -> Reply
-    {
+    func send(
+        _ scene: AIScene, as person: Person?, about nag: NagID? = nil, in family: FamilyID? = nil,
+        on peer: TestServer? = nil
+    ) async throws -> Reply {
+        let server = peer ?? scene.server
         let nag = nag ?? scene.nag
         let family = family ?? scene.home.id
         func post(_ path: String, _ more: JSONObject = [:]) async throws -> Reply {
             var body = more
             body["nag_id"] = .string(nag.description)
-            return try await scene.server.call("POST", "/api/v1/ai/\(path)", as: person, body: .object(body))
+            return try await server.call("POST", "/api/v1/ai/\(path)", as: person, body: .object(body))
         }
         func get(_ path: String) async throws -> Reply {
-            try await scene.server.call("GET", "/api/v1/ai/\(path)", as: person)
+            try await server.call("GET", "/api/v1/ai/\(path)", as: person)
         }
         switch self {
         case .summarizeExcuse: return try await post("summarize-excuse", ["text": "Zanzibar was busy, I forgot"])

@@ -85,6 +85,41 @@ struct AIVisibilityTests {
         }
     }
 
+    @Test(
+        "who may not nag the recipient any more cannot insist either: blocked, paused, over",
+        arguments: ["blocked", "relationship_suspended", "relationship_revoked"])
+    func insisting(_ reason: String) async throws {
+        try await TestServer.run { server in
+            let cast = try await Cast(server)
+            let (creator, child) = (cast.scene.home.participant, cast.scene.home.child)
+            switch reason {
+            case "blocked":
+                try await server.sql(
+                    """
+                    INSERT INTO blocks (id, actor_id, target_id, state, created_at, updated_at)
+                    VALUES (gen_random_uuid(), \(child.id), \(creator.id), 'active', \(server.clock.now()),
+                            \(server.clock.now()))
+                    """)
+            default:
+                try await server.sql(
+                    """
+                    UPDATE relationships SET status = \(reason == "relationship_revoked" ? "revoked" : "suspended")
+                    WHERE party_a IN (\(child.id), \(creator.id)) AND party_b IN (\(child.id), \(creator.id))
+                    """)
+            }
+            let reply = try await server.expectOnly(audit: ["ai.push_back.denied"]) {
+                try await AIRequest.pushBack.send(cast.scene, as: creator, about: cast.nag)
+            }
+            #expect(reply.status == 403)
+            #expect(try await server.audit(cast.scene.home.id).last?.details["reason"] == reason)
+            // Reading goes on, and guardians still may.
+            #expect(try await AIRequest.coaching.send(cast.scene, as: creator, about: cast.nag).status == 201)
+            let guardian = try await AIRequest.pushBack.send(
+                cast.scene, as: cast.scene.home.secondGuardian, about: cast.nag)
+            #expect(guardian.status == 201)
+        }
+    }
+
     @Test("the digest of a child or participant is about themself alone, in its counts and in its words")
     func digest() async throws {
         try await TestServer.run { server in

@@ -64,6 +64,8 @@ enum AIStatements {
                     AND x.category = 'time_conflict' AND x.at > \(now - .days(7)) AND x.at <= \(now)) AS time_conflicts,
                 h.category_total, h.category_completed, h.recent_total, h.recent_completed, h.overall_total, h.overall_completed,
                 b.push_backs, b.earlier_push_back, o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes,
+                \(RelationshipStatements.status(between: "u.id", and: "n.recipient_id", in: "n.family_id")) AS relationship,
+                \(BlockStatements.isBlocked(between: "u.id", and: "n.recipient_id")) AS is_blocked,
                 rp.prefs AS recipient_prefs, f.time_zone, k.quiet_hours_start AS child_quiet_start,
                 k.quiet_hours_end AS child_quiet_end
                 """

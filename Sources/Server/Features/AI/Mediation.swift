@@ -110,9 +110,15 @@ final class NagConsultation {
         guard let recipientID: UserID = try row["recipient_id"], let family: FamilyID = try row["family_id"] else {
             throw APIError(.notFound, "There is no such nag.")
         }
+        let role: FamilyRole = try row["role"]
         let part = NagPart(
-            of: caller.userID, try row["role"], creator: try row["creator_id"], recipient: recipientID)
-        denial = RoleMatrix.denial(of: act, by: part)
+            of: caller.userID, role, creator: try row["creator_id"], recipient: recipientID)
+        if let denial = RoleMatrix.denial(of: act, by: part) {
+            self.denial = denial
+        } else {
+            // Who may not nag somebody now may not insist on what they asked for before.
+            denial = act == .askForPushBack ? try Self.denialOfNag(row, from: role) : nil
+        }
         if denial == nil { try Asker.requireOpenGate(row) }
         asker = Asker(pseudonym: try row["pseudonym"], seq: try row["seq"])
         self.family = family
@@ -151,6 +157,12 @@ final class NagConsultation {
         snapshot = Snapshot(facts, now: caller.now, zone: zone)
     }
 
+    /// Why the caller may not nag the recipient now: a relationship that is paused or over, or a block.
+    private static func denialOfNag(_ row: Row, from role: FamilyRole) throws -> Denial? {
+        let standing = Standing(role: role, relationship: try row["relationship"])
+        return RoleMatrix.denialOfNag(from: standing, to: standing, isBlocked: try row["is_blocked"])
+    }
+
     /// Refuses the operation and puts that on the trail.
     func refuse<Answer>(_ operation: AIOperation, _ denial: Denial) -> Decision<Answer> {
         .refuse(
@@ -158,7 +170,7 @@ final class NagConsultation {
                 kind: "\(operation.auditKind).denied", basis: .rightsUnchanged(since: asker.seq),
                 actor: asker.pseudonym, subject: recipient, resource: snapshot.facts.nag.id.retyped(),
                 details: ["reason": denial.rawValue], stampedRows: 0),
-            APIError(.authorizationDenied, denial.message))
+            APIError(.authorizationDenied, denial))
     }
 
     /// The counts that the trail keeps of what an answer rests on.
