@@ -20,6 +20,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case caregiverChildrenOnly = "caregiver_children_only"
     case dailyCapReached = "daily_cap_reached"
     // Acts on one nag
+    case noteLimitReached = "note_limit_reached"
     case notVisible = "not_visible"
     case recipientOnly = "recipient_only"
     case creatorOnly = "creator_only"
@@ -53,6 +54,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .connectionOtherPartyOnly: "In this connection you can only nag the other person."
         case .caregiverChildrenOnly: "A caregiver can only nag the children of the other person's family."
         case .dailyCapReached: "You have reached today's number of nags for this family."
+        case .noteLimitReached: "You have added today's number of notes in this family."
         case .notVisible: "This nag is not visible to you."
         case .recipientOnly: "Only the recipient of this nag can do this."
         case .creatorOnly: "Only the creator of this nag can do this."

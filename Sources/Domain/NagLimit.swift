@@ -6,6 +6,14 @@ public enum NagLimit {
         sentToday >= policy.dailyCap ? .dailyCapReached : nil
     }
 
+    /// How many notes a person may add to nags on one of the family's local days.
+    public static let notesPerDay = 50
+
+    /// Why one more note is refused to somebody who already added that many on the family's local day.
+    public static func denialOfNote(addedToday: Int) -> Denial? {
+        addedToday >= notesPerDay ? .noteLimitReached : nil
+    }
+
     /// The latest due moment one snooze may set: the allowed minutes past the due time, or past now for a nag that
     /// is already overdue.
     public static func latestSnooze(dueAt: Timestamp, now: Timestamp, policy: FamilyPolicy) -> Timestamp {

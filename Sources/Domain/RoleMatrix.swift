@@ -83,13 +83,19 @@ public enum RoleMatrix {
         if !mayNag(from: creator.role, to: recipient.role) { return .childMayNotNag }
         if recipient.membership != .active { return .recipientNotAMember }
         for side in [creator.relationship, recipient.relationship] {
-            switch side {
-            case .active: continue
-            case .suspended: return .relationshipSuspended
-            case .revoked: return .relationshipRevoked
-            }
+            if let denial = denialOfContact(relationship: side, isBlocked: false) { return denial }
         }
         return isBlocked ? .blocked : nil
+    }
+
+    /// Why one member may put nothing new before another: no nag, no change of one, no words. `isBlocked` holds when
+    /// either has an active block on the other. What ends something (withdrawing, completing) is no contact.
+    public static func denialOfContact(relationship: RelationshipStatus, isBlocked: Bool) -> Denial? {
+        switch relationship {
+        case .active: isBlocked ? .blocked : nil
+        case .suspended: .relationshipSuspended
+        case .revoked: .relationshipRevoked
+        }
     }
 
     /// Why a member is refused an act on the family.

@@ -118,6 +118,11 @@ import Testing
         #expect(NagLimit.denialOfCreation(sentToday: 1, policy: try FamilyPolicy(dailyCap: 1)) == .dailyCapReached)
     }
 
+    @Test func theFiftyFirstNoteOfADayIsRefused() {
+        #expect(NagLimit.denialOfNote(addedToday: 49) == nil)
+        #expect(NagLimit.denialOfNote(addedToday: 50) == .noteLimitReached)
+    }
+
     static let snoozesCases: [(String, String, SnoozeAllowance?, Denial?)] = [
         ("11:00:00", "12:30:00", nil, nil), ("11:00:00", "12:30:01", nil, .snoozeTooLong),
         ("11:00:00", "12:00:00", nil, .snoozeNotLater), ("11:00:00", "11:59:00", nil, .snoozeNotLater),

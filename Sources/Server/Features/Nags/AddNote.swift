@@ -3,12 +3,26 @@ import Contract
 import Domain
 import Postgres
 import SQL
+import TimeZones
 
 extension Nags {
-    /// A few words on a nag, for everybody who sees it. They stand in the feed; the trail knows their length.
+    /// A few words on a nag, for everybody who sees it: at most `NagLimit.notesPerDay` a day, and none to somebody the
+    /// author may not nag. They stand in the feed; the log knows their length.
     func addNote(_ text: String, _ caller: Caller, to nag: NagID, as input: Provenance) async throws {
-        let _: NagResponse = try await decide(caller, on: nag, .addNote) { view, _ in
-            .perform(
+        let _: NagResponse = try await decide(caller, on: nag, .addNote) { view, queries in
+            if let denial = try await denialOfContact(
+                of: view, with: [view.nag.creatorID, view.nag.recipientID], queries)
+            {
+                return view.refuse(.addNote, denial, .policyForbidden)
+            }
+            let today = backend.zones.zone(view.timeZone).day(containing: caller.now)
+            let count = try await queries.query(
+                NagStatements.countNotes(by: view.userID, in: view.familyID, day: today)
+            ).one()
+            if let denial = NagLimit.denialOfNote(addedToday: try count["count"]) {
+                return view.refuse(.addNote, denial, .policyForbidden)
+            }
+            return .perform(
                 view.act(
                     "nag.note_added", details: ["text_length": "\(text.unicodeScalars.count)"],
                     rows: [

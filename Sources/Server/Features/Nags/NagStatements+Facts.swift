@@ -63,6 +63,24 @@ extension NagStatements {
         """
     }
 
+    /// How a member stands to others of the family: a row for each of them.
+    static func contacts(of user: UserID, with others: [UserID], in family: FamilyID) -> SQL {
+        """
+        SELECT \(RelationshipStatements.status(between: "\(user)", and: "o.id", in: "\(family)")) AS relationship,
+               \(BlockStatements.isBlocked(between: "\(user)", and: "o.id")) AS is_blocked
+        FROM unnest(\(SQLList(others))::uuid[]) o (id)
+        """
+    }
+
+    /// How many notes somebody added on the family's local day.
+    static func countNotes(by author: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
+        """
+        SELECT count(*) AS count FROM nag_events
+        WHERE family_id = \(family) AND actor_id = \(author) AND event_type = 'note_added'
+            AND at >= \(day.lowerBound) AND at < \(day.upperBound)
+        """
+    }
+
     // MARK: Parts
 
     /// Columns telling how the member `m` stands to a creator.

@@ -76,6 +76,19 @@ final class Nags {
             for: caller)
     }
 
+    /// Why a member may put nothing new before one of these people: a block, or a relationship that is no longer active.
+    func denialOfContact(
+        of view: NagView, with people: [UserID], _ queries: any Queries
+    ) async throws -> Denial? {
+        let others = people.filter { $0 != view.userID }
+        if others.isEmpty { return nil }
+        let rows = try await queries.query(
+            NagStatements.contacts(of: view.userID, with: others, in: view.familyID))
+        return try rows.map { row throws(PostgresError) in
+            RoleMatrix.denialOfContact(relationship: try row["relationship"], isBlocked: try row["is_blocked"])
+        }.compactMap(\.self).first
+    }
+
     /// The row of an act that appends an event of this member to the nag.
     /// - Parameter input: what the event is the root of; nil for one that is nobody's words.
     func event(

@@ -5,7 +5,7 @@ import Postgres
 import TimeZones
 
 extension Nags {
-    /// Creator and guardians edit; the recipient snoozes with `due_at` alone or promises a time with `committed_at`
+    /// Creator and guardians edit, unless they may not nag the recipient any more; the recipient snoozes with `due_at` alone or promises a time with `committed_at`
     /// alone.
     func update(_ caller: Caller, _ call: Call<NagPath, NagUpdate>) async throws -> NagResponse {
         var changes = call.body
@@ -15,6 +15,9 @@ extension Nags {
             guard view.nag.status == .open else { throw APIError(.conflict, .nagNotOpen) }
             if changes.isOnlyDueTime, RoleMatrix.denial(of: .edit, by: view.part) != nil, let dueAt = changes.dueAt {
                 return try await snooze(view, to: dueAt, at: call.now, queries)
+            }
+            if let denial = try await denialOfContact(of: view, with: [view.nag.recipientID], queries) {
+                return view.refuse(.edit, denial, .policyForbidden)
             }
             return try edit(view, changes, at: call.now)
         }
