@@ -44,7 +44,8 @@ struct RequestTests {
         fine(
             "SignupRequest", #"{"email":"a@b.org","password":"12345678"}"#,
             #"{"email":"a.b+c@b-c.example.org","password":"pässwörd","display_name":null,"date_of_birth":null,"x":1}"#,
-            #"{"email":"a@b.org","password":"12345678","display_name":"","date_of_birth":"2015-03-01T00:00:00.000Z"}"#)
+            #"{"email":"a@b.org","password":"12345678","display_name":" Zoë ","date_of_birth":"2015-03-01T00:00:00.000Z"}"#
+        )
         + lenient("SignupRequest", #"{"email":" A@B.ORG\n","password":"12345678"}"#)
         + wrong("SignupRequest", "", "[]", "null", "\"x\"", "3")
         + wrong("SignupRequest", "email", #"{"password":"12345678"}"#, #"{"email":null,"password":"12345678"}"#)
@@ -65,6 +66,9 @@ struct RequestTests {
         + wrongBeyondSchema(
             "SignupRequest", "date_of_birth",
             #"{"email":"a@b.org","password":"12345678","date_of_birth":"2015-02-29T00:00:00Z"}"#)
+        + wrong(
+            "SignupRequest", "display_name", #"{"email":"a@b.org","password":"12345678","display_name":""}"#,
+            #"{"email":"a@b.org","password":"12345678","display_name":"  "}"#)
         + fine("LoginRequest", #"{"email":"a@b.org","password":"x"}"#)
         + wrong("LoginRequest", "password", #"{"email":"a@b.org","password":""}"#)
         + fine("RefreshRequest", #"{"refresh_token":""}"#)
@@ -77,6 +81,7 @@ struct RequestTests {
             "ChildLoginRequest", "username", #"{"family_code":"abc123","username":"","pin":"0000"}"#,
             #"{"family_code":"abc123","username":" \t","pin":"0000"}"#,
             #"{"family_code":"abc123","username":"\#(String(repeating: "x", count: 65))","pin":"0000"}"#)
+        + wrong("ChildLoginRequest", "username", #"{"family_code":"abc123","username":"k\u0007t","pin":"0000"}"#)
         + wrong(
             "ChildLoginRequest", "pin", #"{"family_code":"abc123","username":"kit","pin":"000"}"#,
             #"{"family_code":"abc123","username":"kit","pin":"00000"}"#,
@@ -96,7 +101,8 @@ struct RequestTests {
         + wrong("FamilyUpdate", "time_zone", #"{"time_zone":2}"#)
         + fine("FamilyCreate", #"{"name":"H"}"#, #"{"name":"\#(String(repeating: "é", count: 255))"}"#)
         + wrong(
-            "FamilyCreate", "name", "{}", #"{"name":""}"#, #"{"name":"\#(String(repeating: "e\u{301}", count: 128))"}"#)
+            "FamilyCreate", "name", "{}", #"{"name":""}"#, #"{"name":" \t "}"#, #"{"name":"a\nb"}"#,
+            #"{"name":"a\u202eb"}"#, #"{"name":"\#(String(repeating: "e\u{301}", count: 128))"}"#)
         + fine("JoinRequest", #"{"invite_code":"AbC"}"#)
         + wrong("JoinRequest", "invite_code", "{}", #"{"invite_code":null}"#)
         + fine("CodeRenewal", #"{"code":"invite_code"}"#, #"{"code":"child_code"}"#)
@@ -111,7 +117,10 @@ struct RequestTests {
         + fine(
             "MemberCreateAndAdd", #"{"display_name":"K","role":"child"}"#,
             #"{"display_name":"K","role":"child","username":null,"pin":null}"#)
-        + wrong("MemberCreateAndAdd", "display_name", #"{"display_name":"","role":"child"}"#)
+        + wrong(
+            "MemberCreateAndAdd", "display_name", #"{"display_name":"","role":"child"}"#,
+            #"{"display_name":" \u00a0","role":"child"}"#, #"{"display_name":"K\u0000","role":"child"}"#)
+        + wrongBeyondSchema("MemberCreateAndAdd", "display_name", #"{"display_name":"\u200b","role":"child"}"#)
         + wrong("MemberCreateAndAdd", "username", #"{"display_name":"K","role":"child","username":""}"#)
         + wrong("MemberCreateAndAdd", "pin", #"{"display_name":"K","role":"child","pin":"12a4"}"#)
         + fine("ChildCredentialsSet", #"{"username":"kit","pin":"1234"}"#)

@@ -122,16 +122,6 @@ extension FieldReader {
         return patch
     }
 
-    /// Text without the white space around it, measured after that.
-    public func trimmedText(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> String {
-        try Self.checked(trimmed(try required(name)), name, length)
-    }
-
-    public func optionalTrimmedText(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> String? {
-        guard let text: String = try optional(name) else { return nil }
-        return try Self.checked(trimmed(text), name, length)
-    }
-
     public func secret(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> Secret {
         Secret(try text(name, length))
     }

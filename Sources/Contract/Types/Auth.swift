@@ -19,7 +19,7 @@ public struct SignupRequest: Hashable, WireObject {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         email = try fields.required("email")
         password = try fields.secret("password", 8...128)
-        displayName = try fields.optionalText("display_name", 0...255)
+        displayName = try fields.optionalName("display_name", 255)
         dateOfBirth = try fields.optional("date_of_birth")
     }
 
@@ -90,7 +90,7 @@ public struct ChildLoginRequest: Hashable, WireObject {
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         familyCode = try fields.text("family_code", 6...8)
-        username = try fields.trimmedText("username", 1...64)
+        username = try fields.name("username", 64)
         pin = try fields.required("pin")
     }
 

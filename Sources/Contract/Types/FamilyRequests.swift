@@ -13,7 +13,7 @@ public struct FamilyCreate: Hashable, WireObject {
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
-        name = try fields.text("name", 1...255)
+        name = try fields.name("name", 255)
         timeZone = try fields.optionalText("time_zone", 1...64)
     }
 
@@ -37,7 +37,7 @@ public struct FamilyUpdate: Hashable, WireObject {
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
-        name = try fields.optionalText("name", 1...255)
+        name = try fields.optionalName("name", 255)
         timeZone = try fields.optionalText("time_zone", 1...64)
     }
 
@@ -126,9 +126,9 @@ public struct MemberCreateAndAdd: Hashable, WireObject {
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
-        displayName = try fields.text("display_name", 1...255)
+        displayName = try fields.name("display_name", 255)
         role = try fields.required("role")
-        username = try fields.optionalTrimmedText("username", 1...64)
+        username = try fields.optionalName("username", 64)
         pin = try fields.optional("pin")
     }
 
@@ -153,7 +153,7 @@ public struct ChildCredentialsSet: Hashable, WireObject {
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
-        username = try fields.trimmedText("username", 1...64)
+        username = try fields.name("username", 64)
         pin = try fields.required("pin")
     }
 

@@ -19,7 +19,7 @@ extension Sessions {
         let isTooYoung = body.dateOfBirth?.date.isUnder13(on: today) ?? false
         let person = Person(
             id: backend.random.identifier(at: now), pseudonym: backend.random.identifier(at: now), email: email,
-            displayName: body.displayName.flatMap { $0.isEmpty ? nil : $0 },
+            displayName: body.displayName,
             status: isTooYoung ? .pendingGuardianConsent : .active, createdAt: now)
         let opening = opening(for: person, at: now)
         let act = Act(
