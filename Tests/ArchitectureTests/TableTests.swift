@@ -23,6 +23,7 @@ struct TableTests {
         "pin_attempts": Ownership(writers: ["Auth"]),
         "known_addresses": Ownership(writers: ["Auth"]),
         "idempotency_keys": Ownership(writers: ["Ledger"]),
+        "refusal_counts": Ownership(writers: ["Ledger"]),
         "families": Ownership(writers: ["Families"], readers: ["Access", "AI", "Audit", "Nags", "Trail"]),
         // The row is born with its family; nobody but the ledger moves it.
         "family_clock": Ownership(

@@ -127,7 +127,8 @@ struct ReportTests {
         try await TestServer.run { server in
             let family = try await server.family()
             let isMember = who == .participant || who == .child
-            try await server.expectOnly(audit: isMember ? ["report.read.denied", "report.read.denied"] : []) {
+            // The second refusal of the hour is counted.
+            try await server.expectOnly(audit: isMember ? ["report.read.denied"] : []) {
                 try await server.expect(.refusal(.authorizationDenied)) {
                     try await server.call(API.getWeeklyReport, FamilyQuery(familyID: family.id), as: who(family))
                 }

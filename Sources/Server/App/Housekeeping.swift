@@ -51,7 +51,7 @@ final class Housekeeping {
         let statements = [
             Once.forget(batch, at: now), AttemptStatements.forget(batch, at: now),
             PINAttemptStatements.forget(batch, at: now), KnownAddressStatements.forget(batch, at: now),
-            SessionStatements.forget(batch, at: now),
+            SessionStatements.forget(batch, at: now), RefusalCount.forget(batch, at: now),
         ]
         var deleted = 0
         for statement in statements {

@@ -52,6 +52,8 @@ indirect enum Decision<Answer> {
     case perform(Act, Answer)
     /// Refuse, and put the refusal on the trail.
     case refuse(Act, APIError)
+    /// Refuse without writing: the log has told of it, and this one is counted.
+    case refuseAgain(APIError)
     /// Answer without writing: nothing is to be done, or it was done before.
     case answer(Answer)
 
@@ -59,7 +61,7 @@ indirect enum Decision<Answer> {
     var personToldOf: Pseudonym? {
         switch self {
         case .perform(let act, _), .refuse(let act, _): act.personToldOf
-        case .answer: nil
+        case .refuseAgain, .answer: nil
         }
     }
 
@@ -68,7 +70,7 @@ indirect enum Decision<Answer> {
     func outcome() throws(APIError) -> Answer {
         switch self {
         case .perform(_, let answer), .answer(let answer): return answer
-        case .refuse(_, let refusal): throw refusal
+        case .refuse(_, let refusal), .refuseAgain(let refusal): throw refusal
         }
     }
 }

@@ -80,7 +80,7 @@ final class Ledger {
         _ context: CallContext, _ once: Once?, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer? {
-        let decision = try await decide(database)
+        let decision = try await counting(decide(database), in: family, context.now, database)
         guard let person = decision.personToldOf else { return try decision.outcome() }
         let seal = try await sealing.seal(for: person, database)
         let (write, canMerge) = statement(for: decision, in: family, context, once, seal)
@@ -147,6 +147,26 @@ final class Ledger {
         }
     }
 
+    /// A denial that the log has told of within the hour is counted, and told only at every power of ten.
+    private func counting<Answer>(
+        _ decision: Decision<Answer>, in family: FamilyID, _ now: Timestamp, _ queries: any Queries
+    ) async throws -> Decision<Answer> {
+        guard case .refuse(var act, let refusal) = decision, let counter = RefusalCount(act, in: family) else {
+            return decision
+        }
+        guard let count = try await counter.increment(at: now, queries) else {
+            // Of several at once only one is the first: the others lose the race, and are counted.
+            if case .rightsUnchanged(let seq) = act.basis { act.basis = .nothingChanged(since: seq) }
+            act.rows.append(counter.begin(at: now))
+            return .refuse(act, refusal)
+        }
+        guard RefusalCount.isTold(count) else { return .refuseAgain(refusal) }
+        act.details["count"] = "\(count)"
+        // Each number is given once, so the entry must not be decided again.
+        act.basis = .nothing
+        return .refuse(act, refusal)
+    }
+
     private func committed(_ seal: Sealing.Seal?) {
         tally.writes += 1
         if let seal { sealing.remember(seal.key) }
@@ -167,7 +187,7 @@ final class Ledger {
             if let last = try clock.first?["ts"] as Timestamp?, last >= context.now + Self.largestLead {
                 throw APIError(.rateLimited, "This family changes faster than it can be followed.", retryAfter: 60)
             }
-            let decision = try await decide(transaction)
+            let decision = try await counting(decide(transaction), in: family, context.now, transaction)
             var seal: Sealing.Seal?
             if let person = decision.personToldOf {
                 seal = try await sealing.seal(for: person, transaction)
@@ -177,7 +197,7 @@ final class Ledger {
             return Confined(value: (decision, seal))
         }
         let (decision, seal) = held.value
-        if case .answer = decision {} else { committed(seal) }
+        if decision.personToldOf != nil { committed(seal) }
         return try decision.outcome()
     }
 
@@ -213,7 +233,7 @@ final class Ledger {
             let write = statement(act, in: family, context, once: once, outcome: outcome, seal: seal)
             return (write, act.canMerge && once == nil)
         case .refuse(let act, _): return (statement(act, in: family, context, seal: seal), false)
-        case .answer: preconditionFailure("nothing to write")
+        case .refuseAgain, .answer: preconditionFailure("nothing to write")
         }
     }
 

@@ -47,6 +47,7 @@ struct AbductionTests {
             let victim = try await Self.victim(who, family, server)
             let before = try await server.rows("SELECT * FROM users WHERE id = \(victim)")
             for role in FamilyRole.allCases {
+                server.clock.advance(by: RefusalCount.window)
                 let error = try await server.expectOnly(audit: ["member.add.denied"]) {
                     try await expectRefusal(403) {
                         try await server.call(

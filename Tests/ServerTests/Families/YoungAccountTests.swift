@@ -58,6 +58,7 @@ struct YoungAccountTests {
             let born = try DateOfBirth(wireText: "2013-03-11T00:00:00Z")
             let kim = try await server.signUp("kim@example.org", born: born).user
             for role in FamilyRole.allCases {
+                server.clock.advance(by: RefusalCount.window)
                 let error = try await server.expectOnly(audit: ["member.add.denied"]) {
                     try await expectRefusal(403) {
                         try await server.call(

@@ -128,7 +128,7 @@ extension TestServer {
         let names: [String] = try await database.rows(
             """
             SELECT tablename::text AS name FROM pg_tables WHERE schemaname = 'public'
-                AND tablename NOT IN ('schema_migrations', 'sign_in_attempts', 'pin_attempts', 'sync_grants',
+                AND tablename NOT IN ('schema_migrations', 'sign_in_attempts', 'pin_attempts', 'refusal_counts', 'sync_grants',
                                       'audit_leaf', 'audit_node', 'audit_checkpoint', 'audit_key', 'audit_subject_key') ORDER BY 1
             """
         ) { try $0["name"] }

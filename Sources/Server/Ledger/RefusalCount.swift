@@ -1,0 +1,65 @@
+import Audit
+import Domain
+import Postgres
+import SQL
+
+/// How often one person was refused one thing within an hour.
+///
+/// The audit log tells the first time, always; after it the 10th, the 100th, the 1,000th and so on, each with the number
+/// as its `count`. What lies between is counted here and told by the next of them. So a person who asks again and again
+/// cannot fill their family's log.
+struct RefusalCount {
+    static let window = Timestamp.Span.hours(1)
+
+    /// SHA-256 of who was refused what: the family, the kind of the entry, the actor, the subject, the resource, and the
+    /// reason.
+    private let subject: [UInt8]
+
+    /// Nil for acts that are no denials: failed sign-ins have limits of their own.
+    init?(_ act: Act, in family: FamilyID) {
+        guard act.kind.hasSuffix(".denied") else { return nil }
+        let ids = [
+            family.description, act.actor.description, act.subject?.description ?? "", act.resource?.description ?? "",
+        ]
+        subject = sha256(Array((ids + [act.kind, ""]).joined(separator: "\n").utf8) + act.details.canonical)
+    }
+
+    /// Whether the log tells of the refusal with that number.
+    static func isTold(_ count: Int) -> Bool {
+        var power = 1
+        while power < count {
+            let (next, isTooLarge) = power.multipliedReportingOverflow(by: 10)
+            if isTooLarge { return false }
+            power = next
+        }
+        return power == count
+    }
+
+    /// Counts one more refusal.
+    /// - Returns: how many there were in the hour, or nil when this is the first and nothing was counted.
+    func increment(at now: Timestamp, _ queries: any Queries) async throws(PostgresError) -> Int? {
+        try await queries.query(
+            """
+            UPDATE refusal_counts SET count = least(count, 1000000000) + 1
+            WHERE subject = \(subject) AND window_started > \(now - Self.window) RETURNING count
+            """
+        ).first?["count"]
+    }
+
+    /// The row of an act that begins to count.
+    func begin(at now: Timestamp) -> SQL {
+        """
+        INSERT INTO refusal_counts (subject, window_started, count) SELECT \(subject), \(now), 1 FROM tick
+        ON CONFLICT (subject) DO UPDATE SET window_started = excluded.window_started, count = 1
+        """
+    }
+
+    /// Deletes at most `count` counts whose hour is over.
+    static func forget(_ count: Int, at now: Timestamp) -> SQL {
+        """
+        DELETE FROM refusal_counts WHERE subject IN (
+            SELECT subject FROM refusal_counts WHERE window_started < \(now - window)
+            ORDER BY window_started LIMIT \(count) FOR UPDATE SKIP LOCKED)
+        """
+    }
+}

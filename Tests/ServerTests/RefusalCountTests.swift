@@ -1,0 +1,72 @@
+import Contract
+import Domain
+import SQL
+import Testing
+
+@testable import Server
+
+@Suite("Refusals that repeat")
+struct RefusalCountTests {
+    private static func read(_ server: TestServer, _ family: Household, as person: Person) async throws -> Int {
+        try await server.call("GET", "/api/v1/reports/family/weekly?family_id=\(family.id)", as: person).status
+    }
+
+    @Test("300 refused reads are three entries, of which the later say how many they were")
+    func bounded() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            for _ in 0..<300 { #expect(try await Self.read(server, family, as: family.child) == 403) }
+            let entries = try await server.audit(family.id)
+            #expect(entries.map(\.kind) == Array(repeating: "report.read.denied", count: 3))
+            #expect(entries.map { $0.details["count"] } == [nil, "10", "100"])
+            #expect(
+                entries.allSatisfy { $0.actor == family.child.pseudonym && $0.details["reason"] == "guardian_only" })
+            #expect(try await server.rows("SELECT count FROM refusal_counts") == [["count": 300]])
+        }
+    }
+
+    @Test("at once, one of them is the first")
+    func together() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let statuses = try await ServerTests.together(30) { _ in
+                try await Self.read(server, family, as: family.child)
+            }
+            #expect(statuses.allSatisfy { $0 == 403 })
+            #expect(try await server.audit(family.id).map { $0.details["count"] } == [nil, "10"])
+        }
+    }
+
+    @Test("another person, another thing, another reason, another hour: told again")
+    func others() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            for person in [family.child, family.participant] {
+                try await server.expectOnly(audit: ["report.read.denied"]) {
+                    for _ in 0..<3 { _ = try await Self.read(server, family, as: person) }
+                }
+            }
+            try await server.expectOnly(audit: ["audit.read.denied"]) {
+                try await server.call("GET", "/api/v1/audit/events?family_id=\(family.id)", as: family.child)
+            }
+            server.clock.advance(by: RefusalCount.window)
+            try await server.expectOnly(audit: ["report.read.denied"]) {
+                for _ in 0..<3 { _ = try await Self.read(server, family, as: family.child) }
+            }
+        }
+    }
+
+    @Test("counts whose hour is over are deleted; powers of ten are told")
+    func forgotten() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            _ = try await Self.read(server, family, as: family.child)
+            server.clock.advance(by: RefusalCount.window + .seconds(1))
+            let now = server.clock.now()
+            let deleted = try await server.database.run { database in try await Housekeeping.sweep(database, at: now) }
+            #expect(deleted == 1)
+            let told = (1...100_000).filter(RefusalCount.isTold)
+            #expect(told == [1, 10, 100, 1_000, 10_000, 100_000])
+        }
+    }
+}
