@@ -19,6 +19,8 @@ import Domain
 
     /// Bytes that the result takes in memory: of the whole, where these are the rows of one of several merged statements.
     public var memoryBytes: Int { unsafe PQresultMemorySize(result) }
+    /// What these rows have of it, if all rows are alike.
+    public var memoryShare: Int { whole.map { memoryBytes / max(1, $0.count) * count } ?? memoryBytes }
 
     init(adopting result: OpaquePointer) {
         unsafe self.result = unsafe result

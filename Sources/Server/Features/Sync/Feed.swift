@@ -40,7 +40,7 @@ final class Feed {
         let rows =
             try await request.start.isBeginning
             ? backend.database.query(statement) : backend.database.read(statement)
-        memory = backend.answerMemory.reserve(rows.memoryBytes, for: caller.context.remote)
+        memory = backend.answerMemory.reserve(rows.memoryShare, for: caller.context.remote)
         guard memory != nil else {
             throw APIError(.unavailable, "The server has no room for this answer now.", retryAfter: 1)
         }
