@@ -14,8 +14,8 @@ struct TableTests {
             writers: ["Auth"],
             // Everybody shows or names people: by id, display name or pseudonym.
             readers: [
-                "Access", "Admins", "AI", "Audit", "Consents", "Families", "Ingestion", "Ledger", "Nags", "Preferences",
-                "Safety", "Sync", "Trail",
+                "Access", "Admins", "AI", "Audit", "Consents", "Families", "Ingestion", "Ledger", "Metrics", "Nags",
+                "Preferences", "Safety", "Sync", "Trail",
             ]),
         "sessions": Ownership(writers: ["Auth"], readers: ["Access"]),
         "refresh_tokens": Ownership(writers: ["Auth"]),
@@ -24,7 +24,7 @@ struct TableTests {
         "known_addresses": Ownership(writers: ["Auth"]),
         "idempotency_keys": Ownership(writers: ["Ledger"]),
         "refusal_counts": Ownership(writers: ["Ledger"]),
-        "families": Ownership(writers: ["Families"], readers: ["Access", "AI", "Audit", "Nags", "Trail"]),
+        "families": Ownership(writers: ["Families"], readers: ["Access", "AI", "Audit", "Metrics", "Nags", "Trail"]),
         // The row is born with its family; nobody but the ledger moves it.
         "family_clock": Ownership(
             writers: ["Ledger", "Families"],
@@ -43,7 +43,7 @@ struct TableTests {
         "policies": Ownership(writers: ["Families"], readers: ["AI", "Gamification", "Nags", "Trail"]),
         "policy_approvals": Ownership(writers: ["Families"]),
         "sync_grants": Ownership(writers: ["Sync"]),
-        "nags": Ownership(writers: ["Nags"], readers: ["AI", "Gamification", "Reports", "Sync", "Trail"]),
+        "nags": Ownership(writers: ["Nags"], readers: ["AI", "Gamification", "Metrics", "Reports", "Sync", "Trail"]),
         "nag_events": Ownership(writers: ["Nags"], readers: ["AI", "Sync"]),
         "excuses": Ownership(writers: ["Nags"], readers: ["AI", "Reports"]),
         "inputs": Ownership(writers: ["Ingestion"]),

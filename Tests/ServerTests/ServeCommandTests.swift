@@ -107,7 +107,7 @@ struct ServeCommandTests {
             let line = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             second.waitUntilExit()
             #expect(second.terminationStatus == 73)
-            #expect(line == "nagz: port \(port) is taken: pass another to --metrics, or --metrics off\n")
+            #expect(line.hasSuffix("nagz: port \(port) is taken: pass another to --metrics, or --metrics off\n"))
         }
         try await withServe("--metrics", "off") { serve in
             #expect(Self.read(serve.output, from: serve.greeting, until: /metrics.*\n/).contains("metrics are off\n"))

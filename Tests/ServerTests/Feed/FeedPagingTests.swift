@@ -141,7 +141,7 @@ struct FeedPagingTests {
                 }
                 server.clock.advance(by: .seconds(1))
             }
-            var (legacy, exact) = (LegacySyncer(home.child, home.id), CursorSyncer(home.guardian, home.id))
+            var (legacy, exact) = (LegacySyncer(home.secondGuardian, home.id), CursorSyncer(home.guardian, home.id))
             var (page, last) = (try await legacy.poll(server), Timestamp.epoch)
             while page.hasMore {
                 #expect(page.nags.count < 500 && page.serverTime.seconds > last.seconds)
