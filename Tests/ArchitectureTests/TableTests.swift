@@ -67,6 +67,7 @@ struct TableTests {
         "audit_node": Ownership(writers: ["Trail"]),
         "audit_checkpoint": Ownership(writers: ["Trail"], readers: ["Audit"]),
         "audit_key": Ownership(writers: ["Trail"]),
+        "audit_pass": Ownership(writers: ["Trail"]),
         "audit_prune": Ownership(writers: ["Trail"], readers: ["Audit"]),
         "audit_subject_key": Ownership(writers: ["Trail"], readers: ["Audit"]),
         "admins": Ownership(writers: ["Admins"], readers: ["Access", "Audit", "Auth", "Trail"]),

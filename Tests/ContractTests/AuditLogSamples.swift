@@ -27,7 +27,10 @@ extension Sample {
             AuditStatus(
                 reader: "guardian", familyID: id(2), state: "broken", fault: "f", origin: "o", size: 3, root: digest(1),
                 checkpointAt: moment, checkpoint: "c", exposureMilliseconds: 5,
-                keys: [AuditKey(verifier: "v", handover: "h")])),
+                keys: [AuditKey(verifier: "v", handover: "h")],
+                check: AuditCheckStatus(
+                    state: "unexplained", startedAt: moment, families: 1, entries: 2, findings: 3,
+                    lastFinishedAt: moment, lastFamilies: 4, lastEntries: 5, lastFindings: 6, firstFinding: "g"))),
         Sample(
             API.listAuditFamilies, AuditFamiliesQuery(q: "a", cursor: "c"), NoBody(),
             AuditFamilies(

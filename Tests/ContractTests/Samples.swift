@@ -361,6 +361,8 @@ extension Sample {
                     sparklineHistory: [1.5, 3])
             ])),
         Sample(API.checkLiveness, NoParameters(), NoBody(), StatusAnswer(status: "ok")),
-        Sample(API.checkReadiness, NoParameters(), NoBody(), ReadinessAnswer(status: "ok", auditLog: "late")),
+        Sample(
+            API.checkReadiness, NoParameters(), NoBody(),
+            ReadinessAnswer(status: "ok", auditLog: "late", auditState: "explained")),
     ]
 }

@@ -5,7 +5,7 @@ public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
     /// What was looked at.
     public enum Subject: String, Sendable {
         case entry, clock, membership, relationship, consent, nag, points, totals, badge, policy, account
-        case administrator, schema
+        case administrator, schema, log
     }
 
     public enum Problem: String, Sendable {

@@ -21,10 +21,13 @@ public struct AuditStatus: Hashable, WireObject {
     /// How long the oldest entry without a checkpoint has been waiting, in milliseconds.
     public var exposureMilliseconds: Int
     public var keys: [AuditKey]
+    /// How the background check stands; null where this server does not check.
+    public var check: AuditCheckStatus?
 
     public init(
         reader: String, familyID: FamilyID?, state: String, fault: String?, origin: String?, size: Int?,
-        root: HexDigest?, checkpointAt: Timestamp?, checkpoint: String?, exposureMilliseconds: Int, keys: [AuditKey]
+        root: HexDigest?, checkpointAt: Timestamp?, checkpoint: String?, exposureMilliseconds: Int, keys: [AuditKey],
+        check: AuditCheckStatus?
     ) {
         self.reader = reader
         self.familyID = familyID
@@ -37,6 +40,7 @@ public struct AuditStatus: Hashable, WireObject {
         self.checkpoint = checkpoint
         self.exposureMilliseconds = exposureMilliseconds
         self.keys = keys
+        self.check = check
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -51,6 +55,7 @@ public struct AuditStatus: Hashable, WireObject {
         checkpoint = try fields.optional("checkpoint")
         exposureMilliseconds = try fields.required("exposure_ms")
         keys = try fields.required("keys")
+        check = try fields.optional("check")
     }
 
     public func write(to json: inout JSONWriter) {
@@ -66,6 +71,70 @@ public struct AuditStatus: Hashable, WireObject {
             json.field("checkpoint", checkpoint)
             json.field("exposure_ms", exposureMilliseconds)
             json.field("keys", keys)
+            json.field("check", check)
+        }
+    }
+}
+
+/// How the check of the whole log, and of the state against it, stands: it runs in the background, again and again.
+public struct AuditCheckStatus: Hashable, WireObject {
+    /// `explained`, `unexplained`, `incomplete` or `running`.
+    public var state: String
+    /// When the pass under way began; null between passes.
+    public var startedAt: Timestamp?
+    /// How many families and entries it has been through.
+    public var families: Int
+    public var entries: Int
+    public var findings: Int
+    /// When the last full pass ended, and what it came to; null before the first.
+    public var lastFinishedAt: Timestamp?
+    public var lastFamilies: Int
+    public var lastEntries: Int
+    public var lastFindings: Int
+    /// The first finding, for administrators: it may be of any family.
+    public var firstFinding: String?
+
+    public init(
+        state: String, startedAt: Timestamp?, families: Int, entries: Int, findings: Int, lastFinishedAt: Timestamp?,
+        lastFamilies: Int, lastEntries: Int, lastFindings: Int, firstFinding: String?
+    ) {
+        self.state = state
+        self.startedAt = startedAt
+        self.families = families
+        self.entries = entries
+        self.findings = findings
+        self.lastFinishedAt = lastFinishedAt
+        self.lastFamilies = lastFamilies
+        self.lastEntries = lastEntries
+        self.lastFindings = lastFindings
+        self.firstFinding = firstFinding
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        state = try fields.required("state")
+        startedAt = try fields.optional("started_at")
+        families = try fields.required("families")
+        entries = try fields.required("entries")
+        findings = try fields.required("findings")
+        lastFinishedAt = try fields.optional("last_finished_at")
+        lastFamilies = try fields.required("last_families")
+        lastEntries = try fields.required("last_entries")
+        lastFindings = try fields.required("last_findings")
+        firstFinding = try fields.optional("first_finding")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("state", state)
+            json.field("started_at", startedAt)
+            json.field("families", families)
+            json.field("entries", entries)
+            json.field("findings", findings)
+            json.field("last_finished_at", lastFinishedAt)
+            json.field("last_families", lastFamilies)
+            json.field("last_entries", lastEntries)
+            json.field("last_findings", lastFindings)
+            json.field("first_finding", firstFinding)
         }
     }
 }

@@ -5,21 +5,27 @@ public struct ReadinessAnswer: Hashable, WireObject {
     public var status: String
     /// `current`, `late`, `broken` or `off`: anything but `current` wants somebody to look.
     public var auditLog: String
+    /// `explained`, `unexplained`, `incomplete`, `running` or `off`: what the last full check of the log and of the state
+    /// against it came to.
+    public var auditState: String
 
-    public init(status: String, auditLog: String) {
+    public init(status: String, auditLog: String, auditState: String) {
         self.status = status
         self.auditLog = auditLog
+        self.auditState = auditState
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         status = try fields.required("status")
         auditLog = try fields.required("audit_log")
+        auditState = try fields.required("audit_state")
     }
 
     public func write(to json: inout JSONWriter) {
         json.object { json in
             json.field("status", status)
             json.field("audit_log", auditLog)
+            json.field("audit_state", auditState)
         }
     }
 }

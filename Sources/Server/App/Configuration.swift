@@ -22,6 +22,9 @@ public struct Configuration: Sendable {
     public var sequencesTrail = true
     /// Where the newest checkpoint of the log is remembered over restarts; nil forgets it with the process.
     public var checkpointFile: CheckpointFile?
+    /// Whether this server takes its turn at checking the log, and the state against it, in the background.
+    public var checksTrail = true
+    var checkPace = BackgroundCheck.Pace()
     public var enforcesRateLimits = true
     /// How many days after its deletion an account is purged: 1 to 30.
     public var purgeDays = AccountPurge.standardDays

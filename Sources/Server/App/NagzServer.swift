@@ -14,6 +14,8 @@ public final class NagzServer: Sendable {
     private let metrics: HTTPServer
     private let residents: [Confined<Residents>]
     private let sequencing: Confined<(Sequencer, Database)>?
+    /// On a loop of its own, so that what it computes delays no request.
+    private let checking: (loop: EventLoop, check: Confined<(BackgroundCheck, Database)>)?
     private let telemetry: Telemetry
     private let hashingPool: BlockingPool
     private let filePool: BlockingPool
@@ -88,6 +90,23 @@ public final class NagzServer: Sendable {
         } else {
             sequencing = nil
         }
+        if configuration.checksTrail, let keys = configuration.trailKeys {
+            let loop = try EventLoop(name: "nagz-check")
+            try loop.start()
+            let slow = try ConnectionOptions(
+                url: configuration.databaseURL,
+                settings: Configuration.sessionSettings + [(name: "statement_timeout", value: "60000")])
+            let check = try await Self.compose(on: loop) { poller in
+                let database = Database(slow, limits: .ofSequencer, poller: poller)
+                let check = BackgroundCheck(
+                    database: database, keys: keys, clock: clock, random: random, status: trailHead.pass, log: log,
+                    pace: configuration.checkPace)
+                return Confined(value: (check, database))
+            }
+            checking = (loop, check)
+        } else {
+            checking = nil
+        }
         self.telemetry = telemetry
         self.hashingPool = hashingPool
         self.filePool = filePool
@@ -120,6 +139,7 @@ public final class NagzServer: Sendable {
     public func listen(host: String, port: UInt16) async throws(SystemError) -> UInt16 {
         let port = try await http.listen(on: host, port: port)
         if let sequencing, let loop = loops.first { await Self.start(sequencing, on: loop) }
+        if let checking { await Self.start(checking.check, on: checking.loop) }
         return port
     }
 
@@ -134,6 +154,10 @@ public final class NagzServer: Sendable {
         telemetry.beginDraining()
         await http.drain(within: time)
         await metrics.drain(within: .zero)
+        if let checking {
+            await Self.stop(checking.check, on: checking.loop)
+            checking.loop.stop()
+        }
         if let sequencing, let loop = loops.first { await Self.stop(sequencing, on: loop) }
         for (loop, resident) in zip(loops, residents) { await Self.close(resident, on: loop) }
         for loop in loops { loop.stop() }
@@ -150,6 +174,16 @@ public final class NagzServer: Sendable {
     private static func stop(_ sequencing: Confined<(Sequencer, Database)>, on loop: isolated EventLoop) {
         sequencing.value.0.stop()
         sequencing.value.1.close()
+    }
+
+    private static func start(_ checking: Confined<(BackgroundCheck, Database)>, on loop: isolated EventLoop) {
+        checking.value.1.open()
+        checking.value.0.start()
+    }
+
+    private static func stop(_ checking: Confined<(BackgroundCheck, Database)>, on loop: isolated EventLoop) {
+        checking.value.0.stop()
+        checking.value.1.close()
     }
 
     private static func close(_ resident: Confined<Residents>, on loop: isolated EventLoop) {

@@ -39,6 +39,8 @@ public final class TrailHead: Sendable {
 
     private let standing = Locked(Standing())
     let isOn: Bool
+    /// How the background check of the log stands.
+    let pass = PassStatus()
 
     /// - Parameter isOn: whether this server has the keys to keep a log.
     init(isOn: Bool) { self.isOn = isOn }

@@ -27,6 +27,7 @@ extension TestServer {
                 configuration.databaseConnections = 3
                 configuration.passwordCost = .testing
                 configuration.trailKeys = Self.trailKeys
+                configuration.checksTrail = false
                 configuration.enforcesRateLimits = false
                 configuration.logLevel = .error
                 configuration.logDescriptor = log.descriptor

@@ -51,6 +51,7 @@ final class TestServer: Sendable {
             configuration.databaseConnections = 4
             configuration.passwordCost = .testing
             configuration.trailKeys = trailKeys
+            configuration.checksTrail = false
             configuration.enforcesRateLimits = false
             configuration.logLevel = .warning
             configuration.logDescriptor = log.descriptor

@@ -28,7 +28,9 @@ final class AuditLog {
             state: head.alarm(at: call.now).rawValue, fault: standing.fault, origin: newest?.checkpoint.origin,
             size: newest.map { Int($0.checkpoint.size) }, root: newest.flatMap { HexDigest(bytes: $0.checkpoint.root) },
             checkpointAt: newest?.checkpoint.time, checkpoint: newest?.note, exposureMilliseconds: Int(exposure),
-            keys: try await keys())
+            keys: try await keys(),
+            // What an administrator may see: a finding may be of any family.
+            check: head.pass.now.map { AuditCheckStatus($0, withFinding: who.isAdmin) })
     }
 
     /// - Throws: 404 before the first.
@@ -67,5 +69,16 @@ final class AuditLog {
             let path = try await reader.consistency(from: old, to: new)
         else { throw APIError(.validationFailed, "new must not be more than the log's size.", field: "new") }
         return ConsistencyProof(old: Int(old), new: Int(new), path: path.compactMap { HexDigest(bytes: $0) })
+    }
+}
+
+extension AuditCheckStatus {
+    fileprivate init(_ status: PassStatus.Status, withFinding: Bool) {
+        self.init(
+            state: status.verdict.rawValue, startedAt: status.startedAt, families: Int(status.families),
+            entries: Int(status.entries), findings: Int(status.findings), lastFinishedAt: status.finishedAt,
+            lastFamilies: Int(status.lastFamilies), lastEntries: Int(status.lastEntries),
+            lastFindings: Int(status.lastFindings),
+            firstFinding: withFinding ? status.firstFinding ?? status.lastFinding : nil)
     }
 }

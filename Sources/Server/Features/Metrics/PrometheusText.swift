@@ -59,9 +59,26 @@ struct PrometheusText {
         begin("nagz_audit_exposure_seconds", "gauge", "How long the oldest entry waits for a checkpoint.")
         let exposure = standing.exposedSince.map { max(0, (now - $0).microseconds) } ?? 0
         line("nagz_audit_exposure_seconds", "", "\(Double(exposure) / 1e6)")
+        check(head.pass, now)
         guard let checkpoint = standing.checkpoint else { return }
         begin("nagz_audit_checkpoint_age_seconds", "gauge", "Since the newest checkpoint was signed.")
         line("nagz_audit_checkpoint_age_seconds", "", "\(Double(max(0, (now - checkpoint.time).microseconds)) / 1e6)")
+    }
+
+    /// The check of the whole log in the background: of the pass under way, and of the last full one.
+    private mutating func check(_ pass: PassStatus, _ now: Timestamp) {
+        guard let status = pass.now else { return }
+        single(
+            "nagz_audit_check_alarm", "gauge", "Whether the log does not hold or does not explain the state.",
+            status.verdict == .unexplained ? 1 : 0)
+        single(
+            "nagz_audit_check_findings", "gauge", "What the log does not explain.",
+            Int(max(status.findings, status.lastFindings)))
+        single(
+            "nagz_audit_check_families", "gauge", "Families that the pass under way has checked.", Int(status.families))
+        guard let finished = status.finishedAt else { return }
+        begin("nagz_audit_check_age_seconds", "gauge", "Since the last full pass ended.")
+        line("nagz_audit_check_age_seconds", "", "\(Double(max(0, (now - finished).microseconds)) / 1e6)")
     }
 
     private static func labels(_ series: RequestCounters.Series) -> String {

@@ -33,7 +33,10 @@ final class Readiness {
             throw APIError(.unavailable, "The database's clock differs by \(seconds) seconds.", retryAfter: 30)
         }
         // Taking the server out of service would not bring the log up to date: it is told, and it is no reason.
-        return ReadinessAnswer(status: "ok", auditLog: backend.trailHead.alarm(at: backend.clock.now()).rawValue)
+        let head = backend.trailHead
+        return ReadinessAnswer(
+            status: "ok", auditLog: head.alarm(at: backend.clock.now()).rawValue, auditState: head.pass.verdict.rawValue
+        )
     }
 
     /// What time the database has; nil when it does not say so within our patience.

@@ -15,6 +15,10 @@ struct ChainWalk {
     private var firstUnplaced: Int64?
     /// The first number of each person's entries without a body, or with one that cannot be read.
     private var bodiless: [Pseudonym: (number: Int64, code: String)] = [:]
+    /// Whether an entry with a sealed body was met: from then on all are sealed.
+    private var isSealed = false
+    /// The beginnings of all commitments: two entries never have the same, since each has a salt of its own.
+    private var commitments: Set<UInt64> = []
     /// People whose accounts are not there, and the entry that opened them.
     private var withoutAccount: [Pseudonym: Int64] = [:]
 
@@ -30,9 +34,11 @@ struct ChainWalk {
     var last: Int64 { chain.lastNumber == 0 ? .min : chain.lastNumber }
 
     /// Takes the next entry.
-    /// - Parameter leaf: what the log has for it.
+    /// - Parameters:
+    ///   - leaf: what the log has for it.
+    ///   - isSealed: whether its body is sealed; nil where it has none.
     /// - Returns: what it says; nil where that is erased or cannot be read.
-    mutating func take(_ prepared: PreparedEntry, leaf: [UInt8]?) -> AuditBody? {
+    mutating func take(_ prepared: PreparedEntry, leaf: [UInt8]?, isSealed: Bool?) -> AuditBody? {
         let entry = prepared.entry
         do throws(ChainVerifier.Fault) {
             try chain.check(prepared)
@@ -47,6 +53,11 @@ struct ChainWalk {
         } else {
             firstUnplaced = firstUnplaced ?? entry.number
         }
+        // Only whoever has the master key can seal, and nobody can use a body twice without its commitment.
+        if isSealed == false, self.isSealed { damaged("unsealed_body", entry.number) }
+        self.isSealed = self.isSealed || isSealed == true
+        let beginning = entry.act.commitment.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        if !commitments.insert(beginning).inserted { damaged("copied_body", entry.number) }
         let person = entry.act.subject ?? entry.act.actor
         var body: AuditBody?
         switch prepared.payload {

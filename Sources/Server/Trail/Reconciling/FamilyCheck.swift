@@ -64,7 +64,10 @@ struct FamilyCheck {
             let entry = Audit.AuditEntry(
                 family: try row["family_id"], number: try row["n"], at: try row["at"], act: act,
                 previous: try row["prev"], hash: try row["hash"])
-            let body = walk.take(PreparedEntry(entry, payload, position: nil), leaf: try row["leaf"])
+            let key: Pseudonym? = try row["key_id"]
+            let isSealed = try (row["body"] as [UInt8]?).map { _ in key != nil }
+            let body = walk.take(
+                PreparedEntry(entry, payload, position: nil), leaf: try row["leaf"], isSealed: isSealed)
             if let person = act.subject, StateEffect(kind: act.kind)?.opensAccount == true {
                 opened.append((person, body?["user"], entry.number))
             }

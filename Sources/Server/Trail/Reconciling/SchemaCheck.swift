@@ -61,6 +61,11 @@ struct SchemaCheck {
         UNION ALL
         SELECT 'event trigger ' || evtname FROM pg_event_trigger
         UNION ALL
+        SELECT 'instead of ' || r.name || ': ' || c.relnamespace::regnamespace::text || '.' || c.relname
+        FROM pg_class c JOIN relation r ON r.name = c.relname::text
+        WHERE c.relnamespace <> 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+            AND c.relpersistence <> 't'
+        UNION ALL
         SELECT 'constraint ' || r.name || ' ' || k.conname || ' ' || pg_get_constraintdef(k.oid)
         FROM pg_constraint k JOIN guarded r ON r.oid = k.conrelid WHERE k.contype IN ('c', 'p', 'u', 'f')
             AND k.conname NOT LIKE 'audit\\_master\\_%\\_is\\_retired'

@@ -30,6 +30,8 @@ enum SchemaFacts {
         constraint audit_prune audit_prune_pkey PRIMARY KEY (family_id, cut)
         constraint audit_subject_key audit_subject_key_master_check CHECK ((length(master) = 4))
         constraint audit_subject_key audit_subject_key_pkey PRIMARY KEY (id)
+        constraint audit_pass audit_pass_is_only_check CHECK (is_only)
+        constraint audit_pass audit_pass_pkey PRIMARY KEY (is_only)
         constraint family_clock family_clock_pkey PRIMARY KEY (family_id)
         function audit_goes_only_when_pruned plpgsql fd59d3553c6240e8
         function audit_is_append_only plpgsql 3b3151797e16dee0
@@ -45,6 +47,7 @@ enum SchemaFacts {
         grant audit_key INSERT SELECT to nagz_server
         grant audit_leaf INSERT SELECT to nagz_server
         grant audit_node INSERT SELECT to nagz_server
+        grant audit_pass SELECT UPDATE to nagz_server
         grant audit_payload INSERT SELECT to nagz_server
         grant audit_prune SELECT to nagz_server
         grant audit_subject_key INSERT SELECT to nagz_server

@@ -267,6 +267,24 @@ struct Tampering: Sendable, CustomTestStringConvertible {
             "UPDATE audit_leaf SET hash = sha256('x') WHERE position = 3"),
         Tampering(
             "a body erased without its record", .entry, .broken, disarm, "DELETE FROM audit_payload WHERE n = 2"),
+        Tampering(
+            "an act that nobody did, with hashes that fit", .entry, .broken,
+            """
+            WITH tick AS (
+                UPDATE family_clock c SET seq = seq + 1, ts = ts + interval '1 second', prev_head = head,
+                    head = sha256('\\x01'::bytea || c.head || uuid_send(c.family_id) || int8send(c.seq + 1)
+                        || timestamptz_send(ts + interval '1 second') || '\\x00000001'::bytea || 'x'::bytea
+                        || '\\x00000010'::bytea || uuid_send(family_id) || '\\xffffffff'::bytea || '\\xffffffff'::bytea
+                        || '\\x00000010'::bytea || uuid_send(family_id) || '\\x00000010'::bytea || uuid_send(family_id)
+                        || '\\x00000020'::bytea || sha256('\\x02'::bytea || sha256('salt')))
+                WHERE family_id IN (SELECT id FROM families) RETURNING *
+            ), entry AS (
+                INSERT INTO audit_entry (family_id, n, at, kind, actor, trace, request, commit, prev, hash)
+                SELECT family_id, seq, ts, 'x', family_id, family_id, family_id, sha256('\\x02'::bytea || sha256('salt')),
+                       prev_head, head FROM tick
+            )
+            INSERT INTO audit_payload (family_id, n, salt, body) SELECT family_id, seq, sha256('salt'), '' FROM tick
+            """),
         // Its guards
         Tampering(
             "a trigger's function replaced", .schema, .noEntry,
@@ -283,6 +301,9 @@ struct Tampering: Sendable, CustomTestStringConvertible {
         Tampering(
             "a rule added", .schema, .noEntry, "CREATE RULE quiet AS ON INSERT TO audit_payload DO INSTEAD NOTHING"),
         Tampering("a policy dropped", .schema, .noRow, "DROP POLICY has_clock ON audit_entry"),
+        Tampering(
+            "a table in front of another", .schema, .noEntry, "CREATE SCHEMA nagz_server",
+            "CREATE TABLE nagz_server.consents (LIKE public.consents)"),
         Tampering("row security off", .schema, .noRow, "ALTER TABLE audit_entry DISABLE ROW LEVEL SECURITY"),
         Tampering(
             "a constraint dropped", .schema, .noRow, "ALTER TABLE audit_leaf DROP CONSTRAINT audit_leaf_family_id_n_key"

@@ -1,0 +1,196 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import Reactor
+import SQL
+
+/// Checks the whole audit log again and again, slowly: every chain and body, the tree, and the state against what the log
+/// tells (`FamilyCheck`, `TreeCheck`, `AccountCheck`, `SchemaCheck`).
+///
+/// Every server runs one, on a loop and a database session of its own; whoever holds the row of `audit_pass` works, the others
+/// read how it stands. After each page it rests many times as long as the page took. If the process dies, another goes on
+/// behind the last family that was written down.
+final class BackgroundCheck {
+    /// How fast it goes.
+    struct Pace: Sendable {
+        /// It rests so many times as long as it has worked.
+        var rest = 30.0
+        var shortestRest = Duration.milliseconds(20)
+        var longestRest = Duration.seconds(5)
+        /// From the end of a pass to the begin of the next.
+        var betweenPasses = Timestamp.Span.minutes(10)
+        /// How often whoever does not work looks.
+        var look = Duration.seconds(10)
+        /// How often progress is written down: well below the time for which the row is held.
+        var save = Duration.seconds(5)
+    }
+
+    /// The server stops, or another instance has taken over.
+    private struct Stopped: Error {}
+
+    private let database: Database
+    private let keys: TrailKeys
+    private let clock: any WallClock
+    private let head: PassStatus
+    private let log: Log
+    private let pace: Pace
+    private let holder: RequestID
+    private var isStopped = false
+    private var resting: CheckedContinuation<Void, Never>?
+    private var workingSince = MonotonicTime.now()
+    private var lastSaved = MonotonicTime.now()
+
+    init(
+        database: Database, keys: TrailKeys, clock: any WallClock, random: any Randomness, status: PassStatus, log: Log,
+        pace: Pace = Pace()
+    ) {
+        self.database = database
+        self.keys = keys
+        self.clock = clock
+        head = status
+        self.log = log
+        self.pace = pace
+        holder = random.identifier(at: clock.now())
+    }
+
+    /// Works for as long as the loop runs, or until `stop`.
+    func start() {
+        database.poller.spawn { [self] in
+            while !isStopped {
+                do { try await turn() } catch is Stopped {} catch { tell(error) }
+                if !isStopped { await sleep(pace.look) }
+            }
+        }
+    }
+
+    func stop() {
+        isStopped = true
+        resting?.resume()
+        resting = nil
+    }
+
+    /// Goes through a pass where this instance holds the row and one is due; else learns how it stands.
+    func turn() async throws {
+        guard let row = try await database.query(PassStatements.hold(holder)).first else {
+            if let other = try await database.query(PassStatements.read).first {
+                head.update(try PassStatus.Status(other))
+            }
+            return
+        }
+        var status = try PassStatus.Status(row)
+        var last: FamilyID? = try row["behind"]
+        let now = clock.now()
+        if status.startedAt == nil {
+            head.update(status)
+            if let finished = status.finishedAt, now - finished < pace.betweenPasses { return }
+            status.startedAt = now
+            _ = try await database.query(PassStatements.begin(holder, at: now))
+        }
+        head.update(status)
+        lastSaved = .now()
+        workingSince = .now()
+        try await checkFamilies(&status, behind: &last)
+        try await finish(&status)
+    }
+
+    // MARK: A pass
+
+    private func checkFamilies(_ status: inout PassStatus.Status, behind last: inout FamilyID?) async throws {
+        let check = FamilyCheck(database, keys, Sealing(keys, random: SystemRandomness()))
+        while true {
+            let families = try await Reconciliation.families(behind: last, database)
+            for family in families {
+                let known = status
+                let report = try await check.run(family) { _ in try await rest(known, behind: last) }
+                status.families += 1
+                status.entries += report.entries
+                note(report, &status)
+                last = family
+                try await rest(status, behind: last)
+            }
+            if families.isEmpty { return }
+        }
+    }
+
+    private func finish(_ status: inout PassStatus.Status) async throws {
+        var report = try await SchemaCheck(database).run()
+        let known = status
+        report.merge(try await AccountCheck(database, keys).run { _ in try await rest(known, behind: .last) })
+        report.merge(
+            try await TreeCheck(database: database, keys: keys).run { _ in try await rest(known, behind: .last) })
+        note(report, &status)
+        let isNews = status.lastFindings == 0 && status.findings > 0 || status.lastFinding != status.firstFinding
+        (status.lastFamilies, status.lastEntries) = (status.families, status.entries)
+        (status.lastFindings, status.lastFinding) = (status.findings, status.firstFinding)
+        status.lastIncomplete = report.incomplete ?? status.incomplete
+        status.finishedAt = clock.now()
+        (status.startedAt, status.families, status.entries) = (nil, 0, 0)
+        (status.findings, status.firstFinding, status.incomplete) = (0, nil, nil)
+        _ = try await database.query(PassStatements.finish(holder, status))
+        head.update(status)
+        guard isNews, let finding = status.lastFinding else { return }
+        let count = status.lastFindings
+        log.write(.error, "audit_state_unexplained") {
+            $0.field("findings", Int(count))
+            $0.field("first", finding)
+        }
+    }
+
+    private func note(_ report: StateReport, _ status: inout PassStatus.Status) {
+        status.findings += report.count
+        status.firstFinding = status.firstFinding ?? report.findings.first?.description
+        status.incomplete = status.incomplete ?? report.incomplete
+        head.update(status)
+    }
+
+    // MARK: Pace
+
+    /// Rests after some work, and writes down now and then how far it is.
+    private func rest(_ status: PassStatus.Status, behind last: FamilyID?) async throws {
+        let worked = MonotonicTime.now().elapsed(since: workingSince)
+        await sleep(min(max(worked * pace.rest, pace.shortestRest), pace.longestRest))
+        guard !isStopped else { throw Stopped() }
+        if MonotonicTime.now().elapsed(since: lastSaved) > pace.save {
+            let saved = try await database.query(PassStatements.save(holder, status, behind: last))
+            guard saved.affected == 1 else { throw Stopped() }
+            lastSaved = .now()
+        }
+        workingSince = .now()
+    }
+
+    private func sleep(_ time: Duration) async {
+        let poller = database.poller
+        await withCheckedContinuation { continuation in
+            resting = continuation
+            poller.schedule(at: .now() + time) { [weak self] in
+                guard let self, let resting else { return }
+                self.resting = nil
+                resting.resume()
+            }
+        }
+    }
+
+    private func tell(_ error: any Error) {
+        guard !isStopped else { return }
+        log.write(.warning, "audit_check_delayed") { $0.field("cause", "\(error)") }
+    }
+}
+
+extension FamilyID {
+    /// Behind every family: what is left of a pass belongs to none.
+    fileprivate static let last = FamilyID(high: .max, low: .max)
+}
+
+extension PassStatus.Status {
+    init(_ row: Row) throws(PostgresError) {
+        self.init()
+        startedAt = try row["started_at"]
+        (families, entries, findings) = (try row["families"], try row["entries"], try row["findings"])
+        firstFinding = try row["first_finding"]
+        finishedAt = try row["finished_at"]
+        (lastFamilies, lastEntries) = (try row["last_families"], try row["last_entries"])
+        (lastFindings, lastFinding) = (try row["last_findings"], try row["last_finding"])
+        lastIncomplete = try row["last_incomplete"]
+    }
+}

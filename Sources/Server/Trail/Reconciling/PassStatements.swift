@@ -1,0 +1,49 @@
+import Domain
+import SQL
+
+/// Every statement on the row that tells how the background check stands (the table `audit_pass`).
+enum PassStatements {
+    private static let columns: SQL = """
+        started_at, behind, families, entries, findings, first_finding, finished_at, last_families, last_entries,
+        last_findings, last_finding, last_incomplete
+        """
+
+    static let read: SQL = "SELECT \(columns) FROM audit_pass"
+
+    /// Takes the check over, or keeps it, for half a minute of the database's time. No row: another instance has it.
+    static func hold(_ holder: RequestID) -> SQL {
+        """
+        UPDATE audit_pass SET holder = \(holder), held_until = statement_timestamp() + interval '30 seconds'
+        WHERE holder = \(holder) OR held_until < statement_timestamp()
+        RETURNING \(columns)
+        """
+    }
+
+    static func begin(_ holder: RequestID, at now: Timestamp) -> SQL {
+        """
+        UPDATE audit_pass SET started_at = \(now), behind = NULL, families = 0, entries = 0, findings = 0,
+            first_finding = NULL
+        WHERE holder = \(holder)
+        """
+    }
+
+    /// Writes how far the holder is.
+    static func save(_ holder: RequestID, _ status: PassStatus.Status, behind: FamilyID?) -> SQL {
+        """
+        UPDATE audit_pass SET behind = \(behind), families = \(status.families), entries = \(status.entries),
+            findings = \(status.findings), first_finding = \(status.firstFinding),
+            held_until = statement_timestamp() + interval '30 seconds'
+        WHERE holder = \(holder)
+        """
+    }
+
+    static func finish(_ holder: RequestID, _ status: PassStatus.Status) -> SQL {
+        """
+        UPDATE audit_pass SET started_at = NULL, behind = NULL, families = 0, entries = 0, findings = 0,
+            first_finding = NULL, finished_at = \(status.finishedAt), last_families = \(status.lastFamilies),
+            last_entries = \(status.lastEntries), last_findings = \(status.lastFindings),
+            last_finding = \(status.lastFinding), last_incomplete = \(status.lastIncomplete)
+        WHERE holder = \(holder)
+        """
+    }
+}

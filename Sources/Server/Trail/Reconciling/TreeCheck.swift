@@ -1,0 +1,63 @@
+import Audit
+import Domain
+import Postgres
+import SQL
+
+/// Builds the Merkle tree anew from its leaves, and compares it with the hashes that the log keeps and with the newest
+/// checkpoint.
+struct TreeCheck {
+    private static let pageSize: Int64 = 1_024
+
+    let database: Database
+    let keys: TrailKeys
+
+    /// - Parameter pause: called between pages.
+    func run(pause: (_ leaves: Int) async throws -> Void = { _ in }) async throws -> StateReport {
+        var report = StateReport()
+        guard let text: String = try await database.query(LogStatements.newestCheckpoint).first?["note"] else {
+            return report
+        }
+        guard let note = SignedNote(text),
+            let checkpoint = TrustedKeys(pinned: keys.signing.map(\.verifier)).checkpoint(note)
+        else {
+            report.add(Self.finding("checkpoint", "untrusted_checkpoint"))
+            return report
+        }
+        guard var growth = TreeGrowth(size: 0, NodeStore()) else { return report }
+        while growth.size < checkpoint.size {
+            let leaves = growth.size..<min(growth.size + Self.pageSize, checkpoint.size)
+            if let finding = try await grow(&growth, by: leaves) {
+                report.add(finding)
+                return report
+            }
+            report.rows += Int64(leaves.count)
+            try await pause(leaves.count)
+        }
+        if growth.root != checkpoint.root { report.add(Self.finding("\(checkpoint.size)", "root_differs")) }
+        return report
+    }
+
+    private func grow(_ growth: inout TreeGrowth, by leaves: Range<Int64>) async throws -> StateFinding? {
+        var runs = [NodeRun(level: 0, positions: leaves)]
+        for level in 1..<Tile.levels {
+            let positions =
+                Tile.nodes(level: level, size: leaves.lowerBound)..<Tile.nodes(level: level, size: leaves.upperBound)
+            if !positions.isEmpty { runs.append(NodeRun(level: level, positions: positions)) }
+        }
+        let store = try NodeStore(await database.query(LogStatements.nodes(runs)))
+        for position in leaves {
+            guard let leaf = store[0, position] else { return Self.finding("\(position)", "missing_entry") }
+            for node in growth.append(leaf) where node.level > 0 && store[node.level, node.position] != node.hash {
+                return Self.finding("\(position)", "node_differs")
+            }
+        }
+        return nil
+    }
+
+    /// - Parameter code: as the verifiers name it.
+    private static func finding(_ position: String, _ code: String) -> StateFinding {
+        var finding = StateFinding(.log, position, .broken, family: nil)
+        finding.found = code
+        return finding
+    }
+}

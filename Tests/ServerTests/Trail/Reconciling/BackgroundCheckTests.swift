@@ -1,0 +1,110 @@
+import Audit
+import Contract
+import Domain
+import SQL
+import Testing
+
+@testable import Server
+
+@Suite("The background check of the audit log")
+struct BackgroundCheckTests {
+    /// Without rests: as fast as it goes.
+    private static let pace = BackgroundCheck.Pace(
+        rest: 0, shortestRest: .zero, longestRest: .milliseconds(1), betweenPasses: Timestamp.Span(microseconds: 0),
+        look: .milliseconds(20), save: .zero)
+
+    @Test("a finding is told by health and status, and stays until a full pass is without any")
+    func finding() async throws {
+        try await TestServer.run(
+            configure: {
+                $0.checksTrail = true
+                $0.checkPace = Self.pace
+            }, toleratesFaults: true, isOfActs: false
+        ) { server in
+            let family = try await LivedFamily(server)
+            try await family.liveWithNags()
+            try await server.sequenced()
+            try await server.wait(for: "explained")
+            let calm = try #require(try await server.call(API.getAuditStatus, as: family.guardian).check)
+            #expect(calm.state == "explained" && calm.lastFindings == 0 && calm.lastFamilies >= 2)
+            #expect(calm.lastEntries > 20 && calm.lastFinishedAt != nil)
+
+            try await server.sql("UPDATE memberships SET role = 'guardian' WHERE role = 'participant'")
+            try await server.wait(for: "unexplained")
+            let told = try #require(try await server.call(API.getAuditStatus, as: family.guardian).check)
+            // Which row of which family is for administrators.
+            #expect(told.state == "unexplained" && told.firstFinding == nil)
+            let passes = try await server.passes()
+            try await server.sql("UPDATE memberships SET role = 'participant' WHERE user_id = \(family.participant.id)")
+            try await server.wait(for: "explained")
+            #expect(try await server.passes() >= passes)
+        }
+    }
+
+    @Test("one instance checks, the others learn how it stands, and one of them goes on when it is gone")
+    func holder() async throws {
+        try await TestServer.run { server in
+            _ = try await LivedFamily(server)
+            let (clock, random, keys) = (server.clock, server.random, try #require(TestServer.trailKeys))
+            let verdicts = try await server.database.run { database in
+                func check(_ status: PassStatus) -> BackgroundCheck {
+                    BackgroundCheck(
+                        database: database, keys: keys, clock: clock, random: random, status: status, log: Log(.off),
+                        pace: Self.pace)
+                }
+                let (first, second) = (PassStatus(), PassStatus())
+                let (one, other) = (check(first), check(second))
+                try await one.turn()
+                try await other.turn()
+                let learned = second.now == first.now
+                // The first is gone: its half minute is over.
+                _ = try await database.query("UPDATE audit_pass SET held_until = 'epoch'")
+                try await other.turn()
+                try await one.turn()
+                return (first.verdict, second.verdict, learned, first.now == second.now)
+            }
+            #expect(verdicts == (.explained, .explained, true, true))
+        }
+    }
+
+    @Test("a tree that does not fit its leaves or its checkpoint is found")
+    func tree() async throws {
+        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+            let family = try await LivedFamily(server)
+            try await family.liveWithNags()
+            try await server.round()
+            let keys = try #require(TestServer.trailKeys)
+            func findings() async throws -> [String?] {
+                try await server.database.run {
+                    try await TreeCheck(database: $0, keys: keys).run().findings.map(\.found)
+                }
+            }
+            #expect(try await findings() == [])
+            try await Forger(server: server).disarm()
+            try await server.sql("UPDATE audit_leaf SET hash = sha256('x') WHERE position = 2")
+            #expect(try await findings() == ["root_differs"])
+            try await server.sql("DELETE FROM audit_leaf WHERE position = 2")
+            #expect(try await findings() == ["missing_entry"])
+            try await server.sql("UPDATE audit_checkpoint SET note = replace(note, 'nagz.test/log', 'other/log')")
+            #expect(try await findings() == ["untrusted_checkpoint"])
+        }
+    }
+}
+
+extension TestServer {
+    /// Waits until health tells that state of the background check.
+    fileprivate func wait(for state: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        var last = ""
+        while ContinuousClock.now < deadline {
+            last = try await call(API.checkReadiness).auditState
+            if last == state { return }
+            try await Task.sleep(for: .milliseconds(20))
+        }
+        Issue.record("health tells “\(last)”, not “\(state)”", sourceLocation: sourceLocation)
+    }
+
+    fileprivate func passes() async throws -> Int {
+        try await rows("SELECT 1 AS one FROM audit_pass WHERE finished_at IS NOT NULL").count
+    }
+}
