@@ -190,7 +190,7 @@ class Browser:
 
     def key(self, key, code=None, shift=False):
         text = key if len(key) == 1 else "\r" if key == "Enter" else None
-        number = {"Enter": 13, "Escape": 27, "Tab": 9, "ArrowDown": 40}.get(key, ord(key.upper()) if len(key) == 1 else 0)
+        number = {"Enter": 13, "Escape": 27, "Tab": 9, "ArrowLeft": 37, "ArrowDown": 40}.get(key, ord(key.upper()) if len(key) == 1 else 0)
         down = {"type": "keyDown", "modifiers": 8 if shift else 0, "key": key, "code": code or key, "windowsVirtualKeyCode": number}
         if text:
             down["text"] = text

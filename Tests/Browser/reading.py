@@ -52,6 +52,23 @@ def admin_overview(walk):
 
 
 @step
+def plot_by_keyboard(walk):
+    """One stop for the Tab key, then the arrows; Enter reads the entries of a bar."""
+    b = walk.browser
+    assert b.js("document.querySelectorAll('.plot .bar[tabindex=\"0\"]').length") == 1
+    b.js("document.querySelector('.plot .bar[tabindex=\"0\"]').focus()")
+    b.key("ArrowLeft")
+    b.wait("!document.querySelector('.tip').hidden && document.activeElement.matches('.bar[tabindex=\"0\"]')")
+    label = b.js("document.activeElement.getAttribute('aria-label')")
+    b.key("Enter")
+    b.wait("location.hash.includes('from=') && location.hash.includes('to=')")
+    count = int(label.split(": ")[1].split(" ")[0])
+    b.wait(f"document.querySelectorAll('tr[data-n]').length === {count}", f"the entries of {label}")
+    b.js("history.back()")
+    b.wait("document.querySelector('.plot')")
+
+
+@step
 def trail_by_keyboard(walk):
     """Everything a reader does, without a mouse."""
     b = walk.browser
@@ -238,8 +255,8 @@ def new_entries_wait(walk):
     b.js("scrollTo(0, 700)")
     walk.token(walk.options.guardian)
     walk.token(walk.options.guardian)
-    b.wait("!document.querySelector('.fresh').hidden", "the button", 30)
-    assert b.js("document.querySelector('.fresh').textContent") == "2 new"
+    b.wait(walk.AT_ONCE + "!document.querySelector('.fresh').hidden", "the button", 30)
+    b.wait(walk.AT_ONCE + "document.querySelector('.fresh').textContent === '2 new'")
     assert b.js("document.querySelector('tr[data-n]').dataset.n") == first and b.js("scrollY") == 700, "nothing jumps"
     walk.shot("two-new")
     b.click(".fresh")

@@ -41,6 +41,7 @@ async function start() {
     showShell();
     startPolling();
     route();
+    document.getElementById("main")?.focus({preventScroll: true});
 }
 
 function stop() {

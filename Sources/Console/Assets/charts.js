@@ -32,6 +32,15 @@ export function timeline(activity, groupOf, onPick) {
     const endOf = (index) => starts[index + 1] ?? activity.to;
     const label = (index) => ({minute, hour: minute, day: dayAndMonth, week: dayAndMonth, month: monthAndYear})[unit](new Date(starts[index]));
     const title = (index) => (unit === "day" ? dayAndMonth(new Date(starts[index])) : unit === "week" ? `Week from ${label(index)}` : unit === "month" ? label(index) : shortTime(starts[index]));
+    // One stop for the Tab key; the arrow keys go from bar to bar.
+    const lastUsed = totals.findLastIndex(Boolean);
+    const move = (bar, way) => {
+        const other = bar[way];
+        if (!other?.classList.contains("bar")) return;
+        bar.setAttribute("tabindex", -1);
+        other.setAttribute("tabindex", 0);
+        other.focus();
+    };
     const tip = h("div", {class: "tip", hidden: true});
     const box = h("div", {class: "plotbox"});
 
@@ -59,9 +68,14 @@ export function timeline(activity, groupOf, onPick) {
             };
             const hide = () => { tip.hidden = true; };
             const pick = () => onPick?.(starts[index], endOf(index));
-            return svg("g", {class: "bar", role: "button", tabindex: totals[index] ? 0 : -1, "aria-label": `${title(index)}: ${totals[index]} entries`,
+            return svg("g", {class: "bar", role: "button", tabindex: index === lastUsed ? 0 : -1, "aria-label": `${title(index)}: ${totals[index]} entries`,
                 onmouseenter: show, onfocus: show, onmouseleave: hide, onblur: hide, onclick: pick,
-                onkeydown: (event) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); pick(); } }},
+                onkeydown: (event) => {
+                    if (["Enter", " ", "ArrowLeft", "ArrowRight"].includes(event.key)) event.preventDefault();
+                    if (event.key === "Enter" || event.key === " ") pick();
+                    else if (event.key === "ArrowLeft") move(event.currentTarget, "previousElementSibling");
+                    else if (event.key === "ArrowRight") move(event.currentTarget, "nextElementSibling");
+                }},
                 svg("rect", {x: x(index), y: margin.top, width: step, height: plotHeight, class: "hit"}), parts);
         });
         const every = Math.max(1, Math.ceil(count / Math.max(2, Math.floor(plotWidth / 74))));
@@ -70,7 +84,7 @@ export function timeline(activity, groupOf, onPick) {
         const lines = [0, top / 2, top].map((value) => [svg("line", {x1: margin.left, x2: width - margin.right, y1: y(value), y2: y(value), class: value ? "grid" : "axis"}),
             svg("text", {x: margin.left - 7, y: y(value) + 4, "text-anchor": "end", class: "tick"}, number(value))]);
         box.replaceChildren(svg("svg", {viewBox: `0 0 ${width} ${height}`, width, height, class: "plot", role: "group", "aria-label": `Entries per ${unit}`},
-            lines, bars, ticks,
+            lines, svg("g", {}, bars), ticks,
             svg("text", {x: 2, y: 12, class: "axisname"}, `Entries per ${unit}`),
             svg("text", {x: width - margin.right, y: height - 6, "text-anchor": "end", class: "axisname"}, `${unit === "hour" || unit === "minute" ? "Time" : "Date"}, ${zoneTitle()}`)), tip);
     }

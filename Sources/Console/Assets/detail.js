@@ -58,7 +58,7 @@ function content(detail, family, n, verdict, steps) {
     const neighbour = (number, note, name) => h("button", {type: "button", class: "linkbox", "aria-label": `${name} entry, ${number}`, onclick: () => openEntry(family, number)}, h("b", {}, number), h("code", {}, note));
     return [
         verdict,
-        h("dl", {class: "fields"}, row("When", time(entry.at)), row("Who", person(entry.actor)), entry.subject && row("To whom", person(entry.subject)),
+        h("dl", {class: "fields"}, row("When", time(entry.at)), row("Who", person(entry.actor), copyable(entry.actor)), entry.subject && row("To whom", person(entry.subject), copyable(entry.subject)),
             entry.resource_id && row("Thing", copyable(entry.resource_id)), row("Trace", copyable(entry.trace_id)), row("Request", copyable(entry.request_id))),
         h("div", {class: "actions"}, filter("trace_id", entry.trace_id, "Follow the trace"), entry.resource_id && filter("resource_id", entry.resource_id, "Everything about this"),
             filter("person_id", entry.actor, "All of this person")),
@@ -71,6 +71,7 @@ function content(detail, family, n, verdict, steps) {
             h("div", {class: "linkbox here"}, h("b", {}, n), h("code", {}, entry.hash.slice(0, 10))),
             neighbour(n + 1, "next", "Next")),
         h("h3", {}, "Proof, step by step"), steps,
+        h("p", {class: "fine"}, "Names are what the server calls people today. The entry itself holds the ids beside them."),
     ];
 }
 

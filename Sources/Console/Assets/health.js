@@ -3,7 +3,6 @@ import {get} from "/console/api.js";
 import {copyable, h, icon, number} from "/console/dom.js";
 import {latest} from "/console/latest.js";
 import {pinned} from "/console/notes.js";
-import {familyName} from "/console/people.js";
 import {address} from "/console/router.js";
 import {ago, time} from "/console/time.js";
 import {allFindings, head, heardAt, log, onTrust, report, setAside, signature} from "/console/trust.js";
@@ -46,6 +45,7 @@ export function showHealth(card, state) {
         seal.replaceChildren(icon("shield"), icon(seals[trust.tone]));
         title.textContent = trust.title;
         line.textContent = trust.line;
+        line.hidden = allFindings().length > 0;
         showFindings(found);
         const newest = head();
         const {state: signed, note} = signature();
@@ -56,7 +56,7 @@ export function showHealth(card, state) {
             fact("Signature", signed === "good" ? h("span", {class: "goodtext"}, icon("check"), " by the pinned key, checked here") : signed === "unknown" ? h("span", {class: "opentext"}, note) : "not checked yet"),
             fact("Exposure at sign-in", `${number(status.exposure_ms)} ms`, h("span", {class: "muted"}, " of 5 s")),
             fact("Root", status.root ? copyable(status.root) : "–"),
-            fact("Pinned key", log.origin && pinned(log.origin) ? copyable(pinned(log.origin)) : "–"));
+            fact("Pinned key", log.origin && pinned(log.origin) ? [copyable(pinned(log.origin)), h("small", {class: "muted"}, "The first this browser saw. Compare it with “nagz audit keys”.")] : "–"));
     });
     return () => {
         stop();
@@ -77,10 +77,9 @@ function showFindings(box) {
 function showAnswer(box, answer) {
     const state = {sound: "good", tampered: "bad", incomplete: "open"}[answer.verdict] ?? "open";
     const href = answer.n && address("trail", {family_id: answer.family_id, open: `${answer.family_id}/${answer.n}`});
-    const where = answer.n ? ` Entry ${answer.n} of ${familyName(answer.family_id)}.` : "";
     box.className = `verdict ${state}`;
     box.replaceChildren(icon(seals[state]), h("div", {},
         h("strong", {}, state === "good" ? `Sound: ${number(answer.entries)} entries checked by the server` : state === "bad" ? "Tampered with" : "Incomplete"),
         h("p", {}, answer.message || `in ${number(answer.ms)} ms, up to log size ${number(answer.size || 0)}`), href && h("a", {href}, `Open entry ${answer.n}`)));
-    if (state === "bad") report({id: "verify", word: "Tampering found", title: "Tampering was found", text: `${answer.message || "The server's check of the whole trail failed."}${where}`, href: href || "#/overview"});
+    if (state === "bad") report({id: "verify", word: "Tampering found", title: "Tampering was found", text: `The server’s check of the whole trail: ${answer.message || "it failed"}.`, href: href || "#/overview"});
 }

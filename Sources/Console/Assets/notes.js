@@ -41,6 +41,9 @@ export function pin(origin, keys) {
     if (origin && !pinned(origin) && keys.length) localStorage.setItem(pinPlace(origin), keys[keys.length - 1].verifier);
 }
 
+/** Another log than this one that this address has shown before; undefined where there was none. */
+export const otherLog = (origin) => Object.keys(localStorage).filter((name) => name.startsWith(pinPlace(""))).map((name) => name.slice(pinPlace("").length)).find((name) => name !== origin);
+
 /** The pinned key and those that it, or one it trusts, has handed over to. */
 async function trusted(origin, keys) {
     const first = pinned(origin);
@@ -81,9 +84,6 @@ export async function checkpoint(note, origin, keys) {
     }
     return null;
 }
-
-/** The origin a note names, whoever wrote it. */
-export const originOf = (note) => note.split("\n", 1)[0];
 
 // MARK: the highest seen
 

@@ -25,17 +25,26 @@ export async function learnFamily(id, signal) {
 // MARK: people
 
 const people = new Map();
+/** Families whose people are known. */
+const asked = new Set();
 const roles = {former_member: "former member", former_administrator: "former administrator"};
 
 /** Those whom the trail of a family names; of no family for an administrator: administrators and parts of the system. */
 export async function learnPeople(family, signal) {
     const {items} = await get("/audit/people", {family_id: family}, signal);
     for (const one of items) people.set(one.person, one);
+    asked.add(family ?? "");
     return items;
+}
+
+/** The same, but asked once only: an administrator's question is an entry. */
+export async function knowPeople(family, signal) {
+    if (!asked.has(family ?? "")) await learnPeople(family, signal);
 }
 
 export function forgetPeople() {
     people.clear();
+    asked.clear();
     familyNames.clear();
 }
 

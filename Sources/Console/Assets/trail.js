@@ -6,7 +6,7 @@ import {makeFilters, names, readFilters} from "/console/filters.js";
 import {watchFresh} from "/console/fresh.js";
 import {kindBadge} from "/console/kinds.js";
 import {latest} from "/console/latest.js";
-import {family, learnFamily, learnPeople, person, short8} from "/console/people.js";
+import {family, knowPeople, learnFamily, learnPeople, person, short8} from "/console/people.js";
 import {narrow, openEntry} from "/console/router.js";
 import {clock, day, shortTime, time} from "/console/time.js";
 
@@ -78,7 +78,7 @@ export function trail(main, state) {
         const lookedBack = h("p", {class: "muted"});
         end.replaceChildren(...skeleton(isFirst ? 8 : 2), lookedBack);
         place.run(async (signal) => {
-            if (isFirst) await Promise.all([learnPeople(wanted.family_id, signal), learnFamily(isAdmin && wanted.family_id, signal)]).then(() => filters.sync(wanted));
+            if (isFirst) await Promise.all([(isAdmin ? knowPeople : learnPeople)(wanted.family_id, signal), learnFamily(isAdmin && wanted.family_id, signal)]).then(() => filters.sync(wanted));
             return entries({...query, cursor, limit: pageSize}, signal, (moment) => { lookedBack.textContent = `Looking back: ${shortTime(moment)} …`; });
         }, (page) => {
             isLoading = false;

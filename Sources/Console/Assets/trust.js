@@ -5,11 +5,13 @@
 import {get, me, recordedReads} from "/console/api.js";
 import {CannotCheck, fromHex} from "/console/bytes.js";
 import {isContinuation} from "/console/merkle.js";
-import {checkpoint, highest, pin, remember} from "/console/notes.js";
+import {checkpoint, highest, otherLog, pin, pinned, remember} from "/console/notes.js";
 import {everyRound} from "/console/poll.js";
 
 /** Without an answer for so many milliseconds the state is of the past. */
 const freshFor = 30_000;
+/** A checkpoint is signed every five minutes, even when nothing happens. By this browser's clock one may be so old. */
+const checkpointFor = 15 * 60_000;
 
 const facts = {
     /** `current`, `late`, `broken`, `off` as the server says; null before it has said anything. */
@@ -66,7 +68,9 @@ export function trust() {
     if (facts.server !== "current") return {tone: "open", word: "State unknown", title: "The server says what this page does not know", line: String(facts.server)};
     if (facts.signature === "unknown") return {tone: "open", word: "Not checked here", title: "Cannot be checked here", line: `The server says that the trail is sealed. ${facts.signatureNote}`};
     if (facts.signature !== "good") return {tone: "open", word: "Checking …", title: "Checking", line: "The server says that the trail is sealed."};
-    return {tone: "good", word: "Trail sealed", title: "The trail is sealed", line: "Every entry lies under a signed checkpoint, and its signature was checked here."};
+    const age = Date.now() - facts.head.time.getTime();
+    if (age > checkpointFor) return {tone: "open", word: "Checkpoint is old", title: "The newest checkpoint is old", line: `It was signed ${Math.round(age / 60_000)} minutes ago by this browser’s clock, though the server says that all is well.`};
+    return {tone: "good", word: "Trail sealed", title: "The trail is sealed", line: "The server says that every entry lies under a signed checkpoint. This browser has checked its signature, and that the log has only grown since it looked first."};
 }
 
 // MARK: what was found
@@ -97,8 +101,10 @@ function recall() {
 export function startTrust(status) {
     stopTrust();
     Object.assign(facts, {origin: status.origin ?? null, keys: status.keys, server: null, signature: null, signatureNote: "", head: null, heardAt: null, isReachable: true, problem: ""});
-    pin(facts.origin, facts.keys);
     recall();
+    const before = facts.origin && !pinned(facts.origin) && otherLog(facts.origin);
+    if (before) report({id: "origin", word: "Another log", title: "This is another log than before", text: `This address showed the log ${before} before. Now it shows ${facts.origin}, which this browser sees for the first time.`, href: "#/overview"});
+    pin(facts.origin, facts.keys);
     hear(status.state, status.fault);
     stopWatching = everyRound(look);
     const clock = setInterval(tell, 5_000);
