@@ -67,7 +67,7 @@ def unnamed(browser):
 def open_first(walk):
     walk.trail("?kind=ai.select_tone")
     walk.browser.click("tr[data-n]")
-    walk.browser.wait("document.querySelector('#verdict.good')")
+    walk.browser.wait("document.querySelector('#verdict.good') && !document.querySelector('.drawer').getAnimations().length")
 
 
 @step

@@ -1,4 +1,5 @@
 """The state of the trail: one for pill, card and verdict, whatever the server, the network or a forger does."""
+import json
 import subprocess
 
 from walk import step
@@ -115,6 +116,31 @@ def another_log(walk):
     walk.view("overview", "document.querySelector('.seal.bad')")
     walk.pill("bad", "Another log")
     b.js("localStorage.removeItem('nagz.key.other.example/log'); [...document.querySelectorAll('.findings button')].at(-1).click()")
+    walk.pill(*SEALED)
+
+
+@step
+def state_against_the_trail(walk):
+    """What the server's background check finds is red, and its progress is shown."""
+    b = walk.browser
+    status = walk.call("GET", "/audit/status", token=walk.token(walk.options.guardian)["access_token"])
+    status["check"] = {
+        "state": "explained", "started_at": "2026-11-22T10:00:00Z", "families": 7, "entries": 1234, "findings": 0,
+        "last_finished_at": "2026-11-22T09:00:00Z", "last_families": 25, "last_entries": 98765, "last_findings": 0, "first_finding": None}
+    b.hold("*/api/v1/audit/status")
+    walk.view("trail", "document.querySelector('.trail')")
+    walk.view("overview", "document.querySelector('.seal.good')")
+    b.js(walk.AT_ONCE + "0")
+    b.answer(b.held(1)[0], 200, json.dumps(status))
+    b.wait("document.querySelector('.facts').textContent.includes('98,765 entries of 25 families')")
+    assert "1,234 entries of 7 families so far" in b.js("document.querySelector('.facts').textContent")
+    b.let_all_go()
+    b.hold("*/health/ready")
+    b.js(walk.AT_ONCE + "0")
+    b.answer(b.held(1)[0], 200, '{"status":"ok","audit_log":"current","audit_state":"unexplained"}')
+    walk.pill("bad", "State not explained")
+    b.let_all_go()
+    b.js("[...document.querySelectorAll('.findings button')].at(-1).click()")
     walk.pill(*SEALED)
 
 

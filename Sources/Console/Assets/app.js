@@ -23,7 +23,7 @@ const views = new Map([
     ["decisions", {title: "AI decisions", show: decisions}], ["consents", {title: "Consents", show: consents}],
 ]);
 /** What every view works with: who is reading, and of which log. */
-const state = {status: null, familyName: ""};
+const state = {status: null, statusAt: 0, familyName: ""};
 /** The view that is shown: its name, what it is narrowed to, and how it is told. */
 let shown = null;
 let stopPill = () => {};
@@ -36,7 +36,7 @@ async function start() {
     forgetPeople();
     const [own] = await Promise.all([families("", ""), learnKinds(), learnPeople(status.family_id)]);
     state.familyName = status.family_id ? own.items[0]?.name : "";
-    state.status = status;
+    Object.assign(state, {status, statusAt: Date.now()});
     await startTrust(status);
     showShell();
     startPolling();

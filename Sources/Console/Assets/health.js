@@ -5,13 +5,14 @@ import {latest} from "/console/latest.js";
 import {pinned} from "/console/notes.js";
 import {address} from "/console/router.js";
 import {ago, time} from "/console/time.js";
-import {allFindings, head, heardAt, log, onTrust, report, setAside, signature} from "/console/trust.js";
+import {everyRound} from "/console/poll.js";
+import {allFindings, head, heardAt, hearCheck, log, onTrust, report, setAside, signature, trust} from "/console/trust.js";
 
 const seals = {good: "check", bad: "cross", open: "wait"};
 
 /** Fills the card; the result ends its keeping up to date. */
 export function showHealth(card, state) {
-    const {status} = state;
+    let {status} = state;
     const place = latest();
     const seal = h("div", {});
     const [title, line, found] = [h("h2", {}), h("p", {}), h("div", {class: "findings"})];
@@ -40,11 +41,11 @@ export function showHealth(card, state) {
         });
     }
 
-    const stop = onTrust((trust) => {
-        seal.className = `seal ${trust.tone}`;
-        seal.replaceChildren(icon("shield"), icon(seals[trust.tone]));
-        title.textContent = trust.title;
-        line.textContent = trust.line;
+    const showState = (now) => {
+        seal.className = `seal ${now.tone}`;
+        seal.replaceChildren(icon("shield"), icon(seals[now.tone]));
+        title.textContent = now.title;
+        line.textContent = now.line;
         line.hidden = allFindings().length > 0;
         showFindings(found);
         const newest = head();
@@ -54,14 +55,36 @@ export function showHealth(card, state) {
             fact("Last checkpoint", newest ? [time(newest.time.toISOString()), h("span", {class: "muted"}, ` ${ago(newest.time)}`)] : status.checkpoint_at ? time(status.checkpoint_at) : "–"),
             fact("Last answer", heardAt() ? time(new Date(heardAt()).toISOString()) : "–"),
             fact("Signature", signed === "good" ? h("span", {class: "goodtext"}, icon("check"), " by the pinned key, checked here") : signed === "unknown" ? h("span", {class: "opentext"}, note) : "not checked yet"),
-            fact("Exposure at sign-in", `${number(status.exposure_ms)} ms`, h("span", {class: "muted"}, " of 5 s")),
+            fact("Exposure", `${number(status.exposure_ms)} ms`, h("span", {class: "muted"}, " of 5 s")),
+            status.check && fact("Background check", ...checkText(status.check)),
             fact("Root", status.root ? copyable(status.root) : "–"),
             fact("Pinned key", log.origin && pinned(log.origin) ? [copyable(pinned(log.origin)), h("small", {class: "muted"}, "The first this browser saw. Compare it with “nagz audit keys”.")] : "–"));
-    });
+    };
+    const stop = onTrust(showState);
+    // Each question of an administrator is an entry: theirs is asked when the card is opened, a guardian's in each round.
+    const refresh = async (signal) => {
+        status = state.status = await get("/audit/status", {}, signal);
+        hearCheck(status.check?.state, status.check?.first_finding);
+        showState(trust());
+    };
+    const stopRounds = status.reader === "admin" ? () => {} : everyRound(refresh);
+    if (Date.now() - state.statusAt > 10_000) {
+        state.statusAt = Date.now();
+        refresh().catch(() => {});
+    }
     return () => {
         stop();
+        stopRounds();
         place.stop();
     };
+}
+
+/** How the server's check of the whole log, and of the state against it, stands. */
+function checkText(check) {
+    const last = check.last_finished_at && `${number(check.last_entries)} entries of ${number(check.last_families)} families ${ago(check.last_finished_at)}: `;
+    const found = check.last_findings ? h("span", {class: "problemtext"}, `${number(check.last_findings)} not explained`) : "all explained";
+    const now = check.started_at && `Under way: ${number(check.entries)} entries of ${number(check.families)} families so far${check.findings ? `, ${number(check.findings)} not explained` : ""}.`;
+    return [last && h("div", {}, last, found), now && h("div", {class: "muted"}, now), !last && !now && check.state];
 }
 
 /** What was found wrong, until the reader has noted it. */

@@ -106,6 +106,7 @@ export function startTrust(status) {
     if (before) report({id: "origin", word: "Another log", title: "This is another log than before", text: `This address showed the log ${before} before. Now it shows ${facts.origin}, which this browser sees for the first time.`, href: "#/overview"});
     pin(facts.origin, facts.keys);
     hear(status.state, status.fault);
+    hearCheck(status.check?.state, status.check?.first_finding);
     stopWatching = everyRound(look);
     const clock = setInterval(tell, 5_000);
     const stopRounds = stopWatching;
@@ -124,16 +125,24 @@ function hear(state, fault) {
     else tell();
 }
 
+/** What the server's check of the whole log in the background came to: the state must be what the entries say. */
+export function hearCheck(state, finding) {
+    if (state !== "unexplained" || (!finding && findings.some((one) => one.id === "state"))) return;
+    report({id: "state", word: "State not explained", title: "The trail does not explain the state", href: "#/overview",
+        text: finding ? `The server’s background check: ${finding}` : "The server’s background check found what the trail does not explain. “nagz audit reconcile” names it."});
+}
+
 /** Only what needs no account, since each look of an administrator at the rest is an entry. */
 async function look(signal) {
     try {
         const ready = await fetch("/health/ready", {cache: "no-store", signal});
         if (!ready.ok) throw new Error(`It answered ${ready.status}.`);
-        const {audit_log: state} = await ready.json();
+        const {audit_log: state, audit_state: checked} = await ready.json();
         const asked = {askedAt: Date.now(), reads: recordedReads()};
         const note = state === "off" ? null : await fetch("/api/v1/audit/log/checkpoint", {cache: "no-store", signal});
         if (note && !note.ok && note.status !== 404) throw new Error(`It answered ${note.status}.`);
         hear(state);
+        hearCheck(checked);
         if (note?.ok) await examine(await note.text(), asked);
     } catch (error) {
         if (signal.aborted && signal.reason?.name !== "TimeoutError") return;
