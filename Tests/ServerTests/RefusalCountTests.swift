@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import JSON
 import SQL
 import Testing
 
@@ -61,7 +62,8 @@ struct RefusalCountTests {
         try await TestServer.run { server in
             let family = try await server.family()
             _ = try await Self.read(server, family, as: family.child)
-            server.clock.advance(by: RefusalCount.window + .seconds(1))
+            server.clock.advance(by: RefusalCount.window)
+            server.clock.advance(by: .seconds(1))
             let now = server.clock.now()
             let deleted = try await server.database.run { database in try await Housekeeping.sweep(database, at: now) }
             #expect(deleted == 1)

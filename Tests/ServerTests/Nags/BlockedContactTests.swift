@@ -1,6 +1,7 @@
 import Contract
 import Domain
 import JSON
+import Postgres
 import SQL
 import Testing
 
