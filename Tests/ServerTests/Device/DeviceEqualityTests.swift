@@ -164,7 +164,8 @@ struct DeviceFactsTests {
                     """,
                     "UPDATE member_totals SET streak = 7, events = 1 FROM tick WHERE user_id = \(home.child.id)",
                 ], in: home.id, at: server.clock.now() - .days(320))
-            for (status, days) in [(NagStatus.completed, 300), (.missed, 40), (.completed, 1)] as [(NagStatus, Int64)] {
+            for (status, days) in [(NagStatus.completed, 300), (.missed, 100), (.completed, 1)] as [(NagStatus, Int64)]
+            {
                 let id: NagID = server.random.identifier(at: server.clock.now())
                 let at = server.clock.now() - .days(days)
                 try await server.commit(
