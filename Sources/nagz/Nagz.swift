@@ -14,6 +14,7 @@ struct Nagz {
                              [--metrics ADDRESS:PORT|off] [--purge-after DAYS] [--migrations FOLDER]
                nagz migrate  [--dry-run] [--migrations FOLDER]
                nagz seed demo [--if-empty]
+               nagz seed personas
                nagz seed bench [--families N] [--out FOLDER]
                nagz device COMMAND [OPTION…]    a phone's half: nagz device --help
                nagz audit    verify|reconcile|export|witness|keys|accept|prune|erase …   (nagz audit --help)

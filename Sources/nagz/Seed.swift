@@ -6,13 +6,14 @@ import Server
 enum Seed {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
-        guard let what = arguments.next() else { throw Stop(.usage, "nagz seed takes demo or bench") }
+        guard let what = arguments.next() else { throw Stop(.usage, "nagz seed takes demo, personas or bench") }
         let url = try arguments.ownerDatabaseURL()
         do {
             switch what {
             case "demo": try await demo(url, &arguments)
+            case "personas": try await personas(url, &arguments)
             case "bench": try await bench(url, &arguments)
-            default: throw Stop(.usage, "nagz seed takes demo or bench, not “\(what)”")
+            default: throw Stop(.usage, "nagz seed takes demo, personas or bench, not “\(what)”")
             }
         } catch let fault as SeedFault {
             throw Stop(.configuration, fault.description)
@@ -30,6 +31,13 @@ enum Seed {
         } announce: { signIns in
             FileHandle.standardOutput.write(Data(signIns.map { "\($0)\n" }.joined().utf8))
         }
+    }
+
+    /// Tells what to sign in with on standard output.
+    private static func personas(_ url: String, _ arguments: inout Arguments) async throws {
+        try arguments.finish()
+        try await PersonaSeed.run(databaseURL: url, trailKeys: try AuditKeyFile.read())
+        for persona in PersonaSeed.all { print("\(persona.name), \(persona.role.rawValue): Bearer dev:\(persona.id)") }
     }
 
     private static func bench(_ url: String, _ arguments: inout Arguments) async throws {

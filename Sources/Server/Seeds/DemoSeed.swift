@@ -1,9 +1,7 @@
 import Audit
 import Contract
 import Domain
-import NagzAI
 import Postgres
-import Reactor
 import SQL
 
 /// The demo family: people of every role with ninety days behind them, so that every answer has something to say.
@@ -33,66 +31,17 @@ public enum DemoSeed {
         skipsUsed: Bool, progress: @escaping @Sendable (String) -> Void,
         announce: @escaping @Sendable ([DemoSignIn]) -> Void
     ) async throws {
-        let pool = try PasswordHashing.pool(queueLimit: 8)
-        let loop = try EventLoop(name: "nagz-demo")
-        try loop.start()
-        defer {
-            loop.stop()
-            pool.stop()
-        }
-        let (end, hashing) = (clock.now(), PasswordHashing(pool, cost: cost))
-        try await onTask(of: loop) { poller in
-            try await run(databaseURL, trailKeys, until: end, hashing, skipsUsed, progress, announce, poller)
-        }
-    }
-
-    /// Runs `body` as a request would run: in a task of the loop, all of whose parts stay there.
-    private static func onTask(
-        of loop: isolated EventLoop, _ body: @Sendable @escaping (Poller) async throws -> Void
-    ) async throws {
-        let poller = loop.poller
-        try await withCheckedThrowingContinuation { continuation in
-            poller.spawn {
-                do {
-                    try await body(poller)
-                    continuation.resume()
-                } catch {
-                    continuation.resume(throwing: error)
-                }
-            }
-        }
-    }
-
-    private static func run(
-        _ url: String, _ trailKeys: TrailKeys?, until end: Timestamp, _ hashing: PasswordHashing, _ skipsUsed: Bool,
-        _ progress: (String) -> Void, _ announce: ([DemoSignIn]) -> Void, _ poller: Poller
-    ) async throws {
-        let options = try ConnectionOptions(url: url, settings: Configuration.sessionSettings)
-        // One session: what is begun on it holds for every statement until it is committed. If the session is lost, the
-        // statement under way fails, and the story with it.
-        var limits = Database.Limits()
-        limits.connections = 1
-        let database = Database(options, limits: limits, poller: poller)
-        database.open()
-        defer { database.close() }
-
-        _ = try await database.query("BEGIN")
-        _ = try await database.query("SELECT pg_advisory_xact_lock(\(lock))")
-        guard try await isUnused(database) else {
-            if skipsUsed { return }
-            throw SeedFault.notEmpty
-        }
+        let end = clock.now()
         let story = StoryClock(end - .days(Int64(days)))
-        let random = SystemRandomness()
-        // Tokens are for this process alone.
-        let backend = Backend(
-            database: database, clock: story, random: random, tokens: Tokens(keys: [random.bytes(32)]),
-            hashing: hashing,
-            heuristics: Heuristics(phrasebook: try Phrasebook.english()), trailKeys: trailKeys)
-        let stage = DemoStage(backend, story, until: end)
-        try await play(stage, progress)
-        announce(stage.people.members.map { DemoSignIn($0, childCode: stage.childCode) })
-        _ = try await database.query("COMMIT")
+        try await SeedSession.run(databaseURL: databaseURL, trailKeys: trailKeys, clock: story, cost: cost) { backend in
+            guard try await SeedSession.isUnused(backend.database) else {
+                if skipsUsed { return }
+                throw SeedFault.notEmpty
+            }
+            let stage = DemoStage(backend, story, until: end)
+            try await play(stage, progress)
+            announce(stage.people.members.map { DemoSignIn($0, childCode: stage.childCode) })
+        }
     }
 
     private static func play(_ stage: DemoStage, _ progress: (String) -> Void) async throws {
@@ -120,20 +69,6 @@ public enum DemoSeed {
             .perform(act, NoAnswer())
         }
     }
-
-    /// Whether no family was ever founded and no account opened or tried. An act outside families would also have set a
-    /// clock that cannot go back ninety days.
-    private static func isUnused(_ database: Database) async throws -> Bool {
-        try await database.query(
-            """
-            SELECT NOT EXISTS (SELECT 1 FROM families) AND seq = 0 AS is_unused
-            FROM family_clock WHERE family_id = \(FamilyID.outside)
-            """
-        ).one()["is_unused"]
-    }
-
-    /// Held while seeding, so that two do not seed at the same time.
-    private static let lock = 0x6e61_677a
 }
 
 /// How one of the demo family's people signs in: one line of text.

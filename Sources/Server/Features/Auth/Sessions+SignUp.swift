@@ -9,6 +9,11 @@ extension Sessions {
     /// Who is under 13 waits for a guardian: the session lets the client show that and nothing else, until a guardian
     /// whose family consents to children's accounts adds the account to it.
     func signUp(_ call: Call<NoParameters, SignupRequest>) async throws -> AuthResponse {
+        try await signUp(call, id: backend.random.identifier(at: call.now))
+    }
+
+    /// - Parameter id: the account's; chosen by seeds alone.
+    func signUp(_ call: Call<NoParameters, SignupRequest>, id: UserID) async throws -> AuthResponse {
         let (now, body) = (call.now, call.body)
         let email = body.email.wireText
         let taken = APIError(.conflict, "This email address has an account already.", field: "email")
@@ -18,8 +23,7 @@ extension Sessions {
         let today = UniversalTime().local(now).date
         let isTooYoung = body.dateOfBirth?.date.isUnder13(on: today) ?? false
         let person = Person(
-            id: backend.random.identifier(at: now), pseudonym: backend.random.identifier(at: now), email: email,
-            displayName: body.displayName,
+            id: id, pseudonym: backend.random.identifier(at: now), email: email, displayName: body.displayName,
             status: isTooYoung ? .pendingGuardianConsent : .active, createdAt: now)
         let opening = opening(for: person, at: now)
         let act = Act(

@@ -84,6 +84,13 @@ extension Families {
 
     /// Makes an account inside the family: for a child as a rule, who then signs in with a user name and a PIN.
     func createMember(_ caller: Caller, _ call: Call<FamilyPath, MemberCreateAndAdd>) async throws -> MemberDetail {
+        try await createMember(caller, call, id: backend.random.identifier(at: call.now))
+    }
+
+    /// - Parameter id: the member's; chosen by seeds alone.
+    func createMember(
+        _ caller: Caller, _ call: Call<FamilyPath, MemberCreateAndAdd>, id: UserID
+    ) async throws -> MemberDetail {
         let (family, now, body) = (call.parameters.familyID, call.now, call.body)
         try Self.checkLogin(body)
         let creator = try await backend.access.member(caller, of: family, backend.database)
@@ -94,7 +101,7 @@ extension Families {
         // Who was no guardian a moment ago gets no member without the login they asked for.
         let isPrepared = (login == nil) == (body.username == nil)
         let person = Person(
-            id: backend.random.identifier(at: now), pseudonym: backend.random.identifier(at: now), email: nil,
+            id: id, pseudonym: backend.random.identifier(at: now), email: nil,
             displayName: body.displayName, status: .active, createdAt: now)
         return try await namingChild {
             try await backend.ledger.write(caller, in: family) { queries in

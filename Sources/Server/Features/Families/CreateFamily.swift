@@ -6,10 +6,17 @@ import SQL
 extension Families {
     /// Founds a family with the caller as its guardian, its ledger and its default policy.
     func create(_ caller: Caller, _ call: Call<NoParameters, FamilyCreate>) async throws -> FamilyResponse {
+        try await create(caller, call, id: backend.random.identifier(at: call.now))
+    }
+
+    /// - Parameter id: the family's; chosen by seeds alone.
+    func create(
+        _ caller: Caller, _ call: Call<NoParameters, FamilyCreate>, id: FamilyID
+    ) async throws -> FamilyResponse {
         let (now, random) = (call.now, backend.random)
         if let zone = call.body.timeZone { try Self.requireZone(zone) }
         let family = FamilyResponse(
-            id: random.identifier(at: now), name: call.body.name, inviteCode: newCode(), childCode: newCode(),
+            id: id, name: call.body.name, inviteCode: newCode(), childCode: newCode(),
             timeZone: call.body.timeZone ?? Preferences.standardTimeZone, createdAt: now)
         return try await admitting {
             try await backend.ledger.found(caller, family.id) { queries in

@@ -1,0 +1,127 @@
+import Audit
+import Contract
+import Domain
+import JSON
+import Postgres
+import Reactor
+import SQL
+
+/// The five people whom the mobile client's development build signs in with one button each: fixed ids, used with
+/// development tokens (`Bearer dev:<user-uuid>`, `nagz serve --dev-tokens`).
+///
+/// All of it is one transaction: if the process dies before the commit, nothing is left.
+public enum PersonaSeed {
+    public static let family = FamilyID(high: 0x9380_3dda_64e6_491c, low: 0xb460_02ab_3b72_c465)
+
+    /// One of the five.
+    public struct Persona: Sendable {
+        public let name: String
+        public let role: FamilyRole
+        public let id: UserID
+
+        fileprivate init(_ name: String, _ role: FamilyRole, digit: UInt64) {
+            self.name = name
+            self.role = role
+            let half = digit &* 0x1111_1111_1111_1111
+            id = UserID(high: half, low: half)
+        }
+    }
+
+    private static let andrew = Persona("Andrew", .guardian, digit: 0xa)
+    private static let katherine = Persona("Katherine", .guardian, digit: 0xb)
+    private static let children = [
+        Persona("George", .child, digit: 0xc), Persona("Teddy", .child, digit: 0xd),
+        Persona("Will", .child, digit: 0xe),
+    ]
+    public static var all: [Persona] { [andrew, katherine] + children }
+
+    /// - Parameters:
+    ///   - databaseURL: of the schema's owner.
+    ///   - trailKeys: seal what the trail tells of the people; nil leaves it open.
+    /// - Returns: whether they were made now; false when they were there already.
+    /// - Throws: `SeedFault.realData` when the database holds anything but seeds.
+    @discardableResult
+    public static func run(
+        databaseURL: String, trailKeys: TrailKeys? = nil, clock: any WallClock = SystemClock(),
+        cost: PasswordHashing.Cost = .interactive
+    ) async throws -> Bool {
+        let isNew = Locked(false)
+        try await SeedSession.run(databaseURL: databaseURL, trailKeys: trailKeys, clock: clock, cost: cost) { backend in
+            let found = try await backend.database.query(Self.state).one()
+            if try found["is_seeded"] { return }
+            guard try found["holds_seeds_only"] else { throw SeedFault.realData }
+            try await make(backend)
+            isNew.withLock { $0 = true }
+        }
+        return isNew.withLock { $0 }
+    }
+
+    /// Nothing but what `nagz seed demo` made, and administrators, may be there.
+    private static let state: SQL = """
+        SELECT EXISTS (SELECT 1 FROM families WHERE id = \(family)) AS is_seeded,
+               NOT EXISTS (
+                   SELECT 1 FROM families f WHERE NOT EXISTS (
+                       SELECT 1 FROM audit_entry e WHERE e.family_id = f.id AND e.kind = 'demo.seeded'))
+               AND NOT EXISTS (
+                   SELECT 1 FROM users u
+                   WHERE NOT EXISTS (SELECT 1 FROM memberships m WHERE m.user_id = u.id)
+                       AND NOT EXISTS (SELECT 1 FROM admins a WHERE a.user_id = u.id)) AS holds_seeds_only
+        """
+
+    // MARK: How they are made
+
+    /// Through the server's own features, in the order in which people would do it.
+    private static func make(_ backend: Backend) async throws {
+        let (sessions, families) = (Sessions(backend), Families(backend))
+        let (consents, preferences) = (Consents(backend), MemberPreferences(backend))
+        for guardian in [andrew, katherine] { try await signUp(guardian, sessions, backend) }
+
+        let founder = try caller(andrew, backend)
+        let founded = try await families.create(
+            founder, Call(NoParameters(), FamilyCreate(name: "The Personas"), founder.context), id: family)
+        for type in [ConsentType.childAccountCreation, .aiMediation, .gamificationParticipation] {
+            let consent = ConsentCreate(familyID: family, type: type)
+            _ = try await consents.grant(founder, Call(NoParameters(), consent, founder.context))
+        }
+        let joiner = try caller(katherine, backend)
+        _ = try await families.join(
+            joiner, Call(NoParameters(), JoinRequest(inviteCode: founded.inviteCode), joiner.context))
+        _ = try await families.addMember(
+            founder,
+            Call(FamilyPath(familyID: family), MemberAdd(userID: katherine.id, role: .guardian), founder.context))
+        for child in children {
+            _ = try await families.createMember(
+                founder,
+                Call(
+                    FamilyPath(familyID: family), MemberCreateAndAdd(displayName: child.name, role: .child),
+                    founder.context),
+                id: child.id)
+        }
+        for persona in all {
+            let person = try caller(persona, backend)
+            let update = PreferenceUpdate(preferences: [PreferenceKey.gamificationEnabled.rawValue: true])
+            _ = try await preferences.update(person, Call(FamilyQuery(familyID: family), update, person.context))
+        }
+    }
+
+    /// With a password that nobody is told, and a session that ends at once: development tokens need neither.
+    private static func signUp(_ persona: Persona, _ sessions: Sessions, _ backend: Backend) async throws {
+        let request = SignupRequest(
+            email: try EmailAddress(wireText: "\(persona.name.lowercased())@personas.example.com"),
+            password: Secret(base64URL(backend.random.bytes(24))), displayName: persona.name)
+        let opened = try await sessions.signUp(Call(NoParameters(), request, context(backend)), id: persona.id)
+        _ = try await sessions.logOut(
+            nil, Call(NoParameters(), RefreshRequest(refreshToken: opened.refreshToken), context(backend)))
+    }
+
+    private static func caller(_ persona: Persona, _ backend: Backend) throws -> Caller {
+        try backend.verifiedTokens.caller("dev:\(persona.id)", context(backend))
+    }
+
+    private static func context(_ backend: Backend) -> CallContext {
+        let now = backend.clock.now()
+        return CallContext(
+            now: now, trace: backend.random.identifier(at: now), request: backend.random.identifier(at: now),
+            idempotency: nil, ifMatch: nil)
+    }
+}

@@ -1,0 +1,69 @@
+import Domain
+import NagzAI
+import Postgres
+import Reactor
+import SQL
+
+/// One transaction in which a seed lets the server's own features write: it commits as a whole or leaves nothing.
+enum SeedSession {
+    /// Runs `body` with the features' backend, holding the lock of seeds, and commits.
+    /// - Parameters:
+    ///   - databaseURL: of the schema's owner.
+    ///   - trailKeys: seal what the trail tells of the people; nil leaves it open.
+    ///   - cost: of the passwords that are hashed.
+    static func run(
+        databaseURL: String, trailKeys: TrailKeys?, clock: any WallClock, cost: PasswordHashing.Cost,
+        _ body: @Sendable @escaping (Backend) async throws -> Void
+    ) async throws {
+        let pool = try PasswordHashing.pool(queueLimit: 8)
+        let loop = try EventLoop(name: "nagz-seed")
+        try loop.start()
+        defer {
+            loop.stop()
+            pool.stop()
+        }
+        let hashing = PasswordHashing(pool, cost: cost)
+        try await loop.task { poller in
+            try await run(databaseURL, trailKeys, clock, hashing, poller, body)
+        }
+    }
+
+    private static func run(
+        _ url: String, _ trailKeys: TrailKeys?, _ clock: any WallClock, _ hashing: PasswordHashing, _ poller: Poller,
+        _ body: (Backend) async throws -> Void
+    ) async throws {
+        let options = try ConnectionOptions(url: url, settings: Configuration.sessionSettings)
+        // One session: what is begun on it holds for every statement until it is committed. If the session is lost, the
+        // statement under way fails, and the seed with it.
+        var limits = Database.Limits()
+        limits.connections = 1
+        let database = Database(options, limits: limits, poller: poller)
+        database.open()
+        defer { database.close() }
+
+        _ = try await database.query("BEGIN")
+        _ = try await database.query("SELECT pg_advisory_xact_lock(\(lock))")
+        let random = SystemRandomness()
+        // Tokens are for this process alone.
+        try await body(
+            Backend(
+                database: database, clock: clock, random: random,
+                tokens: Tokens(keys: [random.bytes(32)], acceptsDevelopmentTokens: true), hashing: hashing,
+                heuristics: Heuristics(phrasebook: try Phrasebook.english()), trailKeys: trailKeys))
+        _ = try await database.query("COMMIT")
+    }
+
+    /// Whether no family was ever founded and no account opened or tried. An act outside families would also have set a
+    /// clock that cannot go back.
+    static func isUnused(_ database: Database) async throws -> Bool {
+        try await database.query(
+            """
+            SELECT NOT EXISTS (SELECT 1 FROM families) AND seq = 0 AS is_unused
+            FROM family_clock WHERE family_id = \(FamilyID.outside)
+            """
+        ).one()["is_unused"]
+    }
+
+    /// Held while seeding, so that two do not seed at the same time.
+    private static let lock = 0x6e61_677a
+}
