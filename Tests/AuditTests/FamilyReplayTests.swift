@@ -1,0 +1,113 @@
+import Audit
+import Domain
+import Testing
+
+@Suite("A family's state, replayed from its entries")
+struct FamilyReplayTests {
+    private static let family = FamilyID(high: 1, low: 1)
+    private static let parent = Pseudonym(high: 2, low: 1)
+    private static let child = Pseudonym(high: 2, low: 2)
+
+    /// The entries of a family one after another; hashes play no part.
+    private static func replay(
+        _ acts: [(kind: String, subject: Pseudonym?, resource: ResourceID?, details: AuditBody?)]
+    ) -> FamilyReplay {
+        var replay = FamilyReplay(family: family)
+        for (index, act) in acts.enumerated() {
+            let entry = AuditEntry(
+                family: family, number: Int64(index + 1), at: Timestamp(seconds: Int64(index)),
+                act: AuditEntry.Act(
+                    kind: act.kind, actor: parent, subject: act.subject, resource: act.resource,
+                    trace: TraceID(high: 0, low: 0), request: RequestID(high: 0, low: 0), commitment: []),
+                previous: [], hash: [])
+            replay.apply(entry, act.details)
+        }
+        return replay
+    }
+
+    private static func member(_ user: UInt64, _ person: Pseudonym?, _ role: String, isActive: Bool = true) -> StateRow
+    {
+        .member(MemberRow(user: UserID(high: 3, low: user), person: person, role: role, isActive: isActive))
+    }
+
+    private static let founded: [(kind: String, subject: Pseudonym?, resource: ResourceID?, details: AuditBody?)] = [
+        (
+            "family.created", parent, nil,
+            ["policy": "\(PolicyID(high: 4, low: 1))", "user": "\(UserID(high: 3, low: 1))"]
+        ),
+        ("member.created", child, nil, ["role": "child", "user": "\(UserID(high: 3, low: 2))"]),
+    ]
+
+    private static func report(
+        _ replay: FamilyReplay, _ rows: [StateRow], relationships: [RelationshipRow] = []
+    ) -> StateReport {
+        var state = FamilyReconciliation(replay, relationships: relationships)
+        for row in rows { state.check(row) }
+        for row in relationships { state.check(.relationship(row)) }
+        return state.finish()
+    }
+
+    private static let relationship = RelationshipRow(
+        id: RelationshipID(high: 5, low: 1), parties: [parent, child], status: "active")
+    private static let policy = StateRow.policy(
+        PolicyRow(id: PolicyID(high: 4, low: 1), owners: [parent], isStandard: true))
+
+    @Test("rows as the entries say are explained")
+    func explained() {
+        let report = Self.report(
+            Self.replay(Self.founded),
+            [Self.member(1, Self.parent, "guardian"), Self.member(2, Self.child, "child"), Self.policy],
+            relationships: [Self.relationship])
+        #expect(report.findings == [] && report.verdict == "explained" && report.rows == 4)
+    }
+
+    @Test("a role, a missing row, a swapped stand-in and a row too many are named")
+    func named() {
+        let replay = Self.replay(Self.founded)
+        let raised = Self.report(
+            replay, [Self.member(1, Self.parent, "guardian"), Self.member(2, Self.child, "guardian"), Self.policy],
+            relationships: [Self.relationship])
+        #expect(raised.findings.map(\.field) == ["role"] && raised.findings.first?.number == 2)
+        let missing = Self.report(
+            replay, [Self.member(1, Self.parent, "guardian"), Self.policy], relationships: [Self.relationship])
+        #expect(missing.findings.map(\.problem) == [.noRow])
+        let swapped = Self.report(
+            replay, [Self.member(2, Self.parent, "guardian"), Self.member(1, Self.child, "child"), Self.policy],
+            relationships: [Self.relationship])
+        #expect(swapped.findings.map(\.field) == ["pseudonym", "pseudonym"])
+        let added = Self.report(
+            replay,
+            [
+                Self.member(1, Self.parent, "guardian"), Self.member(2, Self.child, "child"), Self.policy,
+                Self.member(3, Pseudonym(high: 2, low: 3), "guardian"),
+            ], relationships: [Self.relationship])
+        #expect(added.findings.map(\.problem) == [.noEntry])
+    }
+
+    @Test("what was erased or taken by retention is a gap and no finding")
+    func gaps() {
+        let erased = Self.replay([
+            Self.founded[0], ("member.created", Self.child, nil, nil), ("member.removed", Self.child, nil, nil),
+            ("person.erased", Self.child, nil, [:]),
+        ])
+        var revoked = Self.relationship
+        (revoked.parties, revoked.status) = ([Self.parent, nil], "revoked")
+        let report = Self.report(
+            erased,
+            [Self.member(1, Self.parent, "guardian"), Self.member(2, nil, "child", isActive: false), Self.policy],
+            relationships: [revoked])
+        #expect(report.findings == [] && report.gaps == [.erased: 2])
+        let pruned = Self.report(
+            FamilyReplay(family: Self.family, cut: 7), [Self.member(1, Self.parent, "guardian"), Self.policy])
+        #expect(pruned.findings == [] && pruned.gaps == [.pruned: 2])
+    }
+
+    @Test("a kind that this version does not know leaves it open, and names the kind")
+    func unknown() {
+        let report = Self.report(
+            Self.replay(Self.founded + [("family.merged", nil, nil, [:])]),
+            [Self.member(1, Self.parent, "guardian"), Self.member(2, Self.child, "child"), Self.policy],
+            relationships: [Self.relationship])
+        #expect(report.verdict == "incomplete" && report.incomplete?.contains("family.merged") == true)
+    }
+}
