@@ -22,7 +22,17 @@ struct FamilyCheck {
     func run(
         _ family: FamilyID, pause: (_ entries: Int) async throws -> Void = { _ in }
     ) async throws -> StateReport {
-        var walk = ChainWalk(family, try await prune(of: family))
+        let prune = try await prune(of: family)
+        let report = try await check(family, prune, pause)
+        // Entries that retention has taken meanwhile look like missing ones.
+        let later = try await self.prune(of: family)
+        return later == prune ? report : try await check(family, later, pause)
+    }
+
+    private func check(
+        _ family: FamilyID, _ prune: Prune?, _ pause: (_ entries: Int) async throws -> Void
+    ) async throws -> StateReport {
+        var walk = ChainWalk(family, prune)
         while true {
             let rows = try await database.query(ReconcileStatements.entries(of: family, after: walk.last))
             try await take(rows, &walk, database)
