@@ -92,9 +92,8 @@ def huge_values(walk):
     b.hold("*/api/v1/audit/activity?*")
     b.js("[...document.querySelectorAll('.cardhead button')].find((one) => one.textContent === '7 days').click()")
     b.answer(b.held(1)[0], 200, json.dumps(body))
-    b.wait("document.querySelector('.plot .cutlabel')", "the mark of a bar that is cut")
+    b.wait("document.querySelector('.plot .cutlabel')?.textContent.includes('9,999,999,999')", "the mark of a bar that is cut")
     tall = b.js("[...document.querySelectorAll('.plot .bar')].map((bar) => [...bar.querySelectorAll('rect:not(.hit)')].reduce((sum, part) => sum + part.getBoundingClientRect().height, 0))")
     assert sorted(tall)[-2] > 60, "a burst flattens the rest"
-    assert "9,999,999,999" in b.js("document.querySelector('.plot .cutlabel').textContent")
     b.let_all_go()
     walk.shot("burst")

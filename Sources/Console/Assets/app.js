@@ -5,12 +5,12 @@ import {consents} from "/console/consents.js";
 import {decisions} from "/console/decisions.js";
 import {drawer, showEntry} from "/console/detail.js";
 import {h, icon, toast} from "/console/dom.js";
-import {learnKinds} from "/console/kinds.js";
+import {loadKinds} from "/console/kinds.js";
 import {showHelp} from "/console/keyboard.js";
 import {overview} from "/console/overview.js";
-import {families, forgetPeople, learnPeople} from "/console/people.js";
+import {families, clearPeople, loadPeople} from "/console/people.js";
 import {startPolling, stopPolling} from "/console/poll.js";
-import {here} from "/console/router.js";
+import {currentRoute} from "/console/router.js";
 import {showSignIn, showWaiting} from "/console/signin.js";
 import {toggleTheme} from "/console/theme.js";
 import {isUTC, toggleZone, zoneName, zoneTitle} from "/console/time.js";
@@ -33,8 +33,8 @@ let stopPill = () => {};
 async function start() {
     stop();
     const status = await get("/audit/status");
-    forgetPeople();
-    const [own] = await Promise.all([families("", ""), learnKinds(), learnPeople(status.family_id)]);
+    clearPeople();
+    const [own] = await Promise.all([families("", ""), loadKinds(), loadPeople(status.family_id)]);
     state.familyName = status.family_id ? own.items[0]?.name : "";
     Object.assign(state, {status, statusAt: Date.now()});
     await startTrust(status);
@@ -106,7 +106,7 @@ function showShell() {
 
 function route() {
     if (!isSignedIn() || !state.status) return;
-    const {view: name, params, open} = here();
+    const {view: name, params, open} = currentRoute();
     const view = views.get(name) || views.get("overview");
     const narrowedTo = params.toString();
     if (shown?.show !== view.show) {

@@ -1,5 +1,5 @@
 // The fields that choose a family and a person.
-import {families, familyName, learnPeople, nobody, personName, roleName, short8} from "/console/people.js";
+import {families, familyName, loadPeople, nobody, personName, roleName, short8} from "/console/people.js";
 import {picker} from "/console/picker.js";
 
 /** One of all families. */
@@ -18,7 +18,7 @@ export const personPicker = (family, onPick) => picker({
     name: "person_id", label: "Person", all: "everybody", onPick, titleOf: personName,
     search: async (text, _, signal) => {
         const wanted = text.toLowerCase();
-        const items = (await learnPeople(family(), signal))
+        const items = (await loadPeople(family(), signal))
             .map((one) => ({value: one.person, title: personName(one.person), note: roleName(one.role)}))
             .filter((one) => `${one.title} ${one.note} ${one.value}`.toLowerCase().includes(wanted));
         return {items, next_cursor: null};

@@ -3,8 +3,8 @@ import {entries, get} from "/console/api.js";
 import {familyPicker} from "/console/choices.js";
 import {failure, h, icon, nothing, skeleton} from "/console/dom.js";
 import {latest} from "/console/latest.js";
-import {families, learnFamily, learnPeople, nobody, person, roleName} from "/console/people.js";
-import {narrow, openEntry} from "/console/router.js";
+import {families, loadFamilyName, loadPeople, nobody, person, roleName} from "/console/people.js";
+import {openEntry, setFilters} from "/console/router.js";
 import {ago, time} from "/console/time.js";
 
 const titles = {ai_mediation: "AI mediation", gamification_participation: "Points and badges", sms_opt_in: "Text messages", child_account_creation: "Account for a child"};
@@ -13,7 +13,7 @@ const members = ["guardian", "participant", "child"];
 export function consents(main, state) {
     const isAdmin = state.status.reader === "admin";
     const place = latest();
-    const picker = isAdmin && familyPicker(null, (family_id) => narrow({family_id}));
+    const picker = isAdmin && familyPicker(null, (family_id) => setFilters({family_id}));
     const now = h("section", {class: "cards", "aria-label": "In force"});
     const history = h("ol", {class: "history"});
     main.append(h("div", {class: "pagehead"}, h("h1", {}, "Consents"), picker && picker.element), h("h2", {}, "In force"), now, h("h2", {}, "History"), history);
@@ -24,8 +24,8 @@ export function consents(main, state) {
         place.run(async (signal) => {
             const family = isAdmin ? wanted || await newestFamily(signal) : state.status.family_id;
             if (!family) return null;
-            const [people, inForce, page] = await Promise.all([learnPeople(family, signal), get("/audit/consents", {family_id: family}, signal),
-                entries({family_id: family, q: "consent.", limit: 200}, signal), learnFamily(isAdmin && family, signal)]);
+            const [people, inForce, page] = await Promise.all([loadPeople(family, signal), get("/audit/consents", {family_id: family}, signal),
+                entries({family_id: family, q: "consent.", limit: 200}, signal), loadFamilyName(isAdmin && family, signal)]);
             return {family, people, inForce: inForce.items, page};
         }, (found) => {
             if (!found) {

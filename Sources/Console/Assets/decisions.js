@@ -3,7 +3,7 @@ import {entries} from "/console/api.js";
 import {failure, h, nothing, number, skeleton} from "/console/dom.js";
 import {allKinds} from "/console/kinds.js";
 import {latest} from "/console/latest.js";
-import {family, knowPeople, person} from "/console/people.js";
+import {family, loadPeopleOnce, person} from "/console/people.js";
 import {address, openEntry} from "/console/router.js";
 import {time} from "/console/time.js";
 
@@ -23,7 +23,7 @@ export function decisions(main, state) {
     function load() {
         more.disabled = true;
         place.run(async (signal) => {
-            if (!cursor) await knowPeople(state.status.family_id, signal);
+            if (!cursor) await loadPeopleOnce(state.status.family_id, signal);
             return entries({family_id: state.status.family_id, q: chosen ? undefined : "ai.", kind: chosen ? `ai.${chosen}` : undefined, cursor, limit: 60}, signal);
         }, (page) => {
             if (!cursor) list.replaceChildren();

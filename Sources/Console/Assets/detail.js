@@ -8,7 +8,7 @@ import {family as familyLabel, familyName, person} from "/console/people.js";
 import {check} from "/console/proof.js";
 import {address, closeEntry, openEntry} from "/console/router.js";
 import {time} from "/console/time.js";
-import {log, report} from "/console/trust.js";
+import {log, reportFinding} from "/console/trust.js";
 
 const labels = {
     on_behalf_of: "on behalf of", used_fallback: "fallback used", fallback_reason: "fallback because", fallback_confirmed: "fallback confirmed",
@@ -92,7 +92,7 @@ function show(found, verdict, steps, family, n) {
     steps.replaceChildren(...found.map((step) => h("li", {class: step.state}, icon(stepIcons[step.state]),
         h("div", {}, h("span", {}, step.title, h("span", {class: "sr"}, `: ${stepWords[step.state]}`)), h("small", {}, step.note)))));
     if (bad.length) {
-        report({id: `entry ${family} ${n}`, word: "Tampering found", title: "Tampering was found", text: `Entry ${n} of ${familyName(family)}: ${reason}`,
+        reportFinding({id: `entry ${family} ${n}`, word: "Tampering found", title: "Tampering was found", text: `Entry ${n} of ${familyName(family)}: ${reason}`,
             href: address("trail", {family_id: family, open: `${family}/${n}`})});
     }
 }

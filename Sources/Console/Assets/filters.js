@@ -3,7 +3,7 @@ import {familyPicker, personPicker} from "/console/choices.js";
 import {h, icon} from "/console/dom.js";
 import {allKinds} from "/console/kinds.js";
 import {short8} from "/console/people.js";
-import {address, narrow} from "/console/router.js";
+import {address, setFilters} from "/console/router.js";
 import {dateText, fieldsOf, readMoment, textOf} from "/console/time.js";
 
 export const names = ["q", "family_id", "person_id", "kind", "from", "to", "actor_id", "subject_id", "resource_id", "trace_id"];
@@ -28,16 +28,16 @@ export function readFilters(wanted) {
 export function makeFilters(isAdmin) {
     let wanted = {};
     const search = h("input", {id: "q", type: "search", placeholder: isAdmin ? "Kind, id or its end, administrator's address" : "Kind, name, id or its end", "aria-label": "Search", autocomplete: "off",
-        onchange: () => narrow({q: search.value.trim()})});
-    const family = isAdmin && familyPicker("all families", (id) => narrow({family_id: id, person_id: ""}));
-    const person = personPicker(() => wanted.family_id, (id) => narrow({person_id: id}));
-    const kind = h("select", {name: "kind", onchange: () => narrow({kind: kind.value})});
+        onchange: () => setFilters({q: search.value.trim()})});
+    const family = isAdmin && familyPicker("all families", (id) => setFilters({family_id: id, person_id: ""}));
+    const person = personPicker(() => wanted.family_id, (id) => setFilters({person_id: id}));
+    const kind = h("select", {name: "kind", onchange: () => setFilters({kind: kind.value})});
     const moments = Object.fromEntries([["from", "From"], ["to", "To"]].map(([name, text]) => [name, momentFields(name, text)]));
     const days = h("div", {class: "segments", role: "group", "aria-label": "Time"}, presets.map(([text, from]) =>
-        h("button", {type: "button", "data-from": String(from), onclick: () => narrow({from: dateText(from), to: ""})}, text)));
+        h("button", {type: "button", "data-from": String(from), onclick: () => setFilters({from: dateText(from), to: ""})}, text)));
     const chips = h("div", {class: "chips"});
     const clear = h("button", {type: "button", class: "ghost small", onclick: () => { location.hash = address("trail"); }}, "Clear all");
-    const form = h("form", {class: "filters card", role: "search", onsubmit: (event) => { event.preventDefault(); narrow({q: search.value.trim()}); }},
+    const form = h("form", {class: "filters card", role: "search", onsubmit: (event) => { event.preventDefault(); setFilters({q: search.value.trim()}); }},
         h("div", {class: "searchbox"}, icon("search"), search), family && family.element, person.element,
         h("label", {}, h("span", {}, "Kind"), kind), moments.from.element, moments.to.element, days, chips, clear);
 
@@ -51,7 +51,7 @@ export function makeFilters(isAdmin) {
         for (const name of ["from", "to"]) moments[name].set(wanted[name]);
         for (const button of days.children) button.setAttribute("aria-pressed", String(!wanted.to && wanted.from === dateText(Number(button.dataset.from))));
         chips.replaceChildren(...Object.keys(chipLabels).filter((name) => wanted[name]).map((name) =>
-            h("button", {type: "button", class: "chip", "aria-label": `Remove the filter ${chipLabels[name]} ${short8(wanted[name])}`, onclick: () => { narrow({[name]: ""}); search.focus(); }}, `${chipLabels[name]} ${short8(wanted[name])}`, icon("cross"))));
+            h("button", {type: "button", class: "chip", "aria-label": `Remove the filter ${chipLabels[name]} ${short8(wanted[name])}`, onclick: () => { setFilters({[name]: ""}); search.focus(); }}, `${chipLabels[name]} ${short8(wanted[name])}`, icon("cross"))));
         chips.hidden = !chips.children.length;
         clear.hidden = !names.some((name) => wanted[name] && (isAdmin || name !== "family_id"));
     }
@@ -60,7 +60,7 @@ export function makeFilters(isAdmin) {
 
 /** A day and, where wanted, a time of it, in the zone that is shown. */
 function momentFields(name, text) {
-    const go = () => narrow({[name]: textOf(date.value, clock.value)});
+    const go = () => setFilters({[name]: textOf(date.value, clock.value)});
     const date = h("input", {type: "date", name, "aria-label": `${text}, day`, onchange: go});
     const clock = h("input", {type: "time", name: `${name}_time`, "aria-label": `${text}, time of day, if wanted`, onchange: () => { if (date.value) go(); }});
     const problem = h("small", {class: "problemtext", hidden: true}, "not a date");

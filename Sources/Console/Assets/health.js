@@ -5,8 +5,8 @@ import {latest} from "/console/latest.js";
 import {pinned} from "/console/notes.js";
 import {address} from "/console/router.js";
 import {ago, time} from "/console/time.js";
-import {everyRound} from "/console/poll.js";
-import {allFindings, head, heardAt, hearCheck, log, onTrust, report, setAside, signature, trust} from "/console/trust.js";
+import {onPoll} from "/console/poll.js";
+import {allFindings, head, lastAnswerAt, updateBackgroundCheck, log, onTrust, reportFinding, dismissFindings, signature, trust} from "/console/trust.js";
 
 const seals = {good: "check", bad: "cross", open: "wait"};
 
@@ -53,7 +53,7 @@ export function showHealth(card, state) {
         facts.replaceChildren(
             fact("Log", status.origin || "–"), fact("Entries in the log", newest ? number(newest.size) : status.size === null ? "–" : number(status.size)),
             fact("Last checkpoint", newest ? [time(newest.time.toISOString()), h("span", {class: "muted"}, ` ${ago(newest.time)}`)] : status.checkpoint_at ? time(status.checkpoint_at) : "–"),
-            fact("Last answer", heardAt() ? time(new Date(heardAt()).toISOString()) : "–"),
+            fact("Last answer", lastAnswerAt() ? time(new Date(lastAnswerAt()).toISOString()) : "–"),
             fact("Signature", signed === "good" ? h("span", {class: "goodtext"}, icon("check"), " by the pinned key, checked here") : signed === "unknown" ? h("span", {class: "opentext"}, note) : "not checked yet"),
             fact("Exposure", `${number(status.exposure_ms)} ms`, h("span", {class: "muted"}, " of 5 s")),
             status.check && fact("Background check", ...checkText(status.check)),
@@ -64,10 +64,10 @@ export function showHealth(card, state) {
     // Each question of an administrator is an entry: theirs is asked when the card is opened, a guardian's in each round.
     const refresh = async (signal) => {
         status = state.status = await get("/audit/status", {}, signal);
-        hearCheck(status.check?.state, status.check?.first_finding);
+        updateBackgroundCheck(status.check?.state, status.check?.first_finding);
         showState(trust());
     };
-    const stopRounds = status.reader === "admin" ? () => {} : everyRound(refresh);
+    const stopRounds = status.reader === "admin" ? () => {} : onPoll(refresh);
     if (Date.now() - state.statusAt > 10_000) {
         state.statusAt = Date.now();
         refresh().catch(() => {});
@@ -94,7 +94,7 @@ function showFindings(box) {
     box.dataset.shown = JSON.stringify(all);
     if (!all.length) return box.replaceChildren();
     box.replaceChildren(h("ul", {}, all.slice(-5).reverse().map((one) => h("li", {}, time(one.at), " ", one.text, " ", one.href?.includes("open=") && h("a", {href: one.href}, "Open the entry")))),
-        h("button", {type: "button", class: "small", onclick: setAside}, all.length === 1 ? "I have noted this finding" : `I have noted these ${all.length} findings`));
+        h("button", {type: "button", class: "small", onclick: dismissFindings}, all.length === 1 ? "I have noted this finding" : `I have noted these ${all.length} findings`));
 }
 
 function showAnswer(box, answer) {
@@ -104,5 +104,5 @@ function showAnswer(box, answer) {
     box.replaceChildren(icon(seals[state]), h("div", {},
         h("strong", {}, state === "good" ? `Sound: ${number(answer.entries)} entries checked by the server` : state === "bad" ? "Tampered with" : "Incomplete"),
         h("p", {}, answer.message || `in ${number(answer.ms)} ms, up to log size ${number(answer.size || 0)}`), href && h("a", {href}, `Open entry ${answer.n}`)));
-    if (state === "bad") report({id: "verify", word: "Tampering found", title: "Tampering was found", text: `The server’s check of the whole trail: ${answer.message || "it failed"}.`, href: href || "#/overview"});
+    if (state === "bad") reportFinding({id: "verify", word: "Tampering found", title: "Tampering was found", text: `The server’s check of the whole trail: ${answer.message || "it failed"}.`, href: href || "#/overview"});
 }

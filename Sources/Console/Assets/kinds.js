@@ -5,7 +5,7 @@ import {h} from "/console/dom.js";
 let kinds = [];
 /** The kinds the server writes. */
 export const allKinds = () => kinds;
-export async function learnKinds(signal) { ({kinds} = await get("/audit/kinds", {}, signal)); }
+export async function loadKinds(signal) { ({kinds} = await get("/audit/kinds", {}, signal)); }
 
 export const groups = ["nag", "ai", "people", "consent", "session", "admin", "other"];
 export const groupNames = {nag: "Nags", ai: "AI decisions", people: "People and family", consent: "Consents", session: "Sign-ins", admin: "Administration", other: "Other"};

@@ -4,7 +4,7 @@ import {get} from "/console/api.js";
 import {sparkline} from "/console/charts.js";
 import {h, number, skeleton} from "/console/dom.js";
 import {showHealth} from "/console/health.js";
-import {everyRound, pollSoon} from "/console/poll.js";
+import {onPoll, pollSoon} from "/console/poll.js";
 
 export function overview(main, state) {
     const health = h("section", {class: "card health", "aria-label": "Health of the trail"});
@@ -12,7 +12,7 @@ export function overview(main, state) {
     const metrics = h("section", {class: "tiles", "aria-label": "Server"}, skeleton(2));
     main.append(h("div", {class: "pagehead"}, h("h1", {}, "Overview"), h("p", {class: "muted"}, state.status.reader === "admin" ? "All families' trails" : h("bdi", {}, state.familyName || "Your family"))),
         health, plot, h("h2", {}, "Server, live"), metrics);
-    const ends = [showHealth(health, state), showActivity(plot, state), everyRound((signal) => showMetrics(metrics, signal))];
+    const ends = [showHealth(health, state), showActivity(plot, state), onPoll((signal) => showMetrics(metrics, signal))];
     pollSoon();
     return {update() {}, leave() { for (const end of ends) end(); }};
 }

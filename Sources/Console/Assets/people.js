@@ -18,7 +18,7 @@ export async function families(text, cursor, signal) {
 }
 
 /** Finds out what a family is called, where nobody has told yet. */
-export async function learnFamily(id, signal) {
+export async function loadFamilyName(id, signal) {
     if (id && id !== nobody && !familyNames.has(id)) await families(id, "", signal);
 }
 
@@ -30,7 +30,7 @@ const asked = new Set();
 const roles = {former_member: "former member", former_administrator: "former administrator"};
 
 /** Those whom the trail of a family names; of no family for an administrator: administrators and parts of the system. */
-export async function learnPeople(family, signal) {
+export async function loadPeople(family, signal) {
     const {items} = await get("/audit/people", {family_id: family}, signal);
     for (const one of items) people.set(one.person, one);
     asked.add(family ?? "");
@@ -38,11 +38,11 @@ export async function learnPeople(family, signal) {
 }
 
 /** The same, but asked once only: an administrator's question is an entry. */
-export async function knowPeople(family, signal) {
-    if (!asked.has(family ?? "")) await learnPeople(family, signal);
+export async function loadPeopleOnce(family, signal) {
+    if (!asked.has(family ?? "")) await loadPeople(family, signal);
 }
 
-export function forgetPeople() {
+export function clearPeople() {
     people.clear();
     asked.clear();
     familyNames.clear();

@@ -7,7 +7,7 @@ let current = null;
 let [isRunning, isWanted] = [false, false];
 
 /** Adds something to do in each round; the result takes it away again. A task gets a signal that ends it. */
-export function everyRound(task) {
+export function onPoll(task) {
     tasks.add(task);
     return () => tasks.delete(task);
 }

@@ -2,7 +2,7 @@
 // with what a key that was pinned earlier has signed. The server is not believed.
 import {byte, CannotCheck, eight, fromHex, fromUUID, isSame, join, sha256, toHex, utf8} from "/console/bytes.js";
 import {rootOf} from "/console/merkle.js";
-import {checkpoint, remember} from "/console/notes.js";
+import {checkpoint} from "/console/notes.js";
 
 /** A field with its length before it; four 0xff where there is none. */
 function field(bytes) {
@@ -94,8 +94,10 @@ export async function check(detail, before, shownDetails, log) {
         return [`It is in the signed log, at place ${proof.position} of ${proof.size}`, isIn, root ? `root ${toHex(root)}` : "the path leads nowhere"];
     });
     if (signed) {
-        const complaint = remember(log.origin, signed);
-        steps.push({title: "The log has only grown since this browser looked last", state: complaint ? "bad" : "good", note: complaint || `${signed.size} entries`});
+        await step("The log has only grown since this browser looked last", async () => {
+            const complaint = await log.growthComplaint(signed);
+            return ["The log has only grown since this browser looked last", complaint === null, complaint || `${signed.size} entries`];
+        });
     }
     return steps;
 }

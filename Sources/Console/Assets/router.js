@@ -1,7 +1,7 @@
 // Where the reader is: a view, what it is narrowed to, and the entry that lies open, all in the address.
 
 /** The address as {view, params, open}; `open` is {family, n}, "" for none, or null for what is no entry. */
-export function here() {
+export function currentRoute() {
     const [view, query] = location.hash.replace(/^#\/?/, "").split("?");
     const params = new URLSearchParams(query || "");
     const entry = params.get("open") || "";
@@ -22,26 +22,26 @@ export function address(view, values = {}) {
 }
 
 /** This view, narrowed otherwise; an open entry is closed. */
-export function narrow(changes) {
-    const {view, params} = here();
+export function setFilters(changes) {
+    const {view, params} = currentRoute();
     location.hash = address(view, {...Object.fromEntries(params), ...changes});
 }
 
 function addressWith(entry) {
-    const {view, params} = here();
+    const {view, params} = currentRoute();
     return address(view, {...Object.fromEntries(params), open: entry && `${entry.family}/${entry.n}`});
 }
 
 /** Opens an entry: a step that Back takes back, or none where another entry lies open. */
 export function openEntry(family, n) {
-    const isStep = here().open === "";
+    const isStep = currentRoute().open === "";
     history[isStep ? "pushState" : "replaceState"]({isEntry: isStep || history.state?.isEntry === true}, "", addressWith({family, n}));
     dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
 /** Closes the entry: back to where it was opened from, or to the same address without it. */
 export function closeEntry() {
-    if (here().open === "") return;
+    if (currentRoute().open === "") return;
     if (history.state?.isEntry) {
         history.back();
     } else {

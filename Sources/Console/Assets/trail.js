@@ -3,11 +3,11 @@ import {entries} from "/console/api.js";
 import {failure, h, icon, number, skeleton} from "/console/dom.js";
 import {exportMenu} from "/console/export.js";
 import {makeFilters, names, readFilters} from "/console/filters.js";
-import {watchFresh} from "/console/fresh.js";
+import {watchNewEntries} from "/console/newentries.js";
 import {kindBadge} from "/console/kinds.js";
 import {latest} from "/console/latest.js";
-import {family, knowPeople, learnFamily, learnPeople, person, short8} from "/console/people.js";
-import {narrow, openEntry} from "/console/router.js";
+import {family, loadPeopleOnce, loadFamilyName, loadPeople, person, short8} from "/console/people.js";
+import {openEntry, setFilters} from "/console/router.js";
 import {clock, day, shortTime, time} from "/console/time.js";
 
 const pageSize = 100;
@@ -24,7 +24,7 @@ export function trail(main, state) {
     const end = h("div", {class: "more", role: "status"});
     const fresh = h("button", {type: "button", class: "fresh primary", hidden: true, onclick: () => reload(true)}, icon("up"), h("span", {}, ""));
     const older = h("button", {type: "button", class: "newest", hidden: true, onclick: () => reload(true)}, icon("up"), "Back to the newest");
-    let [wanted, cursor, isLoading, isOver, isPaused, lastDay, selected, newest, stopFresh] = [{}, "", false, false, false, "", null, null, () => {}];
+    let [wanted, cursor, isLoading, isOver, isPaused, lastDay, selected, newest, stopWatching] = [{}, "", false, false, false, "", null, null, () => {}];
     main.append(h("div", {class: "pagehead"}, h("h1", {}, "Trail"), exportMenu(() => readFilters(wanted))), filters.element,
         h("div", {role: "status", class: "freshbar"}, fresh), h("div", {class: "listbox"}, table, end), older);
 
@@ -56,8 +56,8 @@ export function trail(main, state) {
 
     function reload(isAsked = false) {
         place.stop();
-        stopFresh();
-        stopFresh = () => {};
+        stopWatching();
+        stopWatching = () => {};
         [cursor, isLoading, isOver, isPaused, lastDay, selected, newest] = ["", false, false, false, "", null, null];
         fresh.hidden = older.hidden = true;
         body.replaceChildren();
@@ -78,14 +78,14 @@ export function trail(main, state) {
         const lookedBack = h("p", {class: "muted"});
         end.replaceChildren(...skeleton(isFirst ? 8 : 2), lookedBack);
         place.run(async (signal) => {
-            if (isFirst) await Promise.all([(isAdmin ? knowPeople : learnPeople)(wanted.family_id, signal), learnFamily(isAdmin && wanted.family_id, signal)]).then(() => filters.sync(wanted));
+            if (isFirst) await Promise.all([(isAdmin ? loadPeopleOnce : loadPeople)(wanted.family_id, signal), loadFamilyName(isAdmin && wanted.family_id, signal)]).then(() => filters.sync(wanted));
             return entries({...query, cursor, limit: pageSize}, signal, (moment) => { lookedBack.textContent = `Looking back: ${shortTime(moment)} …`; });
         }, (page) => {
             isLoading = false;
             append(page);
             if (isFirst) {
                 newest = page.items[0] ?? null;
-                stopFresh = watchFresh(isAdmin, query, () => newest, (count, text) => {
+                stopWatching = watchNewEntries(isAdmin, query, () => newest, (count, text) => {
                     fresh.hidden = count === 0;
                     if (fresh.lastChild.textContent !== text) fresh.lastChild.textContent = text;
                 });
@@ -151,7 +151,7 @@ export function trail(main, state) {
         } else if (event.key === "Enter" && selected && event.target.tagName !== "BUTTON" && event.target.tagName !== "A") {
             event.preventDefault();
             show(selected);
-        } else if (event.key === "t" && selected) narrow({trace_id: selected.dataset.trace});
+        } else if (event.key === "t" && selected) setFilters({trace_id: selected.dataset.trace});
     };
     addEventListener("keydown", keys);
     return {
@@ -163,7 +163,7 @@ export function trail(main, state) {
         },
         leave() {
             place.stop();
-            stopFresh();
+            stopWatching();
             watcher.disconnect();
             removeEventListener("keydown", keys);
         },

@@ -6,12 +6,12 @@ import {get, me, recordedReads} from "/console/api.js";
 import {CannotCheck, fromHex} from "/console/bytes.js";
 import {isContinuation} from "/console/merkle.js";
 import {checkpoint, highest, otherLog, pin, pinned, remember} from "/console/notes.js";
-import {everyRound} from "/console/poll.js";
+import {onPoll} from "/console/poll.js";
 
 /** Without an answer for so many milliseconds the state is of the past. */
-const freshFor = 30_000;
+const freshMilliseconds = 30_000;
 /** A checkpoint is signed every five minutes, even when nothing happens. By this browser's clock one may be so old. */
-const checkpointFor = 15 * 60_000;
+const checkpointMilliseconds = 15 * 60_000;
 
 const facts = {
     /** `current`, `late`, `broken`, `off` as the server says; null before it has said anything. */
@@ -20,13 +20,13 @@ const facts = {
     signature: null, signatureNote: "",
     /** What the newest checkpoint says, by its signature: {size, root, time}; and when it was asked for, after how many reads. */
     head: null,
-    heardAt: null, isReachable: true, problem: "",
+    lastAnswerAt: null, isReachable: true, problem: "",
     origin: null, keys: [],
 };
 const watchers = new Set();
 let findings = [];
 let stopWatching = () => {};
-let growing = false;
+let comparing = Promise.resolve();
 
 // MARK: what is known
 
@@ -37,10 +37,11 @@ export const log = {
         ({keys: facts.keys} = await get("/audit/log/keys"));
         return facts.keys;
     },
+    growthComplaint,
 };
 export const head = () => facts.head;
 export const signature = () => ({state: facts.signature, note: facts.signatureNote});
-export const heardAt = () => facts.heardAt;
+export const lastAnswerAt = () => facts.lastAnswerAt;
 export const allFindings = () => findings;
 
 /** Calls `show` now and whenever the state may have changed; the result ends that. */
@@ -50,7 +51,7 @@ export function onTrust(show) {
     return () => watchers.delete(show);
 }
 
-function tell() {
+function notify() {
     for (const show of [...watchers]) show(trust());
 }
 
@@ -59,9 +60,9 @@ function tell() {
 export function trust() {
     const newest = findings.at(-1);
     if (newest) return {tone: "bad", word: newest.word, title: newest.title, line: newest.text};
-    const heard = facts.heardAt ? `Last heard at ${new Date(facts.heardAt).toLocaleTimeString("en-GB")}; what happened since is not known.` : "It has not answered yet.";
+    const heard = facts.lastAnswerAt ? `Last heard at ${new Date(facts.lastAnswerAt).toLocaleTimeString("en-GB")}; what happened since is not known.` : "It has not answered yet.";
     if (!facts.isReachable) return {tone: "open", word: "Server unreachable", title: "The server does not answer", line: `${facts.problem} ${heard}`.trim()};
-    if (facts.heardAt && Date.now() - facts.heardAt > freshFor) return {tone: "open", word: "State is old", title: "The state shown is old", line: heard};
+    if (facts.lastAnswerAt && Date.now() - facts.lastAnswerAt > freshMilliseconds) return {tone: "open", word: "State is old", title: "The state shown is old", line: heard};
     if (facts.server === null) return {tone: "open", word: "Checking …", title: "Checking", line: ""};
     if (facts.server === "late") return {tone: "open", word: "Trail is late", title: "The trail is late", line: "Entries wait longer for a checkpoint than they should."};
     if (facts.server === "off") return {tone: "open", word: "No log kept", title: "No log is kept", line: "This server signs no checkpoints."};
@@ -69,7 +70,7 @@ export function trust() {
     if (facts.signature === "unknown") return {tone: "open", word: "Not checked here", title: "Cannot be checked here", line: `The server says that the trail is sealed. ${facts.signatureNote}`};
     if (facts.signature !== "good") return {tone: "open", word: "Checking …", title: "Checking", line: "The server says that the trail is sealed."};
     const age = Date.now() - facts.head.time.getTime();
-    if (age > checkpointFor) return {tone: "open", word: "Checkpoint is old", title: "The newest checkpoint is old", line: `It was signed ${Math.round(age / 60_000)} minutes ago by this browser’s clock, though the server says that all is well.`};
+    if (age > checkpointMilliseconds) return {tone: "open", word: "Checkpoint is old", title: "The newest checkpoint is old", line: `It was signed ${Math.round(age / 60_000)} minutes ago by this browser’s clock, though the server says that all is well.`};
     return {tone: "good", word: "Trail sealed", title: "The trail is sealed", line: "The server says that every entry lies under a signed checkpoint. This browser has checked its signature, and that the log has only grown since it looked first."};
 }
 
@@ -78,20 +79,20 @@ export function trust() {
 const place = () => `nagz.findings.${facts.origin}.${me()?.id}`;
 
 /** Keeps something that is wrong: {id, word, title, text, href}. The same finding is kept once. */
-export function report(finding) {
+export function reportFinding(finding) {
     findings = [...findings.filter((one) => one.id !== finding.id), {at: new Date().toISOString(), ...finding}];
     localStorage.setItem(place(), JSON.stringify(findings));
-    tell();
+    notify();
 }
 
 /** The reader has noted all that was found. */
-export function setAside() {
+export function dismissFindings() {
     findings = [];
     localStorage.removeItem(place());
-    tell();
+    notify();
 }
 
-function recall() {
+function loadFindings() {
     try { findings = JSON.parse(localStorage.getItem(place()) || "[]"); } catch { findings = []; }
 }
 
@@ -100,18 +101,18 @@ function recall() {
 /** Begins with what the server says at sign-in; goes on with each round. */
 export function startTrust(status) {
     stopTrust();
-    Object.assign(facts, {origin: status.origin ?? null, keys: status.keys, server: null, signature: null, signatureNote: "", head: null, heardAt: null, isReachable: true, problem: ""});
-    recall();
+    Object.assign(facts, {origin: status.origin ?? null, keys: status.keys, server: null, signature: null, signatureNote: "", head: null, lastAnswerAt: null, isReachable: true, problem: ""});
+    loadFindings();
     const before = facts.origin && !pinned(facts.origin) && otherLog(facts.origin);
-    if (before) report({id: "origin", word: "Another log", title: "This is another log than before", text: `This address showed the log ${before} before. Now it shows ${facts.origin}, which this browser sees for the first time.`, href: "#/overview"});
+    if (before) reportFinding({id: "origin", word: "Another log", title: "This is another log than before", text: `This address showed the log ${before} before. Now it shows ${facts.origin}, which this browser sees for the first time.`, href: "#/overview"});
     pin(facts.origin, facts.keys);
-    hear(status.state, status.fault);
-    hearCheck(status.check?.state, status.check?.first_finding);
-    stopWatching = everyRound(look);
-    const clock = setInterval(tell, 5_000);
+    updateServerState(status.state, status.fault);
+    updateBackgroundCheck(status.check?.state, status.check?.first_finding);
+    stopWatching = onPoll(pollServer);
+    const clock = setInterval(notify, 5_000);
     const stopRounds = stopWatching;
     stopWatching = () => { stopRounds(); clearInterval(clock); };
-    return status.checkpoint ? examine(status.checkpoint) : Promise.resolve();
+    return status.checkpoint ? checkCheckpoint(status.checkpoint) : Promise.resolve();
 }
 
 export function stopTrust() {
@@ -119,21 +120,21 @@ export function stopTrust() {
     stopWatching = () => {};
 }
 
-function hear(state, fault) {
-    Object.assign(facts, {server: state, heardAt: Date.now(), isReachable: true, problem: ""});
-    if (state === "broken") report({id: "server", word: "Trail is broken", title: "The trail is broken", text: fault || "The log in the database is not what was signed.", href: "#/overview"});
-    else tell();
+function updateServerState(state, fault) {
+    Object.assign(facts, {server: state, lastAnswerAt: Date.now(), isReachable: true, problem: ""});
+    if (state === "broken") reportFinding({id: "server", word: "Trail is broken", title: "The trail is broken", text: fault || "The log in the database is not what was signed.", href: "#/overview"});
+    else notify();
 }
 
 /** What the server's check of the whole log in the background came to: the state must be what the entries say. */
-export function hearCheck(state, finding) {
+export function updateBackgroundCheck(state, finding) {
     if (state !== "unexplained" || (!finding && findings.some((one) => one.id === "state"))) return;
-    report({id: "state", word: "State not explained", title: "The trail does not explain the state", href: "#/overview",
+    reportFinding({id: "state", word: "State not explained", title: "The trail does not explain the state", href: "#/overview",
         text: finding ? `The server’s background check: ${finding}` : "The server’s background check found what the trail does not explain. “nagz audit reconcile” names it."});
 }
 
 /** Only what needs no account, since each look of an administrator at the rest is an entry. */
-async function look(signal) {
+async function pollServer(signal) {
     try {
         const ready = await fetch("/health/ready", {cache: "no-store", signal});
         if (!ready.ok) throw new Error(`It answered ${ready.status}.`);
@@ -141,44 +142,48 @@ async function look(signal) {
         const asked = {askedAt: Date.now(), reads: recordedReads()};
         const note = state === "off" ? null : await fetch("/api/v1/audit/log/checkpoint", {cache: "no-store", signal});
         if (note && !note.ok && note.status !== 404) throw new Error(`It answered ${note.status}.`);
-        hear(state);
-        hearCheck(checked);
-        if (note?.ok) await examine(await note.text(), asked);
+        updateServerState(state);
+        updateBackgroundCheck(checked);
+        if (note?.ok) await checkCheckpoint(await note.text(), asked);
     } catch (error) {
         if (signal.aborted && signal.reason?.name !== "TimeoutError") return;
         Object.assign(facts, {isReachable: false, problem: error.message?.startsWith("It answered") ? error.message : ""});
-        tell();
+        notify();
     }
 }
 
 /** Checks a checkpoint: by a trusted key, and that the log has only grown since this browser looked last. */
-async function examine(note, asked = {}) {
+async function checkCheckpoint(note, asked = {}) {
     try {
         let seen = await checkpoint(note, facts.origin, facts.keys);
         // The key may have been handed over since.
         if (!seen) seen = await checkpoint(note, facts.origin, await log.keys());
-        if (!seen) return report({id: "signature", word: "Forged checkpoint", title: "The checkpoint is not signed by a trusted key", text: "The newest checkpoint carries no signature of the key this browser has pinned.", href: "#/overview"});
-        await grows(seen);
+        if (!seen) return reportFinding({id: "signature", word: "Forged checkpoint", title: "The checkpoint is not signed by a trusted key", text: "The newest checkpoint carries no signature of the key this browser has pinned.", href: "#/overview"});
+        const complaint = await growthComplaint(seen);
+        if (complaint) return reportFinding({id: "history", word: "Log was rewritten", title: "The log was rewritten", text: complaint, href: "#/overview"});
         Object.assign(facts, {signature: "good", signatureNote: "", head: !facts.head || seen.size >= facts.head.size ? {...seen, ...asked} : facts.head});
     } catch (error) {
         if (!(error instanceof CannotCheck)) throw error;
         Object.assign(facts, {signature: "unknown", signatureNote: error.message});
     }
-    tell();
+    notify();
 }
 
-async function grows(seen) {
+/** Why a signed checkpoint is none of the log this browser has seen; null when one of both begins with the other. One at a
+    time: nothing is remembered that was not compared. */
+function growthComplaint(seen) {
+    const answer = comparing.then(() => compareWithHighest(seen));
+    comparing = answer.catch(() => {});
+    return answer;
+}
+
+async function compareWithHighest(seen) {
     const before = highest(facts.origin);
-    if (before && seen.size > before.size && !growing) {
-        growing = true;
-        try {
-            const proof = await get("/audit/proof/consistency", {old: before.size, new: seen.size});
-            const isSo = await isContinuation({size: before.size, root: fromHex(before.root)}, seen, proof.path.map(fromHex));
-            if (!isSo) return report({id: "history", word: "Log was rewritten", title: "The log was rewritten", text: `The log of ${seen.size} entries does not begin with the ${before.size} entries this browser saw before.`, href: "#/overview"});
-        } finally {
-            growing = false;
-        }
+    if (before && seen.size !== before.size && seen.size > 0) {
+        const known = {size: before.size, root: fromHex(before.root)};
+        const [old, grown] = seen.size > known.size ? [known, seen] : [seen, known];
+        const proof = await get("/audit/proof/consistency", {old: old.size, new: grown.size});
+        if (!await isContinuation(old, grown, proof.path.map(fromHex))) return `The log of ${grown.size} entries does not begin with the ${old.size} entries ${old === known ? "this browser saw before" : "it is shown now"}.`;
     }
-    const complaint = remember(facts.origin, seen);
-    if (complaint) report({id: "shrunk", word: "Log was rewritten", title: "The log was rewritten", text: complaint, href: "#/overview"});
+    return remember(facts.origin, seen);
 }

@@ -1,6 +1,6 @@
 // How many entries have come since a list was loaded, without loading them.
 import {get} from "/console/api.js";
-import {everyRound, pollSoon} from "/console/poll.js";
+import {onPoll, pollSoon} from "/console/poll.js";
 import {head, onTrust} from "/console/trust.js";
 
 const most = 100;
@@ -11,12 +11,12 @@ const most = 100;
  * A guardian's page asks for entries newer than the newest listed. Each such question of an administrator would be an entry of
  * its own, so theirs looks at the size of the log, which counts all families', and takes off what this page has asked itself.
  */
-export function watchFresh(isAdmin, query, newest, tell) {
+export function watchNewEntries(isAdmin, query, newest, tell) {
     return isAdmin ? watchLog(tell) : watchList(query, newest, tell);
 }
 
 function watchList(query, newest, tell) {
-    return everyRound(async (signal) => {
+    return onPoll(async (signal) => {
         const last = newest();
         const from = last && (!query.from || last.at > query.from) ? last.at : query.from;
         const page = await get("/audit/events", {...query, from, cursor: undefined, limit: most}, signal);
