@@ -82,6 +82,7 @@ def contrast_and_names(walk):
             faults = b.js(CONTRAST)
             assert not faults, f"{view}, {'dark' if dark else 'light'}: {faults}"
             assert not unnamed(b), f"{view}: {unnamed(b)}"
+            assert not b.js("/undefined|NaN|\\[object|Invalid Date/.test(document.body.innerText)"), f"{view} shows what is no value"
         open_first(walk)
         b.js("new Promise((done) => setTimeout(done, 300))")
         faults = b.js(CONTRAST)

@@ -56,7 +56,7 @@ export function showHealth(card, state) {
             fact("Last answer", lastAnswerAt() ? time(new Date(lastAnswerAt()).toISOString()) : "–"),
             fact("Signature", signed === "good" ? h("span", {class: "goodtext"}, icon("check"), " by the pinned key, checked here") : signed === "unknown" ? h("span", {class: "opentext"}, note) : "not checked yet"),
             fact("Exposure", `${number(status.exposure_ms)} ms`, h("span", {class: "muted"}, " of 5 s")),
-            status.check && fact("Background check", ...checkText(status.check)),
+            ...(status.check ? [fact("Background check", ...checkText(status.check))] : []),
             fact("Root", status.root ? copyable(status.root) : "–"),
             fact("Pinned key", log.origin && pinned(log.origin) ? [copyable(pinned(log.origin)), h("small", {class: "muted"}, "The first this browser saw. Compare it with “nagz audit keys”.")] : "–"));
     };
@@ -84,7 +84,7 @@ function checkText(check) {
     const last = check.last_finished_at && `${number(check.last_entries)} entries of ${number(check.last_families)} families ${ago(check.last_finished_at)}: `;
     const found = check.last_findings ? h("span", {class: "problemtext"}, `${number(check.last_findings)} not explained`) : "all explained";
     const now = check.started_at && `Under way: ${number(check.entries)} entries of ${number(check.families)} families so far${check.findings ? `, ${number(check.findings)} not explained` : ""}.`;
-    return [last && h("div", {}, last, found), now && h("div", {class: "muted"}, now), !last && !now && check.state];
+    return [last && h("div", {}, last, found), now && h("div", {class: "muted"}, now), last || now ? null : check.state];
 }
 
 /** What was found wrong, until the reader has noted it. */
