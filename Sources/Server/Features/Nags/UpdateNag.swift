@@ -5,8 +5,8 @@ import Postgres
 import TimeZones
 
 extension Nags {
-    /// Creator and guardians edit, unless they may not nag the recipient any more; the recipient snoozes with `due_at` alone or promises a time with `committed_at`
-    /// alone.
+    /// Creator and guardians edit, unless they may not nag the recipient any more; the recipient snoozes with `due_at`
+    /// alone or promises a time with `committed_at` alone.
     func update(_ caller: Caller, _ call: Call<NagPath, NagUpdate>) async throws -> NagResponse {
         var changes = call.body
         changes.dueAt = changes.dueAt?.flooredToMillisecond
