@@ -75,6 +75,36 @@ struct ServeCommandTests {
         }
     }
 
+    @Test(
+        "refuses in one line a login that may do too much, and no place to remember the audit log",
+        arguments: [
+            (TestLogin.owner, "which owns", ""), (nil, "a superuser", ""),
+            (TestLogin.server, "cannot be written", "/nowhere/checkpoint"),
+        ])
+    func refuses(login: TestLogin?, reason: String, checkpointFile: String) async throws {
+        let program = try #require(NagzProgram.url)
+        try await TestCluster.shared.withDatabase { url in
+            try await TestDevice.withFolder { folder in
+                try Self.writeKeys(in: folder)
+                let (process, errors) = (Process(), Pipe())
+                process.executableURL = program
+                process.arguments = ["serve", "--port", "0", "--loops", "1", "--metrics", "off"]
+                process.currentDirectoryURL = repository
+                process.environment = [
+                    "DATABASE_URL": login.map { $0.url(url) } ?? url, "NAGZ_TOKEN_KEY_FILE": folder + "/token",
+                    "NAGZ_AUDIT_KEY_FILE": folder + "/audit",
+                    "NAGZ_AUDIT_CHECKPOINT_FILE": checkpointFile.isEmpty ? folder + "/checkpoint" : checkpointFile,
+                ]
+                process.standardError = errors
+                try process.run()
+                let line = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+                process.waitUntilExit()
+                #expect(process.terminationStatus == 78)
+                #expect(line.contains(reason) && line.split(separator: "\n").count == 1, "\(line)")
+            }
+        }
+    }
+
     private static let key = hexadecimal((0..<32).map { 7 * $0 + 1 })
 
     /// The files `token` and `audit`, as `deploy/run` makes them.

@@ -1,5 +1,6 @@
 import Audit
 import Foundation
+import Glibc
 
 /// The newest checkpoint of the audit log that this instance signed or saw, in a file outside the database. With it a
 /// restarted server knows that the log in the database is still the one it signed.
@@ -53,7 +54,7 @@ public struct CheckpointFile: Sendable {
 
     /// Checks that the file can be read and replaced, and that it is of that log.
     public func check(origin: String) throws(Fault) {
-        try locked { () throws(Fault) in
+        try locked { () throws(Fault) -> Void in
             let probe = try open(path + ".new", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
             close(probe)
             unlink(path + ".new")
@@ -84,33 +85,31 @@ public struct CheckpointFile: Sendable {
     /// Puts a checkpoint in the place of the one that was read.
     /// - Returns: what the file holds now: the new entry, or what another instance has put there meanwhile.
     func replace(_ old: Entry?, by new: Entry) throws(Fault) -> Entry {
-        try locked { () throws(Fault) in
+        try locked { () throws(Fault) -> Entry in
             let current = try read()
             if let current, current != old { return current }
-            try write(new.note)
+            try write(new.note, to: path)
             return new
         }
     }
 
     /// Puts a checkpoint in the place of whatever there is, which is kept beside it with the ending `.replaced`.
     func replaceAny(by new: Entry) throws(Fault) {
-        try locked { () throws(Fault) in
-            if rename(path, path + ".replaced") != 0, errno != ENOENT {
-                throw .unwritable(path, reason: Self.reason())
-            }
-            try write(new.note)
+        try locked { () throws(Fault) -> Void in
+            if let old = try read() { try write(old.note, to: path + ".replaced") }
+            try write(new.note, to: path)
         }
     }
 
     /// Writes a new file, has it reach the disk, and puts it in the place of the old one.
-    private func write(_ text: String) throws(Fault) {
+    private func write(_ text: String, to target: String) throws(Fault) {
         let descriptor = try open(path + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW)
         let bytes = Array(text.utf8)
         let isWritten = Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
         let reason = Self.reason()
         close(descriptor)
         guard isWritten else { throw .unwritable(path, reason: reason) }
-        guard rename(path + ".new", path) == 0 else { throw .unwritable(path, reason: Self.reason()) }
+        guard rename(path + ".new", target) == 0 else { throw .unwritable(path, reason: Self.reason()) }
         // The new name itself reaches the disk with its folder.
         let folder = Glibc.open(
             URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false),

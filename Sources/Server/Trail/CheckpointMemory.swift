@@ -27,7 +27,8 @@ final class CheckpointMemory {
     func refresh() async throws {
         guard let file else { return }
         if let entry = unwritten { try await write(entry) }
-        guard let entry = try await run({ () throws(CheckpointFile.Fault) in try file.read() }) else { return }
+        guard let entry = try await run({ () throws(CheckpointFile.Fault) -> CheckpointFile.Entry? in try file.read() })
+        else { return }
         inFile = entry
         newest = entry.checkpoint
     }
@@ -45,7 +46,9 @@ final class CheckpointMemory {
     private func write(_ entry: CheckpointFile.Entry) async throws {
         guard let file else { return }
         let old = inFile
-        inFile = try await run { () throws(CheckpointFile.Fault) in try file.replace(old, by: entry) }
+        inFile = try await run { () throws(CheckpointFile.Fault) -> CheckpointFile.Entry in
+            try file.replace(old, by: entry)
+        }
         unwritten = nil
     }
 

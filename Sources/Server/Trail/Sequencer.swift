@@ -174,9 +174,9 @@ final class Sequencer {
     /// The newest checkpoint in the database MUST extend the one that this instance remembers, which the tables prove.
     private func checkContinuation(_ transaction: Transaction, _ newest: Checkpoint?) async throws {
         guard let remembered = memory.newest, newest != remembered else { return }
-        guard let newest, newest.size >= remembered.size else {
-            throw Fault.shrunk(from: remembered.size, to: newest?.size ?? 0)
-        }
+        let size = newest?.size ?? 0
+        guard size >= remembered.size else { throw Fault.shrunk(from: remembered.size, to: size) }
+        guard let newest else { return }
         guard try await StoredLog(transaction).isConsistent(from: remembered, to: newest) else {
             throw Fault.rootDiffers(size: remembered.size)
         }

@@ -69,7 +69,7 @@ struct RestartTests {
             for statement in attack.statements { try await server.sql(SQL(unsafeSQL: statement)) }
             let (kept, left) = (try file.read(), try await Self.checkpoints(server))
             for _ in 0..<2 {
-                #expect(try await server.healthOfRestarted(file) == "broken")
+                #expect(try await server.stateOfRestarted(file, scene.family.guardian) == "broken")
                 try await server.write(["nag.created"], by: scene.family.guardian, in: scene.family.id)
                 await #expect(throws: Sequencer.Fault.self) { try await server.round(file: file) }
             }
@@ -82,14 +82,14 @@ struct RestartTests {
     func stolenKey(attack: Attack) async throws {
         try await Self.run { scene, file in
             try await Forger(server: scene.server).forge(.resigned) { attack.change(&$0, scene.family.id) }
-            #expect(try await scene.server.healthOfRestarted(file) == "broken")
+            #expect(try await scene.server.stateOfRestarted(file, scene.family.guardian) == "broken")
         }
     }
 
     @Test("goes on with its own log")
     func goesOn() async throws {
         try await Self.run { scene, file in
-            #expect(try await scene.server.healthOfRestarted(file) == "current")
+            #expect(try await scene.server.stateOfRestarted(file, scene.family.guardian) == "current")
             try await scene.server.write(["nag.created"], by: scene.family.guardian, in: scene.family.id)
             try await scene.server.round(file: file)
             #expect(try file.read()?.checkpoint.size == 13)
@@ -97,7 +97,7 @@ struct RestartTests {
             // Another instance went on meanwhile, and died before it wrote its file.
             try await scene.server.write(["nag.created"], by: scene.family.guardian, in: scene.family.id)
             try await scene.server.round()
-            #expect(try await scene.server.healthOfRestarted(file) == "current")
+            #expect(try await scene.server.stateOfRestarted(file, scene.family.guardian) == "current")
             #expect(try file.read()?.checkpoint.size == 14)
         }
     }
@@ -141,7 +141,7 @@ struct RestartTests {
             await #expect(throws: LogAcceptance.Fault.self) {
                 _ = try await acceptance.accept(root: MerkleHash.empty, clock: server.clock)
             }
-            #expect(try await server.healthOfRestarted(file) == "broken")
+            #expect(try await server.stateOfRestarted(file, scene.family.guardian) == "broken")
             _ = try await server.expectOnly(audit: ["log.accepted"]) {
                 try await acceptance.accept(root: heads.root, clock: server.clock)
             }
@@ -149,7 +149,7 @@ struct RestartTests {
             #expect(note.checkpoint.size == 6 && note.checkpoint.root == heads.root)
             #expect(try CheckpointFile(path: file.path + ".replaced").read()?.checkpoint.size == 12)
             #expect(try await acceptance.heads().isContinuation)
-            #expect(try await server.healthOfRestarted(file) == "current")
+            #expect(try await server.stateOfRestarted(file, scene.family.guardian) == "current")
             try await server.round(file: file)
             #expect(try file.read()?.checkpoint.size == 7, "the entry itself is in the log")
         }
@@ -164,7 +164,7 @@ struct RestartTests {
             let keys = try #require(TestServer.trailKeys)
             let acceptance = LogAcceptance(
                 databaseURL: TestLogin.owner.url(server.database.url), keys: keys, file: file)
-            let states = try await server.healthOfRestarted(file) {
+            let states = try await server.stateOfRestarted(file, scene.family.guardian) {
                 let heads = try await acceptance.heads()
                 _ = try await acceptance.accept(root: heads.root, clock: server.clock)
             }
@@ -190,7 +190,7 @@ struct RestartTests {
         try await Self.run { scene, file in
             let server = scene.server
             let keys = try #require(TestServer.trailKeys)
-            let folder = URL(filePath: file.path).deletingLastPathComponent().path()
+            let folder = String(file.path.dropLast("/checkpoint".count))
             let clock = server.clock
             let sizes = try await server.database.run { database in
                 let sequencer = Sequencer(
@@ -217,28 +217,31 @@ struct RestartTests {
 
 extension TestServer {
     /// Starts a server that keeps the log and remembers it in the file.
-    /// - Parameter meanwhile: done once it says that the log is broken; then its state is waited for again.
-    /// - Returns: what its health says of the log.
-    fileprivate func healthOfRestarted(
-        _ file: CheckpointFile, meanwhile: (@Sendable () async throws -> Void)? = nil
+    /// - Parameters:
+    ///   - reader: asks for the state; a guardian.
+    ///   - meanwhile: done once the log is broken; then another state is waited for.
+    /// - Returns: the state of the log, which its health tells as well.
+    fileprivate func stateOfRestarted(
+        _ file: CheckpointFile, _ reader: Person, meanwhile: (@Sendable () async throws -> Void)? = nil
     ) async throws -> String {
         var configuration = Configuration(
             databaseURL: TestLogin.server.url(database.url), tokenKeys: [Self.tokenKey], loops: 1)
         configuration.databaseConnections = 1
         configuration.trailKeys = Self.trailKeys
         configuration.checkpointFile = file
+        configuration.enforcesRateLimits = false
+        configuration.checksTrail = false
         configuration.logLevel = .off
         let server = try await NagzServer(configuration, clock: clock, random: random)
         let port = try await server.listen(host: "127.0.0.1", port: 0)
-        var (state, deadline) = ("late", ContinuousClock.now + .seconds(20))
-        var pending = meanwhile
+        let head = "GET /api/v1/audit/status HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+        let request = Array("\(head)Authorization: Bearer \(token(reader))\r\n\r\n".utf8)
+        var (state, deadline, pending) = ("late", ContinuousClock.now + .seconds(20), meanwhile)
         while ContinuousClock.now < deadline {
-            let request = Array("GET /health/ready HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".utf8)
-            state = try await RawClient.send(request, to: port).json?["audit_log"]?.stringValue ?? "none"
+            state = try await RawClient.send(request, to: port).json?["state"]?.stringValue ?? "none"
             if state == "broken", let act = pending {
                 try await act()
-                pending = nil
-                deadline = ContinuousClock.now + .seconds(20)
+                (pending, deadline) = (nil, ContinuousClock.now + .seconds(20))
             } else if state == "current" || state == "broken" && meanwhile == nil {
                 break
             }
