@@ -110,7 +110,7 @@ struct AIVisibilityTests {
             let reply = try await server.expectOnly(audit: ["ai.push_back.denied"]) {
                 try await AIRequest.pushBack.send(cast.scene, as: creator, about: cast.nag)
             }
-            #expect(reply.status == 403)
+            #expect(reply.status == 403 && reply.errorCode == "POLICY_FORBIDDEN")
             #expect(try await server.audit(cast.scene.home.id).last?.details["reason"] == reason)
             // Reading goes on, and guardians still may.
             #expect(try await AIRequest.coaching.send(cast.scene, as: creator, about: cast.nag).status == 201)

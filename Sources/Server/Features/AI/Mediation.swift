@@ -97,8 +97,8 @@ final class NagConsultation {
     let asker: Asker
     let family: FamilyID
     let recipient: Pseudonym?
-    /// Why the caller is not answered; nil when they are.
-    let denial: Denial?
+    /// Why the caller is not answered, and the code that goes with it; nil when they are.
+    let denial: (reason: Denial, code: ErrorCode)?
     let snapshot: Snapshot<NagFacts>
 
     /// - Throws: 404 unless the nag is of the caller's family; for somebody whom the role matrix allows `act`, 403 when consent
@@ -110,14 +110,17 @@ final class NagConsultation {
         guard let recipientID: UserID = try row["recipient_id"], let family: FamilyID = try row["family_id"] else {
             throw APIError(.notFound, "There is no such nag.")
         }
-        let role: FamilyRole = try row["role"]
         let part = NagPart(
-            of: caller.userID, role, creator: try row["creator_id"], recipient: recipientID)
-        if let denial = RoleMatrix.denial(of: act, by: part) {
-            self.denial = denial
+            of: caller.userID, try row["role"], creator: try row["creator_id"], recipient: recipientID)
+        if let reason = RoleMatrix.denial(of: act, by: part) {
+            denial = (reason, .authorizationDenied)
+        } else if act == .askForPushBack,
+            let reason = RoleMatrix.denialOfContact(
+                relationship: try row["relationship"], isBlocked: try row["is_blocked"])
+        {
+            denial = (reason, .policyForbidden)
         } else {
-            // Who may not nag somebody now may not insist on what they asked for before.
-            denial = act == .askForPushBack ? try Self.denialOfNag(row, from: role) : nil
+            denial = nil
         }
         if denial == nil { try Asker.requireOpenGate(row) }
         asker = Asker(pseudonym: try row["pseudonym"], seq: try row["seq"])
@@ -157,20 +160,14 @@ final class NagConsultation {
         snapshot = Snapshot(facts, now: caller.now, zone: zone)
     }
 
-    /// Why the caller may not nag the recipient now: a relationship that is paused or over, or a block.
-    private static func denialOfNag(_ row: Row, from role: FamilyRole) throws -> Denial? {
-        let standing = Standing(role: role, relationship: try row["relationship"])
-        return RoleMatrix.denialOfNag(from: standing, to: standing, isBlocked: try row["is_blocked"])
-    }
-
     /// Refuses the operation and puts that on the trail.
-    func refuse<Answer>(_ operation: AIOperation, _ denial: Denial) -> Decision<Answer> {
+    func refuse<Answer>(_ operation: AIOperation, _ denial: (reason: Denial, code: ErrorCode)) -> Decision<Answer> {
         .refuse(
             Act(
                 kind: "\(operation.auditKind).denied", basis: .rightsUnchanged(since: asker.seq),
                 actor: asker.pseudonym, subject: recipient, resource: snapshot.facts.nag.id.retyped(),
-                details: ["reason": denial.rawValue], stampedRows: 0),
-            APIError(.authorizationDenied, denial))
+                details: ["reason": denial.reason.rawValue], stampedRows: 0),
+            APIError(denial.code, denial.reason))
     }
 
     /// The counts that the trail keeps of what an answer rests on.
