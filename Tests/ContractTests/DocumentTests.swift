@@ -107,8 +107,8 @@ struct DocumentTests {
         let places = Set(document.check(member, against: "MemberDetail").map(\.description))
         #expect(
             places == [
-                "/: lacks display_name", "/: lacks has_child_login", "/extra: is not described",
-                "/family_id: is no UUID", "/joined_at: is no date-time with a zone",
+                "/: lacks display_name", "/: lacks has_child_login", "/: lacks login_locked_until",
+                "/extra: is not described", "/family_id: is no UUID", "/joined_at: is no date-time with a zone",
                 "/joined_at: does not match ^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}Z$",
                 "/status: is none of the listed values",
             ])
