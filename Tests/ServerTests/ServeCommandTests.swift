@@ -26,7 +26,7 @@ struct ServeCommandTests {
             #expect(serve.greeting.contains("no more than \(connections) connections"))
             for _ in 0..<2 {
                 // They are accepted in their order, so all of these before the request.
-                let idle = (0..<connections).map { _ in Self.connection(to: serve.port) }
+                let idle = (0..<connections).map { Self.connection(to: serve.port, from: UInt8($0 + 2)) }
                 let refused = try await RawClient.send(Self.request, to: serve.port)
                 #expect(refused.status == 503)
                 for descriptor in idle { close(descriptor) }
@@ -154,12 +154,22 @@ struct ServeCommandTests {
         return text
     }
 
-    private static func connection(to port: UInt16) -> Int32 {
+    /// A connection from 127.0.0.`host`: one address alone cannot have them all.
+    private static func connection(to port: UInt16, from host: UInt8) -> Int32 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var own = address
+        own.sin_port = 0
+        own.sin_addr.s_addr = (UInt32(0x7F00_0000) | UInt32(host)).bigEndian
+        let bound = withUnsafePointer(to: &own) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        precondition(bound == 0, "bind: \(errno)")
         let connected = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
