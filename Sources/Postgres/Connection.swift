@@ -24,6 +24,8 @@ import SQL
     var isLeased = false
     /// Requests it was given to that have not given it back.
     var holders = 0
+    /// Those among them that may wait for locks.
+    var lockHolders = 0
 
     /// No exchange may take longer than this, whatever the database's own timeouts say: a frozen host must not hold
     /// requests for ever.

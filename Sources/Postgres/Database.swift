@@ -46,7 +46,10 @@ public final class Database: Queries {
     let limits: Limits
     private var connections: [Connection] = []
     private var attempts: [Connecting] = []
-    private var waiters = WaitingLine()
+    /// Those that only read, and all others: the ones do not wait for the others' sessions.
+    private var readers = WaitingLine()
+    private var writers = WaitingLine()
+    private var lastTicket: UInt64 = 0
     private lazy var reads = GroupRead(
         self, batchLimit: limits.sharedReads, concurrency: limits.sharedStatements)
     private var reconnectPause = Duration.milliseconds(50)
@@ -60,10 +63,12 @@ public final class Database: Queries {
         self.poller = poller
     }
 
+    /// How many sessions there may be.
+    public var connectionLimit: Int { limits.connections }
     /// How many sessions are open.
     public var openConnections: Int { connections.count }
     /// How many requests wait for a session.
-    public var waiting: Int { waiters.count }
+    public var waiting: Int { readers.count + writers.count }
 
     // MARK: Statements
 
@@ -76,15 +81,31 @@ public final class Database: Queries {
     public func read(_ statement: SQL) async throws(PostgresError) -> Rows { try await reads.run(statement) }
 
     /// Runs several statements of one shape as one (`SQL.merged`) and returns the rows of each; nil where they cannot be.
-    func runMerged(_ statements: [SQL]) async throws(PostgresError) -> [Rows]? {
+    func runMerged(_ statements: [SQL], use: SessionUse = .read) async throws(PostgresError) -> [Rows]? {
         guard statements.count > 1, let merged = SQL.merged(statements) else { return nil }
-        return try await query(merged).split(among: statements.count)
+        let rows = try await exchange([merged], use: use)
+        guard let first = rows.first else { throw .unexpectedShape("no result") }
+        return try first.split(among: statements.count)
     }
 
     /// Runs the statements as one implicit transaction in one round trip.
     public func exchange(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
-        let connection = try await acquire(exclusively: false)
-        defer { released(connection) }
+        try await exchange(statements, use: .read)
+    }
+
+    /// What a session is wanted for.
+    enum SessionUse {
+        /// Statements that hardly wait for locks.
+        case read
+        /// Statements that may wait for locks: nobody's read is sent behind them on the same session.
+        case write
+        /// A transaction, which has the session to itself.
+        case exclusive
+    }
+
+    func exchange(_ statements: [SQL], use: SessionUse) async throws(PostgresError) -> [Rows] {
+        let connection = try await acquire(for: use)
+        defer { released(connection, from: use) }
         return try await connection.exchange(statements)
     }
 
@@ -94,10 +115,10 @@ public final class Database: Queries {
     public func transaction<Value, Failure: Error>(
         _ body: (Transaction) async throws(Failure) -> Value
     ) async throws -> Value {
-        let connection = try await acquire(exclusively: true)
+        let connection = try await acquire(for: .exclusive)
         defer {
             connection.isLeased = false
-            released(connection)
+            released(connection, from: .exclusive)
         }
         let transaction = Transaction(connection)
         do {
@@ -131,7 +152,11 @@ public final class Database: Queries {
         isClosed = true
         for attempt in attempts { attempt.giveUp() }
         for connection in connections { connection.close() }
-        for waiter in waiters.takeAll() { waiter.resume(returning: nil) }
+        refuseWaiters()
+    }
+
+    private func refuseWaiters() {
+        for waiter in readers.takeAll() + writers.takeAll() { waiter.resume(returning: nil) }
     }
 
     private func establish(_ attempt: Connecting) async -> Bool {
@@ -154,7 +179,7 @@ public final class Database: Queries {
     /// A session could not be opened.
     private func failed(_ error: any Error) {
         lastFailure = if case PostgresError.unavailable(let reason) = error { reason } else { "\(error)" }
-        if limits.givesUpOnFailure { waiters.takeAll().forEach { $0.resume(returning: nil) } }
+        if limits.givesUpOnFailure { refuseWaiters() }
         reopenLater()
     }
 
@@ -171,58 +196,87 @@ public final class Database: Queries {
 
     // MARK: Waiting for a session
 
-    private func acquire(exclusively: Bool) async throws(PostgresError) -> Connection {
-        poller.assertIsolated()
-        if waiters.isEmpty, let connection = free(exclusively: exclusively) {
-            give(connection, exclusively: exclusively)
+    private func acquire(for use: SessionUse) async throws(PostgresError) -> Connection {
+        poller.loop.assertIsolated()
+        if waiting == 0, let connection = free(for: use) {
+            give(connection, for: use)
             return connection
         }
-        guard !isClosed else { throw Self.closed }
-        guard waiters.count < limits.queue else { throw .unavailable("too many requests are waiting") }
+        guard waiting < limits.queue, !isClosed else { throw .unavailable("too many requests are waiting") }
         let deadline = poller.now + limits.queuePatience
         let granted = await withCheckedContinuation { continuation in
-            let ticket = waiters.add(continuation, exclusively: exclusively)
-            poller.schedule(at: deadline) { [weak self] in self?.waiters.take(ticket)?.resume(returning: nil) }
+            lastTicket += 1
+            let ticket = lastTicket
+            if use == .read {
+                readers.add(continuation, ticket, for: use)
+            } else {
+                writers.add(continuation, ticket, for: use)
+            }
+            poller.schedule(at: deadline) { [weak self] in self?.take(ticket, for: use)?.resume(returning: nil) }
             // The loop may have turned since we looked for a session.
             serveWaiters()
         }
         guard let connection = granted?.value else {
-            throw isClosed ? Self.closed : .unavailable(lastFailure ?? "no session became free in time")
+            throw .unavailable(lastFailure ?? "no session became free in time")
         }
         return connection
     }
 
-    private static let closed = PostgresError.unavailable("the pool of sessions is closed")
-
-    /// From here on the session is taken, whether anything was sent on it yet or not: the loop may turn in between.
-    private func give(_ connection: Connection, exclusively: Bool) {
-        connection.holders += 1
-        connection.isLeased = exclusively
+    private func take(_ ticket: UInt64, for use: SessionUse) -> WaitingLine.Continuation? {
+        use == .read ? readers.take(ticket) : writers.take(ticket)
     }
 
-    /// The open session that the fewest hold, if it can take more.
-    private func free(exclusively: Bool) -> Connection? {
-        let limit = exclusively ? 1 : limits.exchangesPerConnection
+    /// From here on the session is taken, whether anything was sent on it yet or not: the loop may turn in between.
+    private func give(_ connection: Connection, for use: SessionUse) {
+        connection.holders += 1
+        if use != .read { connection.lockHolders += 1 }
+        connection.isLeased = use == .exclusive
+    }
+
+    /// The open session that the fewest hold, if it can take more. The first of three or more is kept for reads: however
+    /// many writes wait for locks, they have one.
+    /// - Parameter isReserved: only that one is looked at.
+    private func free(for use: SessionUse, isReserved: Bool = false) -> Connection? {
+        let limit = use == .exclusive ? 1 : limits.exchangesPerConnection
+        let hasReserved = limits.connections > 2 && connections.count > 1
+        if isReserved, !hasReserved { return nil }
         var best: Connection?
-        for connection in connections where !connection.isLeased && !connection.mustClose && connection.isOpen {
+        for (index, connection) in connections.enumerated()
+        where !connection.isLeased && !connection.mustClose && connection.isOpen {
+            if hasReserved, index == 0 ? use != .read : isReserved { continue }
+            if hasReserved, use == .read, connection.lockHolders > 0 { continue }
             if connection.holders < (best?.holders ?? limit) { best = connection }
             if connection.holders == 0 { break }
         }
         return best
     }
 
-    private func released(_ connection: Connection) {
+    private func released(_ connection: Connection, from use: SessionUse) {
         connection.holders -= 1
+        if use != .read { connection.lockHolders -= 1 }
         if connection.mustClose, connection.holders == 0 { connection.close() }
         serveWaiters()
     }
 
+    /// First come first served; but a read whose turn it is not goes before writes that wait, on the session kept for reads.
     private func serveWaiters() {
-        while let next = waiters.next, let connection = free(exclusively: next.isExclusive) {
-            guard let continuation = waiters.take(next.ticket) else { return }
-            give(connection, exclusively: next.isExclusive)
-            continuation.resume(returning: Confined(value: connection))
+        while true {
+            let (reader, writer) = (readers.next, writers.next)
+            let isReadersTurn = reader.map { $0.ticket < writer?.ticket ?? .max } ?? false
+            if let next = isReadersTurn ? reader : writer, let connection = free(for: next.use) {
+                serve(next, connection)
+            } else if let reader, let connection = free(for: .read, isReserved: true) {
+                serve(reader, connection)
+            } else {
+                return
+            }
         }
+    }
+
+    private func serve(_ next: (ticket: UInt64, use: SessionUse), _ connection: Connection) {
+        guard let continuation = take(next.ticket, for: next.use) else { return }
+        give(connection, for: next.use)
+        continuation.resume(returning: Confined(value: connection))
     }
 }
 
@@ -281,32 +335,28 @@ private struct WaitingLine {
 
     private struct Waiter {
         let continuation: Continuation
-        let isExclusive: Bool
+        let use: Database.SessionUse
     }
 
     private var order: [UInt64] = []
     private var firstIndex = 0
     private var waiters: [UInt64: Waiter] = [:]
-    private var lastTicket: UInt64 = 0
 
     var count: Int { waiters.count }
-    var isEmpty: Bool { waiters.isEmpty }
 
-    mutating func add(_ continuation: Continuation, exclusively: Bool) -> UInt64 {
-        lastTicket += 1
-        order.append(lastTicket)
-        waiters[lastTicket] = Waiter(continuation: continuation, isExclusive: exclusively)
-        return lastTicket
+    mutating func add(_ continuation: Continuation, _ ticket: UInt64, for use: Database.SessionUse) {
+        order.append(ticket)
+        waiters[ticket] = Waiter(continuation: continuation, use: use)
     }
 
     mutating func take(_ ticket: UInt64) -> Continuation? { waiters.removeValue(forKey: ticket)?.continuation }
 
     /// Who is first in line; those who gave up are skipped.
-    var next: (ticket: UInt64, isExclusive: Bool)? {
+    var next: (ticket: UInt64, use: Database.SessionUse)? {
         mutating get {
             while firstIndex < order.count {
                 let ticket = order[firstIndex]
-                if let waiter = waiters[ticket] { return (ticket, waiter.isExclusive) }
+                if let waiter = waiters[ticket] { return (ticket, waiter.use) }
                 firstIndex += 1
                 if firstIndex > 1_024 {
                     order.removeFirst(firstIndex)

@@ -9,7 +9,8 @@ import SQL
 /// which is a batch by itself. When a statement is refused the batch is rolled back and each runs alone. Writes of a key
 /// whose lock somebody else holds for long have a lane of their own until one of them comes through: who shared a batch
 /// with such a one has waited for it once, and nobody does after. A result is handed over only after its commit; if the
-/// process dies before, the write either happened whole or not at all.
+/// process dies before, the write either happened whole or not at all. The keys take turns, and each is in one batch at a
+/// time: neither a key with many writes nor one whose lock is held keeps the others from writing.
 public final class GroupCommit {
     /// What the writes of a batch are ordered by: the family's id.
     public struct Key: Hashable, Sendable, Comparable {
@@ -23,6 +24,9 @@ public final class GroupCommit {
 
         public static func < (left: Key, right: Key) -> Bool { (left.high, left.low) < (right.high, right.low) }
     }
+
+    /// Writes of one key that run alone before another key has its turn.
+    private static let soloLimit = 4
 
     private let shared: StatementQueue
     private let alone: StatementQueue
@@ -43,10 +47,10 @@ public final class GroupCommit {
         let runner = LoneWrites(database, keys, lockPatience: lockPatience)
         let isOfOneKey = { (write: StatementQueue.Entry, batch: [StatementQueue.Entry]) in write.key == batch[0].key }
         let heldUp = StatementQueue(
-            database, batchLimit: batchLimit, concurrency: 1, fits: isOfOneKey,
+            database, batchLimit: Self.soloLimit, concurrency: 1, isFair: true, fits: isOfOneKey,
             run: { batch in await runner.run(batch, handingOverTo: nil) })
         let alone = StatementQueue(
-            database, batchLimit: batchLimit, concurrency: 1, fits: isOfOneKey,
+            database, batchLimit: Self.soloLimit, concurrency: 1, isFair: true, fits: isOfOneKey,
             run: { batch in
                 if keys.heldUp.contains(batch[0].key) {
                     heldUp.takeOver(batch)
@@ -55,7 +59,7 @@ public final class GroupCommit {
                 }
             })
         shared = StatementQueue(
-            database, batchLimit: batchLimit, concurrency: concurrency,
+            database, batchLimit: batchLimit, concurrency: concurrency, isFair: true,
             fits: { write, batch in
                 // Of a merged statement no two have one key.
                 write.shape == batch[0].shape && (write.shape == nil || !batch.contains { $0.key == write.key })
@@ -97,8 +101,8 @@ public final class GroupCommit {
         of batch: [StatementQueue.Entry], on database: Database
     ) async throws(PostgresError) -> [Rows] {
         let statements = batch.map(\.statement)
-        if batch[0].shape != nil, let rows = try await database.runMerged(statements) { return rows }
-        return try await database.exchange(statements)
+        if batch[0].shape != nil, let rows = try await database.runMerged(statements, use: .write) { return rows }
+        return try await database.exchange(statements, use: .write)
     }
 }
 

@@ -37,9 +37,12 @@ final class StatementQueue {
     private let limits: Database.Limits
     private let batchLimit: Int
     private let concurrency: Int
+    /// Whether the keys take turns, one batch at a time for each.
+    private let isFair: Bool
     private let fits: (Entry, [Entry]) -> Bool
     private let run: ([Entry]) async -> Void
     private var pending: [Entry] = []
+    private var selection = BatchSelection<GroupCommit.Key>()
     private var running = 0
     private var isFlushScheduled = false
     private var isWatching = false
@@ -49,16 +52,19 @@ final class StatementQueue {
 
     /// - Parameters:
     ///   - batchLimit: how many statements are run together at most.
+    ///   - isFair: whether the keys take turns, each with one batch at a time.
     ///   - fits: whether a statement may join a batch that has some already.
     ///   - run: runs a batch and finishes each of its entries.
     init(
-        _ database: Database, batchLimit: Int, concurrency: Int, fits: @escaping (Entry, [Entry]) -> Bool,
+        _ database: Database, batchLimit: Int, concurrency: Int, isFair: Bool = false,
+        fits: @escaping (Entry, [Entry]) -> Bool,
         run: @escaping ([Entry]) async -> Void
     ) {
         poller = database.poller
         limits = database.limits
         self.batchLimit = batchLimit
         self.concurrency = concurrency
+        self.isFair = isFair
         self.fits = fits
         self.run = run
     }
@@ -103,6 +109,7 @@ final class StatementQueue {
             poller.spawn { [self] in
                 await run(batch)
                 running -= 1
+                if isFair { selection.ended(batch.map(\.key), stillPending: !pending.isEmpty) }
                 flush()
             }
         }
@@ -110,13 +117,23 @@ final class StatementQueue {
     }
 
     private var isBatchDue: Bool {
-        guard running < concurrency, let oldest = pending.first else { return false }
-        return running == 0 || pending.count >= batchLimit || oldest.arrival + Self.gathering <= poller.now
+        guard running < concurrency, let oldest = oldestReady else { return false }
+        return running == 0 || isBatchFull || oldest.arrival + Self.gathering <= poller.now
+    }
+
+    /// The oldest whose key is not under way.
+    private var oldestReady: Entry? {
+        isFair ? pending.first { selection.mayTake($0.key) } : pending.first
+    }
+
+    private var isBatchFull: Bool {
+        guard pending.count >= batchLimit else { return false }
+        return !isFair || pending.count { selection.mayTake($0.key) } >= batchLimit
     }
 
     /// Looks again when the oldest has waited for long enough; one timer at a time.
     private func gather() {
-        guard !isGathering, running < concurrency, let oldest = pending.first else { return }
+        guard !isGathering, running < concurrency, let oldest = oldestReady else { return }
         isGathering = true
         poller.schedule(at: oldest.arrival + Self.gathering) { [weak self] in
             guard let self else { return }
@@ -126,6 +143,9 @@ final class StatementQueue {
     }
 
     private func takeBatch() -> [Entry] {
+        if isFair {
+            return selection.takeBatch(from: &pending, limit: batchLimit, key: \.key, fits: fits)
+        }
         var batch: [Entry] = []
         pending.removeAll { entry in
             guard batch.isEmpty || (batch.count < batchLimit && fits(entry, batch)) else { return false }

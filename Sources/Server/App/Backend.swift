@@ -1,3 +1,4 @@
+import Domain
 import HTTP
 import NagzAI
 import Postgres
@@ -21,6 +22,8 @@ final class Backend {
     let trailKeys: TrailKeys?
     /// Handlers that build large answers reserve from it first; shared with the connections of all loops.
     let answerMemory: MemoryBudget
+    /// Reads that cost much: one at a time for each person, two on this loop.
+    let costlyReadLane: Lane<UserID>
 
     init(
         database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
@@ -35,6 +38,7 @@ final class Backend {
         self.hashing = hashing
         self.heuristics = heuristics
         access = Access()
+        costlyReadLane = Lane(database.poller, limit: 2, limitPerKey: 1, queueLimit: 64, timeout: .seconds(4))
         self.answerMemory = answerMemory ?? Limits().answerBudget
         sealing = Sealing(trailKeys, random: random)
         self.trailKeys = trailKeys

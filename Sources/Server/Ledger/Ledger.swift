@@ -16,6 +16,7 @@ final class Ledger {
     /// How far a family's clock may run ahead of the wall clock before writers are slowed down.
     static let largestLead = Timestamp.Span.minutes(10)
     private static let optimisticAttempts = 2
+    private static let writersPerFamily = 8
 
     /// How decisions have fared so far.
     struct Tally {
@@ -33,6 +34,10 @@ final class Ledger {
 
     private let database: Database
     private let commits: GroupCommit
+    /// A family's writes under way: more of them wait here, and hold nothing that other families need.
+    private let writers: Lane<FamilyID>
+    /// Writes that hold their family's row: one a family, and no more than leave sessions for the others.
+    private let rowHolders: Lane<FamilyID>
     private let random: any Randomness
     private let sealing: Sealing
     private let comparesClocks: Bool
@@ -47,6 +52,8 @@ final class Ledger {
         self.random = random
         self.sealing = sealing ?? Sealing(nil, random: random)
         commits = GroupCommit(database)
+        writers = Lane(database.poller, limitPerKey: Self.writersPerFamily)
+        rowHolders = Lane(database.poller, limit: max(1, database.connectionLimit / 2), limitPerKey: 1)
     }
 
     /// Runs `decide` against a current read of the database and carries out what it decides.
@@ -64,7 +71,9 @@ final class Ledger {
         _ context: CallContext, once: Once? = nil, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        try await retryingTakenKey {
+        try await writers.enter(family)
+        defer { writers.leave(family) }
+        return try await retryingTakenKey {
             for _ in 0..<Self.optimisticAttempts {
                 if let answer = try await attempt(context, once, in: family, decide) { return answer }
                 tally.lostRaces += 1
@@ -177,6 +186,8 @@ final class Ledger {
         _ context: CallContext, _ once: Once?, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
+        try await rowHolders.enter(family)
+        defer { rowHolders.leave(family) }
         tally.heldRows += 1
         let held = try await database.transaction { transaction in
             let clock = try await transaction.query(

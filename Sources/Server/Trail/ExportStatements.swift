@@ -19,7 +19,7 @@ enum ExportStatements {
         SELECT \(columns), l.position FROM audit_entry e \(bodies)
         LEFT JOIN audit_leaf l ON l.family_id = e.family_id AND l.n = e.n AND l.position < \(size)
         WHERE e.family_id = \(family) AND e.n > \(number) AND e.n <= \(last)
-        ORDER BY e.n LIMIT 500
+        ORDER BY e.n LIMIT 128
         """
     }
 
@@ -45,7 +45,7 @@ enum ExportStatements {
         """
         SELECT l.position, l.family_id AS leaf_family, l.n AS leaf_n, l.hash AS leaf_hash, \(columns)
         FROM (SELECT * FROM audit_leaf WHERE position > \(position) AND position < \(size)
-              ORDER BY position LIMIT 500) l
+              ORDER BY position LIMIT 128) l
         LEFT JOIN audit_entry e ON e.family_id = l.family_id AND e.n = l.n \(bodies)
         ORDER BY l.position
         """

@@ -21,7 +21,7 @@ final class AuditExport {
         let reader = try await backend.auditReader(
             caller, of: call.parameters.familyID, reading: API.exportAuditTrail.operation,
             details: after.map { ["after": String($0)] } ?? [:])
-        let (source, origin, now) = (Confined(value: source), origin, call.now)
+        let (source, origin, now) = (Confined(value: source(for: caller)), origin, call.now)
         return Response(
             .ok, .jsonLines,
             body: .stream { body in
@@ -51,7 +51,7 @@ final class AuditExport {
             pinned: pinned, witnesses: reader.family == nil ? witness.map { [$0] } ?? [] : [], policy: policy)
         var finding: TrailFinding?
         do {
-            try await source.run(of: reader.family, after: nil, origin: origin, at: call.now) { lines in
+            try await source(for: caller).run(of: reader.family, after: nil, origin: origin, at: call.now) { lines in
                 for line in lines {
                     guard let record = ExportRecord(line) else { continue }
                     try verifier.check(record)
@@ -65,7 +65,9 @@ final class AuditExport {
             verdict, verifier, milliseconds: Int(MonotonicTime.now().elapsed(since: started) / .milliseconds(1)))
     }
 
-    private var source: TrailExport { TrailExport(backend.database, backend.sealing) }
+    private func source(for caller: Caller) -> TrailExport {
+        TrailExport(backend.costlyReads(of: caller), backend.sealing)
+    }
     private var origin: String { backend.trailKeys?.origin ?? "nagz" }
 }
 

@@ -56,11 +56,11 @@ final class AuditOverview {
             caller, of: query.familyID, reading: API.getAuditActivity.operation,
             details: ["from": from.rfc3339, "to": to.rfc3339])
         let unit = AuditActivity.Unit(of: to - from)
-        var starts: [Timestamp] = try await backend.database.query(
+        var starts: [Timestamp] = try await backend.costlyReads(of: caller).query(
             AuditStatements.starts(of: unit, from: from, to: to, zone: zone)
         ).map { row throws(PostgresError) in try row["start"] }
         if !starts.isEmpty { starts[0] = from }
-        let rows = try await backend.database.query(
+        let rows = try await backend.costlyReads(of: caller).query(
             AuditStatements.activity(reader.family, from: from, to: to, starts: starts))
         var series: [AuditSeries] = []
         var counted = 0

@@ -1,0 +1,23 @@
+import Domain
+import Postgres
+import SQL
+
+/// Reads that cost much (verifying, exporting, searching the trail), each statement in its turn: one at a time for each
+/// person and two on a loop, so that they never hold all sessions, and the loop serves others between them.
+struct CostlyReads: Queries {
+    let database: Database
+    let lane: Lane<UserID>
+    let person: UserID
+
+    func query(_ statement: SQL) async throws(PostgresError) -> Rows {
+        do { try await lane.enter(person) } catch { throw .unavailable("too many costly reads are waiting") }
+        defer { lane.leave(person) }
+        return try await database.query(statement)
+    }
+}
+
+extension Backend {
+    func costlyReads(of caller: Caller) -> CostlyReads {
+        CostlyReads(database: database, lane: costlyReadLane, person: caller.userID)
+    }
+}

@@ -1,0 +1,75 @@
+/// Who may go next where few may go at once: so many in all and for each key; the keys take turns.
+///
+/// A pure value: whoever waits has a ticket of the caller's making.
+struct TurnQueue<Key: Hashable> {
+    private let limit: Int
+    private let limitPerKey: Int
+    private let queueLimit: Int
+    private var running: [Key: Int] = [:]
+    private var waiting: [Key: [UInt64]] = [:]
+    /// The keys that wait, in the order of their turns.
+    private var order: [Key] = []
+    private(set) var runningCount = 0
+    private(set) var waitingCount = 0
+
+    /// - Parameter queueLimit: how many may wait in all; a quarter of it for one key.
+    init(limit: Int, limitPerKey: Int, queueLimit: Int) {
+        self.limit = limit
+        self.limitPerKey = limitPerKey
+        self.queueLimit = queueLimit
+    }
+
+    /// True when it may go at once; `leave` MUST follow.
+    mutating func enter(_ key: Key) -> Bool {
+        guard waiting[key] == nil, mayRun(key) else { return false }
+        start(key)
+        return true
+    }
+
+    /// False when too many wait already.
+    mutating func wait(_ key: Key, ticket: UInt64) -> Bool {
+        let own = waiting[key]?.count ?? 0
+        guard waitingCount < queueLimit, own < max(1, queueLimit / 4) else { return false }
+        if own == 0 { order.append(key) }
+        waiting[key, default: []].append(ticket)
+        waitingCount += 1
+        return true
+    }
+
+    /// One of the key has ended.
+    /// - Returns: the tickets that may go now; `leave` MUST follow for each.
+    mutating func leave(_ key: Key) -> [UInt64] {
+        runningCount -= 1
+        let left = (running[key] ?? 1) - 1
+        running[key] = left > 0 ? left : nil
+        var tickets: [UInt64] = []
+        while let turn = order.firstIndex(where: mayRun) {
+            let next = order.remove(at: turn)
+            guard let ticket = waiting[next]?.removeFirst() else { continue }
+            waitingCount -= 1
+            if waiting[next]?.isEmpty ?? true { waiting[next] = nil } else { order.append(next) }
+            start(next)
+            tickets.append(ticket)
+        }
+        return tickets
+    }
+
+    /// Takes out a ticket that waits no longer; false when it may go already.
+    mutating func withdraw(_ key: Key, ticket: UInt64) -> Bool {
+        guard let place = waiting[key]?.firstIndex(of: ticket) else { return false }
+        waiting[key]?.remove(at: place)
+        waitingCount -= 1
+        if waiting[key]?.isEmpty ?? true {
+            waiting[key] = nil
+            order.removeAll { $0 == key }
+        }
+        return true
+    }
+
+    private func mayRun(_ key: Key) -> Bool { runningCount < limit && running[key] ?? 0 < limitPerKey }
+
+    private mutating func start(_ key: Key) {
+        running[key, default: 0] += 1
+        runningCount += 1
+    }
+}

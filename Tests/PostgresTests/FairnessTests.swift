@@ -1,0 +1,105 @@
+import Reactor
+import SQL
+import Testing
+
+@testable import Postgres
+
+@Suite("Fairness between keys")
+struct FairnessTests {
+    private struct Write: Equatable {
+        let key: String
+        var kind = 0
+    }
+
+    private func take(
+        _ selection: inout BatchSelection<String>, _ pending: inout [Write], limit: Int = 8
+    ) -> [String] {
+        selection.takeBatch(from: &pending, limit: limit, key: \.key, fits: { $0.kind == $1[0].kind }).map(\.key)
+    }
+
+    @Test("a key with many writes does not fill the batch: the others' first ones come before its second")
+    func shares() {
+        var selection = BatchSelection<String>()
+        var pending = (0..<64).map { _ in Write(key: "a") } + ["b", "c", "b"].map { Write(key: $0) }
+        let batch = take(&selection, &pending)
+        #expect(batch == ["a", "b", "c", "a", "a", "a", "a", "a"] && pending.count == 59)
+    }
+
+    @Test("of a key that has a batch under way none is taken until that has ended")
+    func underWay() {
+        var selection = BatchSelection<String>()
+        var pending = ["a", "a", "b"].map { Write(key: $0) }
+        let batches = [
+            take(&selection, &pending, limit: 1), take(&selection, &pending), take(&selection, &pending),
+        ]
+        #expect(batches == [["a"], ["b"], []] && pending == [Write(key: "a")])
+        selection.ended(["a"], stillPending: true)
+        let last = take(&selection, &pending)
+        #expect(last == ["a"])
+    }
+
+    @Test("keys take turns, and what does not fit waits for the next batch")
+    func turns() {
+        var selection = BatchSelection<String>()
+        var pending = ["a", "a", "a", "b", "c", "b"].map { Write(key: $0) } + [Write(key: "d", kind: 1)]
+        var served: [[String]] = []
+        while !pending.isEmpty {
+            let batch = take(&selection, &pending, limit: 1)
+            served.append(batch)
+            selection.ended(batch, stillPending: !pending.isEmpty)
+        }
+        #expect(served.flatMap(\.self) == ["a", "b", "c", "d", "a", "b", "a"])
+    }
+
+    private static func write(of row: Int) -> SQL {
+        """
+        WITH \(SQL.requests)tick AS (
+            UPDATE clock c SET seq = c.seq + 1 \(merged: "FROM request ")WHERE c.id = \(row)
+            RETURNING c.id, c.seq\(merged: ", request.*")
+        )
+        SELECT \(merged: "place, ")seq FROM tick
+        """
+    }
+
+    @Test("many writes of a key whose row is held keep neither other keys' writes nor anybody's reads waiting")
+    func heldRow() async throws {
+        var limits = Database.Limits()
+        limits.connections = 4
+        limits.exchangePatience = .seconds(60)
+        try await withDatabase(limits, settings: [("lock_timeout", "60000")]) { database in
+            _ = try await database.query("CREATE TABLE clock (id bigint PRIMARY KEY, seq bigint NOT NULL DEFAULT 0)")
+            _ = try await database.query("INSERT INTO clock (id) SELECT generate_series(0, 9)")
+            let commits = GroupCommit(database)
+            func write(_ key: Int) async throws -> Bool {
+                let key64 = GroupCommit.Key(high: 0, low: UInt64(key))
+                return try await commits.run(Self.write(of: key), key: key64, canMerge: true).count == 1
+            }
+            let (locked, lock) = AsyncStream.makeStream(of: Void.self)
+            let ended = await together(65, on: database) { number in
+                guard number == 1 else {
+                    for await _ in locked {}
+                    return "\(try await write(0))"
+                }
+                return try await database.transaction { holder in
+                    _ = try await holder.query("SELECT 1 FROM clock WHERE id = 0 FOR UPDATE")
+                    lock.finish()
+                    var waiting = 0
+                    while waiting == 0 {
+                        waiting = try await holder.query(
+                            "SELECT count(*) AS n FROM pg_locks l WHERE pg_backend_pid() = ANY (pg_blocking_pids(l.pid))"
+                        ).one()["n"]
+                    }
+                    let others = await together(60, on: database) { number in
+                        switch number % 3 {
+                        case 0: "\(try await write(1 + number % 9))"
+                        case 1: "\(try await database.read("SELECT \(number) AS n").one()["n"] == number)"
+                        default: "\(try await database.query("SELECT \(number) AS n").one()["n"] == number)"
+                        }
+                    }
+                    return "\(others.count { $0.outcome == "true" }) of 60"
+                }
+            }
+            #expect(ended.inOrder.first == "60 of 60")
+        }
+    }
+}
