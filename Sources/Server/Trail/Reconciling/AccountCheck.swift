@@ -44,7 +44,8 @@ struct AccountCheck {
                 }
                 if try !row["is_opened"] { unexplained(.account, user.description, &report) }
                 if try row["is_deleted"], try !row["is_ended"] {
-                    differs(.account, user.description, "status", "deleted", "not deleted", &report)
+                    differs(
+                        .account, user.description, "status", "deleted", "not deleted", &report, mayBePruned: true)
                 }
             }
             guard rows.count == ReconcileStatements.pageSize else { break }
