@@ -197,7 +197,7 @@ public final class Database: Queries {
     // MARK: Waiting for a session
 
     private func acquire(for use: SessionUse) async throws(PostgresError) -> Connection {
-        poller.loop.assertIsolated()
+        poller.assertIsolated()
         if waiting == 0, let connection = free(for: use) {
             give(connection, for: use)
             return connection
