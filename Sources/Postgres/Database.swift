@@ -202,7 +202,8 @@ public final class Database: Queries {
             give(connection, for: use)
             return connection
         }
-        guard waiting < limits.queue, !isClosed else { throw .unavailable("too many requests are waiting") }
+        guard !isClosed else { throw Self.closed }
+        guard waiting < limits.queue else { throw .unavailable("too many requests are waiting") }
         let deadline = poller.now + limits.queuePatience
         let granted = await withCheckedContinuation { continuation in
             lastTicket += 1
@@ -217,10 +218,12 @@ public final class Database: Queries {
             serveWaiters()
         }
         guard let connection = granted?.value else {
-            throw .unavailable(lastFailure ?? "no session became free in time")
+            throw isClosed ? Self.closed : .unavailable(lastFailure ?? "no session became free in time")
         }
         return connection
     }
+
+    private static let closed = PostgresError.unavailable("the pool of sessions is closed")
 
     private func take(_ ticket: UInt64, for use: SessionUse) -> WaitingLine.Continuation? {
         use == .read ? readers.take(ticket) : writers.take(ticket)

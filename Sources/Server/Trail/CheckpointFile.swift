@@ -66,6 +66,15 @@ public struct CheckpointFile: Sendable {
 
     /// What the file holds; nil when there is none.
     func read() throws(Fault) -> Entry? {
+        guard let bytes = try bytes() else { return nil }
+        guard bytes.count < Self.sizeLimit, let entry = Entry(note: String(decoding: bytes, as: UTF8.self)) else {
+            throw .malformed(path)
+        }
+        return entry
+    }
+
+    /// The first `sizeLimit` bytes of the file; nil when there is none.
+    private func bytes() throws(Fault) -> [UInt8]? {
         let descriptor = Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return nil }
@@ -75,11 +84,7 @@ public struct CheckpointFile: Sendable {
         var bytes = [UInt8](repeating: 0, count: Self.sizeLimit)
         let count = Glibc.read(descriptor, &bytes, bytes.count)
         guard count >= 0 else { throw .unreadable(path, reason: Self.reason()) }
-        guard count < Self.sizeLimit, let entry = Entry(note: String(decoding: bytes.prefix(count), as: UTF8.self))
-        else {
-            throw .malformed(path)
-        }
-        return entry
+        return Array(bytes.prefix(count))
     }
 
     /// Puts a checkpoint in the place of the one that was read.
@@ -88,7 +93,7 @@ public struct CheckpointFile: Sendable {
         try locked { () throws(Fault) -> Entry in
             let current = try read()
             if let current, current != old { return current }
-            try write(new.note, to: path)
+            try write(Array(new.note.utf8), to: path)
             return new
         }
     }
@@ -96,15 +101,16 @@ public struct CheckpointFile: Sendable {
     /// Puts a checkpoint in the place of whatever there is, which is kept beside it with the ending `.replaced`.
     func replaceAny(by new: Entry) throws(Fault) {
         try locked { () throws(Fault) -> Void in
-            if let old = try read() { try write(old.note, to: path + ".replaced") }
-            try write(new.note, to: path)
+            if let old = try bytes() { try write(old, to: path + ".replaced") }
+            try write(Array(new.note.utf8), to: path)
         }
     }
 
     /// Writes a new file, has it reach the disk, and puts it in the place of the old one.
-    private func write(_ text: String, to target: String) throws(Fault) {
-        let descriptor = try open(path + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW)
-        let bytes = Array(text.utf8)
+    private func write(_ bytes: [UInt8], to target: String) throws(Fault) {
+        // What a write that was broken off left behind may be anybody's to read.
+        unlink(path + ".new")
+        let descriptor = try open(path + ".new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
         let isWritten = Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
         let reason = Self.reason()
         close(descriptor)

@@ -104,17 +104,28 @@ struct DeviceCommandTests {
             try await TestDevice.withFolder { folder in
                 server.clock.set(to: SystemClock().now())
                 let home = try await server.family()
-                try await server.setPIN(home)
+                // A child's account is a guardian's to delete; somebody with a sign-in of their own deletes theirs.
+                let (email, password) = ("pia@example.org", "plenty of 7 different letters")
+                let account = try await server.call(
+                    API.signUp,
+                    SignupRequest(
+                        email: try EmailAddress(wireText: email), password: Secret(password), displayName: "Pia"))
+                let joined = try await server.call(
+                    "POST", "/api/v1/families/join", token: account.accessToken.wireText,
+                    body: ["invite_code": .string(home.inviteCode)])
+                #expect(joined.status == 201)
                 let (own, other) = (folder + "/own", folder + "/other")
                 for path in [own, other] {
-                    let login = [
-                        "login", "--server", "http://127.0.0.1:\(server.port)", "--family-code", home.childCode,
-                        "--username", "Cleo",
-                    ]
-                    #expect(try await run(login, home: path, input: "4711\n").code == 0)
+                    let login = ["login", "--server", "http://127.0.0.1:\(server.port)", "--email", email]
+                    #expect(try await run(login, home: path, input: "\(password)\n").code == 0)
                     #expect(try await run(["sync"], home: path).code == 0)
                 }
-                let nag = try await server.nag(from: home.guardian, to: home.child, in: home.id)
+                let nag = try await server.call(
+                    API.createNag,
+                    NagCreate(
+                        familyID: home.id, recipientID: account.user.id, dueAt: server.clock.now() + .hours(2),
+                        category: .chores, doneDefinition: .acknowledgeOnly), as: home.guardian
+                ).id
                 #expect(try await run(["note", nag.description, "hello", "--offline"], home: other).code == 0)
                 #expect(try await run(["delete-account"], home: own, input: "no\n").code == 64)
                 #expect(try await run(["status"], home: own).code == 0)

@@ -153,8 +153,7 @@ struct TimeZoneTests {
             // Late on three Mondays in New York, early on Tuesdays in Berlin.
             for week in 1...3 {
                 let monday = server.clock.now() + .hours(12) - .days(Int64(7 * week + 1))
-                try await scene.add(.chores, .missed, to: home.child, due: monday)
-                try await scene.addMisses([monday], of: home.child)
+                try await scene.add([PatternFacts.Miss(dueAt: monday, missedAt: monday + .hours(24))], of: home.child)
             }
             func weekdays() async throws -> [Weekday] {
                 try await server.call(

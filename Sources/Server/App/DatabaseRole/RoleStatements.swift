@@ -16,6 +16,7 @@ enum RoleStatements {
             WHERE rolname = session_user OR rolname = 'nagz_server' AND pg_has_role(session_user, oid, 'MEMBER')
         ), ownership AS (
             SELECT o.relname::text AS name FROM pg_class o JOIN own ON own.oid = o.relowner
+            WHERE o.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
             UNION ALL SELECT o.proname FROM pg_proc o JOIN own ON own.oid = o.proowner
             UNION ALL SELECT o.nspname FROM pg_namespace o JOIN own ON own.oid = o.nspowner
             UNION ALL SELECT o.typname FROM pg_type o JOIN own ON own.oid = o.typowner WHERE typtype IN ('d', 'e', 'r')

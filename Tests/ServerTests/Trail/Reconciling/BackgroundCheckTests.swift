@@ -22,6 +22,8 @@ struct BackgroundCheckTests {
                 $0.checkPace = Self.pace
             }, toleratesFaults: true, isOfActs: false
         ) { server in
+            // Health compares this clock with the database's.
+            server.clock.set(to: SystemClock().now())
             let family = try await LivedFamily(server)
             try await family.liveWithNags()
             try await server.sequenced()
