@@ -86,12 +86,19 @@ struct DeviceEqualityTests {
     }
 
     private func mayRead(_ person: Person, _ nag: NagID, _ history: FamilyHistory) -> Bool {
-        asksForPushBacks(person, nag, history)
+        isCreatorOrGuardian(person, nag, history)
             || history.nags.contains { $0.id == nag && $0.recipient == person.id }
     }
 
-    private func asksForPushBacks(_ person: Person, _ nag: NagID, _ history: FamilyHistory) -> Bool {
+    private func isCreatorOrGuardian(_ person: Person, _ nag: NagID, _ history: FamilyHistory) -> Bool {
         person.role == .guardian || history.nags.contains { $0.id == nag && $0.creator == person.id }
+    }
+
+    /// Nobody asks for push-backs to somebody who was removed.
+    private func asksForPushBacks(_ person: Person, _ nag: NagID, _ history: FamilyHistory) -> Bool {
+        let removed = Set(history.members.filter { $0.status == .removed }.map(\.id))
+        return isCreatorOrGuardian(person, nag, history)
+            && !history.nags.contains { $0.id == nag && removed.contains($0.recipient) }
     }
 }
 
