@@ -107,6 +107,8 @@ def kinds_come_from_the_server(walk):
     kinds = walk.call("GET", "/audit/kinds")["kinds"]
     shown = walk.browser.js("[...document.querySelectorAll('select[name=kind] option')].map((one) => one.value)")
     assert len(kinds) > 66 and shown == ["", *kinds], set(kinds) ^ set(shown)
+    groups = walk.browser.js(f"import('/console/kinds.js').then(({{group}}) => {json.dumps(kinds)}.filter((kind) => group(kind) === 'other'))")
+    assert not groups, f"kinds of no group: {groups}"
     written = walk.sql("SELECT DISTINCT kind FROM audit_entry").split()
     assert set(written) <= set(kinds), set(written) - set(kinds)
 
