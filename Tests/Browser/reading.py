@@ -104,6 +104,7 @@ def administrators_by_address(walk):
 
 @step
 def kinds_come_from_the_server(walk):
+    walk.trail()
     kinds = walk.call("GET", "/audit/kinds")["kinds"]
     shown = walk.browser.js("[...document.querySelectorAll('select[name=kind] option')].map((one) => one.value)")
     assert len(kinds) > 66 and shown == ["", *kinds], set(kinds) ^ set(shown)

@@ -2,7 +2,7 @@
 import {families, familyName, loadPeople, nobody, personName, roleName, short8} from "/console/people.js";
 import {picker} from "/console/picker.js";
 
-/** One of all families. */
+/** Chooses one of all families. */
 export const familyPicker = (all, onPick) => picker({
     name: "family_id", label: "Family", all, onPick, titleOf: familyName,
     search: async (text, cursor, signal) => {
@@ -13,7 +13,7 @@ export const familyPicker = (all, onPick) => picker({
     },
 });
 
-/** Somebody whom the trail of `family()` names. */
+/** Chooses somebody on the trail of `family()`. */
 export const personPicker = (family, onPick) => picker({
     name: "person_id", label: "Person", all: "everybody", onPick, titleOf: personName,
     search: async (text, _, signal) => {

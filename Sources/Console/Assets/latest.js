@@ -1,6 +1,6 @@
-// Answers may come in another order than they were asked for. At each place of the page only the newest question counts.
+// Answers may arrive in another order than their requests. At each place of the page only the newest request counts.
 
-/** One place of the page: `run` ends what was running there, and shows an outcome only while nothing newer has begun. */
+/** One place of the page. `run` aborts the request that was running there, and drops every outcome but the newest. */
 export function latest() {
     let controller = new AbortController();
     const begin = () => {

@@ -25,7 +25,8 @@ function watchList(query, newest, tell) {
     });
 }
 
-/** Counts between two heads of the log that were asked for while nothing of this page's was on its way into it. */
+/** Compares sizes of the log. A size counts only if this page had asked for nothing shortly before: its own reads are entries
+    that may not be in the log yet. */
 function watchLog(tell) {
     const settling = 1_200;
     let before = null;

@@ -1,4 +1,4 @@
-// Who and where: how people and families are called, and how they are shown.
+// Names of people and families.
 import {get} from "/console/api.js";
 import {h, icon} from "/console/dom.js";
 
@@ -17,7 +17,7 @@ export async function families(text, cursor, signal) {
     return page;
 }
 
-/** Finds out what a family is called, where nobody has told yet. */
+/** Loads the name of a family unless it is known. */
 export async function loadFamilyName(id, signal) {
     if (id && id !== nobody && !familyNames.has(id)) await families(id, "", signal);
 }
@@ -29,7 +29,7 @@ const people = new Map();
 const asked = new Set();
 const roles = {former_member: "former member", former_administrator: "former administrator"};
 
-/** Those whom the trail of a family names; of no family for an administrator: administrators and parts of the system. */
+/** Loads the people on a family's trail; without a family, administrators and parts of the system. */
 export async function loadPeople(family, signal) {
     const {items} = await get("/audit/people", {family_id: family}, signal);
     for (const one of items) people.set(one.person, one);
@@ -37,7 +37,7 @@ export async function loadPeople(family, signal) {
     return items;
 }
 
-/** The same, but asked once only: an administrator's question is an entry. */
+/** The same, once for each family: each request of an administrator is an entry. */
 export async function loadPeopleOnce(family, signal) {
     if (!asked.has(family ?? "")) await loadPeople(family, signal);
 }
@@ -50,10 +50,10 @@ export function clearPeople() {
 
 export const roleName = (role) => roles[role] || role;
 
-/** How a person is called: by name where the reader may see it, and by the end of the trail's own name for them otherwise. */
+/** A person's name if the reader may see it, else the last eight digits of the pseudonym. */
 export const personName = (pseudonym) => people.get(pseudonym)?.name?.trim() || (pseudonym ? `Person ${short8(pseudonym)}` : "–");
 
-/** Names are other people's words: each stands alone, whatever direction or signs it is made of. */
+/** A person with avatar. The name is isolated (bdi), so that its writing direction changes nothing around it. */
 export function person(pseudonym) {
     if (!pseudonym) return h("span", {class: "muted"}, "–");
     const known = people.get(pseudonym);

@@ -1,4 +1,4 @@
-// A field that finds one of many: families and people, page by page.
+// A searchable select field (ARIA combobox) over pages from the server.
 import {h, icon} from "/console/dom.js";
 import {latest} from "/console/latest.js";
 

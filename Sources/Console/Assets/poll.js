@@ -1,4 +1,4 @@
-// The one loop that asks the server again and again. Rounds never overlap, and none runs while the page is hidden.
+// The only polling loop. Rounds never overlap, and none runs while the page is hidden.
 
 const pause = 10_000;
 const tasks = new Set();
@@ -6,7 +6,7 @@ let timer = null;
 let current = null;
 let [isRunning, isWanted] = [false, false];
 
-/** Adds something to do in each round; the result takes it away again. A task gets a signal that ends it. */
+/** Runs the task in each round until the returned function is called. A task gets an AbortSignal. */
 export function onPoll(task) {
     tasks.add(task);
     return () => tasks.delete(task);
@@ -25,7 +25,7 @@ export function stopPolling() {
     isRunning = isWanted = false;
 }
 
-/** Begins the next round after so many milliseconds instead of at its time, or when the one that runs is over. */
+/** Begins the next round after so many milliseconds, or as soon as a running round has ended. */
 export function pollSoon(delay = 0) {
     isWanted = isRunning;
     if (!current || isRunning) return;

@@ -1,6 +1,6 @@
-// Where the reader is: a view, what it is narrowed to, and the entry that lies open, all in the address.
+// The address holds the view, its filters and the open entry.
 
-/** The address as {view, params, open}; `open` is {family, n}, "" for none, or null for what is no entry. */
+/** The address as {view, params, open}; `open` is {family, n}, "" for no entry, or null if it names none that can exist. */
 export function currentRoute() {
     const [view, query] = location.hash.replace(/^#\/?/, "").split("?");
     const params = new URLSearchParams(query || "");
@@ -14,14 +14,14 @@ function readEntry(text) {
     return found ? {family: found[1].toLowerCase(), n: Number(found[2])} : null;
 }
 
-/** The address of a view, narrowed to what has a value. */
+/** The address of a view with these filters; empty values are left out. */
 export function address(view, values = {}) {
     const wanted = Object.entries(values).filter(([, value]) => value !== "" && value !== null && value !== undefined);
     const text = new URLSearchParams(wanted.map(([name, value]) => [name, String(value)])).toString();
     return `#/${view}${text ? `?${text}` : ""}`;
 }
 
-/** This view, narrowed otherwise; an open entry is closed. */
+/** Changes filters of this view and closes an open entry. */
 export function setFilters(changes) {
     const {view, params} = currentRoute();
     location.hash = address(view, {...Object.fromEntries(params), ...changes});
@@ -32,14 +32,14 @@ function addressWith(entry) {
     return address(view, {...Object.fromEntries(params), open: entry && `${entry.family}/${entry.n}`});
 }
 
-/** Opens an entry: a step that Back takes back, or none where another entry lies open. */
+/** Opens an entry. Back closes it; going from one open entry to another adds no step to the history. */
 export function openEntry(family, n) {
     const isStep = currentRoute().open === "";
     history[isStep ? "pushState" : "replaceState"]({isEntry: isStep || history.state?.isEntry === true}, "", addressWith({family, n}));
     dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
-/** Closes the entry: back to where it was opened from, or to the same address without it. */
+/** Closes the entry: one step back if it was opened here, else the same address without it. */
 export function closeEntry() {
     if (currentRoute().open === "") return;
     if (history.state?.isEntry) {

@@ -1,16 +1,17 @@
 // Whether the trail can be trusted: the one state that the pill, the card and the verdicts show.
 //
-// It is made of what the server says, what this browser has checked itself, how long ago that was, and what was ever found
-// wrong. Whatever was found wrong stays, over views and reloads, until the reader sets it aside.
+// It combines what the server says, what this browser has checked itself, how old both are, and the findings. A finding stays,
+// over views and reloads, until the reader dismisses it.
 import {get, me, recordedReads} from "/console/api.js";
 import {CannotCheck, fromHex} from "/console/bytes.js";
 import {isContinuation} from "/console/merkle.js";
 import {checkpoint, highest, otherLog, pin, pinned, remember} from "/console/notes.js";
 import {onPoll} from "/console/poll.js";
+import {clock} from "/console/time.js";
 
-/** Without an answer for so many milliseconds the state is of the past. */
+/** Without an answer for so many milliseconds the state counts as old. */
 const freshMilliseconds = 30_000;
-/** A checkpoint is signed every five minutes, even when nothing happens. By this browser's clock one may be so old. */
+/** The server signs a checkpoint every five minutes, even when nothing happens. An older one than this is not green. */
 const checkpointMilliseconds = 15 * 60_000;
 
 const facts = {
@@ -18,7 +19,7 @@ const facts = {
     server: null,
     /** "good", "unknown" with a reason, or null before the first check. What is bad is a finding. */
     signature: null, signatureNote: "",
-    /** What the newest checkpoint says, by its signature: {size, root, time}; and when it was asked for, after how many reads. */
+    /** The newest checkpoint with a good signature, as {size, root, time, askedAt, reads}; `reads` as of when it was asked for. */
     head: null,
     lastAnswerAt: null, isReachable: true, problem: "",
     origin: null, keys: [],
@@ -55,12 +56,12 @@ function notify() {
     for (const show of [...watchers]) show(trust());
 }
 
-/** The state as {tone: "good" | "bad" | "open", word, title, line}. Green takes an answer that is fresh and a signature that
-    was checked here; red beats everything else. */
+/** The state as {tone: "good" | "bad" | "open", word, title, line}. Green needs a fresh answer and a signature that was
+    checked here. Red comes before everything else. */
 export function trust() {
     const newest = findings.at(-1);
     if (newest) return {tone: "bad", word: newest.word, title: newest.title, line: newest.text};
-    const heard = facts.lastAnswerAt ? `Last heard at ${new Date(facts.lastAnswerAt).toLocaleTimeString("en-GB")}; what happened since is not known.` : "It has not answered yet.";
+    const heard = facts.lastAnswerAt ? `Last heard at ${clock(new Date(facts.lastAnswerAt))}; what happened since is not known.` : "It has not answered yet.";
     if (!facts.isReachable) return {tone: "open", word: "Server unreachable", title: "The server does not answer", line: `${facts.problem} ${heard}`.trim()};
     if (facts.lastAnswerAt && Date.now() - facts.lastAnswerAt > freshMilliseconds) return {tone: "open", word: "State is old", title: "The state shown is old", line: heard};
     if (facts.server === null) return {tone: "open", word: "Checking …", title: "Checking", line: ""};
@@ -169,8 +170,8 @@ async function checkCheckpoint(note, asked = {}) {
     notify();
 }
 
-/** Why a signed checkpoint is none of the log this browser has seen; null when one of both begins with the other. One at a
-    time: nothing is remembered that was not compared. */
+/** Compares a signed checkpoint with the highest this browser remembers. Answers what is wrong in words, or null. Runs one at
+    a time, so that no checkpoint is remembered before it was compared. */
 function growthComplaint(seen) {
     const answer = comparing.then(() => compareWithHighest(seen));
     comparing = answer.catch(() => {});
