@@ -97,7 +97,7 @@ public final class Database: Queries {
     enum SessionUse {
         /// Statements that hardly wait for locks.
         case read
-        /// Statements that may wait for locks: nobody's read is sent behind them on the same session.
+        /// Statements that may wait for locks: where there are three sessions or more, nothing is sent behind them on theirs.
         case write
         /// A transaction, which has the session to itself.
         case exclusive
@@ -247,7 +247,7 @@ public final class Database: Queries {
         for (index, connection) in connections.enumerated()
         where !connection.isLeased && !connection.mustClose && connection.isOpen {
             if hasReserved, index == 0 ? use != .read : isReserved { continue }
-            if hasReserved, use == .read, connection.lockHolders > 0 { continue }
+            if hasReserved, connection.lockHolders > 0 { continue }
             if connection.holders < (best?.holders ?? limit) { best = connection }
             if connection.holders == 0 { break }
         }
