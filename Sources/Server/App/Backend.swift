@@ -38,7 +38,7 @@ final class Backend {
         self.hashing = hashing
         self.heuristics = heuristics
         access = Access()
-        costlyReadLane = Lane(database.poller, limit: 2, limitPerKey: 1, queueLimit: 64, timeout: .seconds(4))
+        costlyReadLane = Lane(database.poller, limit: 2, limitPerKey: 1, queueLimit: 256, timeout: .seconds(4))
         self.answerMemory = answerMemory ?? Limits().answerBudget
         sealing = Sealing(trailKeys, random: random)
         self.trailKeys = trailKeys

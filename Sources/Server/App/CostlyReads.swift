@@ -2,7 +2,7 @@ import Domain
 import Postgres
 import SQL
 
-/// Reads that cost much (verifying, exporting, searching the trail), each statement in its turn: one at a time for each
+/// Reads that cost much (verifying, exporting, counting the trail), each statement in its turn: one at a time for each
 /// person and two on a loop, so that they never hold all sessions, and the loop serves others between them.
 struct CostlyReads: Queries {
     let database: Database
