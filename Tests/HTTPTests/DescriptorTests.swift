@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTP
 
-@Suite("Descriptors", .timeLimit(.minutes(1)))
+@Suite("Descriptors", .timeLimit(.minutes(10)))
 struct DescriptorTests {
     @Test(
         "there are as many connections as descriptors for them, and some to refuse the others with",

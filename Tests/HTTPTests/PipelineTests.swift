@@ -18,7 +18,7 @@ private struct Asked: Sendable {
     }
 }
 
-@Suite("Pipelines", .timeLimit(.minutes(1)))
+@Suite("Pipelines", .timeLimit(.minutes(10)))
 struct PipelineTests {
     /// On both sides of the size from which a body is sent from where it lies, and of that up to which answers are gathered.
     private static let sizes = [15, 16, 20, 31, 33].map { $0 << 10 }

@@ -5,7 +5,7 @@ import Testing
 @testable import HTTP
 
 /// Clients that mean harm, from addresses of their own, and others that only want to be served.
-@Suite("Under pressure", .serialized, .timeLimit(.minutes(2)))
+@Suite("Under pressure", .serialized, .timeLimit(.minutes(10)))
 struct PressureTests {
     /// By how much bounds and attacks are smaller than they could be: the thread sanitizer makes each byte dear.
     private static let scale = ProcessInfo.processInfo.environment["NAGZ_FEWER_TESTS"] == nil ? 1 : 8

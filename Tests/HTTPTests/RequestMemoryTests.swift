@@ -3,7 +3,7 @@ import Testing
 @testable import HTTP
 
 /// A server with room for 100,000 octets of requests, whose handlers wait at gates.
-@Suite("Memory for requests", .timeLimit(.minutes(1)))
+@Suite("Memory for requests", .timeLimit(.minutes(10)))
 struct RequestMemoryTests {
     private let first = Gate()
     private let second = Gate()

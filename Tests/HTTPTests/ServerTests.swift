@@ -30,7 +30,7 @@ private final class Record: RequestObserver {
 private func application(_ routes: Route...) throws -> Application { Application(router: try Router(routes)) }
 private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
-@Suite("The server on a socket", .timeLimit(.minutes(1)))
+@Suite("The server on a socket", .timeLimit(.minutes(10)))
 struct ServerTests {
     @Test("a port where another server listens is taken, though both would share it")
     func takenPort() async throws {
