@@ -23,7 +23,7 @@ enum SealedBox {
         return box
     }
 
-    /// Nil for what was not sealed by that key, bound to those octets.
+    /// Nil for what was not sealed by that key, bound to those bytes.
     static func open(_ box: [UInt8], bound: [UInt8], key: [UInt8]) -> [UInt8]? {
         guard key.count == 32, box.count >= nonceLength + 16 else { return nil }
         let (nonce, rest) = (Array(box.prefix(nonceLength)), Array(box.dropFirst(nonceLength)))
@@ -40,7 +40,7 @@ public struct SubjectKey: Hashable, Sendable {
     public let id: Pseudonym
     private let secret: [UInt8]
 
-    /// - Parameter secret: 32 random octets.
+    /// - Parameter secret: 32 random bytes.
     public init(id: Pseudonym, secret: [UInt8]) {
         precondition(secret.count == 32)
         self.id = id
@@ -49,7 +49,7 @@ public struct SubjectKey: Hashable, Sendable {
 
     /// - Parameters:
     ///   - commitment: of the entry, to which the box is bound.
-    ///   - nonce: 24 random octets.
+    ///   - nonce: 24 random bytes.
     public func seal(_ body: [UInt8], commitment: [UInt8], nonce: [UInt8]) -> [UInt8] {
         SealedBox.seal(body, bound: commitment, key: secret, nonce: nonce)
     }
@@ -74,13 +74,13 @@ public struct SubjectKey: Hashable, Sendable {
 public struct MasterKey: Hashable, Sendable {
     private let secret: [UInt8]
 
-    /// Nil unless there are 32 octets.
+    /// Nil unless there are 32 bytes.
     public init?(_ secret: [UInt8]) {
         guard secret.count == 32 else { return nil }
         self.secret = secret
     }
 
-    /// Four octets that tell master keys apart and nothing else of them.
+    /// Four bytes that tell master keys apart and nothing else of them.
     public var id: [UInt8] { Array(sha256(Array("nagz master key".utf8) + secret).prefix(4)) }
 
     /// A key of 32 bytes for another purpose, by HMAC-SHA-256; nothing of this key can be told from it.
@@ -91,7 +91,7 @@ public struct MasterKey: Hashable, Sendable {
         return key
     }
 
-    /// - Parameter nonce: 24 random octets.
+    /// - Parameter nonce: 24 random bytes.
     public func wrap(_ key: SubjectKey, nonce: [UInt8]) -> [UInt8] { key.wrapped(by: secret, nonce: nonce) }
 
     /// Nil for what this key did not wrap for that person.

@@ -33,7 +33,7 @@ public enum NagAct: String, Sendable, CaseIterable {
 }
 
 /// How one person stands in a family: role, membership, and the relationship made with the membership.
-public struct Standing: Hashable, Sendable {
+public struct MemberState: Hashable, Sendable {
     public var role: FamilyRole
     public var membership: MembershipStatus
     public var relationship: RelationshipStatus
@@ -77,8 +77,8 @@ public enum RoleMatrix {
 
     /// Why a nag inside a family is refused. `isBlocked` holds when either side has an active block on the other.
     ///
-    /// A nag to oneself passes the same standing twice.
-    public static func denialOfNag(from creator: Standing, to recipient: Standing, isBlocked: Bool) -> Denial? {
+    /// A nag to oneself passes the same state twice.
+    public static func denialOfNag(from creator: MemberState, to recipient: MemberState, isBlocked: Bool) -> Denial? {
         if creator.membership != .active { return .notAMember }
         if !mayNag(from: creator.role, to: recipient.role) { return .childMayNotNag }
         if recipient.membership != .active { return .recipientNotAMember }
@@ -99,7 +99,7 @@ public enum RoleMatrix {
     }
 
     /// Why a member is refused an act on the family.
-    public static func denial(of act: FamilyAct, by member: Standing) -> Denial? {
+    public static func denial(of act: FamilyAct, by member: MemberState) -> Denial? {
         if member.membership != .active { return .notAMember }
         switch act {
         case .readMembers, .readFeed, .leave, .reportAbuse:
@@ -126,14 +126,14 @@ public enum RoleMatrix {
     }
 
     /// Why someone is refused what the mediator found out about a person: it is for the person and for guardians.
-    public static func denialOfInsights(isSelf: Bool, by member: Standing) -> Denial? {
+    public static func denialOfInsights(isSelf: Bool, by member: MemberState) -> Denial? {
         if member.membership != .active { return .notAMember }
         return isSelf || member.role == .guardian ? nil : .guardianOrSelfOnly
     }
 
     /// Why a member may not leave the family: a child whose account was made in it stays until a guardian decides.
     /// - Parameter isFamilyAccount: whether the account was made in the family and has no sign-in of its own.
-    public static func denialOfLeaving(by member: Standing, isFamilyAccount: Bool) -> Denial? {
+    public static func denialOfLeaving(by member: MemberState, isFamilyAccount: Bool) -> Denial? {
         if let denial = denial(of: .leave, by: member) { return denial }
         return member.role == .child && isFamilyAccount ? .guardianOnly : nil
     }
@@ -141,7 +141,7 @@ public enum RoleMatrix {
     /// Why somebody may not delete an account of their family: a child's that was made in the family is a guardian's to
     /// delete, every other account the person's own.
     public static func denialOfAccountDeletion(
-        of role: FamilyRole, isSelf: Bool, isFamilyAccount: Bool, by member: Standing
+        of role: FamilyRole, isSelf: Bool, isFamilyAccount: Bool, by member: MemberState
     ) -> Denial? {
         if member.membership != .active { return .notAMember }
         guard role == .child, isFamilyAccount else { return isSelf ? nil : .selfOnly }

@@ -26,7 +26,7 @@ extension Timestamp {
         }
     }
 
-    /// The 24 octets of `rfc3339`, eight to a word, the first in its lowest octet: for writers of many.
+    /// The 24 bytes of `rfc3339`, eight to a word, the first in its lowest byte: for writers of many.
     public var rfc3339Words: InlineArray<3, UInt64> {
         let milliseconds = floorDivide(microseconds, 1_000)
         let seconds = floorDivide(milliseconds, 1_000)
@@ -39,15 +39,15 @@ extension Timestamp {
         let ofDate = pairsOfDigits(year / 100, year % 100, month, day)
         let ofTime = pairsOfDigits(second / 3_600, second / 60 % 60, second % 60, fraction / 10)
         return [
-            ofDate & 0xFFFF_FFFF | octet("-", 4) | (ofDate >> 32 & 0xFFFF) << 40 | octet("-", 7),
-            ofDate >> 48 | octet("T", 2) | (ofTime & 0xFFFF) << 24 | octet(":", 5) | (ofTime >> 16 & 0xFFFF) << 48,
-            octet(":", 0) | (ofTime >> 32 & 0xFFFF) << 8 | octet(".", 3) | (ofTime >> 48) << 32
-                | (fraction % 10 + octet("0", 0)) << 48 | octet("Z", 7),
+            ofDate & 0xFFFF_FFFF | byte("-", 4) | (ofDate >> 32 & 0xFFFF) << 40 | byte("-", 7),
+            ofDate >> 48 | byte("T", 2) | (ofTime & 0xFFFF) << 24 | byte(":", 5) | (ofTime >> 16 & 0xFFFF) << 48,
+            byte(":", 0) | (ofTime >> 32 & 0xFFFF) << 8 | byte(".", 3) | (ofTime >> 48) << 32
+                | (fraction % 10 + byte("0", 0)) << 48 | byte("Z", 7),
         ]
     }
 }
 
-/// The two digits of each of four numbers below 100, the first in the lowest octet, all worked out at once.
+/// The two digits of each of four numbers below 100, the first in the lowest byte, all worked out at once.
 private func pairsOfDigits(_ first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) -> UInt64 {
     let numbers = first | second << 16 | third << 32 | fourth << 48
     // 103/1024 is close enough to a tenth below 100.
@@ -55,7 +55,7 @@ private func pairsOfDigits(_ first: UInt64, _ second: UInt64, _ third: UInt64, _
     return (tens | (numbers &- tens &* 10) << 8) &+ 0x3030_3030_3030_3030
 }
 
-private func octet(_ character: Unicode.Scalar, _ place: UInt64) -> UInt64 { UInt64(character.value) << (8 * place) }
+private func byte(_ character: Unicode.Scalar, _ place: UInt64) -> UInt64 { UInt64(character.value) << (8 * place) }
 
 /// Reads fixed-width numbers out of UTF-8, byte by byte: ASCII digits and nothing else.
 struct DigitReader {

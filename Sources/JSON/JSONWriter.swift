@@ -3,18 +3,18 @@
 /// Containers are opened and closed by closures, so they always match; inside an object each value follows a `key`.
 /// Nothing here builds a string on the way, so a row of a table costs no allocation beyond the growing output.
 public struct JSONWriter: ~Copyable {
-    @usableFromInline var output: OctetBuffer
+    @usableFromInline var output: ByteBuffer
     /// Whether a value stands before this place in its container.
     @usableFromInline var needsComma = false
 
-    private init(_ output: consuming OctetBuffer) { self.output = output }
+    private init(_ output: consuming ByteBuffer) { self.output = output }
 
     /// The document that `write` writes.
-    /// - Parameter capacity: octets it will hardly be longer than; a longer one is copied.
+    /// - Parameter capacity: bytes it will hardly be longer than; a longer one is copied.
     public static func document<Failure>(
         reserving capacity: Int = 256, _ write: (inout JSONWriter) throws(Failure) -> Void
     ) throws(Failure) -> [UInt8] {
-        try OctetBuffer.array(reserving: capacity) { buffer throws(Failure) in
+        try ByteBuffer.array(reserving: capacity) { buffer throws(Failure) in
             var json = JSONWriter(buffer)
             try write(&json)
             return json.output
@@ -193,7 +193,7 @@ public struct JSONWriter: ~Copyable {
         }
     }
 
-    /// A string of ASCII characters known to need no escaping, eight to a word, the first in its lowest octet.
+    /// A string of ASCII characters known to need no escaping, eight to a word, the first in its lowest byte.
     @inlinable
     public mutating func string<let count: Int>(packed words: InlineArray<count, UInt64>) {
         unsafe appendValue(upTo: 8 * count + 2) { place in
@@ -209,7 +209,7 @@ public struct JSONWriter: ~Copyable {
 
     // MARK: Pieces
 
-    /// Lends room for a value of at most `count` octets, behind its separator.
+    /// Lends room for a value of at most `count` bytes, behind its separator.
     @inlinable @inline(__always)
     mutating func appendValue(upTo count: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int) {
         let separator = needsComma ? 1 : 0
@@ -260,7 +260,7 @@ public struct JSONWriter: ~Copyable {
 
 extension Span<UInt8> {
     /// Where the first quotation mark, backslash or control character stands at or behind `place`; `count` if none does.
-    /// Eight octets at a time: a bit is set where subtracting what is looked for borrows.
+    /// Eight bytes at a time: a bit is set where subtracting what is looked for borrows.
     @inlinable
     func firstToEscape(from place: Int) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -275,8 +275,8 @@ extension Span<UInt8> {
             place += 8
         }
         while place < count {
-            let octet = self[place]
-            if octet < 0x20 || octet == UInt8(ascii: "\"") || octet == UInt8(ascii: "\\") { break }
+            let byte = self[place]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { break }
             place += 1
         }
         return place
@@ -287,9 +287,9 @@ extension Span<UInt8> {
 /// worked out at once.
 @inlinable
 func hexadecimal(_ high: UInt64, _ low: UInt64) -> SIMD4<UInt64> {
-    let octets = unsafe unsafeBitCast(SIMD2(high.bigEndian, low.bigEndian), to: SIMD16<UInt8>.self)
-    let pairs = SIMD16<UInt16>(truncatingIfNeeded: octets)
-    // Two digits' values to a pair, the first in the lower octet.
+    let bytes = unsafe unsafeBitCast(SIMD2(high.bigEndian, low.bigEndian), to: SIMD16<UInt8>.self)
+    let pairs = SIMD16<UInt16>(truncatingIfNeeded: bytes)
+    // Two digits' values to a pair, the first in the lower byte.
     let nibbles = ((pairs &>> 4) | (pairs &<< 8)) & 0x0F0F
     // Six more than a digit's value carries into bit 4 for a letter; letters lie 39 further than digits would.
     let letters = ((nibbles &+ 0x0606) &>> 4) & 0x0101

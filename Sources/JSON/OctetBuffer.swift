@@ -1,13 +1,13 @@
-/// Octets that only grow, in memory lent to them for as long as they fit: the one place of this module that writes
+/// Bytes that only grow, in memory lent to them for as long as they fit: the one place of this module that writes
 /// through a pointer.
 ///
 /// What `[UInt8]` does at every append (is the storage shared? large enough?) is done here once for each value.
 @safe @usableFromInline
-struct OctetBuffer: ~Copyable {
+struct ByteBuffer: ~Copyable {
     @usableFromInline var start: UnsafeMutablePointer<UInt8>
     @usableFromInline var count = 0
     @usableFromInline var capacity: Int
-    /// Whether the octets have outgrown what was lent.
+    /// Whether the bytes have outgrown what was lent.
     @usableFromInline var isOwn = false
 
     private init(lent memory: UnsafeMutableBufferPointer<UInt8>, _ start: UnsafeMutablePointer<UInt8>) {
@@ -19,7 +19,7 @@ struct OctetBuffer: ~Copyable {
 
     /// An array of what `write` appends. It is written in place, unless it gets longer than `capacity`.
     static func array<Failure>(
-        reserving capacity: Int, _ write: (consuming OctetBuffer) throws(Failure) -> OctetBuffer
+        reserving capacity: Int, _ write: (consuming ByteBuffer) throws(Failure) -> ByteBuffer
     ) throws(Failure) -> [UInt8] {
         var outcome: Result<[UInt8]?, Failure> = .success(nil)
         var array: [UInt8] = []
@@ -27,7 +27,7 @@ struct OctetBuffer: ~Copyable {
             unsafe output.withUnsafeMutableBufferPointer { memory, count in
                 guard let start = memory.baseAddress else { return }
                 do throws(Failure) {
-                    let buffer = try unsafe write(OctetBuffer(lent: memory, start))
+                    let buffer = try unsafe write(ByteBuffer(lent: memory, start))
                     if buffer.isOwn {
                         outcome = unsafe .success(
                             [UInt8](UnsafeBufferPointer(start: buffer.start, count: buffer.count)))
@@ -43,20 +43,20 @@ struct OctetBuffer: ~Copyable {
     }
 
     @inlinable
-    mutating func append(_ octet: UInt8) {
+    mutating func append(_ byte: UInt8) {
         if count == capacity { grow(by: 1) }
-        unsafe start[count] = octet
+        unsafe start[count] = byte
         count += 1
     }
 
     @inlinable
-    mutating func append(_ octets: Span<UInt8>) {
-        if capacity - count < octets.count { grow(by: octets.count) }
-        unsafe octets.withUnsafeBufferPointer { source in
+    mutating func append(_ bytes: Span<UInt8>) {
+        if capacity - count < bytes.count { grow(by: bytes.count) }
+        unsafe bytes.withUnsafeBufferPointer { source in
             guard let first = source.baseAddress else { return }
             unsafe (start + count).update(from: first, count: source.count)
         }
-        count += octets.count
+        count += bytes.count
     }
 
     @inlinable
@@ -67,7 +67,7 @@ struct OctetBuffer: ~Copyable {
         count += length
     }
 
-    /// Lends room for `most` octets and keeps as many as the closure says it has written. It MUST stay within `most`.
+    /// Lends room for `most` bytes and keeps as many as the closure says it has written. It MUST stay within `most`.
     @inlinable
     mutating func append(upTo most: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
         if capacity - count < most { grow(by: most) }

@@ -5,7 +5,7 @@ import SQL
 /// One session with PostgreSQL on its loop's epoll: libpq, non-blocking and in pipeline mode.
 ///
 /// Work is sent as *exchanges*: some statements followed by a synchronisation point. Several exchanges may be under way;
-/// their results come back in order. Outside an explicit `BEGIN` an exchange is one implicit transaction: its
+/// their results come back in order. Outside an explicit `BEGIN` an batch is one implicit transaction: its
 /// statements commit together or not at all, and its results are handed over only after that commit.
 @safe final class Connection: ReadinessHandler {
     private let handle: OpaquePointer
@@ -14,29 +14,29 @@ import SQL
     /// Called once, when the session is gone; exchanges under way have failed by then.
     private let onClose: (Connection) -> Void
 
-    private var underway: [Exchange] = []
+    private var underway: [PipelineBatch] = []
     /// The statements that the session has prepared for certain, and what it calls them.
-    private var preparedNames: [SQL.Shape: String] = [:]
+    private var preparedNames: [SQL.StatementKey: String] = [:]
     private var statementCount = 0
     private var watchdog: TimerID?
     private(set) var isOpen = true
     /// Held by a transaction: nobody else may use it.
-    var isLeased = false
+    var isExclusive = false
     /// Requests it was given to that have not given it back.
-    var holders = 0
+    var inFlight = 0
     /// Those among them that may wait for locks.
     var lockHolders = 0
 
-    /// No exchange may take longer than this, whatever the database's own timeouts say: a frozen host must not hold
+    /// No batch may take longer than this, whatever the database's own timeouts say: a frozen host must not hold
     /// requests for ever.
-    private let patience: Duration
+    private let timeout: Duration
 
     init(
-        adopting handle: OpaquePointer, poller: Poller, patience: Duration, onClose: @escaping (Connection) -> Void
+        adopting handle: OpaquePointer, poller: Poller, timeout: Duration, onClose: @escaping (Connection) -> Void
     ) throws(SystemError) {
         unsafe self.handle = unsafe handle
         self.poller = poller
-        self.patience = patience
+        self.timeout = timeout
         self.onClose = onClose
         socket = unsafe PQsocket(handle)
         try poller.watch(socket, for: .readable, self)
@@ -48,7 +48,7 @@ import SQL
 
     /// Sends the statements and a synchronisation point, and returns the rows of each.
     /// - Throws: the first statement's refusal, `connectionLost`, or `unavailable` when nothing was sent.
-    func exchange(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
+    func pipeline(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
         poller.assertIsolated()
         guard isOpen else { throw .unavailable("the connection is closed") }
         let result = await withCheckedContinuation { continuation in
@@ -64,46 +64,46 @@ import SQL
             throw .unavailable("the connection is not at rest")
         }
         let result = await withCheckedContinuation { continuation in
-            let exchange = Exchange(continuation, deadline: .distantFuture)
-            exchange.isScript = true
-            guard isOpen else { return exchange.finish(.unavailable("the connection is closed")) }
-            underway.append(exchange)
+            let batch = PipelineBatch(continuation, deadline: .distantFuture)
+            batch.isScript = true
+            guard isOpen else { return batch.finish(.unavailable("the connection is closed")) }
+            underway.append(batch)
             if unsafe PQsendQuery(handle, script) == 1 { flush() } else { close() }
         }
         _ = try result.value.get()
     }
 
-    private func send(_ statements: [SQL], _ continuation: Exchange.Continuation) {
-        let exchange = Exchange(continuation, deadline: poller.now + patience)
+    private func send(_ statements: [SQL], _ continuation: PipelineBatch.Continuation) {
+        let batch = PipelineBatch(continuation, deadline: poller.now + timeout)
         // The loop may have turned since we looked.
-        guard isOpen else { return exchange.finish(.unavailable("the connection is closed")) }
-        underway.append(exchange)
+        guard isOpen else { return batch.finish(.unavailable("the connection is closed")) }
+        underway.append(batch)
         for statement in statements {
-            guard queue(statement, in: exchange) else { return close() }
+            guard queue(statement, in: batch) else { return close() }
         }
         guard unsafe PQpipelineSync(handle) == 1 else { return close() }
         flush()
         armWatchdog()
     }
 
-    private func queue(_ statement: SQL, in exchange: Exchange) -> Bool {
+    private func queue(_ statement: SQL, in batch: PipelineBatch) -> Bool {
         let parameters = Parameters(statement.values)
-        let shape = statement.shape
+        let statementKey = statement.statementKey
         let name: String
-        if let shape, let known = preparedNames[shape] ?? exchange.preparing[shape] {
+        if let statementKey, let known = preparedNames[statementKey] ?? batch.preparing[statementKey] {
             name = known
         } else {
-            // Runtime text is not worth remembering: it gets the unnamed statement. A name that another exchange is
-            // about to give is not used here: that exchange may be refused before it gets that far.
-            name = shape == nil ? "" : "s\(statementCount)"
+            // Runtime text is not worth remembering: it gets the unnamed statement. A name that another batch is
+            // about to give is not used here: that batch may be refused before it gets that far.
+            name = statementKey == nil ? "" : "s\(statementCount)"
             statementCount += 1
-            if let shape { exchange.preparing[shape] = name }
-            exchange.steps.append(.prepare(shape))
+            if let statementKey { batch.preparing[statementKey] = name }
+            batch.steps.append(.prepare(statementKey))
             let types = statement.values.map(\.type.oid)
             guard unsafe PQsendPrepare(handle, name, statement.text, Int32(types.count), types) == 1
             else { return false }
         }
-        exchange.steps.append(.execute)
+        batch.steps.append(.execute)
         let sent = unsafe parameters.withArrays { count, values, lengths, formats in
             unsafe PQsendQueryPrepared(handle, name, count, values, lengths, formats, 1)
         }
@@ -128,53 +128,53 @@ import SQL
         if isOpen, unsafe PQstatus(handle) != CONNECTION_OK { close() }
     }
 
-    /// Takes what has arrived, one exchange a turn: its rows are used up before the next one's take as much memory.
+    /// Takes what has arrived, one batch a turn: its rows are used up before the next one's take as much memory.
     private func receive() {
-        while isOpen, let exchange = underway.first, unsafe PQisBusy(handle) == 0 {
+        while isOpen, let batch = underway.first, unsafe PQisBusy(handle) == 0 {
             if let result = unsafe PQgetResult(handle) {
-                unsafe take(result, for: exchange)
-            } else if exchange.isScript {
+                unsafe take(result, for: batch)
+            } else if batch.isScript {
                 underway.removeFirst()
                 if unsafe PQenterPipelineMode(handle) != 1 { mustClose = true }
-                exchange.finish()
+                batch.finish()
             }
-            if let next = underway.first, next !== exchange {
+            if let next = underway.first, next !== batch {
                 return poller.atEndOfTurn { [weak self] in self?.receive() }
             }
         }
     }
 
-    private func take(_ result: OpaquePointer, for exchange: Exchange) {
+    private func take(_ result: OpaquePointer, for batch: PipelineBatch) {
         switch unsafe PQresultStatus(result) {
         case PGRES_PIPELINE_SYNC:
             unsafe PQclear(result)
             underway.removeFirst()
-            exchange.finish()
+            batch.finish()
             armWatchdog()
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
-            switch exchange.nextStep() {
-            case .execute: exchange.rows.append(unsafe Rows(adopting: result))
-            case .prepare(let shape):
+            switch batch.nextStep() {
+            case .execute: batch.rows.append(unsafe Rows(adopting: result))
+            case .prepare(let statementKey):
                 unsafe PQclear(result)
-                if let shape { preparedNames[shape] = exchange.preparing[shape] }
+                if let statementKey { preparedNames[statementKey] = batch.preparing[statementKey] }
             // What a script returns is dropped.
             case nil: unsafe PQclear(result)
             }
         case PGRES_PIPELINE_ABORTED:
-            _ = exchange.nextStep()
+            _ = batch.nextStep()
             unsafe PQclear(result)
         case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
             // libpq reports this state until the copy is carried out, which nothing here does.
             unsafe PQclear(result)
-            exchange.error = .refused(.copyOverConnection)
+            batch.error = .refused(.copyOverConnection)
             close()
         default:
             let refusal = unsafe Self.refusal(of: result)
             unsafe PQclear(result)
-            _ = exchange.nextStep()
+            _ = batch.nextStep()
             // 26000: no such prepared statement; 0A000: its result shape has changed. A new session knows neither.
             if ["26000", "0A000"].contains(refusal.sqlState) { mustClose = true }
-            if exchange.error == nil { exchange.error = .refused(refusal) }
+            if batch.error == nil { batch.error = .refused(refusal) }
         }
     }
 
@@ -201,9 +201,9 @@ import SQL
         watchdog = nil
         let lost = underway
         underway.removeAll()
-        for exchange in lost {
-            if exchange.error == nil { exchange.error = .connectionLost }
-            exchange.finish()
+        for batch in lost {
+            if batch.error == nil { batch.error = .connectionLost }
+            batch.finish()
         }
         onClose(self)
     }
@@ -223,18 +223,18 @@ import SQL
 }
 
 /// Some statements sent together, and what has come back for them.
-private final class Exchange {
+private final class PipelineBatch {
     enum Step {
         /// Nil is the unnamed statement.
-        case prepare(SQL.Shape?)
+        case prepare(SQL.StatementKey?)
         case execute
     }
-    typealias Continuation = CheckedContinuation<Confined<Result<[Rows], PostgresError>>, Never>
+    typealias Continuation = CheckedContinuation<LoopBound<Result<[Rows], PostgresError>>, Never>
 
     let deadline: MonotonicTime
     var steps: [Step] = []
     /// The names it gives to statements that the session has not prepared yet.
-    var preparing: [SQL.Shape: String] = [:]
+    var preparing: [SQL.StatementKey: String] = [:]
     var rows: [Rows] = []
     var error: PostgresError?
     var isScript = false
@@ -256,6 +256,6 @@ private final class Exchange {
     /// Hands the outcome to the waiting task. Called exactly once.
     func finish(_ fault: PostgresError? = nil) {
         let error = fault ?? error
-        continuation.resume(returning: Confined(value: error.map { .failure($0) } ?? .success(rows)))
+        continuation.resume(returning: LoopBound(value: error.map { .failure($0) } ?? .success(rows)))
     }
 }

@@ -23,14 +23,14 @@ public final class Database: Queries {
     public struct Limits: Sendable {
         /// Sessions of this loop.
         public var connections = 8
-        /// Exchanges that may be under way on one session at the same time.
+        /// Batches that may be under way on one session at the same time.
         public var exchangesPerConnection = 2
         /// Requests that may wait for a session; one more is refused at once.
         public var queue = 1_024
         /// How long a request waits for a session.
-        public var queuePatience = Duration.seconds(2)
-        /// How long one exchange may take before its session is given up.
-        public var exchangePatience = Duration.seconds(6)
+        public var acquireTimeout = Duration.seconds(2)
+        /// How long one batch may take before its session is given up.
+        public var batchTimeout = Duration.seconds(6)
         public var connectTimeout = Duration.seconds(5)
         /// Whether those who wait are told at once that a session could not be opened: for tools, which have nobody to
         /// come back to.
@@ -45,10 +45,10 @@ public final class Database: Queries {
     private let options: ConnectionOptions
     let limits: Limits
     private var connections: [Connection] = []
-    private var attempts: [Connecting] = []
+    private var attempts: [ConnectionAttempt] = []
     /// Those that only read, and all others: the ones do not wait for the others' sessions.
-    private var readers = WaitingLine()
-    private var writers = WaitingLine()
+    private var readers = WaiterQueue()
+    private var writers = WaiterQueue()
     private var lastTicket: UInt64 = 0
     private lazy var reads = GroupRead(
         self, batchLimit: limits.sharedReads, concurrency: limits.sharedStatements)
@@ -73,7 +73,7 @@ public final class Database: Queries {
     // MARK: Statements
 
     public func query(_ statement: SQL) async throws(PostgresError) -> Rows {
-        let rows = try await exchange([statement])
+        let rows = try await pipeline([statement])
         guard let first = rows.first else { throw .unexpectedShape("no result") }
         return first
     }
@@ -83,14 +83,14 @@ public final class Database: Queries {
     /// Runs several statements of one shape as one (`SQL.merged`) and returns the rows of each; nil where they cannot be.
     func runMerged(_ statements: [SQL], use: SessionUse = .read) async throws(PostgresError) -> [Rows]? {
         guard statements.count > 1, let merged = SQL.merged(statements) else { return nil }
-        let rows = try await exchange([merged], use: use)
+        let rows = try await pipeline([merged], use: use)
         guard let first = rows.first else { throw .unexpectedShape("no result") }
         return try first.split(among: statements.count)
     }
 
     /// Runs the statements as one implicit transaction in one round trip.
-    public func exchange(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
-        try await exchange(statements, use: .read)
+    public func pipeline(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
+        try await pipeline(statements, use: .read)
     }
 
     /// What a session is wanted for.
@@ -103,10 +103,10 @@ public final class Database: Queries {
         case exclusive
     }
 
-    func exchange(_ statements: [SQL], use: SessionUse) async throws(PostgresError) -> [Rows] {
+    func pipeline(_ statements: [SQL], use: SessionUse) async throws(PostgresError) -> [Rows] {
         let connection = try await acquire(for: use)
         defer { released(connection, from: use) }
-        return try await connection.exchange(statements)
+        return try await connection.pipeline(statements)
     }
 
     /// Runs `body` in a transaction of its own; commits when it returns, rolls back when it throws.
@@ -117,7 +117,7 @@ public final class Database: Queries {
     ) async throws -> Value {
         let connection = try await acquire(for: .exclusive)
         defer {
-            connection.isLeased = false
+            connection.isExclusive = false
             released(connection, from: .exclusive)
         }
         let transaction = Transaction(connection)
@@ -137,8 +137,8 @@ public final class Database: Queries {
     /// which costs the loop milliseconds each (SCRAM).
     public func open() {
         guard !isClosed, connections.count + attempts.count < limits.connections else { return }
-        let attempt: Connecting
-        do { attempt = try Connecting(options, poller) } catch { return failed(error) }
+        let attempt: ConnectionAttempt
+        do { attempt = try ConnectionAttempt(options, poller) } catch { return failed(error) }
         attempts.append(attempt)
         poller.spawn { [self] in
             let isOpen = await establish(attempt)
@@ -159,11 +159,11 @@ public final class Database: Queries {
         for waiter in readers.takeAll() + writers.takeAll() { waiter.resume(returning: nil) }
     }
 
-    private func establish(_ attempt: Connecting) async -> Bool {
+    private func establish(_ attempt: ConnectionAttempt) async -> Bool {
         do {
             let handle = unsafe try await attempt.open(within: limits.connectTimeout)
             let connection = unsafe try Connection(
-                adopting: handle, poller: poller, patience: limits.exchangePatience,
+                adopting: handle, poller: poller, timeout: limits.batchTimeout,
                 onClose: { [weak self] in self?.lost($0) })
             reconnectPause = .milliseconds(50)
             lastFailure = nil
@@ -204,7 +204,7 @@ public final class Database: Queries {
         }
         guard !isClosed else { throw Self.closed }
         guard waiting < limits.queue else { throw .unavailable("too many requests are waiting") }
-        let deadline = poller.now + limits.queuePatience
+        let deadline = poller.now + limits.acquireTimeout
         let granted = await withCheckedContinuation { continuation in
             lastTicket += 1
             let ticket = lastTicket
@@ -225,15 +225,15 @@ public final class Database: Queries {
 
     private static let closed = PostgresError.unavailable("the pool of sessions is closed")
 
-    private func take(_ ticket: UInt64, for use: SessionUse) -> WaitingLine.Continuation? {
+    private func take(_ ticket: UInt64, for use: SessionUse) -> WaiterQueue.Continuation? {
         use == .read ? readers.take(ticket) : writers.take(ticket)
     }
 
     /// From here on the session is taken, whether anything was sent on it yet or not: the loop may turn in between.
     private func give(_ connection: Connection, for use: SessionUse) {
-        connection.holders += 1
+        connection.inFlight += 1
         if use != .read { connection.lockHolders += 1 }
-        connection.isLeased = use == .exclusive
+        connection.isExclusive = use == .exclusive
     }
 
     /// The open session that the fewest hold, if it can take more. The first of three or more is kept for reads: however
@@ -245,19 +245,19 @@ public final class Database: Queries {
         if isReserved, !hasReserved { return nil }
         var best: Connection?
         for (index, connection) in connections.enumerated()
-        where !connection.isLeased && !connection.mustClose && connection.isOpen {
+        where !connection.isExclusive && !connection.mustClose && connection.isOpen {
             if hasReserved, index == 0 ? use != .read : isReserved { continue }
             if hasReserved, connection.lockHolders > 0 { continue }
-            if connection.holders < (best?.holders ?? limit) { best = connection }
-            if connection.holders == 0 { break }
+            if connection.inFlight < (best?.inFlight ?? limit) { best = connection }
+            if connection.inFlight == 0 { break }
         }
         return best
     }
 
     private func released(_ connection: Connection, from use: SessionUse) {
-        connection.holders -= 1
+        connection.inFlight -= 1
         if use != .read { connection.lockHolders -= 1 }
-        if connection.mustClose, connection.holders == 0 { connection.close() }
+        if connection.mustClose, connection.inFlight == 0 { connection.close() }
         serveWaiters()
     }
 
@@ -279,7 +279,7 @@ public final class Database: Queries {
     private func serve(_ next: (ticket: UInt64, use: SessionUse), _ connection: Connection) {
         guard let continuation = take(next.ticket, for: next.use) else { return }
         give(connection, for: next.use)
-        continuation.resume(returning: Confined(value: connection))
+        continuation.resume(returning: LoopBound(value: connection))
     }
 }
 
@@ -292,27 +292,27 @@ public final class Transaction: Queries {
     init(_ connection: Connection) { self.connection = connection }
 
     /// The statement after which a transaction waits no longer than that for each lock.
-    static func lockPatience(_ patience: Duration) -> SQL {
-        let timeout = "\(patience / .milliseconds(1))ms"
+    static func lockTimeout(_ timeout: Duration) -> SQL {
+        let timeout = "\(timeout / .milliseconds(1))ms"
         return "SELECT set_config('lock_timeout', \(timeout), true)"
     }
 
     public func query(_ statement: SQL) async throws(PostgresError) -> Rows {
-        let rows = try await exchange([statement])
+        let rows = try await pipeline([statement])
         guard let first = rows.first else { throw .unexpectedShape("no result") }
         return first
     }
 
     /// Runs the statements in one round trip.
-    public func exchange(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
-        if isBegun { return try await connection.exchange(statements) }
+    public func pipeline(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
+        if isBegun { return try await connection.pipeline(statements) }
         isBegun = true
-        return Array(try await connection.exchange(["BEGIN"] + statements).dropFirst())
+        return Array(try await connection.pipeline(["BEGIN"] + statements).dropFirst())
     }
 
     /// Runs several statements in one text, without parameters, and drops what they return: for migrations.
     public func run(script: String) async throws(PostgresError) {
-        if !isBegun { _ = try await exchange([]) }
+        if !isBegun { _ = try await pipeline([]) }
         try await connection.run(script: script)
     }
 
@@ -328,13 +328,13 @@ public final class Transaction: Queries {
     private func end(_ statement: SQL) async throws(PostgresError) -> Rows? {
         guard isBegun, !isOver else { return nil }
         isOver = true
-        return try await connection.exchange([statement]).first
+        return try await connection.pipeline([statement]).first
     }
 }
 
 /// Requests waiting for a session, first come first served.
-private struct WaitingLine {
-    typealias Continuation = CheckedContinuation<Confined<Connection>?, Never>
+private struct WaiterQueue {
+    typealias Continuation = CheckedContinuation<LoopBound<Connection>?, Never>
 
     private struct Waiter {
         let continuation: Continuation

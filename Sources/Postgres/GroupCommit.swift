@@ -30,39 +30,40 @@ public final class GroupCommit {
 
     private let shared: StatementQueue
     private let alone: StatementQueue
-    private let heldUp: StatementQueue
-    private let keys: DoubtfulKeys
+    private let contended: StatementQueue
+    private let keys: ContendedKeys
     /// How many transactions the writes have shared so far.
     public var batches: Int { shared.batches }
 
     /// - Parameters:
     ///   - batchLimit: how many writes share a transaction at most.
     ///   - concurrency: how many batches of this loop are under way at most.
-    ///   - lockPatience: how long a write that runs alone waits for a lock; one in a batch waits as long as its session does.
+    ///   - lockTimeout: how long a write that runs alone waits for a lock; one in a batch waits as long as its session does.
     public init(
         _ database: Database, batchLimit: Int = 24, concurrency: Int = 2,
-        lockPatience: Duration = .milliseconds(300)
+        lockTimeout: Duration = .milliseconds(300)
     ) {
-        let keys = DoubtfulKeys()
-        let runner = LoneWrites(database, keys, lockPatience: lockPatience)
+        let keys = ContendedKeys()
+        let runner = SoloWriter(database, keys, lockTimeout: lockTimeout)
         let isOfOneKey = { (write: StatementQueue.Entry, batch: [StatementQueue.Entry]) in write.key == batch[0].key }
-        let heldUp = StatementQueue(
+        let contended = StatementQueue(
             database, batchLimit: Self.soloLimit, concurrency: 1, isFair: true, fits: isOfOneKey,
             run: { batch in await runner.run(batch, handingOverTo: nil) })
         let alone = StatementQueue(
             database, batchLimit: Self.soloLimit, concurrency: 1, isFair: true, fits: isOfOneKey,
             run: { batch in
-                if keys.heldUp.contains(batch[0].key) {
-                    heldUp.takeOver(batch)
+                if keys.contended.contains(batch[0].key) {
+                    contended.takeOver(batch)
                 } else {
-                    await runner.run(batch, handingOverTo: heldUp)
+                    await runner.run(batch, handingOverTo: contended)
                 }
             })
         shared = StatementQueue(
             database, batchLimit: batchLimit, concurrency: concurrency, isFair: true,
             fits: { write, batch in
                 // Of a merged statement no two have one key.
-                write.shape == batch[0].shape && (write.shape == nil || !batch.contains { $0.key == write.key })
+                write.statementKey == batch[0].statementKey
+                    && (write.statementKey == nil || !batch.contains { $0.key == write.key })
             },
             run: { batch in
                 // Of some it has become known while they waited.
@@ -71,18 +72,18 @@ public final class GroupCommit {
                 let rest = late.isEmpty ? batch : batch.filter { !keys.contains($0.key) }
                 if !rest.isEmpty { await Self.commit(rest.sorted { $0.key < $1.key }, or: alone, keys, on: database) }
             })
-        (self.alone, self.heldUp, self.keys) = (alone, heldUp, keys)
+        (self.alone, self.contended, self.keys) = (alone, contended, keys)
     }
 
     /// Runs the statement in a transaction shared with others, and returns its rows after the commit.
     /// - Parameter canMerge: whether it says itself how it is merged, with `SQL.requests`.
     public func run(_ statement: SQL, key: Key, canMerge: Bool = false) async throws(PostgresError) -> Rows {
-        let queue = keys.heldUp.contains(key) ? heldUp : keys.suspected.contains(key) ? alone : shared
-        return try await queue.rows(of: statement, shape: canMerge ? statement.shape : nil, key: key)
+        let queue = keys.contended.contains(key) ? contended : keys.suspected.contains(key) ? alone : shared
+        return try await queue.rows(of: statement, statementKey: canMerge ? statement.statementKey : nil, key: key)
     }
 
     private static func commit(
-        _ batch: [StatementQueue.Entry], or alone: StatementQueue, _ keys: DoubtfulKeys, on database: Database
+        _ batch: [StatementQueue.Entry], or alone: StatementQueue, _ keys: ContendedKeys, on database: Database
     ) async {
         do {
             for (write, rows) in zip(batch, try await rows(of: batch, on: database)) { write.finish(.success(rows)) }
@@ -101,36 +102,38 @@ public final class GroupCommit {
         of batch: [StatementQueue.Entry], on database: Database
     ) async throws(PostgresError) -> [Rows] {
         let statements = batch.map(\.statement)
-        if batch[0].shape != nil, let rows = try await database.runMerged(statements, use: .write) { return rows }
-        return try await database.exchange(statements, use: .write)
+        if batch[0].statementKey != nil, let rows = try await database.runMerged(statements, use: .write) {
+            return rows
+        }
+        return try await database.pipeline(statements, use: .write)
     }
 }
 
 /// Keys whose writes share no batches.
-private final class DoubtfulKeys {
+private final class ContendedKeys {
     /// One of the batch that the last write was in could not get its lock.
     var suspected: Set<GroupCommit.Key> = []
     /// The last write could not get its lock although it ran alone.
-    var heldUp: Set<GroupCommit.Key> = []
+    var contended: Set<GroupCommit.Key> = []
 
     func contains(_ key: GroupCommit.Key) -> Bool {
-        (!suspected.isEmpty && suspected.contains(key)) || (!heldUp.isEmpty && heldUp.contains(key))
+        (!suspected.isEmpty && suspected.contains(key)) || (!contended.isEmpty && contended.contains(key))
     }
 }
 
 /// Runs writes one at a time, each in a transaction of its own.
-private struct LoneWrites {
+private struct SoloWriter {
     /// How often a deadlock or serialisation failure is tried again.
     private static let attemptLimit = 3
 
     private let database: Database
-    private let keys: DoubtfulKeys
-    private let lockPatience: SQL
+    private let keys: ContendedKeys
+    private let lockTimeout: SQL
 
-    init(_ database: Database, _ keys: DoubtfulKeys, lockPatience: Duration) {
+    init(_ database: Database, _ keys: ContendedKeys, lockTimeout: Duration) {
         self.database = database
         self.keys = keys
-        self.lockPatience = Transaction.lockPatience(lockPatience)
+        self.lockTimeout = Transaction.lockTimeout(lockTimeout)
     }
 
     /// Runs writes of one key. Once one of them could not get its lock the others have waited for as long: all go to the
@@ -140,11 +143,11 @@ private struct LoneWrites {
             let result = await run(write.statement)
             guard case .failure(let error) = result, error.isOutOfTime else {
                 keys.suspected.remove(write.key)
-                keys.heldUp.remove(write.key)
+                keys.contended.remove(write.key)
                 write.finish(result)
                 continue
             }
-            keys.heldUp.insert(write.key)
+            keys.contended.insert(write.key)
             let rest = Array(batch[index...])
             if let queue { queue.takeOver(rest) } else { rest.forEach { $0.finish(result) } }
             return
@@ -157,7 +160,7 @@ private struct LoneWrites {
             attempts += 1
             do {
                 // With the session to itself: nobody else's statement is to wait behind this one for its lock.
-                let results = try await database.transaction { try await $0.exchange([lockPatience, statement]) }
+                let results = try await database.transaction { try await $0.pipeline([lockTimeout, statement]) }
                 return results.last.map { .success($0) } ?? .failure(.unexpectedShape("no result"))
             } catch let error as PostgresError {
                 if !error.isRetryable || attempts == Self.attemptLimit { return .failure(error) }

@@ -15,12 +15,12 @@ final class GroupRead {
     init(_ database: Database, batchLimit: Int, concurrency: Int) {
         queue = StatementQueue(
             database, batchLimit: batchLimit, concurrency: concurrency,
-            fits: { read, batch in read.shape != nil && read.shape == batch[0].shape },
+            fits: { read, batch in read.statementKey != nil && read.statementKey == batch[0].statementKey },
             run: { [unowned database] batch in await Self.run(batch, on: database) })
     }
 
     func run(_ statement: SQL) async throws(PostgresError) -> Rows {
-        try await queue.rows(of: statement, shape: statement.shape)
+        try await queue.rows(of: statement, statementKey: statement.statementKey)
     }
 
     private static func run(_ batch: [StatementQueue.Entry], on database: Database) async {

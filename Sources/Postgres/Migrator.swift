@@ -77,9 +77,9 @@ public struct Migrator: Sendable {
     }
 
     /// Applies what is pending and tells of each before it starts, and before it is tried again.
-    /// - Parameter lockPatience: how long to wait for a table at a time: shorter than servers' statements wait.
+    /// - Parameter lockTimeout: how long to wait for a table at a time: shorter than servers' statements wait.
     public func run(
-        _ database: Database, lockPatience: Duration = .seconds(1), progress: (Migration) -> Void
+        _ database: Database, lockTimeout: Duration = .seconds(1), progress: (Migration) -> Void
     ) async throws {
         var attempts = 0
         while let next = try await pending(database).first {
@@ -87,7 +87,7 @@ public struct Migrator: Sendable {
             attempts += 1
             do {
                 try await database.transaction { transaction in
-                    _ = try await transaction.exchange([
+                    _ = try await transaction.pipeline([
                         "SELECT pg_advisory_xact_lock(7239410023)",
                         """
                         CREATE TABLE IF NOT EXISTS schema_migrations (
@@ -97,7 +97,7 @@ public struct Migrator: Sendable {
                     ])
                     // Somebody else may have applied it while this one waited for the lock.
                     guard try await pending(transaction).first?.number == next.number else { return }
-                    _ = try await transaction.query(Transaction.lockPatience(lockPatience))
+                    _ = try await transaction.query(Transaction.lockTimeout(lockTimeout))
                     try await transaction.run(script: next.sql)
                     _ = try await transaction.query(
                         """

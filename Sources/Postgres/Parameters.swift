@@ -23,8 +23,8 @@ struct Parameters {
         // Room for nothing would be written to the array that all empty ones share, by several loops at once.
         guard size > 0 else { return }
         buffer.append(addingCapacity: size) { output in
-            unsafe output.withUnsafeMutableBufferPointer { octets, count in
-                var writer = unsafe BinaryWriter(UnsafeMutableRawBufferPointer(octets))
+            unsafe output.withUnsafeMutableBufferPointer { bytes, count in
+                var writer = unsafe BinaryWriter(UnsafeMutableRawBufferPointer(bytes))
                 for value in values {
                     writer.append(value)
                     writer.append(0 as UInt8)
@@ -115,19 +115,19 @@ struct Parameters {
         append(text.utf8Span.span)
     }
 
-    private mutating func append(_ octets: Span<UInt8>) {
-        precondition(unsafe memory.count - count >= octets.count)
-        unsafe octets.withUnsafeBytes { source in
+    private mutating func append(_ bytes: Span<UInt8>) {
+        precondition(unsafe memory.count - count >= bytes.count)
+        unsafe bytes.withUnsafeBytes { source in
             unsafe UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: source)
         }
-        count += octets.count
+        count += bytes.count
     }
 }
 
 extension SQLValue {
     fileprivate var isNull: Bool { if case .null = self { true } else { false } }
 
-    /// Octets in PostgreSQL's binary format, without a length before them.
+    /// Bytes in PostgreSQL's binary format, without a length before them.
     fileprivate var binaryLength: Int {
         switch self {
         case .null: 0

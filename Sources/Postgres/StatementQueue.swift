@@ -10,26 +10,26 @@ final class StatementQueue {
     final class Entry {
         let statement: SQL
         /// Statements of one shape can be merged; nil for one that cannot.
-        let shape: SQL.Shape?
+        let statementKey: SQL.StatementKey?
         let key: GroupCommit.Key
         fileprivate(set) var arrival: MonotonicTime
         private let continuation: Continuation
 
         init(
-            _ statement: SQL, shape: SQL.Shape?, key: GroupCommit.Key, arrival: MonotonicTime,
+            _ statement: SQL, statementKey: SQL.StatementKey?, key: GroupCommit.Key, arrival: MonotonicTime,
             _ continuation: Continuation
         ) {
             self.statement = statement
-            self.shape = shape
+            self.statementKey = statementKey
             self.key = key
             self.arrival = arrival
             self.continuation = continuation
         }
 
-        func finish(_ result: Result<Rows, PostgresError>) { continuation.resume(returning: Confined(value: result)) }
+        func finish(_ result: Result<Rows, PostgresError>) { continuation.resume(returning: LoopBound(value: result)) }
     }
 
-    typealias Continuation = CheckedContinuation<Confined<Result<Rows, PostgresError>>, Never>
+    typealias Continuation = CheckedContinuation<LoopBound<Result<Rows, PostgresError>>, Never>
 
     private static let gathering = Duration.milliseconds(5)
 
@@ -71,12 +71,12 @@ final class StatementQueue {
 
     /// - Throws: what running it came to, or `unavailable` when too many wait, or when it has waited for too long.
     func rows(
-        of statement: SQL, shape: SQL.Shape?, key: GroupCommit.Key = GroupCommit.Key(high: 0, low: 0)
+        of statement: SQL, statementKey: SQL.StatementKey?, key: GroupCommit.Key = GroupCommit.Key(high: 0, low: 0)
     ) async throws(PostgresError) -> Rows {
         guard pending.count < limits.queue else { throw .unavailable("too many requests are waiting") }
         let result = await withCheckedContinuation { continuation in
             pending.append(
-                Entry(statement, shape: shape, key: key, arrival: poller.now, continuation))
+                Entry(statement, statementKey: statementKey, key: key, arrival: poller.now, continuation))
             watch()
             scheduleFlush()
         }
@@ -159,10 +159,10 @@ final class StatementQueue {
     private func watch() {
         guard !isWatching, let oldest = pending.first else { return }
         isWatching = true
-        poller.schedule(at: oldest.arrival + limits.queuePatience) { [weak self] in
+        poller.schedule(at: oldest.arrival + limits.acquireTimeout) { [weak self] in
             guard let self else { return }
             isWatching = false
-            while let oldest = pending.first, oldest.arrival + limits.queuePatience <= poller.now {
+            while let oldest = pending.first, oldest.arrival + limits.acquireTimeout <= poller.now {
                 pending.removeFirst().finish(.failure(.unavailable("no session became free in time")))
             }
             watch()

@@ -84,7 +84,7 @@ public final class Poller {
     /// Starts a task on this loop. What it captures lives on the loop and stays there, so it need not be Sendable.
     public func spawn(_ body: @escaping () async -> Void) {
         // Sound because both ends are this loop: the box is opened on the thread that made it.
-        let confined = Confined(value: body)
+        let confined = LoopBound(value: body)
         Task(executorPreference: tasks) { await confined.value() }
     }
 
@@ -130,7 +130,7 @@ public final class Poller {
 /// A value that only ever exists on one loop's thread, on its way between two pieces of code of that same loop.
 ///
 /// Sound only where both ends run on the same loop.
-public struct Confined<Value>: @unchecked Sendable {
+public struct LoopBound<Value>: @unchecked Sendable {
     public let value: Value
     public init(value: Value) { self.value = value }
 }

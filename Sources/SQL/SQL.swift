@@ -115,13 +115,13 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
     /// Names the text without building it: where its literals lie in the program, and where values stand between them.
     /// Nil for a statement with runtime text. Statements of the same shape have the same text and value types.
-    public var shape: Shape? { runtimeTexts.isEmpty ? Shape(pieces: pieces) : nil }
+    public var statementKey: StatementKey? { runtimeTexts.isEmpty ? StatementKey(pieces: pieces) : nil }
 
     /// What `shape` answers: quick to compare and to hash.
-    public struct Shape: Hashable, Sendable {
+    public struct StatementKey: Hashable, Sendable {
         fileprivate let pieces: [Piece]
 
-        public static func == (left: Shape, right: Shape) -> Bool {
+        public static func == (left: StatementKey, right: StatementKey) -> Bool {
             guard left.pieces.count == right.pieces.count else { return false }
             for index in left.pieces.indices where left.pieces[index].mark != right.pieces[index].mark { return false }
             return true

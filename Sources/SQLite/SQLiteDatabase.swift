@@ -17,7 +17,7 @@ import SQL
     }
 
     private let handle: OpaquePointer
-    private var statements: [SQL.Shape: PreparedStatement] = [:]
+    private var statements: [SQL.StatementKey: PreparedStatement] = [:]
     private var isInTransaction = false
     /// Runs after each step of a statement that writes; for tests that look at what a killed process would leave.
     var afterWrite: (() -> Void)?
@@ -143,7 +143,7 @@ import SQL
     }
 
     /// Whether the file's pages hang together: a quick check, without the indexes' contents.
-    public func isSound() -> Bool {
+    public func passesQuickCheck() -> Bool {
         let findings = try? rows("PRAGMA quick_check(1)") { row throws(SQLiteError) in try row["quick_check"] as String
         }
         return findings == ["ok"]
@@ -167,7 +167,9 @@ import SQL
     // MARK: Preparing
 
     private func prepare(_ statement: SQL) throws(SQLiteError) -> PreparedStatement {
-        guard let shape = statement.shape else { throw .failed(code: SQLITE_MISUSE, "a statement of runtime text") }
+        guard let shape = statement.statementKey else {
+            throw .failed(code: SQLITE_MISUSE, "a statement of runtime text")
+        }
         if let known = statements[shape], !known.isInUse { return known }
         let prepared = try unsafe PreparedStatement(statement.text, handle)
         if statements.count >= Self.statementLimit { statements.removeAll() }

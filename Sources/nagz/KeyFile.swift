@@ -12,7 +12,7 @@ enum KeyFile {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Stop(.configuration, "\(name) “\(path)” cannot be read") }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        // Of the opened file, which nobody can exchange any more.
+        // Of the opened file, which nobody can replace any more.
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR,
             let bytes = try? file.read(upToCount: longest), let text = String(data: bytes, encoding: .utf8)

@@ -7,7 +7,7 @@ import Server
 @main
 struct Nagz {
     static let usage = """
-        nagz — a backend for family task coordination
+        nagz — a services for family task coordination
 
         usage: nagz serve    [--host ADDRESS] [--port N] [--loops N] [--connections N] [--rate-limits on|off]
                              [--log info|warning|error|off] [--cors ORIGIN,…] [--proxies ADDRESS,…] [--dev-tokens]

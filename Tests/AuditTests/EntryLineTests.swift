@@ -41,8 +41,8 @@ struct EntryLineTests {
         if case .some = record { Issue.record("read") }
     }
 
-    @Test("no octet of a line can be cut off or doubled")
-    func everyOctet() {
+    @Test("no byte of a line can be cut off or doubled")
+    func everyByte() {
         let line = Array(Self.line().utf8)
         for index in line.indices {
             if case .some = EntryLine.record(line[..<index]) { Issue.record("read up to \(index)") }
@@ -64,7 +64,7 @@ struct EntryLineTests {
         }
     }
 
-    @Test("every octet that is no digit is seen, wherever it stands among digits")
+    @Test("every byte that is no digit is seen, wherever it stands among digits")
     func digits() throws {
         let bytes = (0..<32).map { UInt8(truncatingIfNeeded: 0x9a &+ $0 &* 0x3d) }
         let digits = bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
@@ -79,11 +79,11 @@ struct EntryLineTests {
         for place in places {
             let start = text.utf8.distance(from: text.utf8.startIndex, to: place.lowerBound)
             for index in start..<start + text[place].utf8.count where line[index] != UInt8(ascii: "-") {
-                for octet in UInt8.min...UInt8.max
-                where !(0x30...0x39).contains(octet) && !(0x61...0x66).contains(octet) {
+                for byte in UInt8.min...UInt8.max
+                where !(0x30...0x39).contains(byte) && !(0x61...0x66).contains(byte) {
                     var wrong = line
-                    wrong[index] = octet
-                    if case .some = EntryLine.record(wrong[...]) { Issue.record("\(octet) at \(index)") }
+                    wrong[index] = byte
+                    if case .some = EntryLine.record(wrong[...]) { Issue.record("\(byte) at \(index)") }
                 }
             }
         }

@@ -26,7 +26,7 @@ struct NoteTests {
         #expect(!changed.isSigned(by: key))
     }
 
-    @Test("signing gives the other implementation's octets")
+    @Test("signing gives the other implementation's bytes")
     func knownSignature() throws {
         let seed = try #require(Base64.decode("AYEKFALVFGyNhPJEMzD1QIDr+Y7hfZx09iUvxdXHKDFz")).dropFirst()
         let key = try #require(SigningKey(name: "PeterNeumann", seed: Array(seed)))

@@ -41,13 +41,13 @@ class Key:
     def __init__(self, text):
         self.text = text
         self.name, given, key = text.split("+", 2)
-        octets = base64.b64decode(key, validate=True)
-        if octets[0] != 1 or len(octets) != 33:
+        bytes = base64.b64decode(key, validate=True)
+        if bytes[0] != 1 or len(bytes) != 33:
             raise ValueError("not an Ed25519 key")
-        self.hash = sha256(self.name.encode(), b"\n", octets)[:4]
+        self.hash = sha256(self.name.encode(), b"\n", bytes)[:4]
         if self.hash.hex() != given:
             raise ValueError("the hash is not the key's")
-        self.public = Ed25519PublicKey.from_public_bytes(octets[1:])
+        self.public = Ed25519PublicKey.from_public_bytes(bytes[1:])
 
     def signed(self, note):
         for name, keyhash, signature in note.signatures:
@@ -69,10 +69,10 @@ class Note:
         self.signatures = []
         for line in tail[:-1].split("\n"):
             dash, name, blob = line.split(" ")
-            octets = base64.b64decode(blob, validate=True)
-            if dash != "—" or len(octets) < 5:
+            bytes = base64.b64decode(blob, validate=True)
+            if dash != "—" or len(bytes) < 5:
                 raise ValueError("not a signature")
-            self.signatures.append((name, octets[:4], octets[4:]))
+            self.signatures.append((name, bytes[:4], bytes[4:]))
 
 
 class Checkpoint:

@@ -66,11 +66,11 @@ extension Sample {
         Sample(API.getAuditCheckpoint, NoParameters(), NoBody(), PlainText("note\n")),
         Sample(
             API.listAuditKeys, NoParameters(), NoBody(), AuditKeys(keys: [AuditKey(verifier: "v", handover: nil)])),
-        Sample(API.getAuditTile, TilePath(level: "0", first: "000"), NoBody(), Octets([1, 2])),
+        Sample(API.getAuditTile, TilePath(level: "0", first: "000"), NoBody(), Bytes([1, 2])),
         Sample(
-            API.getAuditTileOfTwo, TilePathOfTwo(level: "0", first: "000.p", second: "5"), NoBody(), Octets([1])),
+            API.getAuditTileOfTwo, TilePathOfTwo(level: "0", first: "000.p", second: "5"), NoBody(), Bytes([1])),
         Sample(
             API.getAuditTileOfThree, TilePathOfThree(level: "0", first: "x001", second: "000.p", third: "5"), NoBody(),
-            Octets([1])),
+            Bytes([1])),
     ]
 }

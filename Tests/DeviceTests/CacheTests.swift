@@ -18,16 +18,17 @@ struct CacheTests {
             let cache = try EventCache(path: folder + "/cache.db")
             let first = page(nags: [syncedNag(1)], events: [syncedEvent(1)], cursor: "a", hasMore: true)
             #expect(try cache.apply(first, of: homeFamily, askedFrom: .cursor(nil), at: now))
-            #expect(try cache.standing(of: homeFamily)?.syncedAt == nil)
+            #expect(try cache.cachedFamily(homeFamily)?.syncedAt == nil)
             // Another process was faster: what was asked from elsewhere is not taken.
             #expect(try !cache.apply(first, of: homeFamily, askedFrom: .cursor(nil), at: now))
             let second = page(nags: [syncedNag(1, status: "completed"), syncedNag(2)], cursor: "b", facts: facts())
             #expect(
                 try cache.apply(second, of: homeFamily, askedFrom: .cursor("a"), at: now, clockAhead: .seconds(4)))
-            let standing = try #require(try cache.standing(of: homeFamily))
-            #expect(standing.cursor == "b" && standing.syncedAt == now && standing.clockAhead == .seconds(4))
-            #expect(standing.isFresh(at: now + .hours(24)) && !standing.isFresh(at: now + .hours(25)))
-            #expect(!standing.isFresh(at: now - .hours(2)), "a clock that was set back")
+            let cachedFamily = try #require(try cache.cachedFamily(homeFamily))
+            #expect(
+                cachedFamily.cursor == "b" && cachedFamily.syncedAt == now && cachedFamily.clockAhead == .seconds(4))
+            #expect(cachedFamily.isFresh(at: now + .hours(24)) && !cachedFamily.isFresh(at: now + .hours(25)))
+            #expect(!cachedFamily.isFresh(at: now - .hours(2)), "a clock that was set back")
             let nags = try cache.nags(of: homeFamily, includingClosed: true)
             #expect(nags.map(\.status) == ["open", "completed"] && nags[0].recipientName == "Me")
             #expect(
@@ -43,11 +44,11 @@ struct CacheTests {
             _ = try cache.apply(all, of: homeFamily, askedFrom: .cursor(nil), at: now)
             let again = page(nags: [syncedNag(2)], cursor: "b", hasMore: true, mustRefetch: true)
             _ = try cache.apply(again, of: homeFamily, askedFrom: .cursor("a"), at: now)
-            #expect(try cache.counts().nags == 3 && cache.standing(of: homeFamily)?.isRefetching == true)
+            #expect(try cache.counts().nags == 3 && cache.cachedFamily(homeFamily)?.isRefetching == true)
             _ = try cache.apply(
                 page(nags: [syncedNag(4)], cursor: "c"), of: homeFamily, askedFrom: .cursor("b"), at: now)
             #expect(try cache.nags(of: homeFamily).map(\.id.low) == [2, 4])
-            #expect(try cache.counts().nagEvents == 0 && cache.standing(of: homeFamily)?.isRefetching == false)
+            #expect(try cache.counts().nagEvents == 0 && cache.cachedFamily(homeFamily)?.isRefetching == false)
             let gone = DeletedEntity(entity: "nags", id: ResourceID(high: 1, low: 4))
             let last = page(
                 cursor: "d", deleted: [gone, DeletedEntity(entity: "stars", id: ResourceID(high: 1, low: 2))])
@@ -129,10 +130,10 @@ struct CacheTests {
             let cache = try EventCache(path: folder + "/cache.db")
             var told = facts()
             _ = try cache.apply(page(cursor: "a", facts: told), of: homeFamily, askedFrom: .cursor(nil), at: now)
-            #expect(try cache.standing(of: homeFamily)?.timeZone == "UTC")
+            #expect(try cache.cachedFamily(homeFamily)?.timeZone == "UTC")
             told.timeZone = "Europe/Berlin"
             _ = try cache.apply(page(cursor: "b", facts: told), of: homeFamily, askedFrom: .cursor("a"), at: now)
-            #expect(try cache.standing(of: homeFamily)?.timeZone == "Europe/Berlin")
+            #expect(try cache.cachedFamily(homeFamily)?.timeZone == "Europe/Berlin")
         }
     }
 
@@ -157,8 +158,8 @@ struct CacheTests {
                 page(cursor: "b", facts: facts(role: .child)), of: homeFamily, askedFrom: .cursor("a"), at: now)
             #expect(try cache.nags(of: homeFamily).map(\.id.low) == [2])
             #expect(try cache.counts().nagEvents == 1 && cache.counts().mediations == 2)
-            try cache.forget(homeFamily)
-            #expect(try cache.counts().feedRows == 0 && cache.standing(of: homeFamily) == nil)
+            try cache.remove(homeFamily)
+            #expect(try cache.counts().feedRows == 0 && cache.cachedFamily(homeFamily) == nil)
         }
     }
 
@@ -214,7 +215,7 @@ struct CacheTests {
             try bytes.write(to: URL(filePath: path))
             let rebuilt = try EventCache(path: path, isChecked: true)
             #expect(rebuilt.wasRebuilt)
-            #expect(try rebuilt.counts().feedRows == 0 && rebuilt.standing(of: homeFamily) == nil)
+            #expect(try rebuilt.counts().feedRows == 0 && rebuilt.cachedFamily(homeFamily) == nil)
             #expect(FileManager.default.fileExists(atPath: path + ".damaged"))
             try rebuilt.database.run(script: "PRAGMA user_version = 99")
             #expect(throws: SQLiteError.newerSchema(version: 99)) { try EventCache(path: path) }
@@ -234,7 +235,7 @@ struct CacheTests {
             #expect(throws: SQLiteError.full) {
                 try cache.apply(large, of: homeFamily, askedFrom: .cursor("a"), at: now)
             }
-            #expect(try cache.counts().nags == 1 && cache.standing(of: homeFamily)?.cursor == "a")
+            #expect(try cache.counts().nags == 1 && cache.cachedFamily(homeFamily)?.cursor == "a")
             try cache.database.limitPages(to: 1_000_000)
             #expect(try cache.apply(large, of: homeFamily, askedFrom: .cursor("a"), at: now))
             #expect(try cache.counts().nags == 2_000)
@@ -254,7 +255,7 @@ struct CrashTests {
     private func contents(_ path: String) throws -> Contents {
         let cache = try EventCache(path: path, isChecked: true)
         #expect(!cache.wasRebuilt)
-        return Contents(counts: try cache.counts(), cursor: try cache.standing(of: homeFamily)?.cursor)
+        return Contents(counts: try cache.counts(), cursor: try cache.cachedFamily(homeFamily)?.cursor)
     }
 
     private func copy(_ path: String, to other: String) throws {

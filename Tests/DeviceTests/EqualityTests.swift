@@ -73,7 +73,7 @@ struct EqualityTests {
         #expect(digest == (try await server.digest(familyID: history.family)))
         #expect(reader.role == .guardian || digest.memberSummaries.allSatisfy { $0.userID == reader.id })
         compared += 1
-        try cache.forget(history.family)
+        try cache.remove(history.family)
         return compared
     }
 

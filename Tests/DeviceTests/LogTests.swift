@@ -24,7 +24,7 @@ final class ShownLog: Sendable {
 
     static func key(_ seed: UInt8, _ origin: String = "log.example") -> SigningKey {
         guard let key = SigningKey(name: origin, seed: [UInt8](repeating: seed, count: 32)) else {
-            preconditionFailure("32 octets and a name")
+            preconditionFailure("32 bytes and a name")
         }
         return key
     }
@@ -115,9 +115,9 @@ private final class Follower {
     func expectRefusal(
         _ fault: LogFault, showing shown: String?? = .none, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let before = (try cache.counts(), try cache.standing(of: homeFamily)?.cursor, try cache.knownLog())
+        let before = (try cache.counts(), try cache.cachedFamily(homeFamily)?.cursor, try cache.knownLog())
         await #expect(throws: fault, sourceLocation: sourceLocation) { try await sync(showing: shown) }
-        let after = (try cache.counts(), try cache.standing(of: homeFamily)?.cursor, try cache.knownLog())
+        let after = (try cache.counts(), try cache.cachedFamily(homeFamily)?.cursor, try cache.knownLog())
         #expect(before == after, sourceLocation: sourceLocation)
     }
 

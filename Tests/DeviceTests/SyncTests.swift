@@ -30,7 +30,7 @@ struct SyncTests {
             #expect(source.queries.map(\.cursor) == ["start", "1", "2", "3"])
             #expect(source.queries.allSatisfy { $0.facts && $0.since == nil })
             #expect(summary.pages == 4 && summary.rows == 4 && summary.wasRefetched && told == [1, 2, 3, 4])
-            #expect(try cache.counts().nags == 4 && cache.standing(of: homeFamily)?.clockAhead == .seconds(3))
+            #expect(try cache.counts().nags == 4 && cache.cachedFamily(homeFamily)?.clockAhead == .seconds(3))
         }
     }
 
@@ -62,10 +62,10 @@ struct SyncTests {
             }
             let service = SyncService(cache: cache, outbox: nil, source: source, now: { start })
             await #expect(throws: Down.self) { try await service.run(homeFamily) }
-            #expect(try cache.standing(of: homeFamily)?.syncedAt == nil)
+            #expect(try cache.cachedFamily(homeFamily)?.syncedAt == nil)
             let summary = try await service.run(homeFamily)
             #expect(summary.pages == 4 - failing && source.queries.count == 4)
-            #expect(try cache.counts().nags == 3 && cache.standing(of: homeFamily)?.syncedAt == start)
+            #expect(try cache.counts().nags == 3 && cache.cachedFamily(homeFamily)?.syncedAt == start)
         }
     }
 
@@ -80,7 +80,7 @@ struct SyncTests {
             let service = SyncService(cache: cache, outbox: nil, source: source, now: { start })
             await #expect(throws: CancellationError.self) { try await service.run(homeFamily) }
             #expect(source.queries.count == 2)
-            #expect(try cache.counts().nags == 2 && cache.standing(of: homeFamily)?.cursor == "2")
+            #expect(try cache.counts().nags == 2 && cache.cachedFamily(homeFamily)?.cursor == "2")
         }
     }
 
@@ -95,7 +95,7 @@ struct SyncTests {
                 let service = SyncService(cache: cache, outbox: nil, source: source, now: { start })
                 await #expect(throws: SyncFault.noProgress) { try await service.run(homeFamily) }
                 #expect(source.queries.count <= 4)
-                try cache.forget(homeFamily)
+                try cache.remove(homeFamily)
             }
         }
     }

@@ -6,23 +6,29 @@ import Testing
     func mayNag(_ creator: FamilyRole, _ recipient: FamilyRole) {
         #expect(RoleMatrix.mayNag(from: creator, to: recipient) == (creator != .child))
         let denial = RoleMatrix.denialOfNag(
-            from: Standing(role: creator), to: Standing(role: recipient), isBlocked: false)
+            from: MemberState(role: creator), to: MemberState(role: recipient), isBlocked: false)
         #expect(denial == (creator == .child ? .childMayNotNag : nil))
     }
 
-    static let standingCases: [(Standing, Standing, Bool, Denial)] = [
-        (Standing(role: .guardian, membership: .removed), Standing(role: .child), false, .notAMember),
-        (Standing(role: .child, membership: .removed), Standing(role: .child), false, .notAMember),
-        (Standing(role: .guardian), Standing(role: .child, membership: .removed), false, .recipientNotAMember),
-        (Standing(role: .guardian, relationship: .suspended), Standing(role: .child), false, .relationshipSuspended),
-        (Standing(role: .guardian), Standing(role: .child, relationship: .suspended), false, .relationshipSuspended),
-        (Standing(role: .guardian), Standing(role: .child, relationship: .revoked), false, .relationshipRevoked),
-        (Standing(role: .guardian), Standing(role: .child), true, .blocked),
-        (Standing(role: .child), Standing(role: .guardian, relationship: .revoked), true, .childMayNotNag),
+    static let memberStateCases: [(MemberState, MemberState, Bool, Denial)] = [
+        (MemberState(role: .guardian, membership: .removed), MemberState(role: .child), false, .notAMember),
+        (MemberState(role: .child, membership: .removed), MemberState(role: .child), false, .notAMember),
+        (MemberState(role: .guardian), MemberState(role: .child, membership: .removed), false, .recipientNotAMember),
+        (
+            MemberState(role: .guardian, relationship: .suspended), MemberState(role: .child), false,
+            .relationshipSuspended
+        ),
+        (
+            MemberState(role: .guardian), MemberState(role: .child, relationship: .suspended), false,
+            .relationshipSuspended
+        ),
+        (MemberState(role: .guardian), MemberState(role: .child, relationship: .revoked), false, .relationshipRevoked),
+        (MemberState(role: .guardian), MemberState(role: .child), true, .blocked),
+        (MemberState(role: .child), MemberState(role: .guardian, relationship: .revoked), true, .childMayNotNag),
     ]
 
-    @Test("standing decides before and after the role", arguments: standingCases)
-    func standing(_ creator: Standing, _ recipient: Standing, _ isBlocked: Bool, _ expected: Denial) {
+    @Test("the members' state decides before and after the role", arguments: memberStateCases)
+    func memberState(_ creator: MemberState, _ recipient: MemberState, _ isBlocked: Bool, _ expected: Denial) {
         #expect(RoleMatrix.denialOfNag(from: creator, to: recipient, isBlocked: isBlocked) == expected)
     }
 
@@ -30,8 +36,8 @@ import Testing
     func familyActs(_ act: FamilyAct, _ role: FamilyRole) {
         let openToAll: Set<FamilyAct> = [.readMembers, .readFeed, .leave, .reportAbuse]
         let expected: Denial? = role == .guardian || openToAll.contains(act) ? nil : .guardianOnly
-        #expect(RoleMatrix.denial(of: act, by: Standing(role: role)) == expected)
-        #expect(RoleMatrix.denial(of: act, by: Standing(role: role, membership: .removed)) == .notAMember)
+        #expect(RoleMatrix.denial(of: act, by: MemberState(role: role)) == expected)
+        #expect(RoleMatrix.denial(of: act, by: MemberState(role: role, membership: .removed)) == .notAMember)
     }
 
     static let nagActsCases: [(NagAct, Bool, Bool, Bool)] = [
@@ -62,13 +68,13 @@ import Testing
             let isOwnChild = role == .child && isFamilyAccount
             for by in FamilyRole.allCases {
                 let denial = RoleMatrix.denialOfAccountDeletion(
-                    of: role, isSelf: false, isFamilyAccount: isFamilyAccount, by: Standing(role: by))
+                    of: role, isSelf: false, isFamilyAccount: isFamilyAccount, by: MemberState(role: by))
                 #expect((denial == nil) == (isOwnChild && by == .guardian))
             }
             let own = RoleMatrix.denialOfAccountDeletion(
-                of: role, isSelf: true, isFamilyAccount: isFamilyAccount, by: Standing(role: role))
+                of: role, isSelf: true, isFamilyAccount: isFamilyAccount, by: MemberState(role: role))
             #expect(own == (isOwnChild ? .guardianOnly : nil))
-            let leaving = RoleMatrix.denialOfLeaving(by: Standing(role: role), isFamilyAccount: isFamilyAccount)
+            let leaving = RoleMatrix.denialOfLeaving(by: MemberState(role: role), isFamilyAccount: isFamilyAccount)
             #expect(leaving == (isOwnChild ? .guardianOnly : nil))
         }
     }
@@ -88,11 +94,12 @@ import Testing
     }
 
     @Test func insightsAreForThePersonAndGuardians() {
-        #expect(RoleMatrix.denialOfInsights(isSelf: true, by: Standing(role: .child)) == nil)
-        #expect(RoleMatrix.denialOfInsights(isSelf: false, by: Standing(role: .guardian)) == nil)
-        #expect(RoleMatrix.denialOfInsights(isSelf: false, by: Standing(role: .participant)) == .guardianOrSelfOnly)
+        #expect(RoleMatrix.denialOfInsights(isSelf: true, by: MemberState(role: .child)) == nil)
+        #expect(RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: .guardian)) == nil)
+        #expect(RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: .participant)) == .guardianOrSelfOnly)
         #expect(
-            RoleMatrix.denialOfInsights(isSelf: true, by: Standing(role: .child, membership: .removed)) == .notAMember)
+            RoleMatrix.denialOfInsights(isSelf: true, by: MemberState(role: .child, membership: .removed))
+                == .notAMember)
     }
 
     static let connectionsCases: [(Bool, Bool, ConnectionRecipient, Bool, Denial?)] = [

@@ -16,7 +16,7 @@ private struct Script {
     init(_ limits: Limits = Limits()) { state = HTTPConnectionState(limits: limits, now: start) }
 
     mutating func feed(_ text: String, at seconds: Double = 0, room: Int = .max) {
-        let input = rest + octets(text)
+        let input = rest + bytes(text)
         var position = 0
         while true {
             let event = state.take(input.span, at: &position, now: after(seconds), room: room)
@@ -39,7 +39,7 @@ private struct Script {
 
     mutating func expire(at seconds: Double) { note(state.expire(now: after(seconds))) }
 
-    /// Answers with ten octets that the socket takes at once.
+    /// Answers with ten bytes that the socket takes at once.
     mutating func answer(persists: Bool = true, at seconds: Double = 0) {
         state.queued(10, now: after(seconds))
         state.answered(persists: persists, now: after(seconds))
@@ -51,7 +51,7 @@ private func after(_ seconds: Double) -> MonotonicTime { start + .milliseconds(I
 
 @Suite("The rules of a connection")
 struct ConnectionStateTests {
-    @Test("a resting connection is closed when it has been idle too long")
+    @Test("a idle connection is closed when it has been idle too long")
     func idle() {
         var script = Script()
         #expect(script.state.deadline == after(75))
@@ -69,10 +69,10 @@ struct ConnectionStateTests {
         #expect(script.state.deadline == after(71 + 75))
     }
 
-    @Test("a header section has ten seconds in total, however its octets trickle")
+    @Test("a header section has ten seconds in total, however its bytes trickle")
     func slowHead() {
         var script = Script()
-        for (index, octet) in get.dropLast(2).enumerated() { script.feed(String(octet), at: 5 + Double(index) * 0.3) }
+        for (index, byte) in get.dropLast(2).enumerated() { script.feed(String(byte), at: 5 + Double(index) * 0.3) }
         #expect(script.state.deadline == after(15))
         script.expire(at: 14.9)
         #expect(script.events == [])
@@ -142,7 +142,7 @@ struct ConnectionStateTests {
         #expect(script.state.isFinished)
     }
 
-    @Test("no request is taken while another is answered, and octets behind it wait")
+    @Test("no request is taken while another is answered, and bytes behind it wait")
     func pipeline() {
         var script = Script()
         script.feed(get + get + "GET")
@@ -163,7 +163,7 @@ struct ConnectionStateTests {
         script.state.queued(1000, now: after(1))
         script.state.answered(persists: true, now: after(1))
         script.state.wrote(400, now: after(2))
-        #expect(!script.state.wantsInput && script.state.unwrittenOctets == 600)
+        #expect(!script.state.wantsInput && script.state.unwrittenBytes == 600)
         script.state.wrote(600, now: after(3))
         #expect(script.state.wantsInput)
     }
@@ -202,7 +202,7 @@ struct ConnectionStateTests {
         #expect(script.state.isClosed)
     }
 
-    @Test("lingering has an end in octets too")
+    @Test("lingering has an end in bytes too")
     func lingeringFlood() {
         var limits = Limits()
         limits.lingerBytes = 100
@@ -218,7 +218,7 @@ struct ConnectionStateTests {
     func close() {
         var script = Script()
         var head: RequestHead?
-        let wire = octets("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        let wire = bytes("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         var position = 0
         if case .head(let seen) = script.state.take(wire.span, at: &position, now: start) { head = seen }
         #expect(head.map { script.state.persists(after: $0) } == false)
@@ -245,13 +245,13 @@ struct ConnectionStateTests {
         #expect(script.events == expected)
     }
 
-    @Test("draining: a resting connection has a short grace, a running request its answer")
+    @Test("draining: a idle connection has a short grace, a running request its answer")
     func drain() {
-        var resting = Script()
-        resting.state.drain(now: after(5))
-        #expect(resting.state.deadline == after(6))
-        resting.feed(get, at: 5.5)
-        #expect(resting.events == ["head", "request 0"])
+        var idle = Script()
+        idle.state.drain(now: after(5))
+        #expect(idle.state.deadline == after(6))
+        idle.feed(get, at: 5.5)
+        #expect(idle.events == ["head", "request 0"])
 
         var running = Script()
         running.feed(get)
@@ -261,22 +261,22 @@ struct ConnectionStateTests {
         #expect(running.state.isFinished)
     }
 
-    @Test("a request is held from its first octet until it is answered, and not before and after")
+    @Test("a request is held from its first byte until it is answered, and not before and after")
     func held() {
         var script = Script()
-        #expect(script.state.heldOctets == 0)
+        #expect(script.state.heldBytes == 0)
         script.feed("\r\nGET / HT")
-        #expect(script.state.heldOctets == 10)
+        #expect(script.state.heldBytes == 10)
         script.feed("TP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nab")
-        let before = script.state.heldOctets
+        let before = script.state.heldBytes
         script.feed("c" + get)
-        #expect(script.events == ["head", "request 3"] && script.state.heldOctets == before + 1)
+        #expect(script.events == ["head", "request 3"] && script.state.heldBytes == before + 1)
         script.answer()
-        #expect(script.state.heldOctets == 0)
+        #expect(script.state.heldBytes == 0)
         script.feed("")
-        #expect(script.events.count == 4 && script.state.heldOctets == get.utf8.count)
+        #expect(script.events.count == 4 && script.state.heldBytes == get.utf8.count)
         script.answer(persists: false)
-        #expect(script.state.heldOctets == 0)
+        #expect(script.state.heldBytes == 0)
     }
 
     @Test(
@@ -302,7 +302,7 @@ struct ConnectionStateTests {
         script.feed(String(repeating: "x", count: 100), room: 1_000)
         #expect(script.events == ["head", "fault memoryTaken"])
         script.answer(persists: false)
-        #expect(script.state.heldOctets == 0 && script.state.isFinished)
+        #expect(script.state.heldBytes == 0 && script.state.isFinished)
     }
 
     @Test("a declared length above the route's limit is a fault before content is read")
@@ -312,7 +312,7 @@ struct ConnectionStateTests {
         #expect(script.events == ["head"])
         var second = HTTPConnectionState(limits: Limits(), now: start)
         var position = 0
-        _ = second.take(octets(post).span, at: &position, now: start)
+        _ = second.take(bytes(post).span, at: &position, now: start)
         #expect(second.admitBody(upTo: 99_999) == .bodyTooLarge)
     }
 }

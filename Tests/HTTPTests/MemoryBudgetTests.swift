@@ -42,7 +42,7 @@ struct MemoryBudgetTests {
     func resizing() throws {
         let own = try network("192.0.2.1")
         do {
-            guard var held = budget.reserve(100, for: own) else { throw HTTPFault.memoryTaken }
+            guard var held = budget.reserve(100, for: own) else { throw HTTPRequestError.memoryTaken }
             let resized = [held.resize(to: 600), held.resize(to: 601), held.resize(to: 10)]
             #expect(resized == [true, false, true] && budget.reservedBytes == 10)
             _ = consume held
@@ -57,11 +57,11 @@ struct MemoryBudgetTests {
         var limits = Limits()
         limits.connections = 90
         limits.connectionsPerAddress = 80
-        let census = ConnectionCensus(limits: limits)
-        func connect(_ network: RemoteAddress.Network) -> Int { (0..<100).count { _ in census.admit(network) } }
+        let limiter = ConnectionLimiter(limits: limits)
+        func connect(_ network: RemoteAddress.Network) -> Int { (0..<100).count { _ in limiter.admit(network) } }
         let counts = try (1...4).map { connect(try network("192.0.2.\($0)")) }
         #expect(counts == [60, 20, 7, 2])
-        for _ in 0..<60 { census.release(try network("192.0.2.1")) }
+        for _ in 0..<60 { limiter.release(try network("192.0.2.1")) }
         #expect(connect(try network("192.0.2.9")) == 41)
     }
 

@@ -7,7 +7,9 @@ import Testing
 private func request(_ wire: String, body: [UInt8] = []) throws -> Request {
     var parser = RequestParser()
     var position = 0
-    guard case .head(let head) = try parser.advance(octets(wire).span, at: &position) else { throw HTTPFault.truncated }
+    guard case .head(let head) = try parser.advance(bytes(wire).span, at: &position) else {
+        throw HTTPRequestError.truncated
+    }
     var identifiers = IdentifierSource(seed: 1, stream: 1)
     return Request(
         head: head, body: body, remote: .loopback, id: identifiers.requestID(),
@@ -20,13 +22,13 @@ private func get(_ fields: String, _ target: String = "/") throws -> Request {
 
 @Suite("Requests")
 struct RequestTests {
-    @Test("a line ends at its first control octet, wherever it lies")
+    @Test("a line ends at its first control byte, wherever it lies")
     func controls() {
-        for octet in UInt8.min...UInt8.max {
+        for byte in UInt8.min...UInt8.max {
             for place in 0..<20 {
                 var line = [UInt8](repeating: UInt8(ascii: "x"), count: 20)
-                line[place] = octet
-                #expect(line.span.firstControl(from: 0, to: 20) == (octet.isControl ? place : 20))
+                line[place] = byte
+                #expect(line.span.firstControl(from: 0, to: 20) == (byte.isControl ? place : 20))
                 #expect(line.span.firstControl(from: 1, to: place) == max(1, place))
             }
         }
@@ -39,7 +41,7 @@ struct RequestTests {
         #expect(request.headers.all("x-two") == ["1", "2"])
         #expect(request.headers["x-three"] == nil)
         #expect(request.headers.map(\.name) == ["host", "x-one", "x-two", "x-two"])
-        #expect(throws: HTTPFault.fieldRepeated) { try request.headers.single("x-two") }
+        #expect(throws: HTTPRequestError.fieldRepeated) { try request.headers.single("x-two") }
     }
 
     @Test(
@@ -149,7 +151,7 @@ struct ResponseTests {
     @Test("every answer is guarded and dated")
     func guards() throws {
         var connection = ScriptedConnection(try sampleApplication())
-        connection.receive(octets("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+        connection.receive(bytes("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
         let answer = try #require(answers(in: connection.output).first)
         #expect(answer["cache-control"] == "no-store" && answer["x-content-type-options"] == "nosniff")
         #expect(answer["content-security-policy"] == "default-src 'none'" && answer["date"] != nil)
@@ -159,7 +161,7 @@ struct ResponseTests {
     @Test("HEAD has the head of GET and no content")
     func head() throws {
         var connection = ScriptedConnection(try sampleApplication())
-        connection.receive(octets("HEAD / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n"))
+        connection.receive(bytes("HEAD / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n"))
         let both = answers(in: connection.output, heads: [0])
         #expect(both.map(\.status) == [200, 200] && both.map(\.text) == ["", "root"])
         #expect(both[0]["content-length"] == "4")
@@ -169,7 +171,7 @@ struct ResponseTests {
     func allow() throws {
         var connection = ScriptedConnection(try sampleApplication())
         connection.receive(
-            octets("DELETE /nags/1 HTTP/1.1\r\nHost: a\r\n\r\nOPTIONS /nags/1 HTTP/1.1\r\nHost: a\r\n\r\n"))
+            bytes("DELETE /nags/1 HTTP/1.1\r\nHost: a\r\n\r\nOPTIONS /nags/1 HTTP/1.1\r\nHost: a\r\n\r\n"))
         let both = answers(in: connection.output)
         #expect(both.map(\.status) == [405, 204])
         #expect(both.map { $0["allow"] } == ["GET, HEAD, PUT, OPTIONS", "GET, HEAD, PUT, OPTIONS"])
@@ -184,7 +186,7 @@ struct ResponseTests {
         ])
     func conditional(_ value: String, _ status: Int) throws {
         var connection = ScriptedConnection(try sampleApplication())
-        connection.receive(octets("GET /tagged HTTP/1.1\r\nHost: a\r\nIf-None-Match: \(value)\r\n\r\n"))
+        connection.receive(bytes("GET /tagged HTTP/1.1\r\nHost: a\r\nIf-None-Match: \(value)\r\n\r\n"))
         let answer = try #require(answers(in: connection.output).first)
         #expect(
             answer.status == status && answer["etag"] == "W/\"v1\"" && answer.text == (status == 200 ? "tagged" : ""))
@@ -202,17 +204,17 @@ struct CompressionTests {
         ])
     func negotiation(_ value: String, _ isCompressed: Bool) throws {
         var connection = ScriptedConnection(try sampleApplication())
-        connection.receive(octets("GET /page HTTP/1.1\r\nHost: a\r\nAccept-Encoding: \(value)\r\n\r\n"))
+        connection.receive(bytes("GET /page HTTP/1.1\r\nHost: a\r\nAccept-Encoding: \(value)\r\n\r\n"))
         let answer = try #require(answers(in: connection.output).first)
         #expect((answer["content-encoding"] == "gzip") == isCompressed && answer["vary"] == "Accept-Encoding")
         let plain = isCompressed ? inflate(answer.body) : answer.body
-        #expect(plain == octets(String(repeating: "nag ", count: 1000)))
+        #expect(plain == bytes(String(repeating: "nag ", count: 1000)))
     }
 
     @Test("small content is left alone")
     func small() throws {
         var connection = ScriptedConnection(try sampleApplication())
-        connection.receive(octets("GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n"))
+        connection.receive(bytes("GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n"))
         let answer = try #require(answers(in: connection.output).first)
         #expect(answer["content-encoding"] == nil && answer["vary"] == nil)
     }
@@ -253,7 +255,7 @@ struct CORSTests {
 
     private func answer(_ wire: String, _ policy: CORSPolicy = policy) throws -> Answer {
         var connection = ScriptedConnection(try sampleApplication(cors: policy))
-        connection.receive(octets(wire))
+        connection.receive(bytes(wire))
         return try #require(answers(in: connection.output).first)
     }
 

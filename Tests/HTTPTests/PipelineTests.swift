@@ -33,18 +33,18 @@ struct PipelineTests {
             return [Asked(path: "/now/\(size)", status: 200, body: body)]
                 + [Asked(path: "/later/\(size)", status: 200, body: body)]
         } + [
-            Asked(path: "/short", status: 200, body: octets("short")),
-            Asked(path: "/nothing", status: 404, body: octets("There is nothing at this path.\n")),
+            Asked(path: "/short", status: 200, body: bytes("short")),
+            Asked(path: "/nothing", status: 404, body: bytes("There is nothing at this path.\n")),
         ]
 
     private static func application() throws -> Application {
         let routes = sizes.flatMap { size in
             let body = body(size)
             return [
-                Route.immediate(.get, "/now/\(size)") { _ in Response(.ok, .text, octets: body) },
+                Route.immediate(.get, "/now/\(size)") { _ in Response(.ok, .text, bytes: body) },
                 Route(.get, "/later/\(size)") { _ in
                     await Task.yield()
-                    return Response(.ok, .text, octets: body)
+                    return Response(.ok, .text, bytes: body)
                 },
             ]
         }
@@ -52,7 +52,7 @@ struct PipelineTests {
         return Application(router: try Router(routes + [short]))
     }
 
-    @Test("answers of all sizes and kinds leave in order, octet for octet", arguments: asked.indices)
+    @Test("answers of all sizes and kinds leave in order, byte for byte", arguments: asked.indices)
     func order(_ first: Int) async throws {
         try await withServer(try Self.application()) { _, port in
             var alone: [[UInt8]] = []
@@ -87,10 +87,10 @@ struct PipelineTests {
         let worker = try LoneWorker(try Self.application()) {
             var calls = SocketCalls()
             var rest = script
-            calls.send = { outgoing, descriptor in
+            calls.send = { writeBuffer, descriptor in
                 defer { rest >>= 1 }
                 // The peer reads between this call and the next.
-                return rest & 1 == 1 ? -Int(EAGAIN) : outgoing.send(to: descriptor)
+                return rest & 1 == 1 ? -Int(EAGAIN) : writeBuffer.send(to: descriptor)
             }
             return calls
         }

@@ -14,7 +14,7 @@ struct PressureTests {
     private func application() throws -> Application {
         let routes: [Route] = [
             Route(.post, "/write") { .text(.ok, "\($0.body.count)") },
-            Route(.get, "/page") { _ in Response(.ok, .text, octets: Self.page) },
+            Route(.get, "/page") { _ in Response(.ok, .text, bytes: Self.page) },
             Route(.get, "/stream") { _ in
                 Response(
                     .ok, .text,
@@ -22,7 +22,7 @@ struct PressureTests {
                         for _ in 0..<100 { try await writer.write([UInt8](repeating: 0x78, count: 100_000)) }
                     })
             },
-            .immediate(.get, "/small") { _ in Response(.ok, .text, octets: [UInt8](repeating: 0x78, count: 4_000)) },
+            .immediate(.get, "/small") { _ in Response(.ok, .text, bytes: [UInt8](repeating: 0x78, count: 4_000)) },
         ]
         return Application(router: try Router(routes), compressesFrom: nil)
     }

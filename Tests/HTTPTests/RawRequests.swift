@@ -9,7 +9,7 @@ struct RawRequest: CustomTestStringConvertible, Sendable {
 
     init(_ name: String, _ wire: String, _ statuses: Int...) {
         self.name = name
-        self.wire = octets(wire)
+        self.wire = bytes(wire)
         self.statuses = statuses
     }
 }
@@ -52,7 +52,7 @@ let rawRequests: [RawRequest] = [
     RawRequest("preface of HTTP/2", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505),
     RawRequest("TLS hello", "\u{16}\u{03}\u{01}\u{02}\0\u{01}", 400),
     RawRequest(
-        "request line of 8,300 octets", "GET /" + String(repeating: "a", count: 8300) + " HTTP/1.1\r\n\r\n", 414),
+        "request line of 8,300 bytes", "GET /" + String(repeating: "a", count: 8300) + " HTTP/1.1\r\n\r\n", 414),
     RawRequest("request line without end", "GET /" + String(repeating: "a", count: 9000), 414),
     // MARK: Target
     RawRequest("absolute form", "GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 200),
@@ -63,7 +63,7 @@ let rawRequests: [RawRequest] = [
     RawRequest("absolute form, other scheme", "GET ftp://a/ HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     RawRequest("relative target", "GET nags HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     RawRequest("fragment", "GET /#top HTTP/1.1\r\nHost: a\r\n\r\n", 400),
-    RawRequest("raw octets above ASCII", "GET /\u{C3}\u{A4} HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+    RawRequest("raw bytes above ASCII", "GET /\u{C3}\u{A4} HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     RawRequest("OPTIONS *", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", 204),
     RawRequest("GET *", "GET * HTTP/1.1\r\nHost: a\r\n\r\n", 400),
     RawRequest("OPTIONS of a path", "OPTIONS /nags/1 HTTP/1.1\r\nHost: a\r\n\r\n", 204),
@@ -112,11 +112,11 @@ let rawRequests: [RawRequest] = [
     RawRequest("bare LF in a value", get + "A: b\nX: c\r\n\r\n", 400),
     RawRequest("head ended by LF", get + "\n", 400),
     RawRequest("two CR before LF", get + "\r\r\n", 400),
-    RawRequest("octets above ASCII in a value", get + "A: \u{FC}\r\n\r\n", 200),
+    RawRequest("bytes above ASCII in a value", get + "A: \u{FC}\r\n\r\n", 200),
     RawRequest("empty value", get + "A:\r\n\r\n", 200),
     RawRequest("100 fields", get + String(repeating: "A: b\r\n", count: 99) + "\r\n", 200),
     RawRequest("101 fields", get + String(repeating: "A: b\r\n", count: 100) + "\r\n", 431),
-    RawRequest("head of 17,000 octets", get + "A: " + String(repeating: "b", count: 17_000) + "\r\n\r\n", 431),
+    RawRequest("head of 17,000 bytes", get + "A: " + String(repeating: "b", count: 17_000) + "\r\n\r\n", 431),
     RawRequest("head without end", get + "A: " + String(repeating: "b", count: 20_000), 431),
     // MARK: Host
     RawRequest("no Host", "GET / HTTP/1.1\r\n\r\n", 400),
@@ -188,7 +188,7 @@ let rawRequests: [RawRequest] = [
     RawRequest("size line ended by LF", chunked + "5\nhello\r\n0\r\n\r\n", 400),
     RawRequest("bare CR in an extension", chunked + "5;a\rb\r\nhello\r\n0\r\n\r\n", 400),
     RawRequest("bare LF in an extension", chunked + "5;a\nb\r\nhello\r\n0\r\n\r\n", 400),
-    RawRequest("extension of 300 octets", chunked + "5;" + String(repeating: "a", count: 300) + "\r\nhello\r\n", 400),
+    RawRequest("extension of 300 bytes", chunked + "5;" + String(repeating: "a", count: 300) + "\r\nhello\r\n", 400),
     RawRequest("chunk longer than its size", chunked + "5\r\nhello!\r\n0\r\n\r\n", 400),
     RawRequest("chunk ended by LF", chunked + "5\r\nhello\n0\r\n\r\n", 400),
     RawRequest("chunks without end", chunked + "5\r\nhello\r\n", 400),
@@ -196,7 +196,7 @@ let rawRequests: [RawRequest] = [
     RawRequest("broken trailer", chunked + "0\r\nA b\r\n\r\n", 400),
     RawRequest("folded trailer", chunked + "0\r\nA: b\r\n c\r\n\r\n", 400),
     RawRequest(
-        "trailers of 17,000 octets", chunked + "0\r\nA: " + String(repeating: "b", count: 17_000) + "\r\n\r\n", 431),
+        "trailers of 17,000 bytes", chunked + "0\r\nA: " + String(repeating: "b", count: 17_000) + "\r\n\r\n", 431),
     RawRequest(
         "chunks above the route's limit",
         "POST /small HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n", 413),

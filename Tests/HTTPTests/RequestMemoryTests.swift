@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTP
 
-/// A server with room for 100,000 octets of requests, whose handlers wait at gates.
+/// A server with room for 100,000 bytes of requests, whose handlers wait at gates.
 @Suite("Memory for requests", .timeLimit(.minutes(10)))
 struct RequestMemoryTests {
     private let first = Gate()
@@ -40,7 +40,7 @@ struct RequestMemoryTests {
         return HTTPTests.answers(in: await client.receiveAll())
     }
 
-    /// Runs `body` while a request holds 60,000 octets, and has that one answered then.
+    /// Runs `body` while a request holds 60,000 bytes, and has that one answered then.
     private func whileHeld(_ port: UInt16, _ body: () async throws -> Void) async throws {
         let holder = Client(port: port)
         holder.send(post("/first", 60_000))

@@ -5,8 +5,8 @@ import Testing
 private func head(_ method: String, _ target: String) throws -> RequestHead {
     var parser = RequestParser()
     var position = 0
-    let wire = octets("\(method) \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
-    guard case .head(let head) = try parser.advance(wire.span, at: &position) else { throw HTTPFault.truncated }
+    let wire = bytes("\(method) \(target) HTTP/1.1\r\nHost: a\r\n\r\n")
+    guard case .head(let head) = try parser.advance(wire.span, at: &position) else { throw HTTPRequestError.truncated }
     return head
 }
 
@@ -53,7 +53,7 @@ struct RouterTests {
     func parameters() throws {
         let router = try Router(routes(Self.table))
         let head = try head("GET", "/families/%C3%A4%2F/members/2")
-        guard case .route(let route) = router.match(head) else { throw HTTPFault.truncated }
+        guard case .route(let route) = router.match(head) else { throw HTTPRequestError.truncated }
         var identifiers = IdentifierSource(seed: 1, stream: 1)
         let request = Request(
             head: head, body: [], remote: .loopback, id: identifiers.requestID(),

@@ -10,16 +10,16 @@ private final class Record: RequestObserver {
         var method: Method?
         var template: String?
         var status: Int
-        var octetsIn: Int
+        var bytesIn: Int
     }
     let lines = Mutex<[Line]>([])
     let open = Atomic(0)
     let refused = Atomic(0)
 
-    func finished(_ exchange: borrowing Exchange) {
+    func finished(_ record: borrowing RequestRecord) {
         let line = Line(
-            method: exchange.method, template: exchange.route?.template, status: Int(exchange.status.rawValue),
-            octetsIn: exchange.octetsIn)
+            method: record.method, template: record.route?.template, status: Int(record.status.rawValue),
+            bytesIn: record.bytesIn)
         lines.withLock { $0.append(line) }
     }
     func connectionOpened() { open.add(1, ordering: .relaxed) }
@@ -93,7 +93,7 @@ struct ServerTests {
             client.send("POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n")
             for start in stride(from: 0, to: size, by: 50_001) {
                 let piece = body[start..<min(size, start + 50_001)]
-                client.send(octets(String(piece.count, radix: 16) + "\r\n") + piece + octets("\r\n"))
+                client.send(bytes(String(piece.count, radix: 16) + "\r\n") + piece + bytes("\r\n"))
             }
             client.send("0\r\n\r\n")
             let both = answers(in: await client.receiveAll())
@@ -147,7 +147,7 @@ struct ServerTests {
         }
     }
 
-    @Test("drains: running requests finish, resting connections close, new ones find nobody")
+    @Test("drains: running requests finish, idle connections close, new ones find nobody")
     func drain() async throws {
         let gate = Gate()
         let application = try application(
@@ -159,14 +159,14 @@ struct ServerTests {
         var limits = Limits()
         limits.drainGrace = .milliseconds(50)
         try await withServer(application, limits: limits) { server, port in
-            let resting = Client(port: port)
-            resting.send(get)
-            _ = await resting.receive(until: "root")
+            let idle = Client(port: port)
+            idle.send(get)
+            _ = await idle.receive(until: "root")
             let running = Client(port: port)
             running.send("GET /slow HTTP/1.1\r\nHost: a\r\n\r\n")
             await gate.arrived()
             async let drained: Void = server.drain(within: .seconds(10))
-            #expect(await resting.receiveAll().isEmpty)
+            #expect(await idle.receiveAll().isEmpty)
             await gate.open()
             let answer = try #require(answers(in: await running.receiveAll()).first)
             #expect(answer.status == 200 && answer["connection"] == "close" && answer.text == "done")
@@ -234,7 +234,7 @@ struct ServerTests {
         }
     }
 
-    @Test("closes a resting connection by its timer")
+    @Test("closes a idle connection by its timer")
     func idle() async throws {
         var limits = Limits()
         limits.idleTime = .milliseconds(30)
@@ -268,8 +268,8 @@ struct ServerTests {
                 Response(
                     .ok, .jsonLines,
                     body: .stream { writer in
-                        try await writer.write(octets("part"))
-                        throw HTTPFault.truncated
+                        try await writer.write(bytes("part"))
+                        throw HTTPRequestError.truncated
                     })
             })
         try await withServer(application) { _, port in
@@ -283,7 +283,7 @@ struct ServerTests {
             let client = Client(port: port)
             client.send("GET /broken HTTP/1.1\r\nHost: a\r\n\r\n")
             let wire = await client.receiveAll()
-            #expect(wire.suffix(9) == octets("4\r\npart\r\n").suffix(9) && wire.suffix(5) != octets("0\r\n\r\n")[...])
+            #expect(wire.suffix(9) == bytes("4\r\npart\r\n").suffix(9) && wire.suffix(5) != bytes("0\r\n\r\n")[...])
         }
     }
 
@@ -320,7 +320,7 @@ struct ServerTests {
         #expect(
             record.lines.withLock { $0 }.map { "\($0.method?.description ?? "-") \($0.template ?? "-") \($0.status)" }
                 == ["GET / 200", "GET /nags/{nag_id} 200", "GET - 404", "- - 400"])
-        #expect(record.lines.withLock { $0[0].octetsIn } == get.utf8.count)
+        #expect(record.lines.withLock { $0[0].bytesIn } == get.utf8.count)
     }
 
     @Test("serves many connections on several loops")

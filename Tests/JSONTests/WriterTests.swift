@@ -60,11 +60,11 @@ struct WriterTests {
 
     @Test("escapes what must be escaped wherever it stands, and nothing else", arguments: 0..<24)
     func escapes(place: Int) {
-        for octet in UInt8(0)..<0x80 {
+        for byte in UInt8(0)..<0x80 {
             var text = [UInt8](repeating: UInt8(ascii: "x"), count: 24)
-            text[place] = octet
+            text[place] = byte
             let json = written { $0.string(utf8: text.span) }
-            #expect((json.utf8.count == 26) == (octet >= 0x20 && octet != 0x22 && octet != 0x5C), "\(octet)")
+            #expect((json.utf8.count == 26) == (byte >= 0x20 && byte != 0x22 && byte != 0x5C), "\(byte)")
             let read = try? JSONValue(parsing: Array(json.utf8).span)
             #expect(read == .string(String(decoding: text, as: UTF8.self)))
         }

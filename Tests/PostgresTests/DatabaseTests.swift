@@ -41,17 +41,17 @@ import Testing
         }
     }
 
-    @Test func statementsOfOneExchangeCommitTogetherOrNotAtAll() async throws {
+    @Test func statementsOfOneBatchCommitTogetherOrNotAtAll() async throws {
         try await withDatabase { database in
             _ = try await database.query("CREATE TABLE thing (id bigint PRIMARY KEY)")
             await #expect(throws: PostgresError.self) {
-                _ = try await database.exchange([
+                _ = try await database.pipeline([
                     "INSERT INTO thing VALUES (1)", "INSERT INTO thing VALUES (1)", "INSERT INTO thing VALUES (2)",
                 ])
             }
             #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 0)
             // A prepare skipped by the failure above must not be remembered as done.
-            _ = try await database.exchange(["INSERT INTO thing VALUES (2)"])
+            _ = try await database.pipeline(["INSERT INTO thing VALUES (2)"])
             #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 1)
         }
     }
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test("a statement that one exchange is refused before preparing does no harm to those behind it on the session")
+    @Test("a statement that one batch is refused before preparing does no harm to those behind it on the session")
     func aSkippedPrepareIsNobodyElses() async throws {
         var limits = Database.Limits()
         limits.connections = 1
@@ -186,7 +186,7 @@ import Testing
             let session: Int = try await database.query("SELECT pg_backend_pid() AS pid").one()["pid"]
             let outcomes = await together(16, on: database) { number in
                 // The odd ones are refused by their first statement, so their second is never prepared.
-                let rows = try await database.exchange([
+                let rows = try await database.pipeline([
                     "SELECT 1 / \(number % 2 == 0 ? 1 : 0) AS one", "SELECT \(number) AS n",
                 ])
                 return "\(try rows[1].one()["n"] as Int)"
@@ -225,7 +225,7 @@ import Testing
             try await database.transaction { transaction in
                 _ = try await transaction.query("SELECT id FROM thing")
                 let fault = await #expect(throws: Migrator.Fault.self) {
-                    try await migrator.run(database, lockPatience: .milliseconds(20)) { _ in tries += 1 }
+                    try await migrator.run(database, lockTimeout: .milliseconds(20)) { _ in tries += 1 }
                 }
                 #expect(fault?.description.contains("55P03") == true)
             }

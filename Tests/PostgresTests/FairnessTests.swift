@@ -65,9 +65,9 @@ struct FairnessTests {
     func heldRow() async throws {
         var limits = Database.Limits()
         limits.connections = 4
-        limits.exchangePatience = .seconds(60)
+        limits.batchTimeout = .seconds(60)
         // Who had to wait for the row would wait for the test's end.
-        limits.queuePatience = .seconds(60)
+        limits.acquireTimeout = .seconds(60)
         try await withDatabase(limits, settings: [("lock_timeout", "60000")]) { database in
             _ = try await database.query("CREATE TABLE clock (id bigint PRIMARY KEY, seq bigint NOT NULL DEFAULT 0)")
             _ = try await database.query("INSERT INTO clock (id) SELECT generate_series(0, 9)")

@@ -148,7 +148,7 @@ import Testing
             _ = try await database.query("CREATE TABLE clock (id bigint PRIMARY KEY, seq bigint NOT NULL DEFAULT 0)")
             _ = try await database.query("INSERT INTO clock (id) SELECT generate_series(0, 9)")
             _ = try await database.query("CREATE TABLE thing (id bigint PRIMARY KEY, clock bigint NOT NULL, note text)")
-            let commits = GroupCommit(database, batchLimit: 8, concurrency: 2, lockPatience: .milliseconds(700))
+            let commits = GroupCommit(database, batchLimit: 8, concurrency: 2, lockTimeout: .milliseconds(700))
             func write(_ round: Int) async -> [(number: Int, outcome: String)] {
                 await together(16, on: database) { number in
                     let rows = try await commits.run(
@@ -178,7 +178,7 @@ import Testing
     private static func key(_ number: Int) -> GroupCommit.Key { GroupCommit.Key(high: 0, low: UInt64(number)) }
 
     @Test("a statement that is held up holds nobody else up for long")
-    func heldUp() async throws {
+    func contended() async throws {
         var limits = Database.Limits()
         limits.exchangesPerConnection = 1
         try await withDatabase(limits) { database in
@@ -209,13 +209,13 @@ import Testing
     }
 
     @Test("who waits for a statement under way is refused like who waits for a session: too many, or too long")
-    func patience() async throws {
+    func timeout() async throws {
         var limits = Database.Limits()
         limits.connections = 1
         limits.exchangesPerConnection = 1
         limits.sharedStatements = 1
         limits.queue = 3
-        limits.queuePatience = .milliseconds(200)
+        limits.acquireTimeout = .milliseconds(200)
         try await withDatabase(limits) { database in
             // To open the session may take longer than a request waits for it.
             while database.openConnections == 0 { _ = try? await database.query("SELECT 1") }

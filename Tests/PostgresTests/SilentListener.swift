@@ -25,15 +25,15 @@ final class SilentListener: Sendable {
 
     /// Takes the next connection and reads until its client ends it; false where that takes more than ten seconds.
     func nextConnectionEnds() -> Bool {
-        var patience = timeval(tv_sec: 10, tv_usec: 0)
-        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var timeout = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         let connection = accept(socket, nil, nil)
         guard connection >= 0 else { return false }
         defer { close(connection) }
-        setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        var octets = [UInt8](repeating: 0, count: 256)
+        setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        var bytes = [UInt8](repeating: 0, count: 256)
         while true {
-            let count = read(connection, &octets, octets.count)
+            let count = read(connection, &bytes, bytes.count)
             // A reset is an end, too.
             if count <= 0 { return count == 0 || errno == ECONNRESET }
         }

@@ -19,8 +19,8 @@ func withDatabase(
     try await loop.task { poller in
         var patient = Database.Limits()
         patient.connections = 1
-        patient.queuePatience = .seconds(60)
-        patient.exchangePatience = .seconds(60)
+        patient.acquireTimeout = .seconds(60)
+        patient.batchTimeout = .seconds(60)
         let administration = Database(try ConnectionOptions(url: url), limits: patient, poller: poller)
         administration.open()
         _ = try await administration.query(SQL(unsafeSQL: "CREATE DATABASE \(name)"))

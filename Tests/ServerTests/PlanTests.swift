@@ -50,7 +50,7 @@ struct PlanTests {
         let statements: @Sendable (Ledger, CallContext) -> [SQL] = { ledger, context in
             let act = Act(
                 kind: "ai.select_tone", basis: .rightsUnchanged(since: 0), actor: SystemActor.mediator,
-                rows: [
+                statements: [
                     AIStatements.record(
                         EventID(high: 0, low: 1), nil, "select_tone", .neutral, "", onBehalfOf: UserID(high: 0, low: 2),
                         at: context.now)

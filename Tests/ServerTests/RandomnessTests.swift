@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Randomness")
 struct RandomnessTests {
-    @Test("octets taken ahead are handed out once, to whoever asks")
+    @Test("bytes taken ahead are handed out once, to whoever asks")
     func once() async {
         let random = SystemRandomness()
         let lengths = [0, 10, 16, 24, 32, 127, 128, 129, 600]

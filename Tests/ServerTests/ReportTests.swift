@@ -29,7 +29,7 @@ struct ReportTests {
         try await server.database.run { database in
             let act = Act(
                 kind: "nag.created", basis: .nothing, actor: family.guardian.pseudonym,
-                rows: [NagStatements.insert(nag, policy: nil)])
+                statements: [NagStatements.insert(nag, policy: nil)])
             let ledger = Ledger(database: database, random: server.random)
             let _: NoAnswer = try await ledger.write(context, in: family.id) { _ in .perform(act, NoAnswer()) }
         }

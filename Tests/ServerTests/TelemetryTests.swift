@@ -16,7 +16,7 @@ struct TelemetryTests {
         text.split(separator: "\n").first { $0.hasPrefix(name + " ") }.flatMap { Double($0.dropFirst(name.count + 1)) }
     }
 
-    @Test("one line of log a request, with route template, status, time, octets and ids")
+    @Test("one line of log a request, with route template, status, time, bytes and ids")
     func requestLine() async throws {
         try await TestServer.run(configure: { $0.logLevel = .info }) { server in
             let trace = "0af7651916cd43dd8448eb211c80319c"
@@ -174,12 +174,12 @@ struct TelemetryTests {
             try await server.database.run { database in
                 let pool = try BlockingPool(name: "test-hash", threads: 1, queueLimit: 1)
                 defer { pool.stop() }
-                let backend = Backend(
+                let services = Services(
                     database: database, clock: clock, random: random, tokens: tokens,
                     hashing: PasswordHashing(pool, cost: .testing),
                     heuristics: Heuristics(phrasebook: try Phrasebook.english()))
                 let telemetry = Telemetry(loops: 1)
-                let readiness = Readiness(backend, telemetry)
+                let readiness = Readiness(services, telemetry)
                 let call = Call(parameters: NoParameters(), body: NoBody(), context: .ofTest(at: clock.now(), random))
                 #expect(try await readiness.check(call).status == "ok")
                 telemetry.beginDraining()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What the audit trail costs and how fast it is checked: started by `deploy/bench --audit`, with the environment of bench.py.
 
-1. The p50 of a write on one hot family, with its entry, its sealed body's octets and its chain, beside the same without them.
+1. The p50 of a write on one hot family, with its entry, its sealed body's bytes and its chain, beside the same without them.
 2. Entries a second of `nagz audit verify`, on what the server writes under load and brings into the log.
 """
 import argparse

@@ -7,7 +7,7 @@ public struct VerifierKey: Hashable, Sendable {
 
     private static let ed25519: UInt8 = 0x01
 
-    /// - Precondition: the name is not empty and holds neither blanks nor `+`; the key has 32 octets.
+    /// - Precondition: the name is not empty and holds neither blanks nor `+`; the key has 32 bytes.
     init(name: String, publicKey: [UInt8]) {
         precondition(Self.isName(name) && publicKey.count == 32)
         self.name = name
@@ -30,7 +30,7 @@ public struct VerifierKey: Hashable, Sendable {
         !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "+") }
     }
 
-    /// Four octets that tell keys of one name apart.
+    /// Four bytes that tell keys of one name apart.
     public var hash: [UInt8] { Array(sha256(Array("\(name)\n".utf8) + [Self.ed25519] + publicKey).prefix(4)) }
 
     /// `<name>+<hash>+<key>`: what people pin.
@@ -48,7 +48,7 @@ public struct SigningKey: Sendable {
     public let verifier: VerifierKey
     private let secret: [UInt8]
 
-    /// - Parameter seed: 32 octets; nil for any other number, and for a name that notes cannot carry.
+    /// - Parameter seed: 32 bytes; nil for any other number, and for a name that notes cannot carry.
     public init?(name: String, seed: [UInt8]) {
         guard seed.count == 32, VerifierKey.isName(name) else { return nil }
         var (publicKey, secret) = ([UInt8](repeating: 0, count: 32), [UInt8](repeating: 0, count: 64))
@@ -57,7 +57,7 @@ public struct SigningKey: Sendable {
         self.secret = secret
     }
 
-    /// 64 octets (RFC 8032).
+    /// 64 bytes (RFC 8032).
     func sign(_ message: [UInt8]) -> [UInt8] {
         var signature = [UInt8](repeating: 0, count: 64)
         unsafe crypto_sign_detached(&signature, nil, message, UInt64(message.count), secret)

@@ -5,9 +5,9 @@ public struct SignedNote: Hashable, Sendable {
     /// One line under the text.
     public struct Signature: Hashable, Sendable {
         public let name: String
-        /// The first four octets name the key.
+        /// The first four bytes name the key.
         public let keyHash: [UInt8]
-        public let octets: [UInt8]
+        public let bytes: [UInt8]
     }
 
     public let text: String
@@ -19,7 +19,7 @@ public struct SignedNote: Hashable, Sendable {
         precondition(Self.isText(text))
         self.text = text
         signatures = keys.map { key in
-            Signature(name: key.verifier.name, keyHash: key.verifier.hash, octets: key.sign(Array(text.utf8)))
+            Signature(name: key.verifier.name, keyHash: key.verifier.hash, bytes: key.sign(Array(text.utf8)))
         }
     }
 
@@ -32,11 +32,11 @@ public struct SignedNote: Hashable, Sendable {
         for line in note[gap.upperBound...].dropLast().split(separator: "\n", omittingEmptySubsequences: false) {
             let parts = line.split(separator: " ", omittingEmptySubsequences: false)
             guard parts.count == 3, parts[0] == "—", !parts[1].isEmpty, !parts[1].contains("+"),
-                let octets = Base64.decode(String(parts[2])), octets.count > 4
+                let bytes = Base64.decode(String(parts[2])), bytes.count > 4
             else { return nil }
             signatures.append(
                 Signature(
-                    name: String(parts[1]), keyHash: Array(octets.prefix(4)), octets: Array(octets.dropFirst(4))))
+                    name: String(parts[1]), keyHash: Array(bytes.prefix(4)), bytes: Array(bytes.dropFirst(4))))
         }
         guard !signatures.isEmpty, signatures.count <= 64 else { return nil }
         self.text = text
@@ -45,13 +45,13 @@ public struct SignedNote: Hashable, Sendable {
 
     /// The note as it travels.
     public var note: String {
-        text + "\n" + signatures.map { "— \($0.name) \(Base64.encode($0.keyHash + $0.octets))\n" }.joined()
+        text + "\n" + signatures.map { "— \($0.name) \(Base64.encode($0.keyHash + $0.bytes))\n" }.joined()
     }
 
     /// Whether the key has signed the text.
     public func isSigned(by key: VerifierKey) -> Bool {
         signatures.contains {
-            $0.name == key.name && $0.keyHash == key.hash && key.verifies($0.octets, of: Array(text.utf8))
+            $0.name == key.name && $0.keyHash == key.hash && key.verifies($0.bytes, of: Array(text.utf8))
         }
     }
 

@@ -1,6 +1,6 @@
 import Domain
 
-/// What an entry is in the Merkle log: its family, its number and its hash, 56 octets.
+/// What an entry is in the Merkle log: its family, its number and its hash, 56 bytes.
 public struct LogLeaf: Hashable, Sendable {
     public let family: FamilyID
     public let number: Int64

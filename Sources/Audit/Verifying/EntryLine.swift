@@ -1,18 +1,18 @@
 import Domain
 
-/// Reads the lines that an export consists of, the entries, straight from their octets.
+/// Reads the lines that an export consists of, the entries, straight from their bytes.
 ///
 /// It takes exactly the form in which the server writes them: the members in their order, without blanks and escapes.
 /// Anything else is nil, and is for a JSON reader to look at; so this is quick, and no second opinion on what a line says.
 public struct EntryLine {
-    private let octets: ArraySlice<UInt8>
+    private let bytes: ArraySlice<UInt8>
     private let end: Int
     private var place: Int
 
-    private init(_ octets: ArraySlice<UInt8>) {
-        self.octets = octets
-        place = octets.startIndex
-        end = octets.endIndex
+    private init(_ bytes: ArraySlice<UInt8>) {
+        self.bytes = bytes
+        place = bytes.startIndex
+        end = bytes.endIndex
     }
 
     /// The record of a line, without its line feed; nil for what is not an entry in that form.
@@ -64,7 +64,7 @@ public struct EntryLine {
     private mutating func skip(_ literal: StaticString) -> Bool {
         let count = literal.utf8CodeUnitCount
         guard end - place >= count else { return false }
-        for index in 0..<count where octets[place + index] != (unsafe literal.utf8Start[index]) { return false }
+        for index in 0..<count where bytes[place + index] != (unsafe literal.utf8Start[index]) { return false }
         place += count
         return true
     }
@@ -72,24 +72,24 @@ public struct EntryLine {
     private mutating func integer() -> Int64? {
         let start = place
         var value: Int64 = 0
-        while place < end, place - start < 18, case let digit = octets[place] &- 0x30, digit < 10 {
+        while place < end, place - start < 18, case let digit = bytes[place] &- 0x30, digit < 10 {
             value = value * 10 + Int64(digit)
             place += 1
         }
-        return place > start && (place == start + 1 || octets[start] != 0x30) ? value : nil
+        return place > start && (place == start + 1 || bytes[start] != 0x30) ? value : nil
     }
 
     /// A string of visible ASCII without escapes.
     private mutating func text() -> String? {
         guard skip("\"") else { return nil }
         let start = place
-        while place < end, octets[place] != UInt8(ascii: "\"") {
-            guard (0x20...0x7e).contains(octets[place]), octets[place] != UInt8(ascii: "\\") else { return nil }
+        while place < end, bytes[place] != UInt8(ascii: "\"") {
+            guard (0x20...0x7e).contains(bytes[place]), bytes[place] != UInt8(ascii: "\\") else { return nil }
             place += 1
         }
         guard place < end else { return nil }
         defer { place += 1 }
-        return String(decoding: octets[start..<place], as: UTF8.self)
+        return String(decoding: bytes[start..<place], as: UTF8.self)
     }
 
     private mutating func optionalIdentifier<Kind>() -> Identifier<Kind>?? {
@@ -99,12 +99,12 @@ public struct EntryLine {
     }
 
     private mutating func identifier<Kind>() -> Identifier<Kind>? {
-        guard end - place >= 38, octets[place] == UInt8(ascii: "\""), octets[place + 37] == UInt8(ascii: "\"")
+        guard end - place >= 38, bytes[place] == UInt8(ascii: "\""), bytes[place + 37] == UInt8(ascii: "\"")
         else { return nil }
         let start = place + 1
         let dash = UInt8(ascii: "-")
-        guard octets[start + 8] == dash, octets[start + 13] == dash, octets[start + 18] == dash,
-            octets[start + 23] == dash,
+        guard bytes[start + 8] == dash, bytes[start + 13] == dash, bytes[start + 18] == dash,
+            bytes[start + 23] == dash,
             let first = word(start, start + 4), let second = word(start + 9, start + 14),
             let third = word(start + 19, start + 24), let fourth = word(start + 28, start + 32)
         else { return nil }
@@ -115,9 +115,9 @@ public struct EntryLine {
 
     /// The number of eight digits, four in each place.
     private func word(_ left: Int, _ right: Int) -> UInt32? {
-        precondition(octets.startIndex <= left && left + 4 <= end && octets.startIndex <= right && right + 4 <= end)
-        let digits = unsafe octets.withUnsafeBytes { source in
-            let (left, right) = (left - octets.startIndex, right - octets.startIndex)
+        precondition(bytes.startIndex <= left && left + 4 <= end && bytes.startIndex <= right && right + 4 <= end)
+        let digits = unsafe bytes.withUnsafeBytes { source in
+            let (left, right) = (left - bytes.startIndex, right - bytes.startIndex)
             return (
                 unsafe UInt32(littleEndian: source.loadUnaligned(fromByteOffset: left, as: UInt32.self)),
                 unsafe UInt32(littleEndian: source.loadUnaligned(fromByteOffset: right, as: UInt32.self))
@@ -127,17 +127,17 @@ public struct EntryLine {
     }
 
     private mutating func digest() -> [UInt8]? {
-        guard skip("\""), end - place >= 65, octets[place + 64] == UInt8(ascii: "\"") else { return nil }
+        guard skip("\""), end - place >= 65, bytes[place + 64] == UInt8(ascii: "\"") else { return nil }
         return hexadecimal(atMost: 64)
     }
 
     /// The bytes of hexadecimal digits up to a quotation mark, which is taken too.
     private mutating func hexadecimal(atMost limit: Int) -> [UInt8]? {
-        let (start, length) = (place - octets.startIndex, min(limit, end - place))
+        let (start, length) = (place - bytes.startIndex, min(limit, end - place))
         // Never room for nothing: the array that all empty ones share would be written to, by several threads at once.
         guard length > 0 else { return nil }
         var count = 0
-        let bytes = unsafe octets.withUnsafeBytes { source in
+        let bytes = unsafe bytes.withUnsafeBytes { source in
             unsafe [UInt8](unsafeUninitializedCapacity: (length + 1) / 2) { buffer, initialized in
                 while 2 * count + 8 <= length {
                     let digits = unsafe source.loadUnaligned(fromByteOffset: start + 2 * count, as: UInt64.self)
@@ -157,7 +157,7 @@ public struct EntryLine {
             }
         }
         place += 2 * count
-        guard place < end, octets[place] == UInt8(ascii: "\"") else { return nil }
+        guard place < end, bytes[place] == UInt8(ascii: "\"") else { return nil }
         place += 1
         return bytes
     }

@@ -38,16 +38,16 @@ extension API {
         Operation("listAuditKeys", .get, "/api/v1/audit/log/keys", tag: .audit, access: .open))
 
     /// A tile of hashes, as C2SP tlog-tiles: the first 256,000 leaves.
-    public static let getAuditTile = Endpoint<TilePath, NoBody, Octets>(
+    public static let getAuditTile = Endpoint<TilePath, NoBody, Bytes>(
         Operation("getAuditTile", .get, "/api/v1/audit/log/tile/{level}/{first}", tag: .audit, access: .open))
 
     /// A tile with a name of two parts.
-    public static let getAuditTileOfTwo = Endpoint<TilePathOfTwo, NoBody, Octets>(
+    public static let getAuditTileOfTwo = Endpoint<TilePathOfTwo, NoBody, Bytes>(
         Operation(
             "getAuditTileOfTwo", .get, "/api/v1/audit/log/tile/{level}/{first}/{second}", tag: .audit, access: .open))
 
     /// A tile with a name of three parts.
-    public static let getAuditTileOfThree = Endpoint<TilePathOfThree, NoBody, Octets>(
+    public static let getAuditTileOfThree = Endpoint<TilePathOfThree, NoBody, Bytes>(
         Operation(
             "getAuditTileOfThree", .get, "/api/v1/audit/log/tile/{level}/{first}/{second}/{third}", tag: .audit,
             access: .open))

@@ -184,7 +184,7 @@ public struct AuditEntryDetail: Hashable, WireObject {
     public var payload: String
     /// Hexadecimal.
     public var salt: HexDigest?
-    /// The canonical octets that `entry.commit` covers, in hexadecimal.
+    /// The canonical bytes that `entry.commit` covers, in hexadecimal.
     public var body: String?
     /// The hash of the entry before; that of nothing for the first.
     public var proof: InclusionProof?

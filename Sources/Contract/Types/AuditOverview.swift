@@ -130,8 +130,8 @@ public struct AuditSeries: Hashable, WireObject {
     }
 }
 
-/// Octets as they are.
-public struct Octets: WireContent, Hashable {
+/// Bytes as they are.
+public struct Bytes: WireContent, Hashable {
     public var bytes: [UInt8]
 
     public init(_ bytes: [UInt8]) { self.bytes = bytes }

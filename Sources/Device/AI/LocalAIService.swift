@@ -69,8 +69,8 @@ public struct LocalAIService: AIService {
 
     // MARK: What holds for all
 
-    var standing: FamilyStanding? {
-        get throws { try facts.cache.standing(of: facts.family) }
+    var cachedFamily: CachedFamily? {
+        get throws { try facts.cache.cachedFamily(facts.family) }
     }
 
     var now: Timestamp { facts.now() }
@@ -84,7 +84,7 @@ public struct LocalAIService: AIService {
 
     /// Where the cache does not know of the consent, it counts as not given.
     private func requireConsent() throws {
-        guard try standing?.allowsMediation == true else { throw LocalRefusal.consentMissing }
+        guard try cachedFamily?.allowsMediation == true else { throw LocalRefusal.consentMissing }
     }
 }
 

@@ -109,8 +109,8 @@ public struct OnDeviceAIService<Server: AIService>: AIService {
             reason = remoteFirst
         } else if try !local.allowsOnDevice(user) {
             reason = .switchedOff
-        } else if needsFacts, let standing = try local.standing, standing.syncedAt != nil,
-            !standing.isFresh(at: local.now)
+        } else if needsFacts, let cachedFamily = try local.cachedFamily, cachedFamily.syncedAt != nil,
+            !cachedFamily.isFresh(at: local.now)
         {
             reason = .stale
         } else {

@@ -40,39 +40,39 @@ public struct CacheFacts: FactSource {
 
     /// - Throws: `CacheMiss`, `SQLiteError`.
     public func nagFacts(_ nagID: NagID) async throws -> Snapshot<NagFacts> {
-        let (standing, now) = (try standing(), now())
-        var nag = try nag(nagID, standing)
-        guard let member = try member(nag.recipientID, standing) else { throw CacheMiss.notHeld }
+        let (cachedFamily, now) = (try cachedFamily(), now())
+        var nag = try nag(nagID, cachedFamily)
+        guard let member = try member(nag.recipientID, cachedFamily) else { throw CacheMiss.notHeld }
         var facts = NagFacts(nag: nag)
-        facts.missCount7d = try missCount(of: nag.recipientID, standing, now)
+        facts.missCount7d = try missCount(of: nag.recipientID, cachedFamily, now)
         facts.streak = member.streak
-        facts.timeConflictCount7d = try timeConflicts(of: nag.recipientID, standing, now)
-        (facts.category, facts.overall) = try records(beside: nag, standing)
-        facts.recentCategory = try recentRecord(beside: nag, standing, now)
+        facts.timeConflictCount7d = try timeConflicts(of: nag.recipientID, cachedFamily, now)
+        (facts.category, facts.overall) = try records(beside: nag, cachedFamily)
+        facts.recentCategory = try recentRecord(beside: nag, cachedFamily, now)
         if reported.contains(nagID), nag.status == .open { nag.status = .completed }
         facts.nag = nag
-        (facts.pushBacks, facts.earlierPushBack) = try pushBacks(nag, standing)
+        (facts.pushBacks, facts.earlierPushBack) = try pushBacks(nag, cachedFamily)
         facts.preferences = member.preferences
-        facts.policy = standing.policy
+        facts.policy = cachedFamily.policy
         return Snapshot(facts, now: now, zone: zones.zone(member.preferences.timeZone))
     }
 
     /// - Throws: `CacheMiss`, `SQLiteError`.
     public func patternFacts(userID: UserID, familyID: FamilyID) async throws -> Snapshot<PatternFacts> {
         guard familyID == family else { throw CacheMiss.neverSynced }
-        let (standing, now) = (try standing(), now())
-        guard try member(userID, standing) != nil else { throw CacheMiss.notHeld }
-        let misses = try misses(of: userID, standing, now)
+        let (cachedFamily, now) = (try cachedFamily(), now())
+        guard try member(userID, cachedFamily) != nil else { throw CacheMiss.notHeld }
+        let misses = try misses(of: userID, cachedFamily, now)
         return Snapshot(
-            PatternFacts(userID: userID, familyID: familyID, misses: misses), now: now, zone: zone(standing))
+            PatternFacts(userID: userID, familyID: familyID, misses: misses), now: now, zone: zone(cachedFamily))
     }
 
     /// - Throws: `CacheMiss`, `SQLiteError`.
     public func digestFacts(familyID: FamilyID) async throws -> Snapshot<DigestFacts> {
         guard familyID == family else { throw CacheMiss.neverSynced }
-        let (standing, now) = (try standing(), now())
+        let (cachedFamily, now) = (try cachedFamily(), now())
         let members = try cache.database.rows(
-            "SELECT user_id, display_name, role, status FROM members WHERE family = \(standing.key)"
+            "SELECT user_id, display_name, role, status FROM members WHERE family = \(cachedFamily.key)"
         ) { row throws(SQLiteError) in
             (
                 DigestFacts.Member(
@@ -86,7 +86,7 @@ public struct CacheFacts: FactSource {
         let nags = try cache.database.rows(
             """
             SELECT id, recipient_id, status, due_at FROM nags
-            WHERE family = \(standing.key) AND due_at >= \(FactWindow.digest.start(now)) AND due_at < \(now)
+            WHERE family = \(cachedFamily.key) AND due_at >= \(FactWindow.digest.start(now)) AND due_at < \(now)
             """
         ) { row throws(SQLiteError) in
             let id: NagID = try row["id"]
@@ -97,28 +97,30 @@ public struct CacheFacts: FactSource {
         }
         return Snapshot(
             DigestFacts(familyID: familyID, subject: subject, members: members.map(\.0), nags: nags), now: now,
-            zone: zone(standing))
+            zone: zone(cachedFamily))
     }
 
     /// - Throws: `CacheMiss.neverSynced` where nothing of the family was synced to its end yet.
-    func requireSynced() throws { _ = try standing() }
+    func requireSynced() throws { _ = try cachedFamily() }
 
     // MARK: Rows
 
-    private func standing() throws -> FamilyStanding {
-        guard let standing = try cache.standing(of: family), standing.syncedAt != nil, standing.timeZone != nil else {
+    private func cachedFamily() throws -> CachedFamily {
+        guard let cachedFamily = try cache.cachedFamily(family), cachedFamily.syncedAt != nil,
+            cachedFamily.timeZone != nil
+        else {
             throw CacheMiss.neverSynced
         }
-        return standing
+        return cachedFamily
     }
 
-    private func zone(_ standing: FamilyStanding) -> any ZoneRules { zones.zone(standing.timeZone ?? "UTC") }
+    private func zone(_ cachedFamily: CachedFamily) -> any ZoneRules { zones.zone(cachedFamily.timeZone ?? "UTC") }
 
-    private func nag(_ id: NagID, _ standing: FamilyStanding) throws -> NagSnapshot {
+    private func nag(_ id: NagID, _ cachedFamily: CachedFamily) throws -> NagSnapshot {
         let nag = try cache.database.first(
             """
             SELECT recipient_id, category, status, due_at, created_at FROM nags
-            WHERE family = \(standing.key) AND id = \(id)
+            WHERE family = \(cachedFamily.key) AND id = \(id)
             """
         ) { row throws(SQLiteError) in
             NagSnapshot(
@@ -129,11 +131,11 @@ public struct CacheFacts: FactSource {
         return nag
     }
 
-    private func member(_ user: UserID, _ standing: FamilyStanding) throws -> HeldMember? {
+    private func member(_ user: UserID, _ cachedFamily: CachedFamily) throws -> HeldMember? {
         try cache.database.first(
             """
             SELECT time_zone, quiet_start, quiet_end, push_back_mode, tone, allows_on_device, streak FROM members
-            WHERE family = \(standing.key) AND user_id = \(user)
+            WHERE family = \(cachedFamily.key) AND user_id = \(user)
             """
         ) { row throws(SQLiteError) in
             var preferences = Preferences()
@@ -151,14 +153,14 @@ public struct CacheFacts: FactSource {
 
     /// Whether a member lets their device answer; true where the cache knows nothing of them.
     func allowsOnDevice(_ user: UserID) throws -> Bool {
-        guard let standing = try cache.standing(of: family) else { return true }
-        return try member(user, standing)?.preferences.aiOnDeviceEnabled ?? true
+        guard let cachedFamily = try cache.cachedFamily(family) else { return true }
+        return try member(user, cachedFamily)?.preferences.aiOnDeviceEnabled ?? true
     }
 
-    private func missCount(of user: UserID, _ standing: FamilyStanding, _ now: Timestamp) throws -> Int {
+    private func missCount(of user: UserID, _ cachedFamily: CachedFamily, _ now: Timestamp) throws -> Int {
         try cache.database.first(
             """
-            SELECT count(*) FROM nag_events WHERE family = \(standing.key) AND type = 1
+            SELECT count(*) FROM nag_events WHERE family = \(cachedFamily.key) AND type = 1
                 AND recipient = (SELECT key FROM words WHERE value = \(user))
                 AND at > \(FactWindow.recent.start(now)) AND at <= \(now)
             """
@@ -166,23 +168,23 @@ public struct CacheFacts: FactSource {
     }
 
     private func misses(
-        of user: UserID, _ standing: FamilyStanding, _ now: Timestamp
+        of user: UserID, _ cachedFamily: CachedFamily, _ now: Timestamp
     ) throws -> [PatternFacts.Miss] {
         try cache.database.rows(
             """
             SELECT n.due_at, e.at FROM nag_events e JOIN nags n ON n.family = e.family AND n.id = e.nag_id
-            WHERE e.family = \(standing.key) AND e.type = 1
+            WHERE e.family = \(cachedFamily.key) AND e.type = 1
                 AND e.recipient = (SELECT key FROM words WHERE value = \(user))
                 AND e.at > \(FactWindow.patterns.start(now)) AND e.at <= \(now)
             """
         ) { row throws(SQLiteError) in PatternFacts.Miss(dueAt: try row["due_at"], missedAt: try row["at"]) }
     }
 
-    private func timeConflicts(of user: UserID, _ standing: FamilyStanding, _ now: Timestamp) throws -> Int {
+    private func timeConflicts(of user: UserID, _ cachedFamily: CachedFamily, _ now: Timestamp) throws -> Int {
         try cache.database.first(
             """
             SELECT count(*) FROM nag_events e LEFT JOIN words w ON w.key = e.codes
-            WHERE family = \(standing.key) AND type = 2
+            WHERE family = \(cachedFamily.key) AND type = 2
                 AND actor = (SELECT key FROM words WHERE value = \(user))
                 AND at > \(FactWindow.recent.start(now)) AND at <= \(now)
                 AND coalesce(w.value, e.payload) ->> 'category' = 'time_conflict'
@@ -192,7 +194,7 @@ public struct CacheFacts: FactSource {
 
     /// The recipient's resolved nags without this one, and with those that wait to be handed in.
     private func records(
-        beside nag: NagSnapshot, _ standing: FamilyStanding
+        beside nag: NagSnapshot, _ cachedFamily: CachedFamily
     ) throws -> (category: CompletionRecord, overall: CompletionRecord) {
         var (category, overall) = (CompletionRecord.none, CompletionRecord.none)
         func add(_ kind: NagCategory, _ total: Int, _ completed: Int) {
@@ -205,7 +207,7 @@ public struct CacheFacts: FactSource {
         let sums = try cache.database.rows(
             """
             SELECT category, total, completed FROM resolved
-            WHERE family = \(standing.key) AND user_id = \(nag.recipientID)
+            WHERE family = \(cachedFamily.key) AND user_id = \(nag.recipientID)
             """
         ) { row throws(SQLiteError) -> (NagCategory, Int, Int) in
             (try row["category"], try row["total"], try row["completed"])
@@ -216,7 +218,7 @@ public struct CacheFacts: FactSource {
         case .missed: add(nag.category, -1, 0)
         case .open, .withdrawn, .cancelledRelationshipChange: break
         }
-        for other in try reportedNags(of: nag.recipientID, standing) where other.id != nag.id {
+        for other in try reportedNags(of: nag.recipientID, cachedFamily) where other.id != nag.id {
             add(other.category, 1, 1)
         }
         return (category, overall)
@@ -224,20 +226,20 @@ public struct CacheFacts: FactSource {
 
     /// Of the recipient's nags of the same category, those resolved lately, and with those that wait to be handed in.
     private func recentRecord(
-        beside nag: NagSnapshot, _ standing: FamilyStanding, _ now: Timestamp
+        beside nag: NagSnapshot, _ cachedFamily: CachedFamily, _ now: Timestamp
     ) throws -> CompletionRecord {
         var record =
             try cache.database.first(
                 """
                 SELECT count(*) AS total, count(*) FILTER (WHERE status = 'completed') AS completed FROM nags
-                WHERE family = \(standing.key) AND recipient_id = \(nag.recipientID) AND category = \(nag.category)
+                WHERE family = \(cachedFamily.key) AND recipient_id = \(nag.recipientID) AND category = \(nag.category)
                     AND status IN ('completed', 'missed') AND id <> \(nag.id)
                     AND closed_at > \(FactWindow.recent.start(now)) AND closed_at <= \(now)
                 """
             ) { row throws(SQLiteError) in
                 CompletionRecord(total: try row["total"], completed: try row["completed"])
             } ?? CompletionRecord.none
-        for other in try reportedNags(of: nag.recipientID, standing)
+        for other in try reportedNags(of: nag.recipientID, cachedFamily)
         where other.id != nag.id && other.category == nag.category {
             record.total += 1
             record.completed += 1
@@ -246,20 +248,20 @@ public struct CacheFacts: FactSource {
     }
 
     /// Somebody's nags that were reported as done and are not handed in yet.
-    private func reportedNags(of user: UserID, _ standing: FamilyStanding) throws -> [NagSnapshot] {
-        reported.compactMap { try? nag($0, standing) }.filter { $0.recipientID == user && $0.status == .open }
+    private func reportedNags(of user: UserID, _ cachedFamily: CachedFamily) throws -> [NagSnapshot] {
+        reported.compactMap { try? nag($0, cachedFamily) }.filter { $0.recipientID == user && $0.status == .open }
     }
 
     /// Push-backs since the nag's due cycle began, which is its creation or the last time its due time was moved, and
     /// the youngest before.
     private func pushBacks(
-        _ nag: NagSnapshot, _ standing: FamilyStanding
+        _ nag: NagSnapshot, _ cachedFamily: CachedFamily
     ) throws -> (now: [Timestamp], before: Timestamp?) {
         let rows = try cache.database.rows(
             """
-            SELECT at, at >= coalesce((SELECT max(at) FROM nag_events WHERE family = \(standing.key)
+            SELECT at, at >= coalesce((SELECT max(at) FROM nag_events WHERE family = \(cachedFamily.key)
                     AND nag_id = \(nag.id) AND type = 3 AND payload ->> 'due_at' IS NOT NULL), 0) AS counts
-            FROM mediations WHERE family = \(standing.key) AND nag_id = \(nag.id) AND prompt_type = 4
+            FROM mediations WHERE family = \(cachedFamily.key) AND nag_id = \(nag.id) AND prompt_type = 4
             """
         ) { row throws(SQLiteError) -> (at: Timestamp, counts: Bool) in (try row["at"], try row["counts"]) }
         return (rows.filter(\.counts).map(\.at), rows.filter { !$0.counts }.map(\.at).max())

@@ -25,17 +25,17 @@ extension EventCache {
     ) throws -> Bool {
         try database.transaction {
             try database.run("INSERT INTO families (id) VALUES (\(family)) ON CONFLICT DO NOTHING")
-            guard let standing = try standing(of: family) else { throw SQLiteError.unexpectedShape("a family") }
-            guard standing.isAt(place) else { return false }
+            guard let cachedFamily = try cachedFamily(family) else { throw SQLiteError.unexpectedShape("a family") }
+            guard cachedFamily.isAt(place) else { return false }
             let begins = page.mustRefetch || place == .cursor(nil)
-            let generation = standing.generation + (begins ? 1 : 0)
-            var writer = RowWriter(database: database, family: standing.key, generation: generation, now: now)
+            let generation = cachedFamily.generation + (begins ? 1 : 0)
+            var writer = RowWriter(database: database, family: cachedFamily.key, generation: generation, now: now)
             try writer.write(page)
-            let isRefetching = begins || standing.isRefetching
+            let isRefetching = begins || cachedFamily.isRefetching
             if let facts = page.facts { try writer.write(facts) }
             if !page.hasMore {
                 if isRefetching { try writer.dropOlderGenerations() }
-                try database.run("UPDATE families SET synced_at = \(now) WHERE key = \(standing.key)")
+                try database.run("UPDATE families SET synced_at = \(now) WHERE key = \(cachedFamily.key)")
                 try writer.prune()
             }
             try database.run(
@@ -43,14 +43,14 @@ extension EventCache {
                 UPDATE families SET cursor = \(page.cursor), since = \(page.serverTime.flooredToSecond),
                     generation = \(generation), is_refetching = \(isRefetching && page.hasMore),
                     clock_ahead = coalesce(\(clockAhead?.microseconds), clock_ahead)
-                WHERE key = \(standing.key)
+                WHERE key = \(cachedFamily.key)
                 """)
             return true
         }
     }
 }
 
-extension FamilyStanding {
+extension CachedFamily {
     fileprivate func isAt(_ place: FeedPlace) -> Bool {
         switch place {
         case .cursor(let cursor): cursor == self.cursor

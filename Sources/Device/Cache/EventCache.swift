@@ -35,7 +35,7 @@ public final class EventCache {
 
     private static func open(_ path: String, _ isChecked: Bool) throws -> SQLiteDatabase {
         let database = try SQLiteDatabase(path: path)
-        if isChecked, !database.isSound() { throw SQLiteError.corrupt }
+        if isChecked, !database.passesQuickCheck() { throw SQLiteError.corrupt }
         try database.migrate(CacheSchema.migrations)
         return database
     }
@@ -58,14 +58,14 @@ public final class EventCache {
     // MARK: What is in it
 
     /// Where one family stands; nil for a family that was never synced.
-    public func standing(of family: FamilyID) throws(SQLiteError) -> FamilyStanding? {
+    public func cachedFamily(_ family: FamilyID) throws(SQLiteError) -> CachedFamily? {
         try database.first(
             """
             SELECT key, cursor, since, synced_at, generation, is_refetching, clock_ahead, time_zone, max_push_back,
                    cooldown_minutes, allows_mediation
             FROM families WHERE id = \(family)
             """
-        ) { row throws(SQLiteError) in try FamilyStanding(row) }
+        ) { row throws(SQLiteError) in try CachedFamily(row) }
     }
 
     /// How many rows of each kind there are, all families together.
@@ -117,13 +117,13 @@ public final class EventCache {
     }
 
     /// Drops everything of a family, for somebody who does not belong to it any more.
-    public func forget(_ family: FamilyID) throws(SQLiteError) {
+    public func remove(_ family: FamilyID) throws(SQLiteError) {
         try database.run("DELETE FROM families WHERE id = \(family)")
     }
 }
 
 /// Where a family's copy stands.
-public struct FamilyStanding: Sendable {
+public struct CachedFamily: Sendable {
     let key: Int64
     public let cursor: String?
     public let since: Timestamp?

@@ -72,7 +72,7 @@ public final class Outbox {
     }
 
     /// Takes the server's answers: what was applied goes, what was not stays to be seen.
-    public func settle(_ results: [InputResult]) throws {
+    public func record(_ results: [InputResult]) throws {
         try database.transaction {
             for result in results {
                 switch result.outcome {

@@ -94,7 +94,7 @@ public struct SyncService {
             let asked = Set(items.map(\.clientID))
             let results = answer.results.filter { asked.contains($0.clientID) }
             guard !results.isEmpty else { throw SyncFault.unanswered }
-            try outbox.settle(results)
+            try outbox.record(results)
             summary.uploaded += results.count
             summary.unapplied += results.filter { $0.outcome == .conflict || $0.outcome == .refused }
             progress(summary)
@@ -129,10 +129,10 @@ public struct SyncService {
     }
 
     private func place(_ family: FamilyID) throws -> FeedPlace {
-        let standing = try cache.standing(of: family)
+        let cachedFamily = try cache.cachedFamily(family)
         return switch mode {
-        case .cursor: .cursor(standing?.cursor)
-        case .timestamps: .since(standing?.since)
+        case .cursor: .cursor(cachedFamily?.cursor)
+        case .timestamps: .since(cachedFamily?.since)
         }
     }
 }

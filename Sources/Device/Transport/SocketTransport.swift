@@ -19,15 +19,15 @@ public final class SocketTransport: Transport {
 
     public func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let bytes = try bytes(of: request)
-        let exchange = Exchange(server, endingAt: .now + deadline)
+        let request = ClientRequest(server, endingAt: .now + deadline)
         let outcome: Result<TransportResponse, TransportError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 queue.async {
-                    continuation.resume(returning: Result { () throws(TransportError) in try exchange.run(bytes) })
+                    continuation.resume(returning: Result { () throws(TransportError) in try request.run(bytes) })
                 }
             }
         } onCancel: {
-            exchange.cancel()
+            request.cancel()
         }
         return try outcome.get()
     }
@@ -48,7 +48,7 @@ public final class SocketTransport: Transport {
 }
 
 /// One connection and what becomes of it.
-private final class Exchange: @unchecked Sendable {
+private final class ClientRequest: @unchecked Sendable {
     private let server: ServerAddress
     private let end: ContinuousClock.Instant
     private let lock = NSLock()

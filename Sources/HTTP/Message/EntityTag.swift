@@ -1,7 +1,7 @@
-/// A validator of a representation (RFC 9110 §8.8.3).
+/// A validator of a mediaType (RFC 9110 §8.8.3).
 ///
 /// Tags are weak: an answer may be sent plain or compressed under the same tag, which is the same meaning in other
-/// octets. Make one from a version number where there is one, from the content otherwise.
+/// bytes. Make one from a version number where there is one, from the content otherwise.
 public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     public let opaque: String
 
@@ -11,7 +11,7 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     /// A tag over content: 64 bits of FNV-1a and the length. Not for content an enemy chooses against itself.
     public init(over content: [UInt8]) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        for octet in content { hash = (hash ^ UInt64(octet)) &* 0x0000_0100_0000_01B3 }
+        for byte in content { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
         opaque = String(hash, radix: 16) + "-" + String(content.count, radix: 16)
     }
 
@@ -38,7 +38,7 @@ extension Response {
         guard status == .ok, request.method == .get || request.method == .head, tag.matches(request.headers)
         else { return tagged }
         tagged.status = .notModified
-        tagged.representation = nil
+        tagged.mediaType = nil
         tagged.body = .empty
         return tagged
     }

@@ -15,12 +15,12 @@ public struct Headers: Sendable, Sequence {
     }
 
     /// The field of that name where more than one would be ambiguous (`Authorization`, `Idempotency-Key` …).
-    public func single(_ name: String) throws(HTTPFault) -> String? {
+    public func single(_ name: String) throws(HTTPRequestError) -> String? {
         guard let place = try singlePlace(name) else { return nil }
         return head.text(place)
     }
 
-    func singlePlace(_ name: String) throws(HTTPFault) -> RequestHead.Place? {
+    func singlePlace(_ name: String) throws(HTTPRequestError) -> RequestHead.Place? {
         var index = 0
         guard let place = next(name, from: &index) else { return nil }
         guard next(name, from: &index) == nil else { throw .fieldRepeated }
@@ -43,15 +43,15 @@ public struct Headers: Sendable, Sequence {
     public func forEachListElement(of name: String, _ body: (Span<UInt8>) -> Void) {
         var index = 0
         while let place = next(name, from: &index) {
-            head.octets.span.extracting(place.range).forEachListElement(body)
+            head.bytes.span.extracting(place.range).forEachListElement(body)
         }
     }
 
-    /// Lends the octets of the first field of that name, without making a text of them.
+    /// Lends the bytes of the first field of that name, without making a text of them.
     public func withValue<Result>(of name: String, _ body: (Span<UInt8>) -> Result) -> Result? {
         var index = 0
         guard let place = next(name, from: &index) else { return nil }
-        return body(head.octets.span.extracting(place.range))
+        return body(head.bytes.span.extracting(place.range))
     }
 
     func next(_ name: String, from index: inout Int) -> RequestHead.Place? {
@@ -60,7 +60,7 @@ public struct Headers: Sendable, Sequence {
             let place = head.namePlace(index)
             index += 1
             guard place.count == wanted.count else { continue }
-            if head.octets.span.extracting(place.range).equals(wanted.span) { return head.valuePlace(index - 1) }
+            if head.bytes.span.extracting(place.range).equals(wanted.span) { return head.valuePlace(index - 1) }
         }
         return nil
     }

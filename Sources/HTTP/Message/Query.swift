@@ -2,7 +2,7 @@
 ///
 /// The parser has already refused malformed percent signs, NUL and what does not decode to UTF-8.
 public struct Query: Sendable, Sequence {
-    let octets: [UInt8]
+    let bytes: [UInt8]
     let place: RequestHead.Place
 
     public var isEmpty: Bool { place.count == 0 }
@@ -13,11 +13,11 @@ public struct Query: Sendable, Sequence {
     public func all(_ name: String) -> [String] { filter { $0.name == name }.map(\.value) }
 
     public func makeIterator() -> Iterator {
-        Iterator(octets: octets, position: place.range.lowerBound, end: place.range.upperBound)
+        Iterator(bytes: bytes, position: place.range.lowerBound, end: place.range.upperBound)
     }
 
     public struct Iterator: IteratorProtocol {
-        let octets: [UInt8]
+        let bytes: [UInt8]
         var position: Int
         let end: Int
 
@@ -25,8 +25,8 @@ public struct Query: Sendable, Sequence {
             while position < end {
                 let start = position
                 var split: Int?
-                while position < end, octets[position] != UInt8(ascii: "&") {
-                    if split == nil, octets[position] == UInt8(ascii: "=") { split = position }
+                while position < end, bytes[position] != UInt8(ascii: "&") {
+                    if split == nil, bytes[position] == UInt8(ascii: "=") { split = position }
                     position += 1
                 }
                 let stop = position
@@ -39,7 +39,7 @@ public struct Query: Sendable, Sequence {
         }
 
         private func text(_ start: Int, _ stop: Int) -> String {
-            let part = octets.span.extracting(start..<stop)
+            let part = bytes.span.extracting(start..<stop)
             guard part.needsDecoding else { return String(lossy: part) }
             var decoded: [UInt8] = []
             guard part.appendPercentDecoded(to: &decoded, plusIsSpace: true) else { return "" }

@@ -10,9 +10,9 @@ public struct RemoteAddress: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// - Precondition: `octets` are the sixteen of an IPv6 address, IPv4 mapped into them.
-    init(octets: [UInt8], port: UInt16) {
-        func word(_ start: Int) -> UInt64 { octets[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
+    /// - Precondition: `bytes` are the sixteen of an IPv6 address, IPv4 mapped into them.
+    init(bytes: [UInt8], port: UInt16) {
+        func word(_ start: Int) -> UInt64 { bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
         self.init(high: word(0), low: word(8), port: port)
     }
 

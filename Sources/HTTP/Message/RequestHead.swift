@@ -1,8 +1,8 @@
-/// A request's line and header fields: the received octets once, and where in them each part lies.
+/// A request's line and header fields: the received bytes once, and where in them each part lies.
 ///
-/// Nothing is copied out until somebody asks: a route is matched and a field compared on the octets themselves.
+/// Nothing is copied out until somebody asks: a route is matched and a field compared on the bytes themselves.
 public struct RequestHead: Sendable {
-    /// Where a part lies in `octets`.
+    /// Where a part lies in `bytes`.
     struct Place: Sendable, BitwiseCopyable {
         var start: UInt32
         var end: UInt32
@@ -34,7 +34,7 @@ public struct RequestHead: Sendable {
     }
 
     /// The head without line ends; decoded path segments that differ from what was sent are appended after it.
-    var octets: [UInt8] = []
+    var bytes: [UInt8] = []
     /// First the path segments, then name and value of each field in turn.
     var places: [Place] = []
     var segmentCount = 0
@@ -58,7 +58,7 @@ public struct RequestHead: Sendable {
     public var isHTTP11: Bool { flags.contains(.http11) }
     /// The sender waits for a 100 before it sends content (RFC 9110 §10.1.1).
     public var expectsContinue: Bool { flags.contains(.expectsContinue) && framing != .none }
-    /// Whether octets of content follow the head.
+    /// Whether bytes of content follow the head.
     var announcesContent: Bool { framing != .none && framing != .length(0) }
     /// `OPTIONS *`: asks about the server, not about a resource.
     public var asksAboutServer: Bool { flags.contains(.wholeServer) }
@@ -67,7 +67,7 @@ public struct RequestHead: Sendable {
 
     /// The request target exactly as it was sent.
     public var rawTarget: String { text(target) }
-    public var query: Query { Query(octets: octets, place: queryPlace) }
+    public var query: Query { Query(bytes: bytes, place: queryPlace) }
     public var headers: Headers { Headers(head: self) }
 
     /// A path segment, percent-decoded and known to be UTF-8; empty ones are left out, so `//a/` is `/a`.
@@ -77,12 +77,12 @@ public struct RequestHead: Sendable {
         segmentCount == 0 ? "/" : (0..<segmentCount).map { "/" + pathSegment($0) }.joined()
     }
 
-    func text(_ place: Place) -> String { String(lossy: octets.span.extracting(place.range)) }
+    func text(_ place: Place) -> String { String(lossy: bytes.span.extracting(place.range)) }
 
     @inline(__always) func segment(_ index: Int, equals literal: [UInt8]) -> Bool {
         let place = places[index]
         guard place.count == literal.count else { return false }
-        return octets.span.extracting(place.range).equals(literal.span)
+        return bytes.span.extracting(place.range).equals(literal.span)
     }
 
     // MARK: Fields

@@ -5,7 +5,7 @@ public struct Response: Sendable {
     /// Where the content comes from.
     public enum Body: Sendable {
         case empty
-        case octets([UInt8])
+        case bytes([UInt8])
         /// Content written piece by piece, sent in the chunked coding; the closure may wait for whatever it sends.
         case stream(@Sendable (BodyWriter) async throws -> Void)
         /// 101: once the head is on the wire the socket belongs to the closure, and HTTP is done with it.
@@ -21,28 +21,28 @@ public struct Response: Sendable {
     }
 
     public var status: Status
-    public var representation: Representation?
+    public var mediaType: MediaType?
     public var fields: [HeaderField]
     var vary: Vary = []
     public var body: Body
 
     public init(
-        _ status: Status, _ representation: Representation? = nil, fields: [HeaderField] = [], body: Body = .empty
+        _ status: Status, _ mediaType: MediaType? = nil, fields: [HeaderField] = [], body: Body = .empty
     ) {
         self.status = status
-        self.representation = representation
+        self.mediaType = mediaType
         self.fields = fields
         self.body = body
     }
 
     public init(
-        _ status: Status = .ok, _ representation: Representation, fields: [HeaderField] = [], octets: [UInt8]
+        _ status: Status = .ok, _ mediaType: MediaType, fields: [HeaderField] = [], bytes: [UInt8]
     ) {
-        self.init(status, representation, fields: fields, body: .octets(octets))
+        self.init(status, mediaType, fields: fields, body: .bytes(bytes))
     }
 
     public static func text(_ status: Status = .ok, _ text: String) -> Response {
-        Response(status, .text, octets: [UInt8](text.utf8))
+        Response(status, .text, bytes: [UInt8](text.utf8))
     }
 
     public static let noContent = Response(.noContent)
@@ -60,7 +60,7 @@ public struct Response: Sendable {
         return nil
     }
 
-    var octetCount: Int {
-        if case .octets(let octets) = body { octets.count } else { 0 }
+    var byteCount: Int {
+        if case .bytes(let bytes) = body { bytes.count } else { 0 }
     }
 }

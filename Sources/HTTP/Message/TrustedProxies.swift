@@ -68,12 +68,12 @@ public struct TrustedProxies: Sendable {
 extension RemoteAddress {
     /// An IPv4 or IPv6 address in digits; nil for anything else.
     public init?(host: String) {
-        var octets = [UInt8](repeating: 0, count: 16)
-        if unsafe inet_pton(AF_INET, host, &octets) == 1 {
-            let low = octets.prefix(4).reduce(0xFFFF) { $0 << 8 | UInt64($1) }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        if unsafe inet_pton(AF_INET, host, &bytes) == 1 {
+            let low = bytes.prefix(4).reduce(0xFFFF) { $0 << 8 | UInt64($1) }
             self.init(high: 0, low: low, port: 0)
-        } else if unsafe inet_pton(AF_INET6, host, &octets) == 1 {
-            self.init(octets: octets, port: 0)
+        } else if unsafe inet_pton(AF_INET6, host, &bytes) == 1 {
+            self.init(bytes: bytes, port: 0)
         } else {
             return nil
         }

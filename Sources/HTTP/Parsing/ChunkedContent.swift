@@ -1,7 +1,7 @@
 /// Reads content in the chunked transfer coding (RFC 9112 §7.1): sizes, data, trailers.
 struct ChunkedContent: Sendable {
     enum Piece: Sendable {
-        case hungry
+        case needsMoreData
         case data(Range<Int>)
         case end
     }
@@ -18,7 +18,7 @@ struct ChunkedContent: Sendable {
     private let limits: Limits
     private var state = State.size(digits: 0)
     private var size = 0
-    /// Octets of content that may still come.
+    /// Bytes of content that may still come.
     private var room: Int
     private var lineLength = 0
     private var extensionRoom: Int
@@ -34,18 +34,18 @@ struct ChunkedContent: Sendable {
         trailerRoom = limits.head
     }
 
-    mutating func advance(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Piece {
+    mutating func advance(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Piece {
         while position < input.count {
-            let octet = input[position]
+            let byte = input[position]
             switch state {
             case .size(let digits):
-                try takeSize(octet, digits)
+                try takeSize(byte, digits)
                 position += 1
             case .extension:
-                try takeExtension(octet)
+                try takeExtension(byte)
                 position += 1
             case .sizeEnd:
-                guard octet == .lineFeed else { throw .chunkSyntax }
+                guard byte == .lineFeed else { throw .chunkSyntax }
                 position += 1
                 try beginChunk()
             case .data(let left):
@@ -55,23 +55,23 @@ struct ChunkedContent: Sendable {
                 state = rest == 0 ? .dataReturn : .data(left: rest)
                 return .data(position..<end)
             case .dataReturn:
-                guard octet == .carriageReturn else { throw .chunkSyntax }
+                guard byte == .carriageReturn else { throw .chunkSyntax }
                 position += 1
                 state = .dataLineFeed
             case .dataLineFeed:
-                guard octet == .lineFeed else { throw .chunkSyntax }
+                guard byte == .lineFeed else { throw .chunkSyntax }
                 position += 1
                 state = .size(digits: 0)
             case .trailers:
                 if try takeTrailer(input, &position) { return .end }
             }
         }
-        return .hungry
+        return .needsMoreData
     }
 
     /// 1*HEXDIG and nothing else: no sign, no `0x`, no blank, and no more digits than a size can need.
-    private mutating func takeSize(_ octet: UInt8, _ digits: Int) throws(HTTPFault) {
-        if let digit = octet.hexadecimal {
+    private mutating func takeSize(_ byte: UInt8, _ digits: Int) throws(HTTPRequestError) {
+        if let digit = byte.hexadecimal {
             guard digits < 16 else { throw .chunkSyntax }
             // Above the room the exact size no longer matters; it must only not overflow.
             size = size > Int.max >> 5 ? Int.max : size << 4 | Int(digit)
@@ -80,7 +80,7 @@ struct ChunkedContent: Sendable {
         }
         guard digits > 0 else { throw .chunkSyntax }
         lineLength = digits
-        switch octet {
+        switch byte {
         case .carriageReturn: state = .sizeEnd
         case UInt8(ascii: ";"): state = .extension
         default: throw .chunkSyntax
@@ -88,18 +88,18 @@ struct ChunkedContent: Sendable {
     }
 
     /// Extensions are skipped (RFC 9112 §7.1.1), but not without bound: they cost the sender little.
-    private mutating func takeExtension(_ octet: UInt8) throws(HTTPFault) {
+    private mutating func takeExtension(_ byte: UInt8) throws(HTTPRequestError) {
         lineLength += 1
         extensionRoom -= 1
         guard lineLength <= limits.chunkLine, extensionRoom >= 0 else { throw .chunkSyntax }
-        if octet == .carriageReturn {
+        if byte == .carriageReturn {
             state = .sizeEnd
-        } else if octet.isControl {
+        } else if byte.isControl {
             throw .chunkSyntax
         }
     }
 
-    private mutating func beginChunk() throws(HTTPFault) {
+    private mutating func beginChunk() throws(HTTPRequestError) {
         guard size <= room else { throw .bodyTooLarge }
         room -= size
         state = size == 0 ? .trailers : .data(left: size)
@@ -107,7 +107,7 @@ struct ChunkedContent: Sendable {
     }
 
     /// Trailer fields must be well-formed and few; what they say is ignored (RFC 9110 §6.5.1). True at the end.
-    private mutating func takeTrailer(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
+    private mutating func takeTrailer(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Bool {
         switch line.read(input, &position, into: &trailer, room: trailerRoom - trailer.count) {
         case .more: return false
         case .tooLong: throw .trailersTooLarge

@@ -1,4 +1,4 @@
-/// Collects one CRLF-ended line out of slices, looking at each octet once.
+/// Collects one CRLF-ended line out of slices, looking at each byte once.
 struct LineReader {
     enum Outcome { case more, line, tooLong, illegal }
 
@@ -7,9 +7,9 @@ struct LineReader {
     /// A CR was taken whose LF is still to come.
     var isInsideLineEnd: Bool { sawReturn }
 
-    /// Appends to `line` without its line end. `room` is how many octets it may still take.
+    /// Appends to `line` without its line end. `room` is how many bytes it may still take.
     ///
-    /// A CR without its LF, a LF without its CR and every other control octet but HTAB are illegal
+    /// A CR without its LF, a LF without its CR and every other control byte but HTAB are illegal
     /// (RFC 9112 §2.2, RFC 9110 §5.5): some peers repair them, and two readings of one message are a smuggling hole.
     mutating func read(
         _ input: Span<UInt8>, _ position: inout Int, into line: inout [UInt8], room: Int

@@ -1,4 +1,4 @@
-/// Classes of octets in the HTTP grammar (RFC 9110 §5.6.2, RFC 3986 §2).
+/// Classes of bytes in the HTTP grammar (RFC 9110 §5.6.2, RFC 3986 §2).
 extension UInt8 {
     /// tchar: what a method or a field name is made of.
     @inline(__always) var isToken: Bool {
@@ -7,14 +7,14 @@ extension UInt8 {
             : self < 128 && (0x57FF_FFFF_C7FF_FFFE as UInt64) >> UInt64(self & 63) & 1 == 1
     }
 
-    /// A control octet other than HTAB: ends a line (CR) or makes it illegal.
+    /// A control byte other than HTAB: ends a line (CR) or makes it illegal.
     @inline(__always) var isControl: Bool { (self < 0x20 && self != 0x09) || self == 0x7F }
     @inline(__always) var isBlank: Bool { self == 0x20 || self == 0x09 }
     @inline(__always) var isDigit: Bool { self &- 0x30 < 10 }
     @inline(__always) var isUpper: Bool { self &- 0x41 < 26 }
     @inline(__always) var lowered: UInt8 { isUpper ? self | 0x20 : self }
 
-    /// A target octet: visible ASCII except `#`, which has no place in a request target (RFC 9112 §3.2).
+    /// A target byte: visible ASCII except `#`, which has no place in a request target (RFC 9112 §3.2).
     @inline(__always) var isTarget: Bool { self > 0x20 && self < 0x7F && self != UInt8(ascii: "#") }
 
     /// unreserved and sub-delims: what a registered host name is made of, percent signs apart (RFC 3986 §3.2.2).
@@ -55,14 +55,14 @@ extension String {
 }
 
 extension Span where Element == UInt8 {
-    /// Where the first control octet lies from `start` on and before `end`, or `end`: eight octets at a time, as long as
+    /// Where the first control byte lies from `start` on and before `end`, or `end`: eight bytes at a time, as long as
     /// none of them is below 0x20 or is 0x7F.
     func firstControl(from start: Int, to end: Int) -> Int {
         precondition(start >= 0 && end <= count)
         var index = start
-        unsafe withUnsafeBytes { octets in
+        unsafe withUnsafeBytes { bytes in
             while end - index >= 8 {
-                let word = unsafe octets.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                let word = unsafe bytes.loadUnaligned(fromByteOffset: index, as: UInt64.self)
                 let ofDelete = word ^ 0x7F7F_7F7F_7F7F_7F7F
                 let isLow = (word &- 0x2020_2020_2020_2020) & ~word
                 let isDelete = (ofDelete &- 0x0101_0101_0101_0101) & ~ofDelete
@@ -121,8 +121,8 @@ extension Span where Element == UInt8 {
 }
 
 extension Array where Element == UInt8 {
-    @inline(__always) mutating func append(_ octets: Span<UInt8>) {
-        unsafe octets.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
+    @inline(__always) mutating func append(_ bytes: Span<UInt8>) {
+        unsafe bytes.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 
     @inline(__always) mutating func append(_ text: String) { append(contentsOf: text.utf8) }
@@ -133,8 +133,8 @@ extension Array where Element == UInt8 {
 }
 
 extension String {
-    /// Text of octets that a peer sent: what is not UTF-8 becomes U+FFFD.
-    init(lossy octets: Span<UInt8>) {
-        self = unsafe octets.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    /// Text of bytes that a peer sent: what is not UTF-8 becomes U+FFFD.
+    init(lossy bytes: Span<UInt8>) {
+        self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }
 }

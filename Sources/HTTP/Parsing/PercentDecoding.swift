@@ -1,17 +1,17 @@
 extension Span where Element == UInt8 {
-    /// Appends the decoded octets; false when a percent sign is not followed by two hexadecimal digits
+    /// Appends the decoded bytes; false when a percent sign is not followed by two hexadecimal digits
     /// (RFC 3986 §2.1).
     func appendPercentDecoded(to result: inout [UInt8], plusIsSpace: Bool = false) -> Bool {
         var index = 0
         while index < count {
-            let octet = self[index]
-            if octet == UInt8(ascii: "%") {
+            let byte = self[index]
+            if byte == UInt8(ascii: "%") {
                 guard index + 2 < count, let high = self[index + 1].hexadecimal, let low = self[index + 2].hexadecimal
                 else { return false }
                 result.append(high << 4 | low)
                 index += 3
             } else {
-                result.append(plusIsSpace && octet == UInt8(ascii: "+") ? 0x20 : octet)
+                result.append(plusIsSpace && byte == UInt8(ascii: "+") ? 0x20 : byte)
                 index += 1
             }
         }

@@ -1,11 +1,11 @@
 extension RequestHead {
-    /// Reads the header field line that begins at `start` and ends with the octets collected so far (RFC 9112 §5).
-    mutating func takeField(from start: Int) throws(HTTPFault) {
+    /// Reads the header field line that begins at `start` and ends with the bytes collected so far (RFC 9112 §5).
+    mutating func takeField(from start: Int) throws(HTTPRequestError) {
         // A line that begins with a blank continues the one before: obs-fold, refused (RFC 9112 §5.2).
-        guard !octets[start].isBlank else { throw .foldedField }
-        guard let colon = Self.lowerName(&octets, from: start) else { throw .fieldSyntax }
+        guard !bytes[start].isBlank else { throw .foldedField }
+        guard let colon = Self.lowerName(&bytes, from: start) else { throw .fieldSyntax }
         let value = colon + 1
-        let text = octets.span.extracting(value..<octets.count).trimmed()
+        let text = bytes.span.extracting(value..<bytes.count).trimmed()
         places.append(Place(start, colon))
         places.append(Place(value + text.lowerBound, value + text.upperBound))
         let meaning = try meaning(of: places.count - 2)
@@ -14,7 +14,7 @@ extension RequestHead {
     }
 
     /// Lowers the letters of a field name in place; the index of its colon, or nil when the name is empty, holds
-    /// anything but token octets, or is not followed by the colon at once (RFC 9112 §5.1).
+    /// anything but token bytes, or is not followed by the colon at once (RFC 9112 §5.1).
     static func lowerName(_ line: inout [UInt8], from start: Int) -> Int? {
         var index = start
         while index < line.count, line[index].isToken {
@@ -26,9 +26,9 @@ extension RequestHead {
     }
 
     /// What the few fields that govern the message itself add to what is known of it.
-    private func meaning(of index: Int) throws(HTTPFault) -> (flags: Flags, length: Int) {
-        let name = octets.span.extracting(places[index].range)
-        let value = octets.span.extracting(places[index + 1].range)
+    private func meaning(of index: Int) throws(HTTPRequestError) -> (flags: Flags, length: Int) {
+        let name = bytes.span.extracting(places[index].range)
+        let value = bytes.span.extracting(places[index + 1].range)
         switch name.count {
         case 4 where name.equals("host"):
             guard !flags.contains(.host) else { throw .hostRepeated }
@@ -56,7 +56,7 @@ extension RequestHead {
     }
 
     /// What can only be said once every field is known (RFC 9112 §3.2, §6.1, §6.3).
-    mutating func finish() throws(HTTPFault) {
+    mutating func finish() throws(HTTPRequestError) {
         if flags.contains(.coding) {
             guard flags.contains(.http11) else { throw .codingInOldVersion }
             guard !flags.contains(.length) else { throw .lengthWithCoding }
@@ -72,7 +72,7 @@ extension RequestHead {
 
 extension Span where Element == UInt8 {
     /// 1*DIGIT (RFC 9110 §8.6). A list of equal lengths is refused too: nobody sends it in good faith.
-    func contentLength() throws(HTTPFault) -> Int {
+    func contentLength() throws(HTTPRequestError) -> Int {
         guard !isEmpty else { throw .lengthSyntax }
         var length = 0
         var overflowed = false
@@ -88,7 +88,7 @@ extension Span where Element == UInt8 {
     }
 
     /// Accepts exactly `chunked`, once (RFC 9112 §6.1, §7).
-    func checkCodings() throws(HTTPFault) {
+    func checkCodings() throws(HTTPRequestError) {
         if equalsIgnoringCase("chunked") { return }
         var chunked = 0
         var others = 0

@@ -1,49 +1,49 @@
 extension RequestHead {
-    /// Reads `method SP target SP version` (RFC 9112 §3) from the octets collected so far.
-    mutating func takeRequestLine() throws(HTTPFault) {
-        let end = octets.count
+    /// Reads `method SP target SP version` (RFC 9112 §3) from the bytes collected so far.
+    mutating func takeRequestLine() throws(HTTPRequestError) {
+        let end = bytes.count
         var methodEnd = 0
-        while methodEnd < end, octets[methodEnd].isToken { methodEnd += 1 }
-        guard methodEnd > 0, methodEnd < end, octets[methodEnd] == 0x20 else { throw .requestLineSyntax }
+        while methodEnd < end, bytes[methodEnd].isToken { methodEnd += 1 }
+        guard methodEnd > 0, methodEnd < end, bytes[methodEnd] == 0x20 else { throw .requestLineSyntax }
 
         let targetStart = methodEnd + 1
         var targetEnd = targetStart
-        while targetEnd < end, octets[targetEnd].isTarget { targetEnd += 1 }
-        guard targetEnd > targetStart, targetEnd < end, octets[targetEnd] == 0x20 else {
+        while targetEnd < end, bytes[targetEnd].isTarget { targetEnd += 1 }
+        guard targetEnd > targetStart, targetEnd < end, bytes[targetEnd] == 0x20 else {
             // `GET /` alone is HTTP/0.9: refused like any other broken line.
-            throw targetEnd < end && octets[targetEnd] != 0x20 ? .targetSyntax : .requestLineSyntax
+            throw targetEnd < end && bytes[targetEnd] != 0x20 ? .targetSyntax : .requestLineSyntax
         }
         try takeVersion(from: targetEnd + 1)
         target = Place(targetStart, targetEnd)
 
-        guard let known = Method(octets.span.extracting(0..<methodEnd)) else { throw .unknownMethod }
+        guard let known = Method(bytes.span.extracting(0..<methodEnd)) else { throw .unknownMethod }
         method = known
         try takeTarget()
     }
 
     /// `HTTP/` DIGIT `.` DIGIT (RFC 9112 §2.3). A later minor version is treated as 1.1 (RFC 9110 §2.5).
-    private mutating func takeVersion(from start: Int) throws(HTTPFault) {
-        guard octets.count - start == 8, octets.span.extracting(start..<start + 5).equals("HTTP/"),
-            octets[start + 5].isDigit, octets[start + 6] == UInt8(ascii: "."), octets[start + 7].isDigit
+    private mutating func takeVersion(from start: Int) throws(HTTPRequestError) {
+        guard bytes.count - start == 8, bytes.span.extracting(start..<start + 5).equals("HTTP/"),
+            bytes[start + 5].isDigit, bytes[start + 6] == UInt8(ascii: "."), bytes[start + 7].isDigit
         else { throw .requestLineSyntax }
-        guard octets[start + 5] == UInt8(ascii: "1") else { throw .versionNotSupported }
-        if octets[start + 7] != UInt8(ascii: "0") { flags.insert(.http11) }
+        guard bytes[start + 5] == UInt8(ascii: "1") else { throw .versionNotSupported }
+        if bytes[start + 7] != UInt8(ascii: "0") { flags.insert(.http11) }
     }
 
     /// The four forms of a target (RFC 9112 §3.2); the authority form belongs to CONNECT, which is not implemented.
-    private mutating func takeTarget() throws(HTTPFault) {
+    private mutating func takeTarget() throws(HTTPRequestError) {
         var start = target.range.lowerBound
         let end = target.range.upperBound
-        if octets[start] == UInt8(ascii: "*"), end - start == 1 {
+        if bytes[start] == UInt8(ascii: "*"), end - start == 1 {
             guard method == .options else { throw .targetSyntax }
             flags.insert(.wholeServer)
             return
         }
-        if octets[start] != UInt8(ascii: "/") {
+        if bytes[start] != UInt8(ascii: "/") {
             start = try authorityEnd(from: start, to: end)
         }
         var pathEnd = start
-        while pathEnd < end, octets[pathEnd] != UInt8(ascii: "?") { pathEnd += 1 }
+        while pathEnd < end, bytes[pathEnd] != UInt8(ascii: "?") { pathEnd += 1 }
         if pathEnd == start, method == .options, pathEnd == end {
             flags.insert(.wholeServer)  // absolute form without a path: RFC 9112 §3.2.4
             return
@@ -53,28 +53,28 @@ extension RequestHead {
     }
 
     /// The end of `http://authority` of an absolute-form target (RFC 9112 §3.2.2).
-    private func authorityEnd(from start: Int, to end: Int) throws(HTTPFault) -> Int {
+    private func authorityEnd(from start: Int, to end: Int) throws(HTTPRequestError) -> Int {
         var index = start
         for scheme in ["http://", "https://"] as [StaticString] {
             let stop = start + scheme.utf8CodeUnitCount
-            if stop <= end, octets.span.extracting(start..<stop).equalsIgnoringCase(scheme) { index = stop }
+            if stop <= end, bytes.span.extracting(start..<stop).equalsIgnoringCase(scheme) { index = stop }
         }
         guard index > start else { throw .targetSyntax }
         let authority = index
-        while index < end, octets[index] != UInt8(ascii: "/"), octets[index] != UInt8(ascii: "?") { index += 1 }
+        while index < end, bytes[index] != UInt8(ascii: "/"), bytes[index] != UInt8(ascii: "?") { index += 1 }
         // User information in an http target is an error (RFC 9110 §4.2.4); the host grammar has no "@".
-        guard octets.span.extracting(authority..<index).isHost else { throw .targetSyntax }
+        guard bytes.span.extracting(authority..<index).isHost else { throw .targetSyntax }
         return index
     }
 
-    private mutating func takePath(from start: Int, to end: Int) throws(HTTPFault) {
+    private mutating func takePath(from start: Int, to end: Int) throws(HTTPRequestError) {
         var index = start
         while index < end {
-            while index < end, octets[index] == UInt8(ascii: "/") { index += 1 }
+            while index < end, bytes[index] == UInt8(ascii: "/") { index += 1 }
             let segment = index
             var encoded = false
-            while index < end, octets[index] != UInt8(ascii: "/") {
-                if octets[index] == UInt8(ascii: "%") { encoded = true }
+            while index < end, bytes[index] != UInt8(ascii: "/") {
+                if bytes[index] == UInt8(ascii: "%") { encoded = true }
                 index += 1
             }
             guard segment < index else { continue }
@@ -84,18 +84,18 @@ extension RequestHead {
     }
 
     /// Appends the decoded text of a segment behind the head and says where.
-    private mutating func decode(_ start: Int, _ end: Int) throws(HTTPFault) -> Place {
+    private mutating func decode(_ start: Int, _ end: Int) throws(HTTPRequestError) -> Place {
         var decoded: [UInt8] = []
-        guard octets.span.extracting(start..<end).appendPercentDecoded(to: &decoded), decoded.span.isUTF8WithoutNUL
+        guard bytes.span.extracting(start..<end).appendPercentDecoded(to: &decoded), decoded.span.isUTF8WithoutNUL
         else { throw .targetSyntax }
-        octets.append(decoded.span)
-        return Place(octets.count - decoded.count, octets.count)
+        bytes.append(decoded.span)
+        return Place(bytes.count - decoded.count, bytes.count)
     }
 
     /// Keeps the query as it is, once it is known that it can be decoded.
-    private mutating func takeQuery(from start: Int, to end: Int) throws(HTTPFault) {
+    private mutating func takeQuery(from start: Int, to end: Int) throws(HTTPRequestError) {
         queryPlace = Place(start, end)
-        let query = octets.span.extracting(start..<end)
+        let query = bytes.span.extracting(start..<end)
         var encoded = false
         for index in query.indices where query[index] == UInt8(ascii: "%") {
             encoded = true
@@ -137,9 +137,9 @@ extension Span where Element == UInt8 {
         guard self[index] == UInt8(ascii: ":"), count - index <= 6 else { return false }
         var port = 0
         for digit in extracting(index + 1..<count).indices {
-            let octet = self[index + 1 + digit]
-            guard octet.isDigit else { return false }
-            port = port * 10 + Int(octet &- 0x30)
+            let byte = self[index + 1 + digit]
+            guard byte.isDigit else { return false }
+            port = port * 10 + Int(byte &- 0x30)
         }
         return port <= 65_535
     }

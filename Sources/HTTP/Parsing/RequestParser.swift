@@ -1,18 +1,18 @@
 /// A pure HTTP/1.1 request parser: fed slices of any size, it yields heads, content and ends.
 ///
-/// Guarantees: the outcome does not depend on where the slices are cut; each octet is looked at a fixed number of
+/// Guarantees: the outcome does not depend on where the slices are cut; each byte is looked at a fixed number of
 /// times; nothing is guessed — what RFC 9112 calls malformed or ambiguous MUST end in a fault; after a fault the
 /// parser takes nothing more.
 public struct RequestParser: Sendable {
-    /// What the octets taken so far amount to.
+    /// What the bytes taken so far amount to.
     public enum Step: Sendable {
-        /// Every octet was taken; more are needed.
-        case hungry
+        /// Every byte was taken; more are needed.
+        case needsMoreData
         /// The header section is complete. `admitBody(upTo:)` may follow, before the next step.
         case head(RequestHead)
-        /// These octets of the input are content.
+        /// These bytes of the input are content.
         case body(Range<Int>)
-        /// The request is complete; the next octet belongs to the next request.
+        /// The request is complete; the next byte belongs to the next request.
         case end
     }
 
@@ -24,7 +24,7 @@ public struct RequestParser: Sendable {
         case counted(left: Int)
         case chunked
         case ended
-        case failed(HTTPFault)
+        case failed(HTTPRequestError)
     }
 
     public let limits: Limits
@@ -45,37 +45,37 @@ public struct RequestParser: Sendable {
     }
 
     /// Sets the bound of the content that follows the head just yielded, and refuses a declared length above it.
-    public mutating func admitBody(upTo limit: Int) throws(HTTPFault) {
+    public mutating func admitBody(upTo limit: Int) throws(HTTPRequestError) {
         bodyLimit = limit
         if case .bodyBegins(.length(let length)) = state, length > limit { throw fail(.bodyTooLarge) }
     }
 
-    /// Takes octets from `input` at `position` until there is something to tell.
-    public mutating func advance(_ input: Span<UInt8>, at position: inout Int) throws(HTTPFault) -> Step {
+    /// Takes bytes from `input` at `position` until there is something to tell.
+    public mutating func advance(_ input: Span<UInt8>, at position: inout Int) throws(HTTPRequestError) -> Step {
         while true {
             switch state {
             case .start(let blankLines):
-                guard position < input.count else { return .hungry }
+                guard position < input.count else { return .needsMoreData }
                 try takeStart(input, &position, blankLines)
             case .requestLine:
-                guard try takeRequestLine(input, &position) else { return .hungry }
+                guard try takeRequestLine(input, &position) else { return .needsMoreData }
             case .fields:
-                guard try takeFieldLine(input, &position) else { return .hungry }
+                guard try takeFieldLine(input, &position) else { return .needsMoreData }
                 if case .bodyBegins = state { return .head(takeHead()) }
             case .bodyBegins(let framing):
                 try beginBody(framing)
             case .counted(let left):
                 if left == 0 { state = .ended; continue }
-                guard position < input.count else { return .hungry }
+                guard position < input.count else { return .needsMoreData }
                 let end = position + min(left, input.count - position)
                 defer { position = end }
                 state = .counted(left: left - (end - position))
                 return .body(position..<end)
             case .chunked:
                 let piece: ChunkedContent.Piece
-                do throws(HTTPFault) { piece = try chunks.advance(input, &position) } catch { throw fail(error) }
+                do throws(HTTPRequestError) { piece = try chunks.advance(input, &position) } catch { throw fail(error) }
                 switch piece {
-                case .hungry: return .hungry
+                case .needsMoreData: return .needsMoreData
                 case .data(let range): return .body(range)
                 case .end: state = .ended
                 }
@@ -93,60 +93,61 @@ public struct RequestParser: Sendable {
     /// Empty lines before a request line are skipped, a few of them (RFC 9112 §2.2).
     private mutating func takeStart(
         _ input: Span<UInt8>, _ position: inout Int, _ blankLines: Int
-    ) throws(HTTPFault) {
+    ) throws(HTTPRequestError) {
         if input[position] == .carriageReturn || line.isInsideLineEnd {
-            switch line.read(input, &position, into: &head.octets, room: 0) {
+            switch line.read(input, &position, into: &head.bytes, room: 0) {
             case .more: return
             case .line where blankLines < 4: state = .start(blankLines: blankLines + 1)
             default: throw fail(.requestLineSyntax)
             }
         } else {
-            // A method is a token: a TLS hello or other noise is refused at its first octet.
+            // A method is a token: a TLS hello or other noise is refused at its first byte.
             guard input[position].isToken else { throw fail(.requestLineSyntax) }
-            head.octets.reserveCapacity(min(input.count - position, limits.head))
+            head.bytes.reserveCapacity(min(input.count - position, limits.head))
             head.places.reserveCapacity(16)
             state = .requestLine
         }
     }
 
-    private mutating func takeRequestLine(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
-        let room = limits.requestLine - head.octets.count
-        switch line.read(input, &position, into: &head.octets, room: room) {
+    private mutating func takeRequestLine(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Bool
+    {
+        let room = limits.requestLine - head.bytes.count
+        switch line.read(input, &position, into: &head.bytes, room: room) {
         case .more: return false
         case .tooLong: throw fail(.requestLineTooLong)
         case .illegal: throw fail(.requestLineSyntax)
         case .line: break
         }
-        headSize = head.octets.count + 2
-        do throws(HTTPFault) { try head.takeRequestLine() } catch { throw fail(error) }
-        lineStart = head.octets.count
+        headSize = head.bytes.count + 2
+        do throws(HTTPRequestError) { try head.takeRequestLine() } catch { throw fail(error) }
+        lineStart = head.bytes.count
         state = .fields
         return true
     }
 
-    private mutating func takeFieldLine(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPFault) -> Bool {
-        let taken = head.octets.count - lineStart
-        // Two octets are kept for the line's end, so the bound counts what was sent, not only what was kept.
+    private mutating func takeFieldLine(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Bool {
+        let taken = head.bytes.count - lineStart
+        // Two bytes are kept for the line's end, so the bound counts what was sent, not only what was kept.
         let room = max(0, limits.head - headSize - 2 - taken)
-        switch line.read(input, &position, into: &head.octets, room: room) {
+        switch line.read(input, &position, into: &head.bytes, room: room) {
         case .more: return false
         case .tooLong: throw fail(.headTooLarge)
         case .illegal: throw fail(.fieldSyntax)
         case .line: break
         }
-        headSize += head.octets.count - lineStart + 2
-        do throws(HTTPFault) {
-            if head.octets.count == lineStart {
+        headSize += head.bytes.count - lineStart + 2
+        do throws(HTTPRequestError) {
+            if head.bytes.count == lineStart {
                 try head.finish()
                 state = .bodyBegins(head.framing)
             } else {
-                guard head.fieldCount < limits.fields else { throw HTTPFault.tooManyFields }
+                guard head.fieldCount < limits.fields else { throw HTTPRequestError.tooManyFields }
                 try head.takeField(from: lineStart)
             }
         } catch {
             throw fail(error)
         }
-        lineStart = head.octets.count
+        lineStart = head.bytes.count
         return true
     }
 
@@ -159,7 +160,7 @@ public struct RequestParser: Sendable {
         return complete
     }
 
-    private mutating func beginBody(_ framing: RequestHead.Framing) throws(HTTPFault) {
+    private mutating func beginBody(_ framing: RequestHead.Framing) throws(HTTPRequestError) {
         switch framing {
         case .none: state = .ended
         case .length(let length):
@@ -171,7 +172,7 @@ public struct RequestParser: Sendable {
         }
     }
 
-    private mutating func fail(_ fault: HTTPFault) -> HTTPFault {
+    private mutating func fail(_ fault: HTTPRequestError) -> HTTPRequestError {
         if case .fields = state { originOfRefused = head.headers["origin"] }
         state = .failed(fault)
         head = RequestHead()

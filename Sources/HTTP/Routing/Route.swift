@@ -20,7 +20,7 @@ public final class Route: Sendable {
     public let template: String
     /// What the application calls the route by, told to the observer.
     public let number: Int?
-    /// Octets of content, when other than the server's limit.
+    /// Bytes of content, when other than the server's limit.
     public let bodyLimit: Int?
     public let answer: Answer
     public let parameters: [Parameter]

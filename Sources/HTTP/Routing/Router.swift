@@ -39,7 +39,7 @@ public struct Router: Sendable {
 
     public init(_ routes: [Route]) throws(Fault) {
         self.routes = routes
-        let root = Growth()
+        let root = TrieNode()
         for (number, route) in routes.enumerated() {
             guard route.template.hasPrefix("/"), Self.isWellFormed(route) else { throw .malformed(route.template) }
             var place = root
@@ -75,7 +75,7 @@ public struct Router: Sendable {
         for edge in node.firstEdge..<node.firstEdge + node.edgeCount {
             let edge = edges[edge]
             guard edge.end - edge.start == place.count,
-                text.span.extracting(edge.start..<edge.end).equals(head.octets.span.extracting(place.range))
+                text.span.extracting(edge.start..<edge.end).equals(head.bytes.span.extracting(place.range))
             else { continue }
             let number = find(head, node: edge.node, depth: depth + 1, &allowed)
             if number >= 0 || !allowed.isEmpty { return number }
@@ -87,20 +87,20 @@ public struct Router: Sendable {
 
     // MARK: Building
 
-    private final class Growth {
-        var literals: [(text: String, node: Growth)] = []
-        var parameter: Growth?
+    private final class TrieNode {
+        var literals: [(text: String, node: TrieNode)] = []
+        var parameter: TrieNode?
         var routes: [Method: Int] = [:]
 
-        func child(_ segment: Route.Segment) -> Growth {
+        func child(_ segment: Route.Segment) -> TrieNode {
             switch segment {
             case .parameter:
-                let node = parameter ?? Growth()
+                let node = parameter ?? TrieNode()
                 parameter = node
                 return node
             case .literal(let text):
                 if let known = literals.first(where: { $0.text == text }) { return known.node }
-                let node = Growth()
+                let node = TrieNode()
                 literals.append((text, node))
                 return node
             }
@@ -116,17 +116,17 @@ public struct Router: Sendable {
         }
     }
 
-    private mutating func flatten(_ growth: Growth) -> Int {
+    private mutating func flatten(_ node: TrieNode) -> Int {
         let index = nodes.count
         nodes.append(Node())
-        if !growth.routes.isEmpty {
+        if !node.routes.isEmpty {
             nodes[index].routes = numbers.count
             numbers += Method.allCases.map { method in
-                growth.routes[method] ?? (method == .head ? growth.routes[.get] : nil) ?? -1
+                node.routes[method] ?? (method == .head ? node.routes[.get] : nil) ?? -1
             }
         }
-        let children = growth.literals.map { (text: [UInt8]($0.text.utf8), node: flatten($0.node)) }
-        if let parameter = growth.parameter { nodes[index].parameter = flatten(parameter) }
+        let children = node.literals.map { (text: [UInt8]($0.text.utf8), node: flatten($0.node)) }
+        if let parameter = node.parameter { nodes[index].parameter = flatten(parameter) }
         nodes[index].firstEdge = edges.count
         nodes[index].edgeCount = children.count
         for child in children {

@@ -3,7 +3,7 @@ public final class Application: Sendable {
     public let router: Router
     public let cors: CORSPolicy?
     public let proxies: TrustedProxies
-    /// Content of a compressible kind is sent as gzip from this many octets on; nil turns compression off.
+    /// Content of a compressible kind is sent as gzip from this many bytes on; nil turns compression off.
     public let compressesFrom: Int?
     /// Makes the answer to what never reached a handler; its status is kept, whatever the closure says.
     public let refusal: @Sendable (Status, _ reason: String, RequestID) -> Response
@@ -22,13 +22,13 @@ public final class Application: Sendable {
     }
 
     /// What the head of a request leads to, before its content is read.
-    enum Plan: Sendable {
+    enum RouteDecision: Sendable {
         case route(Route)
         /// Answered without a handler.
         case none(allowed: MethodSet?)
     }
 
-    func plan(_ head: RequestHead) -> Plan {
+    func plan(_ head: RequestHead) -> RouteDecision {
         if head.asksAboutServer {
             return .none(allowed: MethodSet(rawValue: .max).subtracting(MethodSet(.trace)))
         }
@@ -58,7 +58,7 @@ public final class Application: Sendable {
 
     /// The answer to what HTTP itself refuses, readable by a page of an allowed origin.
     /// - Parameter origin: the page's that sent the request; nil if there is none.
-    func refuse(_ fault: HTTPFault, origin: String?, _ request: RequestID) -> Response {
+    func refuse(_ fault: HTTPRequestError, origin: String?, _ request: RequestID) -> Response {
         var response = refuse(fault.status, fault.reason, request)
         if fault.status == .serviceUnavailable { response.fields.append(HeaderField("retry-after", "1")) }
         cors?.apply(to: &response, origin: origin)
@@ -78,13 +78,13 @@ public final class Application: Sendable {
         if let cors, response.field("access-control-allow-methods") == nil {
             cors.apply(to: &response, for: request)
         }
-        guard let compressesFrom, case .octets(let content) = response.body, content.count >= compressesFrom,
-            let representation = response.representation, representation.isCompressible,
+        guard let compressesFrom, case .bytes(let content) = response.body, content.count >= compressesFrom,
+            let mediaType = response.mediaType, mediaType.isCompressible,
             response.field("content-encoding") == nil
         else { return }
         response.vary.insert(.acceptEncoding)
         guard request.headers.acceptsGzip, let compressed = deflater.compress(content) else { return }
         response.fields.append(HeaderField("content-encoding", "gzip"))
-        response.body = .octets(compressed)
+        response.body = .bytes(compressed)
     }
 }

@@ -5,7 +5,7 @@ public final class BodyWriter {
 
     private let connection: HTTPConnection
     private let isChunked: Bool
-    private(set) var octetsWritten = 0
+    private(set) var bytesWritten = 0
 
     init(connection: HTTPConnection, isChunked: Bool) {
         self.connection = connection
@@ -13,10 +13,10 @@ public final class BodyWriter {
     }
 
     /// Sends a piece, and waits while more than the connection's write buffer is unsent.
-    public func write(_ octets: [UInt8]) async throws(Disconnected) {
-        guard !octets.isEmpty else { return }
-        guard connection.write(piece: octets, isChunked: isChunked) else { throw Disconnected() }
-        octetsWritten += octets.count
+    public func write(_ bytes: [UInt8]) async throws(Disconnected) {
+        guard !bytes.isEmpty else { return }
+        guard connection.write(piece: bytes, isChunked: isChunked) else { throw Disconnected() }
+        bytesWritten += bytes.count
         if connection.isWriteBufferFull { await connection.waitForRoom() }
         guard !connection.isClosed else { throw Disconnected() }
     }

@@ -3,7 +3,7 @@ import Reactor
 extension HTTPConnection {
     /// Decides, from the head alone, what will answer and how much content may come.
     ///
-    /// - Parameter hasMore: whether octets have come behind the head.
+    /// - Parameter hasMore: whether bytes have come behind the head.
     func plan(_ head: consuming RequestHead, hasMore: Bool) {
         let expectsContinue = head.expectsContinue
         let plan = worker.application.plan(head)
@@ -19,8 +19,8 @@ extension HTTPConnection {
         if case .route(let route) = plan, let own = route.bodyLimit { limit = own }
         if let fault = state.admitBody(upTo: limit) { return answer(fault) }
         guard expectsContinue, !hasMore else { return }
-        outgoing.append { $0.append(contentsOf: ResponseHeadWriter.proceed) }
-        state.queued(ResponseHeadWriter.proceed.count, now: worker.poller.now)
+        writeBuffer.append { $0.append(contentsOf: ResponseHeadWriter.continue100) }
+        state.queued(ResponseHeadWriter.continue100.count, now: worker.poller.now)
     }
 
     func dispatch(_ body: consuming [UInt8]) {
@@ -38,14 +38,14 @@ extension HTTPConnection {
                     let response = await answer(request)
                     guard !isClosed else { return }
                     send(response, for: request)
-                    settle()
+                    updateInterest()
                 }
             }
         }
     }
 
     /// Answers what HTTP itself refuses; the connection ends with it.
-    func answer(_ fault: HTTPFault) {
+    func answer(_ fault: HTTPRequestError) {
         let id = worker.identifiers.requestID()
         // Where the head was not read to its end the origin may be unknown.
         let origin =
@@ -54,17 +54,17 @@ extension HTTPConnection {
             }
         let response = worker.application.refuse(fault, origin: origin, id)
         let isHead = pending?.head.method == .head
-        let count = response.octetCount
-        let before = outgoing.count
+        let count = response.byteCount
+        let before = writeBuffer.count
         append(head: response, id: id, framing: .length(count), persistence: .close)
-        if case .octets(let octets) = response.body, !isHead { outgoing.append(body: octets) }
-        finishAnswer(queued: outgoing.count - before, persists: false)
+        if case .bytes(let bytes) = response.body, !isHead { writeBuffer.append(body: bytes) }
+        finishAnswer(queued: writeBuffer.count - before, persists: false)
         guard let observer = worker.observer else { return }
         observer.finished(
-            Exchange(
+            RequestRecord(
                 method: pending?.head.method, route: pending?.plan.route, status: response.status,
-                nanoseconds: MonotonicTime.now().nanoseconds(since: state.requestStart), octetsIn: state.requestOctets,
-                octetsOut: outgoing.count - before, id: id, trace: nil, remote: remote, fault: fault))
+                nanoseconds: MonotonicTime.now().nanoseconds(since: state.requestStart), bytesIn: state.requestBytes,
+                bytesOut: writeBuffer.count - before, id: id, trace: nil, remote: remote, fault: fault))
     }
 
     private func makeRequest(
@@ -88,45 +88,45 @@ extension HTTPConnection {
         let persists = mayPersist && state.persists(after: request.head)
         let framing = framing(of: response, for: request)
         let hasContent = request.method != .head && framing != .none
-        let before = outgoing.count
+        let before = writeBuffer.count
         append(
             head: response, id: request.id, framing: framing,
             persistence: persistence(of: response, for: request, persists && framing != .untilClose))
         switch response.body {
-        case .octets(let octets) where hasContent: outgoing.append(body: octets)
+        case .bytes(let bytes) where hasContent: writeBuffer.append(body: bytes)
         case .stream(let produce) where hasContent:
-            state.queued(outgoing.count - before, now: worker.poller.now)
+            state.queued(writeBuffer.count - before, now: worker.poller.now)
             return stream(produce, copy request, response.status, persists, isChunked: framing == .chunked)
         case .upgrade(let takeOver):
-            state.queued(outgoing.count - before, now: worker.poller.now)
-            observe(request, response.status, octetsOut: outgoing.count - before)
+            state.queued(writeBuffer.count - before, now: worker.poller.now)
+            observe(request, response.status, bytesOut: writeBuffer.count - before)
             upgrade = takeOver
             return
         default: break
         }
-        let count = outgoing.count - before
+        let count = writeBuffer.count - before
         finishAnswer(queued: count, persists: persists && framing != .untilClose)
-        observe(request, response.status, octetsOut: count)
+        observe(request, response.status, bytesOut: count)
     }
 
     /// Whether there is memory for the content: a large one, or the buffer of a stream, is reserved before it is queued.
     private func hasRoom(for response: borrowing Response, to request: borrowing Request) -> Bool {
-        var octets = 0
+        var bytes = 0
         switch response.body {
-        case .octets(let content): octets = content.count
-        case .stream: octets = worker.limits.writeBuffer
+        case .bytes(let content): bytes = content.count
+        case .stream: bytes = worker.limits.writeBuffer
         case .empty, .upgrade: return true
         }
-        guard octets > worker.limits.smallMessage, request.method != .head else { return true }
+        guard bytes > worker.limits.smallMessage, request.method != .head else { return true }
         let proxies = worker.application.proxies
-        return reserveAnswer(octets, for: proxies.contains(request.remote) ? nil : request.remote.network)
+        return reserveAnswer(bytes, for: proxies.contains(request.remote) ? nil : request.remote.network)
     }
 
     private func framing(of response: borrowing Response, for request: borrowing Request) -> ResponseHeadWriter.Framing
     {
         if response.status.forbidsContent { return .none }
         if case .stream = response.body { return request.head.isHTTP11 ? .chunked : .untilClose }
-        return .length(response.octetCount)
+        return .length(response.byteCount)
     }
 
     private func persistence(
@@ -153,11 +153,11 @@ extension HTTPConnection {
             }
             guard !isClosed else { return }
             let end = isChunked ? [UInt8]("0\r\n\r\n".utf8) : []
-            outgoing.append { $0.append(contentsOf: end) }
+            writeBuffer.append { $0.append(contentsOf: end) }
             finishAnswer(queued: end.count, persists: persists && isChunked)
             isStreaming = false
-            observe(request, status, octetsOut: writer.octetsWritten)
-            settle()
+            observe(request, status, bytesOut: writer.bytesWritten)
+            updateInterest()
         }
     }
 
@@ -165,9 +165,9 @@ extension HTTPConnection {
         head response: borrowing Response, id: RequestID, framing: ResponseHeadWriter.Framing,
         persistence: ResponseHeadWriter.Persistence
     ) {
-        worker.lend(&outgoing)
+        worker.borrow(&writeBuffer)
         let date = worker.currentDate()
-        outgoing.append { output in
+        writeBuffer.append { output in
             ResponseHeadWriter.append(
                 response, id: id, framing: framing, persistence: persistence, date: date, to: &output)
         }
@@ -178,17 +178,17 @@ extension HTTPConnection {
         state.answered(persists: persists, now: worker.poller.now)
     }
 
-    private func observe(_ request: borrowing Request, _ status: Status, octetsOut: Int) {
+    private func observe(_ request: borrowing Request, _ status: Status, bytesOut: Int) {
         guard let observer = worker.observer else { return }
         observer.finished(
-            Exchange(
+            RequestRecord(
                 method: request.method, route: request.route, status: status,
-                nanoseconds: MonotonicTime.now().nanoseconds(since: state.requestStart), octetsIn: state.requestOctets,
-                octetsOut: octetsOut, id: request.id, trace: request.trace, remote: remote, fault: nil))
+                nanoseconds: MonotonicTime.now().nanoseconds(since: state.requestStart), bytesIn: state.requestBytes,
+                bytesOut: bytesOut, id: request.id, trace: request.trace, remote: remote, fault: nil))
     }
 }
 
-extension Application.Plan {
+extension Application.RouteDecision {
     var route: Route? {
         if case .route(let route) = self { route } else { nil }
     }

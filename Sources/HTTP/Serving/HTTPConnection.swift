@@ -1,7 +1,7 @@
 import Glibc
 import Reactor
 
-/// One socket and its rules: moves octets between the kernel and `HTTPConnectionState`, on one loop for life.
+/// One socket and its rules: moves bytes between the kernel and `HTTPConnectionState`, on one loop for life.
 final class HTTPConnection: ReadinessHandler {
     let remote: RemoteAddress
     let worker: HTTPWorker
@@ -9,17 +9,17 @@ final class HTTPConnection: ReadinessHandler {
     let isAdmitted: Bool
     var state: HTTPConnectionState
     /// The head whose content is being read, and what will answer it.
-    var pending: (head: RequestHead, plan: Application.Plan)?
-    var outgoing = Outgoing()
+    var pending: (head: RequestHead, plan: Application.RouteDecision)?
+    var writeBuffer = WriteBuffer()
     var upgrade: (@Sendable (consuming UpgradedSocket) -> Void)?
     /// A streamed answer is under way.
     var isStreaming = false
 
     private let descriptor: Int32
     private var interest = Interest.readable
-    /// Octets received behind the request that is being answered.
+    /// Bytes received behind the request that is being answered.
     private var readAhead: [UInt8] = []
-    /// There was no room for octets received behind the request that is being answered.
+    /// There was no room for bytes received behind the request that is being answered.
     private var hasDroppedInput = false
     /// How much of the loop's memory for requests is this connection's.
     private var held = 0
@@ -49,7 +49,7 @@ final class HTTPConnection: ReadinessHandler {
             state.turnAway()
             answer(.overloaded)
         }
-        settle()
+        updateInterest()
     }
 
     var isClosed: Bool { state.isClosed }
@@ -57,7 +57,7 @@ final class HTTPConnection: ReadinessHandler {
     // MARK: Readiness
 
     func ready(_ events: Readiness) {
-        if events.contains(.writable) { settle() }
+        if events.contains(.writable) { updateInterest() }
         guard !isClosed, !events.isDisjoint(with: [.readable, .peerClosed, .hangUp, .error]) else { return }
         if wantsInput {
             receive()
@@ -68,7 +68,7 @@ final class HTTPConnection: ReadinessHandler {
             interest.subtract(.readable)
             worker.poller.change(descriptor, to: interest)
         }
-        settle()
+        updateInterest()
     }
 
     /// What was read ahead comes before what the kernel holds.
@@ -79,7 +79,7 @@ final class HTTPConnection: ReadinessHandler {
     private func receive() {
         let count = worker.buffer.receive(from: descriptor)
         if count > 0 {
-            worker.buffer.withOctets(count) { process($0) }
+            worker.buffer.withBytes(count) { process($0) }
         } else if count == 0 {
             handle(state.inputEnded(now: worker.poller.now))
         } else if !Socket.isTransient(count) {
@@ -95,13 +95,13 @@ final class HTTPConnection: ReadinessHandler {
             let event = state.take(input, at: &position, now: worker.poller.now, room: room)
             if case .needsInput = event { break }
             handle(event, hasMore: position < input.count)
-            if outgoing.count >= Self.gathering || outgoing.endsInLargeBody {
+            if writeBuffer.count >= Self.gathering || writeBuffer.endsInLargeBody {
                 flush()
-                if outgoing.count > 0 { break }
+                if writeBuffer.count > 0 { break }
             }
         }
         guard position < input.count, !state.isEnding else { return }
-        if state.heldOctets + input.count - position <= room {
+        if state.heldBytes + input.count - position <= room {
             readAhead.append(input.extracting(position..<input.count))
         } else {
             hasDroppedInput = true
@@ -121,10 +121,10 @@ final class HTTPConnection: ReadinessHandler {
     // MARK: Output
 
     func flush() {
-        var left = outgoing.count
+        var left = writeBuffer.count
         guard left > 0 else { return }
         while left > 0, !isClosed {
-            let result = worker.calls.send(&outgoing, descriptor)
+            let result = worker.calls.send(&writeBuffer, descriptor)
             if result == -Int(EINTR) { continue }
             guard result >= 0 else {
                 if !Socket.isTransient(result) { state.close() }
@@ -133,24 +133,24 @@ final class HTTPConnection: ReadinessHandler {
             left -= result
             state.wrote(result, now: worker.poller.now)
         }
-        if left == 0 { worker.reclaim(&outgoing) }
+        if left == 0 { worker.return(&writeBuffer) }
         if left <= worker.limits.writeBuffer { wakeWriter() }
     }
 
-    var isWriteBufferFull: Bool { outgoing.count > worker.limits.writeBuffer }
+    var isWriteBufferFull: Bool { writeBuffer.count > worker.limits.writeBuffer }
 
     /// Queues a piece of streamed content; false when the connection is gone.
     func write(piece: [UInt8], isChunked: Bool) -> Bool {
         guard !isClosed else { return false }
-        let before = outgoing.count
-        outgoing.append { output in
+        let before = writeBuffer.count
+        writeBuffer.append { output in
             if isChunked { output.append(String(piece.count, radix: 16) + "\r\n") }
             output.append(contentsOf: piece)
             if isChunked { output.append("\r\n") }
         }
-        state.queued(outgoing.count - before, now: worker.poller.now)
+        state.queued(writeBuffer.count - before, now: worker.poller.now)
         flush()
-        settle()
+        updateInterest()
         return !isClosed
     }
 
@@ -169,17 +169,17 @@ final class HTTPConnection: ReadinessHandler {
 
     /// Sends what waits, goes on with what was read ahead, and brings interest and timer in line with the state: to be
     /// called after whatever happens to the connection.
-    func settle() {
+    func updateInterest() {
         flush()
         // Each turn ends with a send, which may have made room for the next: nothing is left here that could be answered.
-        while hasReadAhead, outgoing.count == 0, state.mayTakeRequest {
+        while hasReadAhead, writeBuffer.count == 0, state.mayTakeRequest {
             if hasDroppedInput {
                 forgetReadAhead()
                 handle(state.inputDropped(now: worker.poller.now))
             } else {
-                let octets = readAhead
+                let bytes = readAhead
                 readAhead = []
-                process(octets.span)
+                process(bytes.span)
             }
             flush()
         }
@@ -190,16 +190,16 @@ final class HTTPConnection: ReadinessHandler {
         }
         // What comes behind an upgrade is its new owner's: with a part missing there is nothing to hand over.
         if upgrade != nil, hasDroppedInput { state.close() }
-        if let takeOver = upgrade, outgoing.count == 0, !isClosed { return handOver(takeOver) }
+        if let takeOver = upgrade, writeBuffer.count == 0, !isClosed { return handOver(takeOver) }
         guard !isClosed else { return release() }
-        hold(state.heldOctets + readAhead.count)
+        hold(state.heldBytes + readAhead.count)
         guard holdBacklog() else {
             state.close()
             return release()
         }
         var wanted = interest
         if wantsInput { wanted.insert(.readable) }
-        if outgoing.count > 0 { wanted.insert(.writable) } else { wanted.subtract(.writable) }
+        if writeBuffer.count > 0 { wanted.insert(.writable) } else { wanted.subtract(.writable) }
         if wanted != interest {
             interest = wanted
             worker.poller.change(descriptor, to: wanted)
@@ -224,10 +224,10 @@ final class HTTPConnection: ReadinessHandler {
         return proxies.contains(client) ? nil : client.network
     }
 
-    /// How many octets of the request under way may be held once `count` more have come.
+    /// How many bytes of the request under way may be held once `count` more have come.
     private func requestRoom(for count: Int) -> Int {
         let room = worker.requestMemory.room(holding: held)
-        let wanted = state.heldOctets + count
+        let wanted = state.heldBytes + count
         guard wanted > worker.limits.smallMessage else { return room }
         let client = client
         // Of a request through a proxy the client is known once its head is.
@@ -241,35 +241,35 @@ final class HTTPConnection: ReadinessHandler {
         return min(room, reserved)
     }
 
-    private func hold(_ octets: Int) {
-        if octets <= worker.limits.smallMessage {
+    private func hold(_ bytes: Int) {
+        if bytes <= worker.limits.smallMessage {
             requestMemory = nil
-        } else if octets < requestMemory?.bytes ?? 0 {
-            _ = requestMemory?.resize(to: octets)
+        } else if bytes < requestMemory?.bytes ?? 0 {
+            _ = requestMemory?.resize(to: bytes)
         }
-        guard octets != held else { return }
-        worker.requestMemory.change(from: held, to: octets)
-        held = octets
+        guard bytes != held else { return }
+        worker.requestMemory.change(from: held, to: bytes)
+        held = bytes
     }
 
     /// Sets memory aside for an answer that is about to be queued behind what waits already.
     /// - Parameter network: whom the answer is for.
-    func reserveAnswer(_ octets: Int, for network: RemoteAddress.Network?) -> Bool {
-        if answerMemory != nil { return answerMemory?.resize(to: outgoing.heldOctets + octets) ?? false }
-        answerMemory = worker.answerMemory.reserve(outgoing.heldOctets + octets, for: network)
+    func reserveAnswer(_ bytes: Int, for network: RemoteAddress.Network?) -> Bool {
+        if answerMemory != nil { return answerMemory?.resize(to: writeBuffer.heldBytes + bytes) ?? false }
+        answerMemory = worker.answerMemory.reserve(writeBuffer.heldBytes + bytes, for: network)
         return answerMemory != nil
     }
 
     /// Keeps the reservation at what waits for the socket, or for a running stream at its write buffer; false when there is
     /// no room for it.
     private func holdBacklog() -> Bool {
-        if outgoing.count == 0, !isStreaming {
+        if writeBuffer.count == 0, !isStreaming {
             answerMemory = nil
             return true
         }
-        let octets = max(outgoing.heldOctets, isStreaming ? worker.limits.writeBuffer : 0)
-        if answerMemory != nil { return answerMemory?.resize(to: octets) ?? false }
-        answerMemory = worker.answerMemory.reserve(octets, for: client)
+        let bytes = max(writeBuffer.heldBytes, isStreaming ? worker.limits.writeBuffer : 0)
+        if answerMemory != nil { return answerMemory?.resize(to: bytes) ?? false }
+        answerMemory = worker.answerMemory.reserve(bytes, for: client)
         return answerMemory != nil
     }
 
@@ -284,19 +284,19 @@ final class HTTPConnection: ReadinessHandler {
             timer = nil
             guard !isClosed else { return }
             handle(state.expire(now: worker.poller.now))
-            settle()
+            updateInterest()
         }
         timer = (id, deadline)
     }
 
     func drain() {
         state.drain(now: worker.poller.now)
-        settle()
+        updateInterest()
     }
 
     func abort() {
         state.close()
-        settle()
+        updateInterest()
     }
 
     private func handOver(_ takeOver: @Sendable (consuming UpgradedSocket) -> Void) {
@@ -321,9 +321,9 @@ final class HTTPConnection: ReadinessHandler {
         forgetReadAhead()
         hold(0)
         answerMemory = nil
-        outgoing = Outgoing()
+        writeBuffer = WriteBuffer()
         wakeWriter()
         worker.poller.unwatch(descriptor)
-        worker.forget(self, descriptor)
+        worker.remove(self, descriptor)
     }
 }

@@ -2,7 +2,7 @@ import Reactor
 
 /// The rules of one connection as a pure value: what has arrived, what is owed, which deadline runs.
 ///
-/// It takes octets and the time and says what to do; it touches no socket and no clock. Requests are answered one
+/// It takes bytes and the time and says what to do; it touches no socket and no clock. Requests are answered one
 /// after another in the order they came: input is taken only while no answer is being made.
 public struct HTTPConnectionState: Sendable {
     /// What the input taken so far calls for.
@@ -13,13 +13,13 @@ public struct HTTPConnectionState: Sendable {
         /// The request is complete with this content: answer it.
         case request(body: [UInt8])
         /// Answer this fault; nothing more will be taken.
-        case fault(HTTPFault)
+        case fault(HTTPRequestError)
         /// Nothing is owed and nothing will come.
         case close
     }
 
     private enum Phase: Equatable {
-        case resting(since: MonotonicTime)
+        case idle(since: MonotonicTime)
         case head(since: MonotonicTime)
         case body(ProgressDeadline)
         /// A request or fault was handed out; its answer is awaited.
@@ -40,38 +40,38 @@ public struct HTTPConnectionState: Sendable {
     private var hasInputEnded = false
     /// The `Origin` of a request whose head was refused, where it was found: its answer should be readable by that page.
     public private(set) var originOfRefused: String?
-    /// When the request being read or answered began, and how many octets it had.
+    /// When the request being read or answered began, and how many bytes it had.
     public private(set) var requestStart: MonotonicTime
-    public private(set) var requestOctets = 0
+    public private(set) var requestBytes = 0
 
     public init(limits: Limits, now: MonotonicTime) {
         self.limits = limits
         parser = RequestParser(limits: limits)
-        phase = .resting(since: now)
+        phase = .idle(since: now)
         writing = ProgressDeadline(now: now, window: limits.writeWindow)
         requestStart = now
     }
 
     // MARK: Input
 
-    /// Whether octets are wanted from the socket. False is back-pressure: the kernel's buffer fills, the peer stops.
+    /// Whether bytes are wanted from the socket. False is back-pressure: the kernel's buffer fills, the peer stops.
     public var wantsInput: Bool {
         switch phase {
-        case .resting, .head, .body: unwritten == 0 && !hasInputEnded
+        case .idle, .head, .body: unwritten == 0 && !hasInputEnded
         case .lingering: true
         case .answering, .finishing, .closed: false
         }
     }
 
     public var isClosed: Bool { phase == .closed }
-    /// Whether a request may be taken from octets already here.
+    /// Whether a request may be taken from bytes already here.
     public var mayTakeRequest: Bool {
         switch phase {
-        case .resting, .head, .body: unwritten == 0
+        case .idle, .head, .body: unwritten == 0
         default: false
         }
     }
-    /// The last answer is given: octets that still come mean nothing.
+    /// The last answer is given: bytes that still come mean nothing.
     public var isEnding: Bool {
         switch phase {
         case .finishing, .lingering, .closed: true
@@ -79,22 +79,22 @@ public struct HTTPConnectionState: Sendable {
         }
     }
 
-    /// Octets of the request being read or answered, all of which count as held until it is answered.
-    public var heldOctets: Int {
+    /// Bytes of the request being read or answered, all of which count as held until it is answered.
+    public var heldBytes: Int {
         switch phase {
-        case .head, .body, .answering: requestOctets
+        case .head, .body, .answering: requestBytes
         default: 0
         }
     }
 
-    /// Takes octets of `input` from `position` on.
-    /// - Parameter room: how many octets of a request may be held; one without content may have more, if it is complete.
+    /// Takes bytes of `input` from `position` on.
+    /// - Parameter room: how many bytes of a request may be held; one without content may have more, if it is complete.
     public mutating func take(
         _ input: Span<UInt8>, at position: inout Int, now: MonotonicTime, room: Int = .max
     ) -> Event {
         let before = position
         defer {
-            requestOctets += position - before
+            requestBytes += position - before
             if case .body(var deadline) = phase {
                 deadline.advance(
                     bytes: position - before, rate: limits.bodyRate, window: limits.bodyWindow, now: now)
@@ -110,23 +110,23 @@ public struct HTTPConnectionState: Sendable {
             guard taken <= left else { phase = .closed; return .close }
             phase = .lingering(until: until, left: left - taken)
             return .needsInput
-        case .resting where position < input.count:
+        case .idle where position < input.count:
             phase = .head(since: now)
             requestStart = now
-            requestOctets = 0
+            requestBytes = 0
         default: break
         }
-        do throws(HTTPFault) {
+        do throws(HTTPRequestError) {
             while true {
                 switch try parser.advance(input, at: &position) {
-                case .hungry:
+                case .needsMoreData:
                     if hasInputEnded { return endInput(now) }
-                    return heldOctets + position - before > room ? refuse(.memoryTaken) : .needsInput
+                    return heldBytes + position - before > room ? refuse(.memoryTaken) : .needsInput
                 case .head(let head):
                     phase = .body(ProgressDeadline(now: now, window: limits.bodyWindow))
                     return .head(head)
                 case .body(let range):
-                    guard heldOctets + position - before <= room else { return refuse(.memoryTaken) }
+                    guard heldBytes + position - before <= room else { return refuse(.memoryTaken) }
                     if body.isEmpty { body.reserveCapacity(range.count) }
                     body.append(input.extracting(range))
                 case .end:
@@ -142,8 +142,8 @@ public struct HTTPConnectionState: Sendable {
     }
 
     /// Sets the content bound of the head just yielded; a fault when the declared length is above it.
-    public mutating func admitBody(upTo limit: Int) -> HTTPFault? {
-        do throws(HTTPFault) {
+    public mutating func admitBody(upTo limit: Int) -> HTTPRequestError? {
+        do throws(HTTPRequestError) {
             try parser.admitBody(upTo: limit)
             return nil
         } catch {
@@ -160,7 +160,7 @@ public struct HTTPConnectionState: Sendable {
 
     private mutating func endInput(_ now: MonotonicTime) -> Event {
         switch phase {
-        case .resting:
+        case .idle:
             phase = unwritten == 0 ? .closed : .finishing
             return unwritten == 0 ? .close : .needsInput
         case .head, .body: return refuse(.truncated)
@@ -175,11 +175,11 @@ public struct HTTPConnectionState: Sendable {
     /// What came behind the request just answered was not kept.
     public mutating func inputDropped(now: MonotonicTime) -> Event {
         requestStart = now
-        requestOctets = 0
+        requestBytes = 0
         return refuse(.memoryTaken)
     }
 
-    private mutating func refuse(_ fault: HTTPFault) -> Event {
+    private mutating func refuse(_ fault: HTTPRequestError) -> Event {
         phase = .answering
         body = []
         return .fault(fault)
@@ -190,7 +190,7 @@ public struct HTTPConnectionState: Sendable {
     /// Whether the connection may go on after the answer to this head; false also says `Connection: close`.
     public func persists(after head: RequestHead) -> Bool { head.keepsAlive && drainingSince == nil }
 
-    /// Octets of an answer wait to be written.
+    /// Bytes of an answer wait to be written.
     public mutating func queued(_ count: Int, now: MonotonicTime) {
         if unwritten == 0 { writing = ProgressDeadline(now: now, window: limits.writeWindow) }
         unwritten += count
@@ -199,7 +199,7 @@ public struct HTTPConnectionState: Sendable {
     /// The answer under way is wholly queued.
     public mutating func answered(persists: Bool, now: MonotonicTime) {
         guard phase != .closed else { return }
-        phase = persists ? .resting(since: now) : .finishing
+        phase = persists ? .idle(since: now) : .finishing
     }
 
     public mutating func wrote(_ count: Int, now: MonotonicTime) {
@@ -208,7 +208,7 @@ public struct HTTPConnectionState: Sendable {
         writing.advance(bytes: count, rate: limits.writeRate, window: limits.writeWindow, now: now)
     }
 
-    public var unwrittenOctets: Int { unwritten }
+    public var unwrittenBytes: Int { unwritten }
     /// The last answer is wholly written: shut down sending, then linger.
     public var isFinished: Bool { phase == .finishing && unwritten == 0 }
 
@@ -229,7 +229,7 @@ public struct HTTPConnectionState: Sendable {
     public var deadline: MonotonicTime? {
         if unwritten > 0 { return writing.time }
         switch phase {
-        case .resting(let since):
+        case .idle(let since):
             let idle = since + limits.idleTime
             guard let drainingSince else { return idle }
             return min(idle, drainingSince + limits.drainGrace)
@@ -253,6 +253,6 @@ public struct HTTPConnectionState: Sendable {
         }
     }
 
-    /// From now on answers say `Connection: close`; a resting connection has a short grace for one last request.
+    /// From now on answers say `Connection: close`; a idle connection has a short grace for one last request.
     public mutating func drain(now: MonotonicTime) { drainingSince = drainingSince ?? now }
 }

@@ -12,11 +12,11 @@ public final class HTTPServer: Sendable {
     private let limits: Limits
     private let loops: [EventLoop]
     private let observer: (any RequestObserver)?
-    private let census: ConnectionCensus
+    private let limiter: ConnectionLimiter
     private let largeRequests: MemoryBudget
     /// What answers hold; handlers that build large ones reserve from it first.
     public let answerMemory: MemoryBudget
-    private let seats: [WorkerSeat]
+    private let seats: [WorkerSlot]
 
     /// - Parameters:
     ///   - applications: one for each loop, so that what a loop's routes work with never leaves it.
@@ -32,11 +32,11 @@ public final class HTTPServer: Sendable {
         self.limits = share
         self.loops = loops
         self.observer = observer
-        census = ConnectionCensus(limits: limits)
+        limiter = ConnectionLimiter(limits: limits)
         largeRequests = MemoryBudget(
             limit: limits.requestMemory, limitPerAddress: limits.requestMemoryPerAddress, small: limits.smallMessage)
         self.answerMemory = answerMemory ?? limits.answerBudget
-        seats = loops.map { _ in WorkerSeat() }
+        seats = loops.map { _ in WorkerSlot() }
     }
 
     /// One application for all loops.
@@ -48,7 +48,7 @@ public final class HTTPServer: Sendable {
     }
 
     /// Connections open now, on all loops.
-    public var connectionCount: Int { census.total }
+    public var connectionCount: Int { limiter.total }
 
     /// Listens on a numeric address; port 0 lets the kernel choose.
     /// - Returns: the port.
@@ -63,7 +63,7 @@ public final class HTTPServer: Sendable {
         return port
     }
 
-    /// Stops accepting, lets running requests finish, closes resting connections after a short grace, and returns when
+    /// Stops accepting, lets running requests finish, closes idle connections after a short grace, and returns when
     /// none is left; what is not done in `time` is cut off.
     public func drain(within time: Duration) async {
         await withTaskGroup { group in
@@ -81,11 +81,11 @@ public final class HTTPServer: Sendable {
     }
 
     private func open(
-        _ descriptor: Int32, _ application: Application, _ identifiers: IdentifierSource, _ seat: WorkerSeat,
+        _ descriptor: Int32, _ application: Application, _ identifiers: IdentifierSource, _ seat: WorkerSlot,
         on loop: isolated EventLoop
     ) throws(SystemError) {
         let worker = HTTPWorker(
-            listener: descriptor, poller: loop.poller, application: application, limits: limits, census: census,
+            listener: descriptor, poller: loop.poller, application: application, limits: limits, limiter: limiter,
             largeRequests: largeRequests, answerMemory: answerMemory, observer: observer, identifiers: identifiers)
         try worker.listen()
         seat.take(worker, on: loop)
@@ -115,7 +115,7 @@ public final class HTTPServer: Sendable {
 }
 
 /// Keeps a loop's worker between calls from outside; opened on that loop only, which is why it may call itself Sendable.
-private final class WorkerSeat: @unchecked Sendable {
+private final class WorkerSlot: @unchecked Sendable {
     private var worker: HTTPWorker?
 
     func take(_ worker: HTTPWorker, on loop: isolated EventLoop) { self.worker = worker }

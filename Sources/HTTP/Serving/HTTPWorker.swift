@@ -17,7 +17,7 @@ final class HTTPWorker: ReadinessHandler {
     lazy var deflater = Deflater()
 
     private let listener: Int32
-    private let census: ConnectionCensus
+    private let limiter: ConnectionLimiter
     private var connections: [Int32: HTTPConnection] = [:]
     private var refusals = 0
     private var date = DateLine()
@@ -30,7 +30,7 @@ final class HTTPWorker: ReadinessHandler {
 
     /// - Parameter limits: its share of them, where they are divided.
     init(
-        listener: Int32, poller: Poller, application: Application, limits: Limits, census: ConnectionCensus,
+        listener: Int32, poller: Poller, application: Application, limits: Limits, limiter: ConnectionLimiter,
         largeRequests: MemoryBudget, answerMemory: MemoryBudget, observer: (any RequestObserver)?,
         identifiers: IdentifierSource, calls: SocketCalls = SocketCalls()
     ) {
@@ -38,7 +38,7 @@ final class HTTPWorker: ReadinessHandler {
         self.poller = poller
         self.application = application
         self.limits = limits
-        self.census = census
+        self.limiter = limiter
         self.observer = observer
         self.identifiers = identifiers
         requestMemory = RequestMemory(limit: limits.requestMemory, small: limits.smallMessage)
@@ -84,7 +84,7 @@ final class HTTPWorker: ReadinessHandler {
     }
 
     func open(_ descriptor: Int32, _ remote: RemoteAddress) {
-        let isAdmitted = census.admit(counted(remote))
+        let isAdmitted = limiter.admit(counted(remote))
         if !isAdmitted {
             observer?.connectionRefused()
             guard refusals < limits.refusals else {
@@ -106,10 +106,10 @@ final class HTTPWorker: ReadinessHandler {
         application.proxies.contains(remote) ? nil : remote.network
     }
 
-    func forget(_ connection: HTTPConnection, _ descriptor: Int32) {
+    func remove(_ connection: HTTPConnection, _ descriptor: Int32) {
         connections[descriptor] = nil
         if connection.isAdmitted {
-            census.release(counted(connection.remote))
+            limiter.release(counted(connection.remote))
             observer?.connectionClosed()
         } else {
             refusals -= 1
@@ -154,18 +154,18 @@ final class HTTPWorker: ReadinessHandler {
         return date
     }
 
-    /// Lends the loop's output buffer; a resting connection holds none.
-    func lend(_ outgoing: inout Outgoing) {
-        if outgoing.bufferCapacity == 0 { outgoing.swapBuffer(with: &spare) }
+    /// Lends the loop's output buffer; a idle connection holds none.
+    func borrow(_ writeBuffer: inout WriteBuffer) {
+        if writeBuffer.bufferCapacity == 0 { writeBuffer.swapBuffer(with: &spare) }
     }
 
     /// Takes an emptied buffer back, unless an exceptional answer has made it large.
-    func reclaim(_ outgoing: inout Outgoing) {
-        guard outgoing.bufferCapacity > 0 else { return }
-        if spare.capacity == 0, outgoing.bufferCapacity <= 64 << 10 {
-            outgoing.swapBuffer(with: &spare)
+    func `return`(_ writeBuffer: inout WriteBuffer) {
+        guard writeBuffer.bufferCapacity > 0 else { return }
+        if spare.capacity == 0, writeBuffer.bufferCapacity <= 64 << 10 {
+            writeBuffer.swapBuffer(with: &spare)
         } else {
-            outgoing = Outgoing()
+            writeBuffer = WriteBuffer()
         }
     }
 }

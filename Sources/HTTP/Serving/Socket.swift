@@ -19,7 +19,7 @@ enum Socket {
         let descriptor = unsafe address.withUnsafeMutableBufferPointer { address in
             unsafe CLinuxAccept(listener, address.baseAddress, &port)
         }
-        return (descriptor, RemoteAddress(octets: address, port: port))
+        return (descriptor, RemoteAddress(bytes: address, port: port))
     }
 
     /// Seconds since 1970, to the kernel's tick.
@@ -33,7 +33,7 @@ enum Socket {
 /// The calls whose outcome is the kernel's and the peer's to decide; a test decides for them.
 struct SocketCalls {
     var accept: (_ listener: Int32) -> (descriptor: Int32, remote: RemoteAddress) = Socket.accept
-    var send: (inout Outgoing, _ descriptor: Int32) -> Int = { $0.send(to: $1) }
+    var send: (inout WriteBuffer, _ descriptor: Int32) -> Int = { $0.send(to: $1) }
 }
 
 /// The memory a loop receives into, shared by its connections one after another.
@@ -52,26 +52,26 @@ struct SocketCalls {
         return count >= 0 ? count : -Int(errno)
     }
 
-    /// Lends the first `count` octets received; they last until the next `receive`.
-    func withOctets<Result>(_ count: Int, _ body: (Span<UInt8>) -> Result) -> Result {
+    /// Lends the first `count` bytes received; they last until the next `receive`.
+    func withBytes<Result>(_ count: Int, _ body: (Span<UInt8>) -> Result) -> Result {
         body(unsafe Span(_unsafeElements: UnsafeBufferPointer(memory)).extracting(0..<count))
     }
 }
 
-/// Octets on their way to a socket, in the order they were put in: small answers gathered in one buffer, and behind them
+/// Bytes on their way to a socket, in the order they were put in: small answers gathered in one buffer, and behind them
 /// one large body uncopied.
-struct Outgoing {
+struct WriteBuffer {
     /// From this size on a body is sent from where it lies.
     static let largeBody = 16 << 10
 
-    private var octets: [UInt8] = []
+    private var bytes: [UInt8] = []
     private var tail: [UInt8] = []
     /// How much of both together is sent already.
     private var sent = 0
 
-    var count: Int { octets.count + tail.count - sent }
+    var count: Int { bytes.count + tail.count - sent }
     /// What takes memory: that of a large body is free only once all of it is sent.
-    var heldOctets: Int { octets.count + tail.count }
+    var heldBytes: Int { bytes.count + tail.count }
 
     /// Whether what is put in now would have to be copied behind a large body: better to send first.
     var endsInLargeBody: Bool { !tail.isEmpty }
@@ -79,7 +79,7 @@ struct Outgoing {
     /// Lets `write` append behind all that is here.
     mutating func append(_ write: (inout [UInt8]) -> Void) {
         forgetSent()
-        if tail.isEmpty { write(&octets) } else { write(&tail) }
+        if tail.isEmpty { write(&bytes) } else { write(&tail) }
     }
 
     mutating func append(body: [UInt8]) {
@@ -93,42 +93,42 @@ struct Outgoing {
     /// Drops what is sent once it is more than what is not: a stream to a slow reader takes no more memory than waits.
     private mutating func forgetSent() {
         guard sent > count else { return }
-        let gathered = min(sent, octets.count)
-        octets.removeFirst(gathered)
+        let gathered = min(sent, bytes.count)
+        bytes.removeFirst(gathered)
         tail.removeFirst(sent - gathered)
         sent = 0
     }
 
     // MARK: The gathering buffer, which the loop lends
 
-    var bufferCapacity: Int { octets.capacity }
+    var bufferCapacity: Int { bytes.capacity }
 
-    mutating func swapBuffer(with other: inout [UInt8]) { swap(&octets, &other) }
+    mutating func swapBuffer(with other: inout [UInt8]) { swap(&bytes, &other) }
 
     // MARK: Sending
 
     /// Sends what the socket takes, in one call; a count or a negative error number.
     mutating func send(to descriptor: Int32) -> Int {
-        let result = tail.isEmpty ? sendOctets(descriptor) : sendBoth(descriptor)
+        let result = tail.isEmpty ? sendBytes(descriptor) : sendBoth(descriptor)
         guard result >= 0 else { return -Int(errno) }
         sent += result
         if count == 0 {
-            octets.removeAll(keepingCapacity: true)
+            bytes.removeAll(keepingCapacity: true)
             tail = []
             sent = 0
         }
         return result
     }
 
-    private func sendOctets(_ descriptor: Int32) -> Int {
-        unsafe octets.withUnsafeBytes { bytes in
+    private func sendBytes(_ descriptor: Int32) -> Int {
+        unsafe bytes.withUnsafeBytes { bytes in
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[sent...])
             return unsafe Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
         }
     }
 
     private func sendBoth(_ descriptor: Int32) -> Int {
-        unsafe octets.withUnsafeBytes { head in
+        unsafe bytes.withUnsafeBytes { head in
             unsafe tail.withUnsafeBytes { tail in
                 let headRest = unsafe UnsafeRawBufferPointer(rebasing: head[min(sent, head.count)...])
                 let tailRest = unsafe UnsafeRawBufferPointer(rebasing: tail[max(0, sent - head.count)...])

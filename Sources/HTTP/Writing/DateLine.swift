@@ -1,16 +1,16 @@
 /// The `Date` line of answers, written again when the second changes (RFC 9110 §6.6.1).
 struct DateLine {
-    private(set) var octets: [UInt8] = []
+    private(set) var bytes: [UInt8] = []
     private var second = Int.min
 
     /// - Parameter now: seconds since 1970, UTC.
     mutating func refresh(_ now: Int) {
         guard now != second else { return }
         second = now
-        octets.removeAll(keepingCapacity: true)
-        octets.append("Date: ")
-        octets.append(Self.fixdate(now))
-        octets.append("\r\n")
+        bytes.removeAll(keepingCapacity: true)
+        bytes.append("Date: ")
+        bytes.append(Self.fixdate(now))
+        bytes.append("\r\n")
     }
 
     /// IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).

@@ -22,7 +22,7 @@ struct ResponseHeadWriter {
         [UInt8]("HTTP/1.1 \(code) \(Status(rawValue: UInt16(code)).phrase)\r\n".utf8)
     }
 
-    static let proceed = [UInt8]("HTTP/1.1 100 Continue\r\n\r\n".utf8)
+    static let continue100 = [UInt8]("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
     static func append(
         _ response: borrowing Response, id: RequestID?, framing: Framing, persistence: Persistence,
@@ -30,14 +30,14 @@ struct ResponseHeadWriter {
     ) {
         let code = Int(response.status.rawValue)
         output.append(contentsOf: statusLines[code < 600 ? code : 500])
-        output.append(contentsOf: date.octets)
+        output.append(contentsOf: date.bytes)
         if let id {
             output.append(fixed: "X-Request-Id: ")
             output.append(hexadecimal: id.high)
             output.append(hexadecimal: id.low)
             output.append(fixed: "\r\n")
         }
-        if let representation = response.representation { output.append(contentsOf: representation.lines) }
+        if let mediaType = response.mediaType { output.append(contentsOf: mediaType.lines) }
         var isCacheControlled = response.status == .switchingProtocols
         for field in response.fields {
             output.append(field)

@@ -14,7 +14,7 @@ struct Access {
             SELECT u.id, u.status, u.pseudonym, u.display_name, u.email, m.family_id, m.role,
                    EXISTS (SELECT 1 FROM admins a WHERE a.user_id = u.id AND a.revoked_at IS NULL) AS is_admin
             FROM users u LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
-            WHERE u.id = \(caller.userID) AND \(standing(caller))
+            WHERE u.id = \(caller.userID) AND \(sessionCheck(caller))
             """)
         guard let row = rows.first else { throw Access.sessionEnded }
         let status: String = try row["status"]
@@ -39,7 +39,7 @@ struct Access {
             LEFT JOIN memberships m ON m.user_id = u.id AND m.family_id = \(family) AND m.status = 'active'
             LEFT JOIN families f ON f.id = m.family_id
             LEFT JOIN family_clock c ON c.family_id = m.family_id
-            WHERE u.id = \(caller.userID) AND \(standing(caller))
+            WHERE u.id = \(caller.userID) AND \(sessionCheck(caller))
             """)
         guard let row = rows.first else { throw Access.sessionEnded }
         try Access.requireActive(status: try row["status"])
@@ -58,8 +58,8 @@ struct Access {
     }
 
     /// The condition that the caller's session still stands, for statements that check it along with their own reads:
-    /// `… WHERE u.id = \(caller.userID) AND \(access.standing(caller))`.
-    func standing(_ caller: Caller) -> SQL {
+    /// `… WHERE u.id = \(caller.userID) AND \(access.sessionCheck(caller))`.
+    func sessionCheck(_ caller: Caller) -> SQL {
         switch caller.session {
         case .development: "true"
         case .signedIn(let session):
@@ -85,7 +85,7 @@ struct Access {
     }
 }
 
-/// A person with a standing session.
+/// A person with a live session.
 struct Account {
     let id: UserID
     let pseudonym: Pseudonym

@@ -2,7 +2,7 @@ import Audit
 import Contract
 import Domain
 
-extension Backend {
+extension Services {
     /// Refuses a member what the role matrix denies them and puts that on their family's trail: for operations that
     /// write nothing else.
     func refuse(_ caller: Caller, _ member: Member, _ kind: String, _ denial: Denial) async throws -> Never {
@@ -15,7 +15,7 @@ extension Backend {
 
 extension Member {
     /// Why the role matrix refuses the member an act on the family; nil when it does not.
-    func denial(of act: FamilyAct) -> Denial? { RoleMatrix.denial(of: act, by: Standing(role: role)) }
+    func denial(of act: FamilyAct) -> Denial? { RoleMatrix.denial(of: act, by: MemberState(role: role)) }
 }
 
 extension Decision {

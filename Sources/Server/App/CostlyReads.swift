@@ -16,7 +16,7 @@ struct CostlyReads: Queries {
     }
 }
 
-extension Backend {
+extension Services {
     func costlyReads(of caller: Caller) -> CostlyReads {
         CostlyReads(database: database, lane: costlyReadLane, person: caller.userID)
     }

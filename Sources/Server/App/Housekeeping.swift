@@ -12,27 +12,27 @@ final class Housekeeping {
     /// Rows that one transaction deletes at most.
     static let batch = 500
 
-    private let backend: Backend
+    private let services: Services
     private let log: Log
     private let purge: AccountPurge
 
     /// - Parameter purgeDays: how many days after its deletion an account is purged.
-    init(_ backend: Backend, _ log: Log, purgeDays: Int) {
-        self.backend = backend
+    init(_ services: Services, _ log: Log, purgeDays: Int) {
+        self.services = services
         self.log = log
-        purge = AccountPurge(database: backend.database, ledger: backend.ledger, days: purgeDays)
+        purge = AccountPurge(database: services.database, ledger: services.ledger, days: purgeDays)
     }
 
     /// Goes on for as long as this object lives and the loop runs; begins a period after the start.
     func start() {
-        let poller = backend.database.poller
+        let poller = services.database.poller
         poller.schedule(at: poller.now + Self.period) { [weak self] in
             guard let self else { return }
             poller.spawn { [self] in
                 do {
-                    let deleted = try await Self.sweep(backend.database, at: backend.clock.now())
+                    let deleted = try await Self.sweep(services.database, at: services.clock.now())
                     let purged = try await purge.run(SystemActor.scheduler.retyped()) {
-                        CallContext(unaskedAt: backend.clock.now(), backend.random)
+                        CallContext(unaskedAt: services.clock.now(), services.random)
                     }
                     log.write(.info, "housekeeping") {
                         $0.field("deleted_rows", deleted)
@@ -49,9 +49,9 @@ final class Housekeeping {
     /// Deletes all that is over, and says how many rows that were.
     static func sweep(_ database: any Queries, at now: Timestamp) async throws(PostgresError) -> Int {
         let statements = [
-            Once.forget(batch, at: now), AttemptStatements.forget(batch, at: now),
-            PINAttemptStatements.forget(batch, at: now), KnownAddressStatements.forget(batch, at: now),
-            SessionStatements.forget(batch, at: now), RefusalCount.forget(batch, at: now),
+            IdempotencyRecord.deleteExpired(batch, at: now), AttemptStatements.deleteExpired(batch, at: now),
+            PINAttemptStatements.deleteExpired(batch, at: now), KnownAddressStatements.deleteExpired(batch, at: now),
+            SessionStatements.deleteExpired(batch, at: now), RefusalCount.deleteExpired(batch, at: now),
         ]
         var deleted = 0
         for statement in statements {

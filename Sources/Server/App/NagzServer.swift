@@ -12,10 +12,10 @@ public final class NagzServer: Sendable {
     private let http: HTTPServer
     /// Answers `/metrics`, on the first loop.
     private let metrics: HTTPServer
-    private let residents: [Confined<Residents>]
-    private let sequencing: Confined<(Sequencer, Database)>?
+    private let members: [LoopBound<LoopMembers>]
+    private let sequencing: LoopBound<(Sequencer, Database)>?
     /// On a loop of its own, so that what it computes delays no request.
-    private let checking: (loop: EventLoop, check: Confined<(BackgroundCheck, Database)>)?
+    private let checking: (loop: EventLoop, check: LoopBound<(BackgroundCheck, Database)>)?
     private let telemetry: Telemetry
     private let hashingPool: BlockingPool
     private let filePool: BlockingPool
@@ -44,48 +44,48 @@ public final class NagzServer: Sendable {
 
         loops = try (0..<configuration.loops).map { try EventLoop(name: "nagz-loop-\($0)") }
         var applications: [Application] = []
-        var residents: [Confined<Residents>] = []
+        var members: [LoopBound<LoopMembers>] = []
         let telemetry = Telemetry(loops: configuration.loops)
         let counts = ProductCounts()
         let answerMemory = configuration.httpLimits.answerBudget
-        let trailHead = TrailHead(isOn: configuration.sequencesTrail && configuration.trailKeys != nil)
+        let trailHead = CheckpointStatus(isOn: configuration.sequencesTrail && configuration.trailKeys != nil)
         for (number, loop) in loops.enumerated() {
             try loop.start()
-            let (application, resident) = try await Self.compose(on: loop) { poller in
+            let (application, member) = try await Self.compose(on: loop) { poller in
                 let database = Database(options, limits: limits, poller: poller)
                 database.open()
-                let backend = Backend(
+                let services = Services(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
                     heuristics: heuristics, trailKeys: configuration.trailKeys, trailHead: trailHead,
                     answerMemory: answerMemory)
-                let routes = RouteTable(backend: backend, limiter: limiter, log: log)
-                Routes.register(in: routes, backend: backend, telemetry: telemetry, counts: counts)
+                let routes = RouteTable(services: services, limiter: limiter, log: log)
+                Routes.register(in: routes, services: services, telemetry: telemetry, counts: counts)
                 let application = Application(
                     router: try Router(routes.routes), cors: CORSPolicy(origins: Set(configuration.corsOrigins)),
                     proxies: configuration.proxies,
                     refusal: { status, reason, id in
                         RouteTable.refusal(APIError(status: Int(status.rawValue), reason: reason), id.description)
                     })
-                let pulse = LoopPulse(backend, telemetry.loops[number], sampling: number == 0 ? telemetry : nil)
+                let pulse = LoopPulse(services, telemetry.loops[number], sampling: number == 0 ? telemetry : nil)
                 pulse.start()
-                let housekeeping = number == 0 ? Housekeeping(backend, log, purgeDays: configuration.purgeDays) : nil
+                let housekeeping = number == 0 ? Housekeeping(services, log, purgeDays: configuration.purgeDays) : nil
                 housekeeping?.start()
                 return (
                     application,
-                    Confined(value: Residents(database: database, pulse: pulse, housekeeping: housekeeping))
+                    LoopBound(value: LoopMembers(database: database, pulse: pulse, housekeeping: housekeeping))
                 )
             }
             applications.append(application)
-            residents.append(resident)
+            members.append(member)
         }
-        self.residents = residents
+        self.members = members
         if configuration.sequencesTrail, let keys = configuration.trailKeys, let loop = loops.first {
             sequencing = try await Self.compose(on: loop) { poller in
                 let database = Database(options, limits: .ofSequencer, poller: poller)
                 let memory = CheckpointMemory(configuration.checkpointFile, pool: filePool)
                 let sequencer = Sequencer(
                     database: database, keys: keys, clock: clock, head: trailHead, log: log, memory: memory)
-                return Confined(value: (sequencer, database))
+                return LoopBound(value: (sequencer, database))
             }
         } else {
             sequencing = nil
@@ -101,7 +101,7 @@ public final class NagzServer: Sendable {
                 let check = BackgroundCheck(
                     database: database, keys: keys, clock: clock, random: random, status: trailHead.pass, log: log,
                     pace: configuration.checkPace)
-                return Confined(value: (check, database))
+                return LoopBound(value: (check, database))
             }
             checking = (loop, check)
         } else {
@@ -121,7 +121,7 @@ public final class NagzServer: Sendable {
     }
 
     /// What lives on one loop besides its requests.
-    private struct Residents {
+    private struct LoopMembers {
         let database: Database
         let pulse: LoopPulse
         /// On the first loop only.
@@ -159,35 +159,35 @@ public final class NagzServer: Sendable {
             checking.loop.stop()
         }
         if let sequencing, let loop = loops.first { await Self.stop(sequencing, on: loop) }
-        for (loop, resident) in zip(loops, residents) { await Self.close(resident, on: loop) }
+        for (loop, member) in zip(loops, members) { await Self.close(member, on: loop) }
         for loop in loops { loop.stop() }
         hashingPool.stop()
         filePool.stop()
         log.stop()
     }
 
-    private static func start(_ sequencing: Confined<(Sequencer, Database)>, on loop: isolated EventLoop) {
+    private static func start(_ sequencing: LoopBound<(Sequencer, Database)>, on loop: isolated EventLoop) {
         sequencing.value.1.open()
         sequencing.value.0.start()
     }
 
-    private static func stop(_ sequencing: Confined<(Sequencer, Database)>, on loop: isolated EventLoop) {
+    private static func stop(_ sequencing: LoopBound<(Sequencer, Database)>, on loop: isolated EventLoop) {
         sequencing.value.0.stop()
         sequencing.value.1.close()
     }
 
-    private static func start(_ checking: Confined<(BackgroundCheck, Database)>, on loop: isolated EventLoop) {
+    private static func start(_ checking: LoopBound<(BackgroundCheck, Database)>, on loop: isolated EventLoop) {
         checking.value.1.open()
         checking.value.0.start()
     }
 
-    private static func stop(_ checking: Confined<(BackgroundCheck, Database)>, on loop: isolated EventLoop) {
+    private static func stop(_ checking: LoopBound<(BackgroundCheck, Database)>, on loop: isolated EventLoop) {
         checking.value.0.stop()
         checking.value.1.close()
     }
 
-    private static func close(_ resident: Confined<Residents>, on loop: isolated EventLoop) {
-        resident.value.database.close()
+    private static func close(_ member: LoopBound<LoopMembers>, on loop: isolated EventLoop) {
+        member.value.database.close()
     }
 }
 
@@ -196,7 +196,7 @@ extension Database.Limits {
     fileprivate static var ofSequencer: Self {
         var limits = Self()
         limits.connections = 1
-        limits.exchangePatience = .seconds(90)
+        limits.batchTimeout = .seconds(90)
         return limits
     }
 }

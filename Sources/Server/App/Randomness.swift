@@ -7,8 +7,8 @@ public protocol Randomness: Sendable {
     func bytes(_ count: Int) -> [UInt8]
 }
 
-/// The system's generator, through libsodium. Short requests are served from octets asked for ahead, so that the ids, salts
-/// and nonces of several acts cost one call to the kernel; each octet is handed out once and wiped.
+/// The system's generator, through libsodium. Short requests are served from bytes asked for ahead, so that the ids, salts
+/// and nonces of several acts cost one call to the kernel; each byte is handed out once and wiped.
 public final class SystemRandomness: Randomness {
     private static let ahead = 512
     private let pool = Locked([UInt8]())

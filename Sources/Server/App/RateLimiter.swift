@@ -15,7 +15,7 @@ public final class RateLimiter: Sendable {
     }
 
     /// Where a subject stands after a request, as the `X-RateLimit-*` headers tell it.
-    struct Standing {
+    struct Quota {
         let limit: Int
         let remaining: Int
         /// Seconds until the count starts anew.
@@ -45,7 +45,7 @@ public final class RateLimiter: Sendable {
     public init(isEnforced: Bool = true) { self.isEnforced = isEnforced }
 
     /// Counts a request; nil for a tier that is not limited.
-    func count(_ subject: Subject, _ tier: Operation.RateTier, at now: Timestamp) -> Standing? {
+    func count(_ subject: Subject, _ tier: Operation.RateTier, at now: Timestamp) -> Quota? {
         guard let limit = Self.limit(of: tier) else { return nil }
         let minute = floorDivide(now.seconds, 60)
         let key = Key(subject: subject, tier: tier)
@@ -59,7 +59,7 @@ public final class RateLimiter: Sendable {
             windows[key] = window
             return window.count
         }
-        return Standing(
+        return Quota(
             limit: limit, remaining: max(0, limit - count), reset: Int((minute + 1) * 60 - now.seconds),
             isAllowed: count <= limit || !isEnforced)
     }

@@ -10,12 +10,12 @@ import Reactor
 /// not. Registration is one line an operation: `routes.signedIn(API.createNag, nags.create)`.
 final class RouteTable {
     private(set) var routes: [Route] = []
-    private let backend: Backend
+    private let services: Services
     private let limiter: RateLimiter
     private let log: Log
 
-    init(backend: Backend, limiter: RateLimiter, log: Log) {
-        self.backend = backend
+    init(services: Services, limiter: RateLimiter, log: Log) {
+        self.services = services
         self.limiter = limiter
         self.log = log
     }
@@ -40,7 +40,7 @@ final class RouteTable {
         precondition(endpoint.operation.access == .open, "\(endpoint.operation.id) needs a caller")
         add(endpoint.operation) { [self] request, context, fields in
             try limit(endpoint.operation, .network(context.remote), context, &fields)
-            let caller = try? backend.verifiedTokens.caller(try Self.bearerToken(request), context)
+            let caller = try? services.verifiedTokens.caller(try Self.bearerToken(request), context)
             return try await handler(caller, call(endpoint, request, context)).content
         }
     }
@@ -65,7 +65,7 @@ final class RouteTable {
         }
     }
 
-    /// An operation whose answer is no JSON document: text, octets, or a stream.
+    /// An operation whose answer is no JSON document: text, bytes, or a stream.
     func responding<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Caller, Call<Parameters, Body>) async throws -> Response
@@ -91,7 +91,7 @@ final class RouteTable {
 
     /// An operation whose answer never changes while the server runs: sent from the loop without a task.
     func constant<Answer>(_ endpoint: Endpoint<NoParameters, NoBody, Answer>, _ answer: Answer) {
-        let response = Response(.ok, .json, octets: answer.content)
+        let response = Response(.ok, .json, bytes: answer.content)
         routes.append(Route(endpoint.operation, answer: .immediate { _ in response }))
     }
 
@@ -106,20 +106,20 @@ final class RouteTable {
         let status = Status(number: operation.successStatus)
         addResponding(operation) { request, context, fields in
             let content = try await work(request, context, &fields)
-            return content.isEmpty ? Response(status) : Response(status, .json, octets: content)
+            return content.isEmpty ? Response(status) : Response(status, .json, bytes: content)
         }
     }
 
     private func addResponding(_ operation: Operation, _ work: @escaping Work<Response>) {
-        let confined = Confined(value: work)
-        let (backend, log) = (Confined(value: backend), log)
+        let confined = LoopBound(value: work)
+        let (services, log) = (LoopBound(value: services), log)
         routes.append(
             Route(
                 operation,
                 answer: .async { request in
                     var fields: [HeaderField] = []
                     do {
-                        let context = try CallContext(request, operation, at: backend.value.clock.now())
+                        let context = try CallContext(request, operation, at: services.value.clock.now())
                         var response = try await confined.value(request, context, &fields)
                         if !fields.isEmpty { response.fields.insert(contentsOf: fields, at: 0) }
                         return response
@@ -148,7 +148,7 @@ final class RouteTable {
     ) throws(APIError) -> Caller {
         let caller: Caller
         do {
-            caller = try backend.verifiedTokens.caller(try Self.bearerToken(request), context)
+            caller = try services.verifiedTokens.caller(try Self.bearerToken(request), context)
         } catch {
             try limit(operation, .network(context.remote), context, &fields)
             throw error
@@ -160,14 +160,14 @@ final class RouteTable {
     private func limit(
         _ operation: Operation, _ subject: RateLimiter.Subject, _ context: CallContext, _ fields: inout [HeaderField]
     ) throws(APIError) {
-        guard let standing = limiter.count(subject, operation.tier, at: context.now) else { return }
+        guard let quota = limiter.count(subject, operation.tier, at: context.now) else { return }
         fields.reserveCapacity(4)
-        fields.append(HeaderField("x-ratelimit-limit", String(standing.limit)))
-        fields.append(HeaderField("x-ratelimit-remaining", String(standing.remaining)))
-        fields.append(HeaderField("x-ratelimit-reset", String(standing.reset)))
-        guard standing.isAllowed else {
+        fields.append(HeaderField("x-ratelimit-limit", String(quota.limit)))
+        fields.append(HeaderField("x-ratelimit-remaining", String(quota.remaining)))
+        fields.append(HeaderField("x-ratelimit-reset", String(quota.reset)))
+        guard quota.isAllowed else {
             throw APIError(
-                .rateLimited, "Too many requests. Try again in \(standing.reset) seconds.", retryAfter: standing.reset)
+                .rateLimited, "Too many requests. Try again in \(quota.reset) seconds.", retryAfter: quota.reset)
         }
     }
 
@@ -203,7 +203,7 @@ final class RouteTable {
         if error.status == 401 { fields.append(HeaderField("www-authenticate", "Bearer")) }
         return Response(
             Status(number: error.status), .json, fields: fields,
-            octets: ErrorEnvelope(error, requestID: requestID).content)
+            bytes: ErrorEnvelope(error, requestID: requestID).content)
     }
 }
 

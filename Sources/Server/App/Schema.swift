@@ -61,9 +61,9 @@ public enum Schema {
         return try await loop.task { poller in
             var limits = Database.Limits()
             limits.connections = 1
-            limits.queuePatience = .seconds(60)
+            limits.acquireTimeout = .seconds(60)
             limits.givesUpOnFailure = true
-            limits.exchangePatience = .seconds(3_600)
+            limits.batchTimeout = .seconds(3_600)
             let database = Database(options, limits: limits, poller: poller)
             database.open()
             defer { database.close() }

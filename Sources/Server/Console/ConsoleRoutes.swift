@@ -11,15 +11,15 @@ enum ConsoleRoutes {
 
     static func register(in routes: RouteTable) {
         for file in Console.files {
-            let representation = Representation(
+            let mediaType = MediaType(
                 file.contentType, securityPolicy: securityPolicy, isCompressible: true)
             let response = Response(
-                .ok, representation,
+                .ok, mediaType,
                 fields: [
                     HeaderField("cache-control", "no-cache"), HeaderField("referrer-policy", "no-referrer"),
                     HeaderField("x-frame-options", "DENY"), HeaderField("cross-origin-opener-policy", "same-origin"),
-                ], octets: file.octets)
-            let tag = EntityTag(over: file.octets)
+                ], bytes: file.bytes)
+            let tag = EntityTag(over: file.bytes)
             let path = file.name.isEmpty ? "/console" : "/console/\(file.name)"
             routes.add(Route.immediate(.get, path) { response.tagged(tag, for: $0) })
         }

@@ -3,13 +3,13 @@ import Contract
 import Domain
 import SQL
 
-/// One write of a family: what must still hold, the rows it changes, and what the audit trail says of it.
+/// One write of a family: what must still hold, the statements that carry it out, and what the audit trail says of it.
 ///
-/// The rows are statements that read the ledger's stamps from `tick`, so that they write nothing when the ledger
+/// The statements read the ledger's stamps from `ledger_stamp`, so that they write nothing when the ledger
 /// refuses:
 ///
-///     INSERT INTO nags (family_id, id, …, sync_seq, sync_ts) SELECT family_id, \(id), …, seq, ts FROM tick
-///     UPDATE nags SET status = …, sync_seq = tick.seq, sync_ts = tick.ts FROM tick WHERE nags.family_id = tick.family_id …
+///     INSERT INTO nags (family_id, id, …, sync_seq, sync_ts) SELECT family_id, \(id), …, seq, ts FROM ledger_stamp
+///     UPDATE nags SET status = …, sync_seq = ledger_stamp.seq, sync_ts = ledger_stamp.ts FROM ledger_stamp WHERE nags.family_id = ledger_stamp.family_id …
 ///
 /// All of an act's statements see the database as it was before the act, and each row is changed by one of them at most.
 struct Act {
@@ -38,9 +38,9 @@ struct Act {
     var changesRights = false
     /// The most rows of one entity of the feed that the act stamps; 400 at most.
     var stampedRows = 1
-    /// Whether acts of the same shape may be one statement: wherever a value stands in the rows, `tick` MUST be in scope.
+    /// Whether acts of the same shape may be one statement: wherever a value stands in the statements, `ledger_stamp` MUST be in scope.
     var canMerge = false
-    var rows: [SQL] = []
+    var statements: [SQL] = []
 
     /// Whose key seals the details.
     var personToldOf: Pseudonym { sealedFor ?? subject ?? actor }

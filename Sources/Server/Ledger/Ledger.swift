@@ -63,22 +63,22 @@ final class Ledger {
     func write<Answer: WireContent>(
         _ caller: Caller, in family: FamilyID, _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        try await onlyOnce(caller) { try await write(caller.context, once: $0, in: family, decide) }
+        try await onlyOnce(caller) { try await write(caller.context, idempotency: $0, in: family, decide) }
     }
 
     /// The same for a request nobody is signed in for; such requests take no idempotency key.
     func write<Answer: WireContent>(
-        _ context: CallContext, once: Once? = nil, in family: FamilyID,
+        _ context: CallContext, idempotency: IdempotencyRecord? = nil, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
         try await writers.enter(family)
         defer { writers.leave(family) }
         return try await retryingTakenKey {
             for _ in 0..<Self.optimisticAttempts {
-                if let answer = try await attempt(context, once, in: family, decide) { return answer }
+                if let answer = try await attempt(context, idempotency, in: family, decide) { return answer }
                 tally.lostRaces += 1
             }
-            return try await writeHoldingTheRow(context, once, in: family, decide)
+            return try await writeHoldingTheRow(context, idempotency, in: family, decide)
         }
     }
 
@@ -86,13 +86,13 @@ final class Ledger {
     /// room for each attempt.
     @inline(never)
     private func attempt<Answer: WireContent>(
-        _ context: CallContext, _ once: Once?, in family: FamilyID,
+        _ context: CallContext, _ idempotency: IdempotencyRecord?, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer? {
         let decision = try await counting(decide(database), in: family, context.now, database)
         guard let person = decision.personToldOf else { return try decision.outcome() }
         let seal = try await sealing.seal(for: person, database)
-        let (write, canMerge) = statement(for: decision, in: family, context, once, seal)
+        let (write, canMerge) = statement(for: decision, in: family, context, idempotency, seal)
         let rows = try await commits.run(
             write, key: GroupCommit.Key(high: family.high, low: family.low), canMerge: canMerge)
         if rows.isEmpty { return nil }
@@ -102,20 +102,22 @@ final class Ledger {
 
     /// Begins the ledger of a new family: `foundation` makes the family and its row of the ledger, which the act's own
     /// statement then finds, and all of it is one transaction.
-    func found<Answer: WireContent>(
+    func createFamilyLedger<Answer: WireContent>(
         _ caller: Caller, _ family: FamilyID,
         _ decide: (any Queries) async throws -> (foundation: [SQL], act: Act, answer: Answer)
     ) async throws -> Answer {
-        try await onlyOnce(caller) { once in
+        try await onlyOnce(caller) { idempotency in
             try await retryingTakenKey {
                 if comparesClocks {
-                    let clock = try await database.query("SELECT \(isCredible(caller.now)) AS is_credible").one()
-                    guard try clock["is_credible"] else { throw Self.wrongClock }
+                    let clock = try await database.query("SELECT \(isWithinClockSkew(caller.now)) AS is_within_skew")
+                        .one()
+                    guard try clock["is_within_skew"] else { throw Self.wrongClock }
                 }
                 let (foundation, act, answer) = try await decide(database)
                 let seal = try await seal(for: act, database)
-                let first = statement(act, in: family, caller.context, once: once, outcome: answer.content, seal: seal)
-                _ = try await database.exchange(foundation + [first])
+                let first = statement(
+                    act, in: family, caller.context, idempotency: idempotency, outcome: answer.content, seal: seal)
+                _ = try await database.pipeline(foundation + [first])
                 committed(seal)
                 return answer
             }
@@ -124,24 +126,24 @@ final class Ledger {
 
     /// The answer this write gave before, for features that do something about it before they write.
     func earlierAnswer<Answer: WireContent>(_ caller: Caller) async throws -> Answer? {
-        try await Once(caller)?.earlierAnswer(database)
+        try await IdempotencyRecord(caller)?.earlierAnswer(database)
     }
 
     /// Gives the first answer again where the client has named its write and it was done before.
     private func onlyOnce<Answer: WireContent>(
-        _ caller: Caller, _ body: (Once?) async throws -> Answer
+        _ caller: Caller, _ body: (IdempotencyRecord?) async throws -> Answer
     ) async throws -> Answer {
-        guard let once = Once(caller) else { return try await body(nil) }
-        if let earlier: Answer = try await once.earlierAnswer(database) { return earlier }
+        guard let idempotency = IdempotencyRecord(caller) else { return try await body(nil) }
+        if let earlier: Answer = try await idempotency.earlierAnswer(database) { return earlier }
         do {
-            return try await body(once)
+            return try await body(idempotency)
         } catch let error as PostgresError where error.constraint == "idempotency_keys_pkey" {
             // The same key was used at the same time: the other one's answer is the first answer.
-            if let earlier: Answer = try await once.earlierAnswer(database) { return earlier }
+            if let earlier: Answer = try await idempotency.earlierAnswer(database) { return earlier }
             throw error
         } catch let refusal as APIError {
             // What is refused may be so because the other one has done it already.
-            if let earlier: Answer = try await once.earlierAnswer(database) { return earlier }
+            if let earlier: Answer = try await idempotency.earlierAnswer(database) { return earlier }
             throw refusal
         }
     }
@@ -166,7 +168,7 @@ final class Ledger {
         guard let count = try await counter.increment(at: now, queries) else {
             // Of several at once only one is the first: the others lose the race, and are counted.
             if case .rightsUnchanged(let seq) = act.basis { act.basis = .nothingChanged(since: seq) }
-            act.rows.append(counter.begin(at: now))
+            act.statements.append(counter.begin(at: now))
             return .refuse(act, refusal)
         }
         guard RefusalCount.isTold(count) else { return .refuseAgain(refusal) }
@@ -183,7 +185,7 @@ final class Ledger {
 
     @inline(never)
     private func writeHoldingTheRow<Answer: WireContent>(
-        _ context: CallContext, _ once: Once?, in family: FamilyID,
+        _ context: CallContext, _ idempotency: IdempotencyRecord?, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
         try await rowHolders.enter(family)
@@ -192,9 +194,9 @@ final class Ledger {
         let held = try await database.transaction { transaction in
             let clock = try await transaction.query(
                 """
-                SELECT ts, \(isCredible(context.now)) AS is_credible FROM family_clock WHERE family_id = \(family) FOR UPDATE
+                SELECT ts, \(isWithinClockSkew(context.now)) AS is_within_skew FROM family_clock WHERE family_id = \(family) FOR UPDATE
                 """)
-            if try clock.first?["is_credible"] == false { throw Self.wrongClock }
+            if try clock.first?["is_within_skew"] == false { throw Self.wrongClock }
             if let last = try clock.first?["ts"] as Timestamp?, last >= context.now + Self.largestLead {
                 throw APIError(.rateLimited, "This family changes faster than it can be followed.", retryAfter: 60)
             }
@@ -202,10 +204,11 @@ final class Ledger {
             var seal: Sealing.Seal?
             if let person = decision.personToldOf {
                 seal = try await sealing.seal(for: person, transaction)
-                let rows = try await transaction.query(statement(for: decision, in: family, context, once, seal).write)
+                let rows = try await transaction.query(
+                    statement(for: decision, in: family, context, idempotency, seal).write)
                 guard !rows.isEmpty else { throw LedgerFault.refusedWhileHeld }
             }
-            return Confined(value: (decision, seal))
+            return LoopBound(value: (decision, seal))
         }
         let (decision, seal) = held.value
         if decision.personToldOf != nil { committed(seal) }
@@ -220,7 +223,7 @@ final class Ledger {
 
     // MARK: The statement
 
-    private static let rowNames: [SQL] = [
+    private static let statementNames: [SQL] = [
         ", row1 AS (", ", row2 AS (", ", row3 AS (", ", row4 AS (", ", row5 AS (", ", row6 AS (", ", row7 AS (",
         ", row8 AS (", ", row9 AS (", ", row10 AS (", ", row11 AS (", ", row12 AS (",
         ", row13 AS (", ", row14 AS (", ", row15 AS (", ", row16 AS (",
@@ -235,14 +238,14 @@ final class Ledger {
     /// would lie in the frame of every write.
     @inline(never)
     private func statement<Answer: WireContent>(
-        for decision: Decision<Answer>, in family: FamilyID, _ context: CallContext, _ once: Once?,
+        for decision: Decision<Answer>, in family: FamilyID, _ context: CallContext, _ idempotency: IdempotencyRecord?,
         _ seal: Sealing.Seal?
     ) -> (write: SQL, canMerge: Bool) {
         switch decision {
         case .perform(let act, let answer):
-            let outcome = once == nil ? nil : answer.content
-            let write = statement(act, in: family, context, once: once, outcome: outcome, seal: seal)
-            return (write, act.canMerge && once == nil)
+            let outcome = idempotency == nil ? nil : answer.content
+            let write = statement(act, in: family, context, idempotency: idempotency, outcome: outcome, seal: seal)
+            return (write, act.canMerge && idempotency == nil)
         case .refuse(let act, _): return (statement(act, in: family, context, seal: seal), false)
         case .refuseAgain, .answer: preconditionFailure("nothing to write")
         }
@@ -251,10 +254,11 @@ final class Ledger {
     /// The whole act as one statement, which returns one row, or none when its basis does not hold any more.
     /// - Parameter seal: nil leaves the details as they are.
     func statement(
-        _ act: Act, in family: FamilyID, _ context: CallContext, once: Once? = nil, outcome: [UInt8]? = nil,
+        _ act: Act, in family: FamilyID, _ context: CallContext, idempotency: IdempotencyRecord? = nil,
+        outcome: [UInt8]? = nil,
         seal: Sealing.Seal? = nil
     ) -> SQL {
-        precondition(act.rows.count <= Self.rowNames.count && act.stampedRows <= 400)
+        precondition(act.statements.count <= Self.statementNames.count && act.stampedRows <= 400)
         let salt = random.bytes(32)
         let body = act.details.canonical
         let entry = AuditEntry.Act(
@@ -262,8 +266,8 @@ final class Ledger {
             request: context.request, commitment: AuditBody.commitment(salt: salt, body: body))
         let sealed = seal?.key.seal(body, commitment: entry.commitment, nonce: sealing.nonce()) ?? body
         var text = SQL.StringInterpolation(literalCapacity: 0, interpolationCount: 16)
-        text.appendInterpolation(tick(act, in: family, context.now, entry.canonical))
-        for (name, row) in zip(Self.rowNames, act.rows) {
+        text.appendInterpolation(ledgerStamp(act, in: family, context.now, entry.canonical))
+        for (name, row) in zip(Self.statementNames, act.statements) {
             text.appendInterpolation(name)
             text.appendInterpolation(row)
             text.appendLiteral(")")
@@ -275,25 +279,25 @@ final class Ledger {
                 INSERT INTO audit_entry
                     (family_id, n, at, kind, actor, subject, resource, trace, request, commit, prev, hash)
                 SELECT family_id, seq, ts, \(entry.kind), \(entry.actor), \(entry.subject), \(entry.resource),
-                       \(entry.trace), \(entry.request), \(entry.commitment), prev_head, head FROM tick
+                       \(entry.trace), \(entry.request), \(entry.commitment), prev_head, head FROM ledger_stamp
             ), payload AS (
                 INSERT INTO audit_payload (family_id, n, key_id, salt, body)
-                SELECT family_id, seq, \(seal?.key.id), \(salt), \(sealed) FROM tick
+                SELECT family_id, seq, \(seal?.key.id), \(salt), \(sealed) FROM ledger_stamp
             )
             """ as SQL)
-        if let once, let outcome { text.appendInterpolation(once.record(outcome, at: context.now)) }
-        text.appendInterpolation(" SELECT \(merged: "place, ")seq, ts FROM tick" as SQL)
+        if let idempotency, let outcome { text.appendInterpolation(idempotency.record(outcome, at: context.now)) }
+        text.appendInterpolation(" SELECT \(merged: "place, ")seq, ts FROM ledger_stamp" as SQL)
         return SQL(stringInterpolation: text)
     }
 
     /// Whether a moment is not too far after the database's own time.
-    private func isCredible(_ now: Timestamp) -> SQL {
+    private func isWithinClockSkew(_ now: Timestamp) -> SQL {
         guard comparesClocks else { return "true" }
         return "\(now - Readiness.largestSkew) < statement_timestamp()"
     }
 
     /// Takes the family's row: the next number and time, and the next link of its chain.
-    private func tick(_ act: Act, in family: FamilyID, _ now: Timestamp, _ entry: [UInt8]) -> SQL {
+    private func ledgerStamp(_ act: Act, in family: FamilyID, _ now: Timestamp, _ entry: [UInt8]) -> SQL {
         let basis: SQL =
             switch act.basis {
             case .nothingChanged(let seq): "AND c.seq = \(seq)"
@@ -302,7 +306,7 @@ final class Ledger {
             }
         let next: SQL = "ledger_ts(c.ts, c.burst, \(now), \(act.stampedRows)::integer)"
         return """
-            WITH \(SQL.requests)tick AS (
+            WITH \(SQL.requests)ledger_stamp AS (
                 UPDATE family_clock c SET
                     seq = c.seq + 1,
                     ts = \(next),
@@ -312,7 +316,7 @@ final class Ledger {
                     head = sha256('\\x01'::bytea || c.head || uuid_send(c.family_id) || int8send(c.seq + 1)
                                   || timestamptz_send(\(next)) || \(entry))
                 \(merged: "FROM request ")WHERE c.family_id = \(family) AND c.ts < \(now + Self.largestLead)
-                    AND \(isCredible(now)) \(basis)
+                    AND \(isWithinClockSkew(now)) \(basis)
                 RETURNING c.family_id, c.seq, c.ts, c.prev_head, c.head\(merged: ", request.*")
             )
             """

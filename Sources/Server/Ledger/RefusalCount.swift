@@ -46,16 +46,16 @@ struct RefusalCount {
         ).first?["count"]
     }
 
-    /// The row of an act that begins to count.
+    /// The statement of an act that begins to count.
     func begin(at now: Timestamp) -> SQL {
         """
-        INSERT INTO refusal_counts (subject, window_started, count) SELECT \(subject), \(now), 1 FROM tick
+        INSERT INTO refusal_counts (subject, window_started, count) SELECT \(subject), \(now), 1 FROM ledger_stamp
         ON CONFLICT (subject) DO UPDATE SET window_started = excluded.window_started, count = 1
         """
     }
 
     /// Deletes at most `count` counts whose hour is over.
-    static func forget(_ count: Int, at now: Timestamp) -> SQL {
+    static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM refusal_counts WHERE subject IN (
             SELECT subject FROM refusal_counts WHERE window_started < \(now - window)

@@ -27,14 +27,16 @@ struct BenchmarkScripts {
             ifMatch: nil)
         let claims = Tokens.Claims(user: Self.user, session: Self.session)
         let caller = try VerifiedTokens(tokens).caller(tokens.accessToken(claims, at: now), context)
-        let standing = Access().standing(caller)
+        let sessionCheck = Access().sessionCheck(caller)
         let random =
             "\\set f random(0, \(families - 1))\n\\set u :f * 4 + random(0, 1)\n\\set n :f * 250 + random(0, 249)\n"
         func page(_ start: FeedStart) -> String {
-            random + Self.script(SyncStatements.page(Self.family, for: caller, standing: standing, from: start), now)
+            random
+                + Self.script(
+                    SyncStatements.page(Self.family, for: caller, sessionCheck: sessionCheck, from: start), now)
                 + ";\n"
         }
-        let facts = AIStatements.nagFacts(Self.nag, for: caller, standing: standing, .tone)
+        let facts = AIStatements.nagFacts(Self.nag, for: caller, sessionCheck: sessionCheck, .tone)
         let act = Act(
             kind: AIOperation.selectTone.auditKind, basis: .rightsUnchanged(since: Self.sequence),
             actor: SystemActor.mediator, subject: Self.recipient, resource: Self.nag.retyped(),
@@ -44,7 +46,7 @@ struct BenchmarkScripts {
                 "used_fallback": "false",
                 "output": "neutral", "content_length": "45", "content_hash": hexadecimal(sha256([])),
             ],
-            rows: [
+            statements: [
                 AIStatements.record(
                     Self.event, Self.nag, "select_tone", .neutral,
                     "Neutral, because neither misses nor streak say else.",

@@ -204,8 +204,8 @@ public enum BenchmarkSeed {
             FROM generate_series(0, \(families * 4 - 1)) u;
         INSERT INTO sync_grants (session_id, family_id, places)
             SELECT md5('s' || u)::uuid, md5('f' || u / 4)::uuid,
-                   ARRAY[floor(extract(epoch FROM c.ts))::bigint * 8 + sight, \(since.seconds)::bigint * 8 + sight]
-            FROM (SELECT u, CASE WHEN u % 4 < 2 THEN 7 ELSE 6 END AS sight
+                   ARRAY[floor(extract(epoch FROM c.ts))::bigint * 8 + visibility, \(since.seconds)::bigint * 8 + visibility]
+            FROM (SELECT u, CASE WHEN u % 4 < 2 THEN 7 ELSE 6 END AS visibility
                   FROM generate_series(0, \(families * 4 - 1)) u) p
             JOIN family_clock c ON c.family_id = md5('f' || u / 4)::uuid;
         """

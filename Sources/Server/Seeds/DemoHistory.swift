@@ -24,7 +24,7 @@ enum DemoHistory {
     static let lastRoutineDay = -11
 
     static func plan(on stage: DemoStage) {
-        settle(stage)
+        setPreferences(stage)
         plan(series: stage)
         for day in -88...lastRoutineDay {
             for routine in routines(stage.people) where routine.weekdays.contains(stage.date(day).weekday) {
@@ -126,9 +126,9 @@ enum DemoHistory {
     }
 
     /// What everybody wants for themselves.
-    private static func settle(_ stage: DemoStage) {
+    private static func setPreferences(_ stage: DemoStage) {
         let people = stage.people
-        stage.at(stage.moment(-90, 18)) { try await stage.found(at: $0) }
+        stage.at(stage.moment(-90, 18)) { try await stage.createFamily(at: $0) }
         stage.at(stage.moment(-89, 7)) { now in
             try await stage.prefer(
                 people.nora, at: now,

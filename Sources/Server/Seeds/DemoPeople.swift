@@ -70,7 +70,7 @@ extension DemoStage {
                 Call(NoParameters(), RefreshRequest(refreshToken: session.refresh), context(now)))
             begin(person, renewed, at: now)
         }
-        return try backend.verifiedTokens.caller(person.session?.access, context(now))
+        return try services.verifiedTokens.caller(person.session?.access, context(now))
     }
 
     func signUp(_ person: DemoPerson, bornOn birthday: CivilDate? = nil, at now: Timestamp) async throws {
@@ -109,7 +109,7 @@ extension DemoStage {
     // MARK: The family
 
     /// Founds the family, lets it have children, points and AI help, and brings its people together.
-    func found(at start: Timestamp) async throws {
+    func createFamily(at start: Timestamp) async throws {
         let (nora, daniel, walter, maya, leo) = (people.nora, people.daniel, people.walter, people.maya, people.leo)
         try await signUp(nora, at: start)
         let made = try await families.create(
@@ -166,7 +166,7 @@ extension DemoStage {
 
     /// A guardian gives the child another PIN, and the child signs in with it.
     func changePIN(of child: DemoPerson, at now: Timestamp) async throws {
-        child.secret = DemoHousehold.pin(backend.random)
+        child.secret = DemoHousehold.pin(services.random)
         let request = ChildCredentialsSet(username: DemoHousehold.childName, pin: try PIN(wireText: child.secret))
         _ = try await families.setCredentials(
             caller(people.nora, at: now),

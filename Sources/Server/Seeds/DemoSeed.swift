@@ -33,12 +33,13 @@ public enum DemoSeed {
     ) async throws {
         let end = clock.now()
         let story = StoryClock(end - .days(Int64(days)))
-        try await SeedSession.run(databaseURL: databaseURL, trailKeys: trailKeys, clock: story, cost: cost) { backend in
-            guard try await SeedSession.isUnused(backend.database) else {
+        try await SeedSession.run(databaseURL: databaseURL, trailKeys: trailKeys, clock: story, cost: cost) {
+            services in
+            guard try await SeedSession.isUnused(services.database) else {
                 if skipsUsed { return }
                 throw SeedFault.notEmpty
             }
-            let stage = DemoStage(backend, story, until: end)
+            let stage = DemoStage(services, story, until: end)
             try await play(stage, progress)
             announce(stage.people.members.map { DemoSignIn($0, childCode: stage.childCode) })
         }
@@ -65,7 +66,7 @@ public enum DemoSeed {
         let act = Act(
             kind: "demo.seeded", basis: .nothing, actor: SystemActor.guest, details: ["days": "\(days)"], stampedRows: 0
         )
-        let _: NoAnswer = try await stage.backend.ledger.write(stage.context(now), in: stage.family) { _ in
+        let _: NoAnswer = try await stage.services.ledger.write(stage.context(now), in: stage.family) { _ in
             .perform(act, NoAnswer())
         }
     }

@@ -12,7 +12,7 @@ import TimeZones
 final class DemoStage {
     typealias Deed = (Timestamp) async throws -> Void
 
-    let backend: Backend
+    let services: Services
     let sessions: Sessions
     let families: Families
     let consents: Consents
@@ -38,23 +38,23 @@ final class DemoStage {
     private var agenda: [(at: Timestamp, number: Int, deed: Deed)] = []
     private var added = 0
 
-    init(_ backend: Backend, _ clock: StoryClock, until end: Timestamp) {
-        self.backend = backend
+    init(_ services: Services, _ clock: StoryClock, until end: Timestamp) {
+        self.services = services
         self.clock = clock
         self.end = end
-        let gamification = Gamification(backend)
-        sessions = Sessions(backend)
-        families = Families(backend)
-        consents = Consents(backend)
-        preferences = MemberPreferences(backend)
-        nags = Nags(backend, gamification)
-        ingestion = Ingestion(backend, nags)
-        mediator = Mediator(backend)
-        safety = Safety(backend)
-        reports = Reports(backend)
-        trail = AuditTrail(backend)
-        people = DemoHousehold(backend.random)
-        zone = backend.zones.zone("America/New_York")
+        let gamification = Gamification(services)
+        sessions = Sessions(services)
+        families = Families(services)
+        consents = Consents(services)
+        preferences = MemberPreferences(services)
+        nags = Nags(services, gamification)
+        ingestion = Ingestion(services, nags)
+        mediator = Mediator(services)
+        safety = Safety(services)
+        reports = Reports(services)
+        trail = AuditTrail(services)
+        people = DemoHousehold(services.random)
+        zone = services.zones.zone("America/New_York")
     }
 
     // MARK: Time
@@ -71,7 +71,7 @@ final class DemoStage {
 
     func context(_ now: Timestamp) -> CallContext {
         CallContext(
-            now: now, trace: backend.random.identifier(at: now), request: backend.random.identifier(at: now),
+            now: now, trace: services.random.identifier(at: now), request: services.random.identifier(at: now),
             idempotency: nil, ifMatch: nil)
     }
 

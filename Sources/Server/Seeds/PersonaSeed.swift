@@ -46,11 +46,12 @@ public enum PersonaSeed {
         cost: PasswordHashing.Cost = .interactive
     ) async throws -> Bool {
         let isNew = Locked(false)
-        try await SeedSession.run(databaseURL: databaseURL, trailKeys: trailKeys, clock: clock, cost: cost) { backend in
-            let found = try await backend.database.query(Self.state).one()
+        try await SeedSession.run(databaseURL: databaseURL, trailKeys: trailKeys, clock: clock, cost: cost) {
+            services in
+            let found = try await services.database.query(Self.state).one()
             if try found["is_seeded"] { return }
             guard try found["holds_seeds_only"] else { throw SeedFault.realData }
-            try await make(backend)
+            try await make(services)
             isNew.withLock { $0 = true }
         }
         return isNew.withLock { $0 }
@@ -71,19 +72,19 @@ public enum PersonaSeed {
     // MARK: How they are made
 
     /// Through the server's own features, in the order in which people would do it.
-    private static func make(_ backend: Backend) async throws {
-        let (sessions, families) = (Sessions(backend), Families(backend))
-        let (consents, preferences) = (Consents(backend), MemberPreferences(backend))
-        for guardian in [andrew, katherine] { try await signUp(guardian, sessions, backend) }
+    private static func make(_ services: Services) async throws {
+        let (sessions, families) = (Sessions(services), Families(services))
+        let (consents, preferences) = (Consents(services), MemberPreferences(services))
+        for guardian in [andrew, katherine] { try await signUp(guardian, sessions, services) }
 
-        let founder = try caller(andrew, backend)
+        let founder = try caller(andrew, services)
         let founded = try await families.create(
             founder, Call(NoParameters(), FamilyCreate(name: "The Personas"), founder.context), id: family)
         for type in [ConsentType.childAccountCreation, .aiMediation, .gamificationParticipation] {
             let consent = ConsentCreate(familyID: family, type: type)
             _ = try await consents.grant(founder, Call(NoParameters(), consent, founder.context))
         }
-        let joiner = try caller(katherine, backend)
+        let joiner = try caller(katherine, services)
         _ = try await families.join(
             joiner, Call(NoParameters(), JoinRequest(inviteCode: founded.inviteCode), joiner.context))
         _ = try await families.addMember(
@@ -98,30 +99,30 @@ public enum PersonaSeed {
                 id: child.id)
         }
         for persona in all {
-            let person = try caller(persona, backend)
+            let person = try caller(persona, services)
             let update = PreferenceUpdate(preferences: [PreferenceKey.gamificationEnabled.rawValue: true])
             _ = try await preferences.update(person, Call(FamilyQuery(familyID: family), update, person.context))
         }
     }
 
     /// With a password that nobody is told, and a session that ends at once: development tokens need neither.
-    private static func signUp(_ persona: Persona, _ sessions: Sessions, _ backend: Backend) async throws {
+    private static func signUp(_ persona: Persona, _ sessions: Sessions, _ services: Services) async throws {
         let request = SignupRequest(
             email: try EmailAddress(wireText: "\(persona.name.lowercased())@personas.example.com"),
-            password: Secret(base64URL(backend.random.bytes(24))), displayName: persona.name)
-        let opened = try await sessions.signUp(Call(NoParameters(), request, context(backend)), id: persona.id)
+            password: Secret(base64URL(services.random.bytes(24))), displayName: persona.name)
+        let opened = try await sessions.signUp(Call(NoParameters(), request, context(services)), id: persona.id)
         _ = try await sessions.logOut(
-            nil, Call(NoParameters(), RefreshRequest(refreshToken: opened.refreshToken), context(backend)))
+            nil, Call(NoParameters(), RefreshRequest(refreshToken: opened.refreshToken), context(services)))
     }
 
-    private static func caller(_ persona: Persona, _ backend: Backend) throws -> Caller {
-        try backend.verifiedTokens.caller("dev:\(persona.id)", context(backend))
+    private static func caller(_ persona: Persona, _ services: Services) throws -> Caller {
+        try services.verifiedTokens.caller("dev:\(persona.id)", context(services))
     }
 
-    private static func context(_ backend: Backend) -> CallContext {
-        let now = backend.clock.now()
+    private static func context(_ services: Services) -> CallContext {
+        let now = services.clock.now()
         return CallContext(
-            now: now, trace: backend.random.identifier(at: now), request: backend.random.identifier(at: now),
+            now: now, trace: services.random.identifier(at: now), request: services.random.identifier(at: now),
             idempotency: nil, ifMatch: nil)
     }
 }

@@ -6,14 +6,14 @@ import SQL
 
 /// One transaction in which a seed lets the server's own features write: it commits as a whole or leaves nothing.
 enum SeedSession {
-    /// Runs `body` with the features' backend, holding the lock of seeds, and commits.
+    /// Runs `body` with the features' services, holding the lock of seeds, and commits.
     /// - Parameters:
     ///   - databaseURL: of the schema's owner.
     ///   - trailKeys: seal what the trail tells of the people; nil leaves it open.
     ///   - cost: of the passwords that are hashed.
     static func run(
         databaseURL: String, trailKeys: TrailKeys?, clock: any WallClock, cost: PasswordHashing.Cost,
-        _ body: @Sendable @escaping (Backend) async throws -> Void
+        _ body: @Sendable @escaping (Services) async throws -> Void
     ) async throws {
         let pool = try PasswordHashing.pool(queueLimit: 8)
         let loop = try EventLoop(name: "nagz-seed")
@@ -30,7 +30,7 @@ enum SeedSession {
 
     private static func run(
         _ url: String, _ trailKeys: TrailKeys?, _ clock: any WallClock, _ hashing: PasswordHashing, _ poller: Poller,
-        _ body: (Backend) async throws -> Void
+        _ body: (Services) async throws -> Void
     ) async throws {
         let options = try ConnectionOptions(url: url, settings: Configuration.sessionSettings)
         // One session: what is begun on it holds for every statement until it is committed. If the session is lost, the
@@ -46,7 +46,7 @@ enum SeedSession {
         let random = SystemRandomness()
         // Tokens are for this process alone.
         try await body(
-            Backend(
+            Services(
                 database: database, clock: clock, random: random,
                 tokens: Tokens(keys: [random.bytes(32)], acceptsDevelopmentTokens: true), hashing: hashing,
                 heuristics: Heuristics(phrasebook: try Phrasebook.english()), trailKeys: trailKeys))

@@ -76,9 +76,9 @@ public struct Erasure: Sendable {
             var act = Act(
                 kind: AuditEntry.erasureKind, basis: .nothing, actor: SystemActor.operating, subject: person,
                 sealedFor: SystemActor.operating, details: ["bodies": String(chain.bodies)], changesRights: true,
-                stampedRows: 0, rows: [ErasureStatements.erase(person)])
+                stampedRows: 0, statements: [ErasureStatements.erase(person)])
             if chain.family == .outside {
-                act.rows += [
+                act.statements += [
                     AccountStatements.erase(user, at: now), SessionStatements.revokeAll(of: user, at: now),
                     ErasureStatements.destroyKey(of: person),
                 ]
@@ -107,13 +107,13 @@ enum ErasureStatements {
         """
     }
 
-    /// A row of an act: the bodies that were sealed for the person, and their salts.
+    /// A statement of an act: the bodies that were sealed for the person, and their salts.
     static func erase(_ person: Pseudonym) -> SQL {
-        "DELETE FROM audit_payload p USING tick WHERE p.family_id = tick.family_id AND p.key_id = \(person)"
+        "DELETE FROM audit_payload p USING ledger_stamp WHERE p.family_id = ledger_stamp.family_id AND p.key_id = \(person)"
     }
 
-    /// A row of an act.
+    /// A statement of an act.
     static func destroyKey(of person: Pseudonym) -> SQL {
-        "DELETE FROM audit_subject_key k USING tick WHERE k.id = \(person)"
+        "DELETE FROM audit_subject_key k USING ledger_stamp WHERE k.id = \(person)"
     }
 }

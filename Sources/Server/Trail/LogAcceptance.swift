@@ -51,7 +51,7 @@ public struct LogAcceptance: Sendable {
         let keys = keys
         return try await Schema.onDatabase(databaseURL) { database in
             try await database.transaction { transaction in
-                Confined(value: try await Self.heads(transaction, remembered, keys))
+                LoopBound(value: try await Self.heads(transaction, remembered, keys))
             }.value
         }
     }
@@ -85,7 +85,7 @@ public struct LogAcceptance: Sendable {
                 let checkpoint = Checkpoint(origin: keys.origin, size: heads.size, root: heads.root, time: now)
                 let note = checkpoint.signed(by: keys.signing)
                 _ = try await transaction.query(LogStatements.insertCheckpoint(checkpoint, note))
-                return Confined(value: (heads, CheckpointFile.Entry(note: note.note, checkpoint: checkpoint)))
+                return LoopBound(value: (heads, CheckpointFile.Entry(note: note.note, checkpoint: checkpoint)))
             }.value
         }
         try file.replaceAny(by: entry)

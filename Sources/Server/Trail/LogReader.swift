@@ -8,7 +8,7 @@ import SQL
 struct LogReader {
     private let queries: any Queries
 
-    init(_ backend: Backend) { queries = backend.database }
+    init(_ services: Services) { queries = services.database }
     init(_ queries: any Queries) { self.queries = queries }
 
     /// The newest signed checkpoint; nil before the first.
@@ -50,15 +50,15 @@ struct LogReader {
     }
 
     /// The hashes of a tile, one after another; nil when the log does not reach so far.
-    func octets(of tile: Tile) async throws -> [UInt8]? {
+    func bytes(of tile: Tile) async throws -> [UInt8]? {
         let rows = try await queries.query(
             LogStatements.nodes([NodeRun(level: tile.level, positions: tile.positions)]))
         let store = try NodeStore(rows)
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         for position in tile.positions {
             guard let hash = store[tile.level, position] else { return nil }
-            octets += hash
+            bytes += hash
         }
-        return octets
+        return bytes
     }
 }

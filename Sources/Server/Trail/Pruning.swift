@@ -7,7 +7,7 @@ import SQL
 /// signed record of what was taken and an entry that says so. Their places in the log stay, so that all proofs hold.
 public struct Pruning: Sendable {
     /// What is taken of one family.
-    public struct Cut: Sendable, Hashable {
+    public struct PrunePoint: Sendable, Hashable {
         public let family: FamilyID
         /// The last number that goes.
         public let number: Int64
@@ -25,47 +25,49 @@ public struct Pruning: Sendable {
     /// - Returns: what was taken, or would be.
     public func run(
         databaseURL: String, keys: TrailKeys, isDryRun: Bool, clock: any WallClock = SystemClock(),
-        progress: @escaping @Sendable (Cut) -> Void = { _ in }
-    ) async throws -> [Cut] {
+        progress: @escaping @Sendable (PrunePoint) -> Void = { _ in }
+    ) async throws -> [PrunePoint] {
         let cutoff = cutoff
         return try await Schema.onDatabase(databaseURL) { database in
             let tool = TrailTool(database, keys, clock: clock)
             let families: [FamilyID] = try await database.query(PruneStatements.families(before: cutoff)).map {
                 row throws(PostgresError) in try row["family_id"]
             }
-            var cuts: [Cut] = []
+            var points: [PrunePoint] = []
             for family in families {
-                guard let cut = try await Self.prune(family, before: cutoff, isDryRun: isDryRun, tool, progress) else {
+                guard let point = try await Self.prune(family, before: cutoff, isDryRun: isDryRun, tool, progress)
+                else {
                     continue
                 }
-                cuts.append(cut)
+                points.append(point)
             }
-            return cuts
+            return points
         }
     }
 
     private static func prune(
-        _ family: FamilyID, before cutoff: Timestamp, isDryRun: Bool, _ tool: TrailTool, _ progress: (Cut) -> Void
-    ) async throws -> Cut? {
+        _ family: FamilyID, before cutoff: Timestamp, isDryRun: Bool, _ tool: TrailTool,
+        _ progress: (PrunePoint) -> Void
+    ) async throws -> PrunePoint? {
         try await tool.database.transaction { transaction in
             guard let row = try await transaction.query(PruneStatements.cut(family, before: cutoff)).first else {
                 return nil
             }
-            let cut = Cut(family: family, number: try row["n"], entries: try row["entries"])
-            progress(cut)
-            guard !isDryRun else { return cut }
+            let point = PrunePoint(family: family, number: try row["n"], entries: try row["entries"])
+            progress(point)
+            guard !isDryRun else { return point }
             let now = tool.clock.now()
             let record = Prune(
-                origin: tool.keys.origin, family: family, cut: cut.number, hash: try row["hash"],
+                origin: tool.keys.origin, family: family, cut: point.number, hash: try row["hash"],
                 lastTime: try row["at"], time: now)
             let note = SignedNote(record.text, signedBy: tool.keys.signing)
             _ = try await transaction.query(PruneStatements.insert(record, note))
             let act = Act(
                 kind: "trail.pruned", basis: .nothing, actor: SystemActor.operating,
-                details: ["cut": String(cut.number), "entries": String(cut.entries)], stampedRows: 0,
-                rows: PruneStatements.delete(family, upTo: cut.number))
+                details: ["cut": String(point.number), "entries": String(point.entries)], stampedRows: 0,
+                statements: PruneStatements.delete(family, upTo: point.number))
             try await tool.perform(act, in: family, tool.context(now), transaction)
-            return cut
+            return point
         }
     }
 }
@@ -97,14 +99,14 @@ enum PruneStatements {
         """
     }
 
-    /// Rows of an act.
+    /// Statements of an act.
     static func delete(_ family: FamilyID, upTo number: Int64) -> [SQL] {
         [
             """
-            DELETE FROM audit_payload p USING tick WHERE p.family_id = \(family) AND p.n <= \(number)
+            DELETE FROM audit_payload p USING ledger_stamp WHERE p.family_id = \(family) AND p.n <= \(number)
             """,
             """
-            DELETE FROM audit_entry e USING tick WHERE e.family_id = \(family) AND e.n <= \(number)
+            DELETE FROM audit_entry e USING ledger_stamp WHERE e.family_id = \(family) AND e.n <= \(number)
             """,
         ]
     }

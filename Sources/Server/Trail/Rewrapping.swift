@@ -23,9 +23,9 @@ public enum Rewrapping {
     }
 
     /// How many people's keys a master key wraps, by the name it has in the database.
-    public static func standing(databaseURL: String) async throws -> [(master: [UInt8], keys: Int)] {
+    public static func keyCounts(databaseURL: String) async throws -> [(master: [UInt8], keys: Int)] {
         try await Schema.onDatabase(databaseURL) { database in
-            try await database.query(RewrapStatements.standing).map { row throws(PostgresError) in
+            try await database.query(RewrapStatements.keyCounts).map { row throws(PostgresError) in
                 (try row["master"], try row["keys"])
             }
         }
@@ -79,7 +79,7 @@ public enum Rewrapping {
 
 /// Every statement by which keys of people are wrapped anew.
 enum RewrapStatements {
-    static let standing: SQL =
+    static let keyCounts: SQL =
         "SELECT master, count(*)::bigint AS keys FROM audit_subject_key GROUP BY master ORDER BY master"
 
     static func outdated(_ master: [UInt8], after person: Pseudonym, _ limit: Int64) -> SQL {

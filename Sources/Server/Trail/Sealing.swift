@@ -14,7 +14,7 @@ final class Sealing {
     /// The key that an act's details are sealed with.
     struct Seal {
         let key: SubjectKey
-        /// The row of the act that keeps a key just made; nil for one that was found.
+        /// The statement of the act that keeps a key just made; nil for one that was found.
         var keeping: SQL?
     }
 
@@ -57,7 +57,7 @@ final class Sealing {
         keys?.masters.first { $0.id == master }?.unwrap(wrapped, id: person)
     }
 
-    /// 24 octets.
+    /// 24 bytes.
     func nonce() -> [UInt8] { random.bytes(24) }
 }
 
@@ -67,9 +67,9 @@ enum SubjectKeyStatements {
         "SELECT master, wrapped FROM audit_subject_key WHERE id = \(person)"
     }
 
-    /// A row of an act, refused as `taken` where somebody else's key came first.
+    /// A statement of an act, refused as `taken` where somebody else's key came first.
     static func keep(_ person: Pseudonym, master: [UInt8], _ wrapped: [UInt8]) -> SQL {
-        "INSERT INTO audit_subject_key (id, master, wrapped) SELECT \(person), \(master), \(wrapped) FROM tick"
+        "INSERT INTO audit_subject_key (id, master, wrapped) SELECT \(person), \(master), \(wrapped) FROM ledger_stamp"
     }
 
     static let taken = "audit_subject_key_pkey"

@@ -45,7 +45,7 @@ final class Sequencer {
     private let database: Database
     private let keys: TrailKeys
     private let clock: any WallClock
-    private let head: TrailHead
+    private let head: CheckpointStatus
     private let log: Log
     private let memory: CheckpointMemory
     private let reach: (Step) throws -> Void
@@ -54,7 +54,7 @@ final class Sequencer {
     private var areKeysKnown = false
 
     init(
-        database: Database, keys: TrailKeys, clock: any WallClock, head: TrailHead, log: Log,
+        database: Database, keys: TrailKeys, clock: any WallClock, head: CheckpointStatus, log: Log,
         memory: CheckpointMemory = CheckpointMemory(), reach: @escaping (Step) throws -> Void = { _ in }
     ) {
         self.database = database
@@ -91,18 +91,18 @@ final class Sequencer {
         rounds += 1
         try await memory.refresh()
         let outcome = try await database.transaction { transaction in
-            Confined(value: try await work(transaction, now, isSweep: isSweep))
+            LoopBound(value: try await work(transaction, now, isSweep: isSweep))
         }.value
         try reach(.committed)
         if let newest = outcome.newest { try await memory.remember(newest.note, newest.checkpoint) }
-        head.update { standing in
+        head.update { snapshot in
             if let newest = outcome.newest {
-                standing.note = newest.note
-                standing.checkpoint = newest.checkpoint
+                snapshot.note = newest.note
+                snapshot.checkpoint = newest.checkpoint
             }
-            standing.exposedSince = outcome.oldestLeft
-            standing.fault = nil
-            standing.seen = now
+            snapshot.exposedSince = outcome.oldestLeft
+            snapshot.fault = nil
+            snapshot.seen = now
         }
         return outcome.isFull
     }
@@ -118,7 +118,7 @@ final class Sequencer {
         try reach(.turnTaken)
         // Whoever is not at work still learns of the newest checkpoint.
         let since = isSweep ? .epoch : now - LogStatements.recency
-        let results = try await transaction.exchange(
+        let results = try await transaction.pipeline(
             isOurs
                 ? ["SET LOCAL statement_timeout = 60000", LogStatements.newestCheckpoint, LogStatements.size]
                     + [LogStatements.pending(since: since)]
@@ -136,7 +136,7 @@ final class Sequencer {
         let leaves = try results[3].map { row in
             LogLeaf(family: try row["family_id"], number: try row["n"], entryHash: try row["hash"])
         }
-        let isDue = newest.map { now - $0.checkpoint.time >= TrailHead.heartbeat } ?? true
+        let isDue = newest.map { now - $0.checkpoint.time >= CheckpointStatus.heartbeat } ?? true
         guard !leaves.isEmpty || isDue || isSweep else { return Outcome(newest: newest) }
         guard var growth = try await StoredLog(transaction).growth(at: size) else {
             throw Fault.hashMissing(size: size)
@@ -204,7 +204,7 @@ final class Sequencer {
     private func tell(_ error: any Error) {
         guard !isStopped else { return }
         let fault = error as? Fault
-        let isNew = fault?.description != head.now.fault
+        let isNew = fault?.description != head.current.fault
         if let fault { head.update { $0.fault = fault.description } }
         guard fault == nil || isNew else { return }
         log.write(fault == nil ? .warning : .error, fault == nil ? "audit_log_delayed" : "audit_log_stopped") {

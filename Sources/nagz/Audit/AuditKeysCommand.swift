@@ -74,13 +74,13 @@ enum AuditKeysCommand {
 
     private static func tellMasters(_ url: String) async throws {
         let keys = try AuditKeyFile.read()
-        let standing = try await Rewrapping.standing(databaseURL: url)
+        let keyCounts = try await Rewrapping.keyCounts(databaseURL: url)
         for (place, master) in keys.masters.enumerated() {
-            let count = standing.first { $0.master == master.id }?.keys ?? 0
+            let count = keyCounts.first { $0.master == master.id }?.keys ?? 0
             let role = place == 0 ? "in use" : master == keys.nextMaster ? "next" : "to retire"
             print("\(hexadecimal(master.id))  \(count) people's keys, \(role)")
         }
-        for lost in standing where !keys.masters.contains(where: { $0.id == lost.master }) {
+        for lost in keyCounts where !keys.masters.contains(where: { $0.id == lost.master }) {
             print("\(hexadecimal(lost.master))  \(lost.keys) people's keys, NOT IN THE FILE")
         }
         print("next: \(keys.nextMaster != nil ? "--wrap" : keys.masters.count > 1 ? "--retire" : "--new")")
@@ -135,6 +135,6 @@ enum AuditKeysCommand {
         try AuditKeyFile.write(lines.joined(separator: "\n"), to: path, replacing: true)
     }
 
-    /// 32 random octets as hexadecimal digits.
+    /// 32 random bytes as hexadecimal digits.
     private static func secret() -> String { hexadecimal(SystemRandomness().bytes(32)) }
 }

@@ -20,20 +20,20 @@ struct AuditServer: Sendable {
     func call<Parameters, Answer>(
         _ endpoint: Endpoint<Parameters, NoBody, Answer>, _ parameters: Parameters
     ) throws -> Answer {
-        var octets: [UInt8] = []
+        var bytes: [UInt8] = []
         let target = base + endpoint.target(parameters)
-        try Curl(target, token, ["--max-time", "60", "--write-out", "\n%{http_code}"]).run { octets += $0 }
-        let place = octets.lastIndex(of: UInt8(ascii: "\n")) ?? octets.startIndex
-        let status = Int(String(decoding: octets[place...].dropFirst(), as: UTF8.self)) ?? 0
+        try Curl(target, token, ["--max-time", "60", "--write-out", "\n%{http_code}"]).run { bytes += $0 }
+        let place = bytes.lastIndex(of: UInt8(ascii: "\n")) ?? bytes.startIndex
+        let status = Int(String(decoding: bytes[place...].dropFirst(), as: UTF8.self)) ?? 0
         do {
-            let body = Array(octets[..<place])
+            let body = Array(bytes[..<place])
             return try endpoint.answer(status: status, body: body.span)
         } catch {
             throw Stop(.unavailable, "\(base) answered \(error.status): \(error.message)")
         }
     }
 
-    /// The octets of an export as they come.
+    /// The bytes of an export as they come.
     func export(_ query: AuditExportQuery, _ take: (Data) throws -> Void) throws {
         try Curl(base + API.exportAuditTrail.target(query), token, ["--no-buffer", "--fail"]).run(take)
     }

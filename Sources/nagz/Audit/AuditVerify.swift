@@ -49,7 +49,7 @@ extension Arguments {
     }
 }
 
-/// The checking of one trail, fed with octets from wherever they come.
+/// The checking of one trail, fed with bytes from wherever they come.
 final class TrailCheck: Sendable {
     private struct State {
         var lines = LineSplitter()
@@ -84,8 +84,8 @@ final class TrailCheck: Sendable {
             state.count += 1
             switch line {
             case .record(let record): try check(record, &state.verifier)
-            case .octets(let octets):
-                guard let read = AuditExportLine(octets) else {
+            case .bytes(let bytes):
+                guard let read = AuditExportLine(bytes) else {
                     throw Stop(.incomplete, "line \(state.count) is no line of an export")
                 }
                 if case .header(let header) = read { state.header = header }

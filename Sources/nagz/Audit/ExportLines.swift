@@ -5,13 +5,13 @@ import Foundation
 import JSON
 import Reactor
 
-/// Cuts octets into lines, however they come.
+/// Cuts bytes into lines, however they come.
 struct LineSplitter {
     private var rest: [UInt8] = []
 
     /// Gives each line that is complete.
-    mutating func add(_ octets: some Collection<UInt8>, _ give: (ArraySlice<UInt8>) throws -> Void) rethrows {
-        rest += octets
+    mutating func add(_ bytes: some Collection<UInt8>, _ give: (ArraySlice<UInt8>) throws -> Void) rethrows {
+        rest += bytes
         var start = 0
         while let end = rest[start...].firstIndex(of: UInt8(ascii: "\n")) {
             if end > start { try give(rest[start..<end]) }
@@ -21,8 +21,8 @@ struct LineSplitter {
     }
 
     /// All that is complete, with the line feed of its last line; what is not is kept for the next time.
-    mutating func wholeLines(_ octets: some Collection<UInt8>) -> [UInt8] {
-        rest += octets
+    mutating func wholeLines(_ bytes: some Collection<UInt8>) -> [UInt8] {
+        rest += bytes
         guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
         let whole = Array(rest[...end])
         rest = Array(rest[(end + 1)...])
@@ -34,38 +34,38 @@ struct LineSplitter {
 enum ReadLine: Sendable {
     case record(ExportRecord)
     /// No entry in the server's own form: a JSON reader's.
-    case octets(ArraySlice<UInt8>)
+    case bytes(ArraySlice<UInt8>)
 
     private init(_ line: ArraySlice<UInt8>) {
         if case .entry(let entry, let payload, let position)? = EntryLine.record(line) {
             self = .record(.prepared(PreparedEntry(entry, payload, position: position)))
         } else {
-            self = .octets(line)
+            self = .bytes(line)
         }
     }
 
     /// Reads lines on all processors, and gives them in their order.
-    static func all(of octets: [UInt8]) -> [ReadLine] {
-        let parts = parts(of: octets, ProcessInfo.processInfo.activeProcessorCount)
+    static func all(of bytes: [UInt8]) -> [ReadLine] {
+        let parts = parts(of: bytes, ProcessInfo.processInfo.activeProcessorCount)
         let read = Locked([[ReadLine]](repeating: [], count: parts.count))
         DispatchQueue.concurrentPerform(iterations: parts.count) { index in
-            let lines = lines(of: octets[parts[index]]).map(ReadLine.init)
+            let lines = lines(of: bytes[parts[index]]).map(ReadLine.init)
             read.withLock { $0[index] = lines }
         }
         return read.withLock { $0.flatMap(\.self) }
     }
 
     /// What stands between line feeds, found by the C library's quick search.
-    private static func lines(of octets: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+    private static func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
-        lines.reserveCapacity(octets.count / 512)
-        octets.withUnsafeBufferPointer { buffer in
+        lines.reserveCapacity(bytes.count / 512)
+        bytes.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return }
             var start = 0
             while start < buffer.count {
                 let found = memchr(base + start, Int32(UInt8(ascii: "\n")), buffer.count - start)
                 let end = found.map { UnsafeRawPointer($0) - UnsafeRawPointer(base) } ?? buffer.count
-                if end > start { lines.append(octets[octets.startIndex + start..<octets.startIndex + end]) }
+                if end > start { lines.append(bytes[bytes.startIndex + start..<bytes.startIndex + end]) }
                 start = end + 1
             }
         }
@@ -73,12 +73,12 @@ enum ReadLine: Sendable {
     }
 
     /// About as long as each other, and each ends with a line.
-    private static func parts(of octets: [UInt8], _ count: Int) -> [Range<Int>] {
+    private static func parts(of bytes: [UInt8], _ count: Int) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var start = 0
         for part in 1...max(1, count) {
-            let wanted = octets.count * part / max(1, count)
-            let end = octets[max(wanted, start)...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? octets.count
+            let wanted = bytes.count * part / max(1, count)
+            let end = bytes[max(wanted, start)...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? bytes.count
             if end > start { parts.append(start..<end) }
             start = end
         }
@@ -91,9 +91,9 @@ final class ReadAhead: Sendable {
     private let result = Locked<[ReadLine]?>(nil)
     private let isDone = DispatchSemaphore(value: 0)
 
-    init(_ octets: [UInt8]) {
+    init(_ bytes: [UInt8]) {
         DispatchQueue.global().async { [self] in
-            let lines = ReadLine.all(of: octets)
+            let lines = ReadLine.all(of: bytes)
             result.withLock { $0 = lines }
             isDone.signal()
         }

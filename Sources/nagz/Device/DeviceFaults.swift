@@ -22,7 +22,7 @@ extension Stop {
     }
 
     /// Whether a round of sync may succeed later by itself: the seconds the server asked for, 0 for none; nil if not.
-    static func patience(_ error: any Error) -> Int? {
+    static func retryDelay(_ error: any Error) -> Int? {
         switch error {
         case let error as ClientError:
             guard error.isTransient else { return nil }

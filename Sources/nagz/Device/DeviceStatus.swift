@@ -11,18 +11,18 @@ enum DeviceStatus {
         try arguments.finish()
         let session = try desk.session()
         let (cache, outbox, now) = (try desk.cache(), try desk.outbox(), MachineClock.moment())
-        let standing = try session.familyID.flatMap { try cache.standing(of: $0) }
+        let cachedFamily = try session.familyID.flatMap { try cache.cachedFamily($0) }
         let (counts, size, answers) = (try cache.counts(), try cache.size(), try cache.latestAnswers())
         let (waiting, unapplied) = (try outbox.waitingCount(), try outbox.unapplied().count)
-        let isFresh = standing?.isFresh(at: now) ?? false
+        let isFresh = cachedFamily?.isFresh(at: now) ?? false
         let log = try cache.knownLog()
         if desk.asJSON {
             return print(json: [
                 "server": .string(session.server.description), "user_id": .string(session.userID.description),
                 "family_id": session.familyID.map { .string($0.description) } ?? .null,
                 "role": session.role.map { .string($0.rawValue) } ?? .null,
-                "synced_at": standing?.syncedAt.map { .string($0.rfc3339) } ?? .null, "is_fresh": .bool(isFresh),
-                "clock_ahead_seconds": standing?.clockAhead.map { .integer($0.microseconds / 1_000_000) } ?? .null,
+                "synced_at": cachedFamily?.syncedAt.map { .string($0.rfc3339) } ?? .null, "is_fresh": .bool(isFresh),
+                "clock_ahead_seconds": cachedFamily?.clockAhead.map { .integer($0.microseconds / 1_000_000) } ?? .null,
                 "counts": [
                     "nags": .integer(Int64(counts.nags)), "nag_events": .integer(Int64(counts.nagEvents)),
                     "ai_mediation_events": .integer(Int64(counts.mediations)),
@@ -35,10 +35,11 @@ enum DeviceStatus {
         }
         let role = session.role.map { ", \($0.rawValue)" } ?? ""
         print("signed in   \(session.displayName ?? session.userID.description)\(role), at \(session.server)")
-        let age = standing?.age(at: now).map {
+        let age = cachedFamily?.age(at: now).map {
             "\($0.spoken) ago" + (isFresh ? "" : ", stale: the server is asked first")
         }
-        print("synced      \(age ?? "never")\(standing?.isRefetching == true ? ", a full resync is under way" : "")")
+        print(
+            "synced      \(age ?? "never")\(cachedFamily?.isRefetching == true ? ", a full resync is under way" : "")")
         print(
             "held        \(counts.nags) nags, \(counts.nagEvents) events, \(counts.mediations) of the mediator,"
                 + " \(counts.gamification) of points, \(counts.members) members; \((size + 1_023) / 1_024) KB")
@@ -50,7 +51,7 @@ enum DeviceStatus {
                 }
                     ?? "none was shown") + trust)
         print("outbox      \(waiting) to be handed in, \(unapplied) not applied")
-        if let ahead = standing?.clockAhead, abs(ahead.microseconds) > 60_000_000 {
+        if let ahead = cachedFamily?.clockAhead, abs(ahead.microseconds) > 60_000_000 {
             print(
                 "clock       this device's clock is \(ahead.spoken) \(ahead < .seconds(0) ? "behind" : "ahead of") the server's"
             )

@@ -26,7 +26,7 @@ enum DeviceSync {
             if !desk.asJSON { print("watching \(session.server); Ctrl-C ends it, nothing is lost by that") }
             try await service.watch(
                 family, schedule: schedule, clock: MachineClock(), random: { Double.random(in: 0..<1) },
-                isTransient: Stop.patience
+                isTransient: Stop.retryDelay
             ) { result in
                 switch result {
                 case .success(let summary): showRound(summary, desk)
@@ -36,7 +36,7 @@ enum DeviceSync {
             }
         } catch ClientError.refused(let refusal) where refusal.status == 403 {
             // Who does not belong to the family any more keeps nothing of it.
-            try cache.forget(family)
+            try cache.remove(family)
             throw Stop(.noPermission, "\(refusal.message) What this device held of the family was removed.")
         } catch SQLiteError.corrupt {
             try EventCache.putAside(desk.folder.cachePath)

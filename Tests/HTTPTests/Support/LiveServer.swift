@@ -62,21 +62,21 @@ final class Client {
 
     /// A test that would hang fails instead.
     private func bePatient() {
-        var patience = timeval(tv_sec: 20, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close(descriptor) }
 
-    func send(_ octets: [UInt8]) {
+    func send(_ bytes: [UInt8]) {
         var sent = 0
-        while sent < octets.count {
-            let count = Glibc.send(descriptor, Array(octets[sent...]), octets.count - sent, Int32(MSG_NOSIGNAL))
+        while sent < bytes.count {
+            let count = Glibc.send(descriptor, Array(bytes[sent...]), bytes.count - sent, Int32(MSG_NOSIGNAL))
             guard count > 0 else { return }
             sent += count
         }
     }
-    func send(_ text: String) { send(octets(text)) }
+    func send(_ text: String) { send(bytes(text)) }
 
     func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 

@@ -48,7 +48,7 @@ struct LoneWorker {
     private func worker(_ listener: Int32, _ loop: isolated EventLoop) -> HTTPWorker {
         HTTPWorker(
             listener: listener, poller: loop.poller, application: application, limits: Limits(),
-            census: ConnectionCensus(limits: Limits()),
+            limiter: ConnectionLimiter(limits: Limits()),
             largeRequests: MemoryBudget(limit: .max, limitPerAddress: .max, small: 0),
             answerMemory: Limits().answerBudget, observer: nil,
             identifiers: IdentifierSource(seed: 1, stream: 2), calls: calls())

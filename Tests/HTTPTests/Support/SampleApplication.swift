@@ -4,10 +4,10 @@ import HTTP
 func sampleApplication(cors: CORSPolicy? = nil, proxies: TrustedProxies = .none) throws -> Application {
     let routes: [Route] = [
         .immediate(.get, "/") { _ in .text(.ok, "root") },
-        .immediate(.post, "/") { request in Response(.ok, .text, octets: request.body) },
+        .immediate(.post, "/") { request in Response(.ok, .text, bytes: request.body) },
         .immediate(.get, "/nags/{nag_id}") { .text(.ok, $0.parameter("nag_id") ?? "?") },
         .immediate(.put, "/nags/{nag_id}") { _ in .noContent },
-        .immediate(.post, "/small", bodyLimit: 4) { request in Response(.ok, .text, octets: request.body) },
+        .immediate(.post, "/small", bodyLimit: 4) { request in Response(.ok, .text, bytes: request.body) },
         .immediate(.get, "/page") { _ in .text(.ok, String(repeating: "nag ", count: 1000)) },
         .immediate(.get, "/tagged") { .text(.ok, "tagged").tagged(EntityTag("v1"), for: $0) },
     ]

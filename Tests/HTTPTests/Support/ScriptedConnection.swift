@@ -9,7 +9,7 @@ struct ScriptedConnection {
     let limits: Limits
     var now = MonotonicTime(nanoseconds: 1_000_000_000)
     private(set) var output: [UInt8] = []
-    private var pending: (RequestHead, Application.Plan)?
+    private var pending: (RequestHead, Application.RouteDecision)?
     private let deflater = Deflater()
     private var identifiers = IdentifierSource(seed: 1, stream: 2)
 
@@ -80,9 +80,9 @@ struct ScriptedConnection {
         date.refresh(0)
         ResponseHeadWriter.append(
             response, id: request?.id,
-            framing: response.status.forbidsContent ? .none : .length(response.octetCount),
+            framing: response.status.forbidsContent ? .none : .length(response.byteCount),
             persistence: persists ? .usual : .close, date: date, to: &output)
-        if case .octets(let octets) = response.body, request?.method != .head { output += octets }
+        if case .bytes(let bytes) = response.body, request?.method != .head { output += bytes }
         state.queued(1, now: now)
         state.answered(persists: persists, now: now)
         state.wrote(1, now: now)

@@ -154,7 +154,7 @@ struct AIAnswerTests {
         }
     }
 
-    @Test("words are the recipient's preferred ones, not the asker's; the tone that is told stays the selected one")
+    @Test("words are the recipient's preferred ones, not the requester's; the tone that is told stays the selected one")
     func preferredTone() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)

@@ -42,7 +42,7 @@ struct AIScene: Sendable {
                 INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, status, created_at,
                                   cycle_started_at, completed_at, closed_at, sync_seq, sync_ts)
                 SELECT family_id, \(id), \(home.guardian.id), \(recipient.id), \(due ?? now), \(category), 'ack_only', \(status),
-                       \(now), \(now), \(status == .completed ? end : nil), \(end), seq, ts FROM tick
+                       \(now), \(now), \(status == .completed ? end : nil), \(end), seq, ts FROM ledger_stamp
                 """
             ], in: home.id)
     }
@@ -69,7 +69,7 @@ struct AIScene: Sendable {
                     INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, status,
                                       created_at, cycle_started_at, closed_at, sync_seq, sync_ts)
                     SELECT family_id, \(id), \(home.guardian.id), \(recipient.id), \(miss.dueAt), 'chores', 'ack_only',
-                           'missed', \(now), \(now), \(miss.missedAt), seq, ts FROM tick
+                           'missed', \(now), \(now), \(miss.missedAt), seq, ts FROM ledger_stamp
                     """,
                     FeedRows.events(of: id, for: recipient, by: home.guardian, type: "nag_missed", at: miss.missedAt),
                 ], in: home.id)
@@ -82,11 +82,11 @@ struct AIScene: Sendable {
                 """
                 INSERT INTO gamification_events
                     (family_id, id, user_id, event_type, delta_points, streak_delta, at, sync_seq, sync_ts)
-                SELECT family_id, gen_random_uuid(), \(person.id), 'bonus', 0, \(days), \(now), seq, ts FROM tick
+                SELECT family_id, gen_random_uuid(), \(person.id), 'bonus', 0, \(days), \(now), seq, ts FROM ledger_stamp
                 """,
                 """
                 UPDATE member_totals SET streak = streak + \(days), events = events + 1
-                FROM tick WHERE member_totals.family_id = tick.family_id AND user_id = \(person.id)
+                FROM ledger_stamp WHERE member_totals.family_id = ledger_stamp.family_id AND user_id = \(person.id)
                 """,
             ], in: home.id)
     }

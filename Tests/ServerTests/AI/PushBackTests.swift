@@ -85,7 +85,7 @@ struct PushBackTests {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
             try await scene.prefer(quiet.preferences, scene.home.child)
-            // The asker's own quiet hours are not the recipient's.
+            // The requester's own quiet hours are not the recipient's.
             try await scene.prefer(
                 #"{"quiet_hours_enabled": true, "quiet_hours_start": "00:00", "quiet_hours_end": "23:59"}"#,
                 scene.home.guardian)

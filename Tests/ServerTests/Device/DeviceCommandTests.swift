@@ -85,8 +85,10 @@ struct DeviceCommandTests {
                 #expect(try await run(["complete", name], home: folder).code == 65, "done already")
                 #expect(try await run(["complete", "nothing"], home: folder).code == 66)
                 let status = try await run(["status", "--json"], home: folder)
-                let standing = try JSONValue(parsing: Array(status.output.utf8).span)
-                #expect(standing["is_fresh"] == true && standing["waiting"] == 0 && standing["counts"]?["nags"] == 1)
+                let cachedFamily = try JSONValue(parsing: Array(status.output.utf8).span)
+                #expect(
+                    cachedFamily["is_fresh"] == true && cachedFamily["waiting"] == 0
+                        && cachedFamily["counts"]?["nags"] == 1)
                 let session = try #require(try SessionFile(path: folder + "/session.json").load())
                 for token in [session.accessToken, session.refreshToken] {
                     #expect(!(signedIn.output + signedIn.complaint + status.output).contains(token.wireText))
@@ -178,7 +180,7 @@ struct DeviceCommandTests {
                     let refused = try await run(["sync"], home: folder)
                     #expect(refused.code == 79 && refused.complaint.split(separator: "\n").count == 1)
                     #expect(refused.complaint.contains("logout"))
-                    #expect(try moved.cache.counts().members > 0 && moved.cache.standing(of: family.id) == nil)
+                    #expect(try moved.cache.counts().members > 0 && moved.cache.cachedFamily(family.id) == nil)
                     #expect(try await run(["logout"], home: folder).code == 0)
                     let login = [
                         "login", "--server", "http://127.0.0.1:\(anew.port)", "--family-code", family.childCode,

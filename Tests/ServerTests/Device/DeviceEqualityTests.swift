@@ -167,9 +167,9 @@ struct DeviceFactsTests {
                     """
                     INSERT INTO gamification_events
                         (family_id, id, user_id, event_type, delta_points, streak_delta, at, sync_seq, sync_ts)
-                    SELECT family_id, gen_random_uuid(), \(home.child.id), 'bonus', 0, 7, ts, seq, ts FROM tick
+                    SELECT family_id, gen_random_uuid(), \(home.child.id), 'bonus', 0, 7, ts, seq, ts FROM ledger_stamp
                     """,
-                    "UPDATE member_totals SET streak = 7, events = 1 FROM tick WHERE user_id = \(home.child.id)",
+                    "UPDATE member_totals SET streak = 7, events = 1 FROM ledger_stamp WHERE user_id = \(home.child.id)",
                 ], in: home.id, at: server.clock.now() - .days(320))
             for (status, days) in [(NagStatus.completed, 300), (.missed, 100), (.completed, 1)] as [(NagStatus, Int64)]
             {

@@ -40,7 +40,7 @@ struct DeviceKillTests {
                         try device.act(.note(text: "note \(notes)"), on: nag)
                         notes += 1
                     }
-                    if round % 10 == 9 { try device.cache.forget(home.id) }
+                    if round % 10 == 9 { try device.cache.remove(home.id) }
                     let process = Process()
                     process.executableURL = program
                     process.arguments = ["device", "sync", "--home", folder]

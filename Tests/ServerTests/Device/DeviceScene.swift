@@ -141,7 +141,7 @@ extension FamilyHistory.Nag {
         INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, status, created_at,
                           cycle_started_at, completed_at, closed_at, sync_seq, sync_ts)
         SELECT family_id, \(id), \(creator), \(recipient), \(dueAt), \(category), 'ack_only', \(status), \(createdAt),
-               \(cycleStartedAt), \(status == .completed ? closedAt : nil), \(closedAt), seq, ts FROM tick
+               \(cycleStartedAt), \(status == .completed ? closedAt : nil), \(closedAt), seq, ts FROM ledger_stamp
         """
     }
 }
@@ -151,7 +151,7 @@ extension FamilyHistory.Event {
         """
         INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, recipient_id, at, payload, sync_seq, sync_ts)
         SELECT family_id, \(id), \(nag), \(type), \(actor), \(recipient), \(at),
-               \(SQLJSON(String(decoding: payload.jsonBytes, as: UTF8.self))), seq, ts FROM tick
+               \(SQLJSON(String(decoding: payload.jsonBytes, as: UTF8.self))), seq, ts FROM ledger_stamp
         """
     }
 }
@@ -160,7 +160,7 @@ extension FamilyHistory.Excuse {
     fileprivate func row(in family: FamilyID) -> SQL {
         """
         INSERT INTO excuses (family_id, id, nag_id, author_id, summary, category, confidence, at)
-        SELECT family_id, gen_random_uuid(), \(nag), \(author), 'x', \(category), 0.9, \(at) FROM tick
+        SELECT family_id, gen_random_uuid(), \(nag), \(author), 'x', \(category), 0.9, \(at) FROM ledger_stamp
         """
     }
 }
@@ -169,7 +169,7 @@ extension FamilyHistory.PushBack {
     fileprivate var row: SQL {
         """
         INSERT INTO ai_mediation_events (family_id, id, nag_id, prompt_type, tone, summary, actor_id, at, sync_seq, sync_ts)
-        SELECT family_id, \(id), \(nag), 'push_back', 'neutral', 's', \(FamilyHistory.system), \(at), seq, ts FROM tick
+        SELECT family_id, \(id), \(nag), 'push_back', 'neutral', 's', \(FamilyHistory.system), \(at), seq, ts FROM ledger_stamp
         """
     }
 }
@@ -179,7 +179,7 @@ extension FamilyHistory.Score {
         """
         INSERT INTO gamification_events
             (family_id, id, user_id, event_type, delta_points, streak_delta, at, sync_seq, sync_ts)
-        SELECT family_id, \(id), \(user), 'test', 0, \(streakDelta), \(at), seq, ts FROM tick
+        SELECT family_id, \(id), \(user), 'test', 0, \(streakDelta), \(at), seq, ts FROM ledger_stamp
         """
     }
 }

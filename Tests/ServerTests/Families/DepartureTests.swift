@@ -13,24 +13,25 @@ extension TestServer {
         var done = 0
         while done < count {
             let size = min(400, count - done)
-            let rows: [SQL] = [
+            let statements: [SQL] = [
                 """
                 INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, status,
                                   created_at, cycle_started_at, sync_seq, sync_ts)
                 SELECT family_id, gen_random_uuid(), \(creator.id), \(recipient.id), \(clock.now() + .days(1)),
                        'chores', 'ack_only', 'open', \(clock.now()), \(clock.now()), seq, ts
-                FROM tick, generate_series(1, \(size))
+                FROM ledger_stamp, generate_series(1, \(size))
                 """
             ]
-            try await act("nag.created", by: creator, in: family, stampedRows: size, rows: rows)
+            try await act("nag.created", by: creator, in: family, stampedRows: size, statements: statements)
             done += size
         }
     }
 
     private func act(
-        _ kind: String, by actor: Person, in family: FamilyID, stampedRows: Int, rows: [SQL]
+        _ kind: String, by actor: Person, in family: FamilyID, stampedRows: Int, statements: [SQL]
     ) async throws {
-        let act = Act(kind: kind, basis: .nothing, actor: actor.pseudonym, stampedRows: stampedRows, rows: rows)
+        let act = Act(
+            kind: kind, basis: .nothing, actor: actor.pseudonym, stampedRows: stampedRows, statements: statements)
         let context = CallContext(
             now: clock.now(), trace: random.identifier(at: clock.now()), request: random.identifier(at: clock.now()),
             idempotency: nil)

@@ -166,20 +166,21 @@ struct FeedGateTests {
             let unchanged = try await poll(answer.cursor)
             #expect(unchanged.count == 0 && !unchanged.mustRefetch && unchanged.cursor == answer.cursor)
             func changed(
-                family: FamilyID? = nil, epoch: Int64? = nil, place: Timestamp? = nil, sight: FeedSight? = nil,
+                family: FamilyID? = nil, epoch: Int64? = nil, place: Timestamp? = nil,
+                visibility: FeedVisibility? = nil,
                 handedOut: Timestamp? = nil
             ) -> String {
                 Cursor(
                     family: family ?? good.family, epoch: epoch ?? good.epoch, place: place ?? good.place,
-                    sight: sight ?? good.sight, handedOut: handedOut ?? server.clock.now()
+                    visibility: visibility ?? good.visibility, handedOut: handedOut ?? server.clock.now()
                 ).text
             }
             let foreign = [
                 changed(family: home.otherFamilyID), changed(epoch: 2), changed(place: good.place + .seconds(1)),
                 changed(place: Timestamp(microseconds: .max)), changed(place: Timestamp(microseconds: .min)),
                 changed(place: good.place - .seconds(1), handedOut: since - .days(40)),
-                changed(sight: FeedSight(rawValue: 0)), changed(sight: FeedSight(rawValue: 255)),
-                changed(sight: FeedSight(rawValue: -1)), "",
+                changed(visibility: FeedVisibility(rawValue: 0)), changed(visibility: FeedVisibility(rawValue: 255)),
+                changed(visibility: FeedVisibility(rawValue: -1)), "",
                 "?",
                 "AAAA", String(answer.cursor.dropLast()), answer.cursor + "A", String(repeating: "A", count: 4_000),
             ]

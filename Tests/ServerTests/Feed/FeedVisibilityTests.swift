@@ -147,7 +147,7 @@ struct FeedVisibilityTests {
             try await exact.poll(server)
             #expect(legacy.held.nags.count == 2 && exact.held.nags.count == 2)
             try await server.commit(
-                ["UPDATE memberships SET role = 'guardian' FROM tick WHERE user_id = \(home.participant.id)"],
+                ["UPDATE memberships SET role = 'guardian' FROM ledger_stamp WHERE user_id = \(home.participant.id)"],
                 in: home.id,
                 changesRights: true)
             try await legacy.poll(server, isResync: true)
@@ -170,7 +170,7 @@ struct FeedVisibilityTests {
                     [
                         """
                         UPDATE memberships SET status = \(status), removed_at = \(status == "removed" ? server.clock.now() : nil)
-                        FROM tick WHERE user_id = \(home.participant.id)
+                        FROM ledger_stamp WHERE user_id = \(home.participant.id)
                         """
                     ], in: home.id, changesRights: true)
             }

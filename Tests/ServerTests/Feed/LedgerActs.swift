@@ -6,12 +6,13 @@ import SQL
 @testable import Server
 
 extension TestServer {
-    /// One act of the ledger with rows of the test's choosing: real numbers, stamps and audit entry.
+    /// One act of the ledger with statements of the test's choosing: real numbers, stamps and audit entry.
     func commit(
-        _ rows: [SQL], in family: FamilyID, stampedRows: Int = 1, changesRights: Bool = false, at now: Timestamp? = nil
+        _ statements: [SQL], in family: FamilyID, stampedRows: Int = 1, changesRights: Bool = false,
+        at now: Timestamp? = nil
     ) async throws {
         let context = CallContext.ofTest(at: now ?? clock.now(), random)
-        let (random, act) = (random, Act.ofTest(rows, stampedRows: stampedRows, changesRights: changesRights))
+        let (random, act) = (random, Act.ofTest(statements, stampedRows: stampedRows, changesRights: changesRights))
         try await database.run { database in
             let _: StatusAnswer = try await Ledger(database: database, random: random).write(context, in: family) { _ in
                 .perform(act, StatusAnswer(status: "ok"))
@@ -23,13 +24,13 @@ extension TestServer {
 extension Act {
     /// An act that rests on nothing.
     static func ofTest(
-        _ rows: [SQL], kind: String = "test.act", basis: Basis = .nothing, stampedRows: Int = 1,
+        _ statements: [SQL], kind: String = "test.act", basis: Basis = .nothing, stampedRows: Int = 1,
         changesRights: Bool = false
     ) -> Act {
         Act(
             kind: kind, basis: basis, actor: SystemActor.mediator, changesRights: changesRights,
             stampedRows: stampedRows,
-            rows: rows)
+            statements: statements)
     }
 }
 
@@ -51,7 +52,7 @@ enum FeedRows {
         INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, description, status,
                           created_at, cycle_started_at, sync_seq, sync_ts)
         SELECT family_id, \(id), \(creator.id), \(recipient.id), \(now + .hours(24)), 'chores', 'ack_only', \(description),
-               'open', \(now), \(now), seq, ts FROM tick
+               'open', \(now), \(now), seq, ts FROM ledger_stamp
         """
     }
 
@@ -62,15 +63,15 @@ enum FeedRows {
         INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, description, status,
                           created_at, cycle_started_at, sync_seq, sync_ts)
         SELECT family_id, gen_random_uuid(), \(creator.id), \(recipient.id), \(now + .hours(24)), 'meds', 'binary_check',
-               \(description), 'open', \(now), \(now), seq, ts FROM tick, generate_series(1, \(count))
+               \(description), 'open', \(now), \(now), seq, ts FROM ledger_stamp, generate_series(1, \(count))
         """
     }
 
     static func close(_ nag: NagID, as status: NagStatus, at now: Timestamp) -> SQL {
         """
         UPDATE nags SET status = \(status), closed_at = \(now), completed_at = \(status == .completed ? now : nil),
-            sync_seq = tick.seq, sync_ts = tick.ts
-        FROM tick WHERE nags.family_id = tick.family_id AND id = \(nag)
+            sync_seq = ledger_stamp.seq, sync_ts = ledger_stamp.ts
+        FROM ledger_stamp WHERE nags.family_id = ledger_stamp.family_id AND id = \(nag)
         """
     }
 
@@ -83,7 +84,7 @@ enum FeedRows {
                                 sync_ts)
         SELECT family_id, gen_random_uuid(), \(nag), \(type), \(actor.id), \(recipient.id), \(now),
                '{"channel": "app", "quote": "\\"é\\" 👍"}', 'system', seq, ts
-        FROM tick, generate_series(1, \(count))
+        FROM ledger_stamp, generate_series(1, \(count))
         """
     }
 
@@ -93,22 +94,22 @@ enum FeedRows {
         """
         INSERT INTO ai_mediation_events (family_id, id, nag_id, prompt_type, tone, summary, actor_id, at, sync_seq, sync_ts)
         SELECT family_id, gen_random_uuid(), \(nag), 'select_tone', 'neutral', 'A test', \(actor.id), \(now), seq, ts
-        FROM tick, generate_series(1, \(count))
+        FROM ledger_stamp, generate_series(1, \(count))
         """
     }
 
-    /// Points with their sum: two rows of an act.
+    /// Points with their sum: two statements of an act.
     static func points(_ count: Int = 1, for person: Person, at now: Timestamp) -> [SQL] {
         [
             """
             INSERT INTO gamification_events
                 (family_id, id, user_id, event_type, delta_points, streak_delta, at, sync_seq, sync_ts)
             SELECT family_id, gen_random_uuid(), \(person.id), 'bonus', 5, 0, \(now), seq, ts
-            FROM tick, generate_series(1, \(count))
+            FROM ledger_stamp, generate_series(1, \(count))
             """,
             """
             UPDATE member_totals SET points = points + 5 * \(count), events = events + \(count)
-            FROM tick WHERE member_totals.family_id = tick.family_id AND user_id = \(person.id)
+            FROM ledger_stamp WHERE member_totals.family_id = ledger_stamp.family_id AND user_id = \(person.id)
             """,
         ]
     }

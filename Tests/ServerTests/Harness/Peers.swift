@@ -15,12 +15,12 @@ extension TestServer {
         sourceLocation: SourceLocation = #_sourceLocation,
         _ body: @Sendable ([TestServer]) async throws -> Void
     ) async throws {
-        var running: [(server: NagzServer, log: LogTap)] = []
+        var running: [(server: NagzServer, log: LogRecorder)] = []
         var peers: [TestServer] = []
         let outcome: Result<Void, any Error>
         do {
             for _ in 0..<count {
-                let (clock, log) = (ManualClock(), try LogTap())
+                let (clock, log) = (ManualClock(), try LogRecorder())
                 clock.set(to: self.clock.now())
                 var configuration = Configuration(
                     databaseURL: TestLogin.server.url(database.url), tokenKeys: tokenKeys, loops: 1)

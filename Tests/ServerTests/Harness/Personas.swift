@@ -91,7 +91,7 @@ extension TestServer {
     }
 
     private func execute(_ statements: [SQL]) async throws {
-        try await database.run { _ = try await $0.exchange(statements) }
+        try await database.run { _ = try await $0.pipeline(statements) }
     }
 
     private func person(_ name: String, _ family: FamilyID?, _ role: FamilyRole?) -> Person {

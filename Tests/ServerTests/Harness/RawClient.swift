@@ -30,11 +30,11 @@ enum RawClient {
 
     static func send(_ request: [UInt8], to port: UInt16) async throws -> Reply {
         let bytes = try await exchange(request, port)
-        guard let reply = Reply(bytes) else { throw Fault(what: "unreadable answer of \(bytes.count) octets") }
+        guard let reply = Reply(bytes) else { throw Fault(what: "unreadable answer of \(bytes.count) bytes") }
         return reply
     }
 
-    /// Sends octets as they are and returns all that comes back until the server closes.
+    /// Sends bytes as they are and returns all that comes back until the server closes.
     static func exchange(_ request: [UInt8], _ port: UInt16) async throws -> [UInt8] {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
@@ -52,8 +52,8 @@ enum RawClient {
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         // A test that would hang fails instead.
-        var patience = timeval(tv_sec: 30, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, Int32(SO_RCVTIMEO), &patience, socklen_t(MemoryLayout<timeval>.size))
+        var timeout = timeval(tv_sec: 30, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, Int32(SO_RCVTIMEO), &timeout, socklen_t(MemoryLayout<timeval>.size))
         let connected = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))

@@ -9,7 +9,7 @@ import Testing
 final class TestDatabase: Sendable {
     let url: String
     private let loop: EventLoop
-    private let database: Confined<Database>
+    private let database: LoopBound<Database>
 
     init(url: String, sessions: Int = 1) async throws {
         self.url = url
@@ -38,18 +38,18 @@ final class TestDatabase: Sendable {
 
     private static func open(
         _ url: String, _ sessions: Int, on loop: isolated EventLoop
-    ) throws -> Confined<Database> {
+    ) throws -> LoopBound<Database> {
         var limits = Database.Limits()
         limits.connections = sessions
         limits.exchangesPerConnection = 1
-        limits.queuePatience = .seconds(30)
-        limits.exchangePatience = .seconds(60)
+        limits.acquireTimeout = .seconds(30)
+        limits.batchTimeout = .seconds(60)
         let database = Database(try ConnectionOptions(url: url), limits: limits, poller: loop.poller)
         database.open()
-        return Confined(value: database)
+        return LoopBound(value: database)
     }
 
-    private static func close(_ database: Confined<Database>, on loop: isolated EventLoop) { database.value.close() }
+    private static func close(_ database: LoopBound<Database>, on loop: isolated EventLoop) { database.value.close() }
 }
 
 /// Makes test databases: copies of a template that is migrated once in a test process. At most a few live at a time.

@@ -21,7 +21,7 @@ final class TestServer: Sendable {
     let clock: ManualClock
     let random: SeededRandomness
     let database: TestDatabase
-    let log: LogTap
+    let log: LogRecorder
     let tokens: Tokens
     /// Every route it answers, as `GET /api/v1/nags/{nag_id}`.
     let routes: Set<String>
@@ -45,7 +45,7 @@ final class TestServer: Sendable {
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try await TestCluster.shared.withDatabase { url in
-            let (clock, random, log) = (ManualClock(), SeededRandomness(), try LogTap())
+            let (clock, random, log) = (ManualClock(), SeededRandomness(), try LogRecorder())
             var configuration = Configuration(
                 databaseURL: TestLogin.server.url(url), tokenKeys: [tokenKey], loops: 2)
             configuration.databaseConnections = 4
@@ -90,7 +90,7 @@ final class TestServer: Sendable {
 
     init(
         port: UInt16, metricsPort: UInt16, clock: ManualClock, random: SeededRandomness, database: TestDatabase,
-        log: LogTap,
+        log: LogRecorder,
         routes: Set<String>
     ) {
         self.port = port

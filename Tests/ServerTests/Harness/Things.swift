@@ -8,10 +8,10 @@ import SQL
 
 extension TestServer {
     /// Writes acts through the server's own ledger, for tests that want a past without asking other features for it.
-    /// - Parameter rows: as in `Act.rows`, for each of the acts.
+    /// - Parameter statements: as in `Act.statements`, for each of the acts.
     func write(
         _ kinds: [String], by actor: Person, about subject: Person? = nil, resource: ResourceID? = nil,
-        rows: [SQL] = [],
+        statements: [SQL] = [],
         in family: FamilyID
     ) async throws {
         let context = CallContext(
@@ -26,7 +26,7 @@ extension TestServer {
                 let act = Act(
                     kind: kind, basis: .nothing, actor: actor.pseudonym, subject: subject?.pseudonym,
                     resource: resource,
-                    details: ["who": actor.name], stampedRows: rows.isEmpty ? 0 : 1, rows: rows)
+                    details: ["who": actor.name], stampedRows: statements.isEmpty ? 0 : 1, statements: statements)
                 let _: NoAnswer = try await ledger.write(context, in: family) { _ in .perform(act, NoAnswer()) }
             }
         }
@@ -41,16 +41,16 @@ extension TestServer {
         let event: EventID = random.identifier(at: now)
         try await write(
             ["nag.created"], by: creator, about: recipient, resource: id.retyped(),
-            rows: [
+            statements: [
                 """
                 INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, status,
                                   created_at, cycle_started_at, sync_seq, sync_ts)
                 SELECT family_id, \(id), \(creator.id), \(recipient.id), \(due ?? now + .hours(2)), 'chores', 'ack_only',
-                       'open', \(now), \(now), seq, ts FROM tick
+                       'open', \(now), \(now), seq, ts FROM ledger_stamp
                 """,
                 """
                 INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, recipient_id, at, sync_seq, sync_ts)
-                SELECT family_id, \(event), \(id), 'nag_created', \(creator.id), \(recipient.id), \(now), seq, ts FROM tick
+                SELECT family_id, \(event), \(id), 'nag_created', \(creator.id), \(recipient.id), \(now), seq, ts FROM ledger_stamp
                 """,
             ],
             in: family)

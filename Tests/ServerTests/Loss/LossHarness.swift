@@ -47,7 +47,7 @@ struct LossHarness: Sendable {
         let account = Mutex(Account())
         try await server.withPeers(2) { peers in
             let servers = [server] + peers
-            let crew = LossCrew(scene: scene, servers: servers, seed: seed, acts: acts, flaw: flaw)
+            let crew = LoadClients(scene: scene, servers: servers, seed: seed, acts: acts, flaw: flaw)
             var readers: [LossReader] = []
             for person in [home.guardian, home.participant, home.child] {
                 for kind in flaw == .usualReader ? [LossReader.Kind.usual] : [.legacy, .exact] {

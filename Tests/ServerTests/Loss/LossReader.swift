@@ -26,7 +26,7 @@ struct LossReader: Sendable {
     private var exact: CursorSyncer
     private var usual = HeldRows()
     private var usualSince = Timestamp.epoch
-    private var lastSight: FeedSight?
+    private var lastSight: FeedVisibility?
     private(set) var everSeen: Set<EventID> = []
     private(set) var polls = 0
 
@@ -88,10 +88,10 @@ struct LossReader: Sendable {
             return nil
         }
         everSeen.formUnion(answer.nagEvents.map(\.id))
-        // With another sight there is a full resync, which starts over.
-        let sight = Cursor(answer.cursor)?.sight
-        let isResync = sight != lastSight
-        lastSight = sight
+        // With another visibility there is a full resync, which starts over.
+        let visibility = Cursor(answer.cursor)?.visibility
+        let isResync = visibility != lastSight
+        lastSight = visibility
         if kind == .exact { exact.take(answer) } else { legacy.take(answer, isResync: isResync) }
         return answer
     }

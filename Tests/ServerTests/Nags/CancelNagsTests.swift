@@ -22,7 +22,7 @@ struct CancelNagsTests {
                     let act = Act(
                         kind: "nags.cancelled", basis: .nothingChanged(since: seq), actor: actor.pseudonym,
                         subject: person.pseudonym, stampedRows: NagStatements.cancelledAtOnce,
-                        rows: NagStatements.cancelOpen(of: person.id, in: family, at: context.now))
+                        statements: NagStatements.cancelOpen(of: person.id, in: family, at: context.now))
                     return .perform(act, NoAnswer())
                 }
                 acts += 1

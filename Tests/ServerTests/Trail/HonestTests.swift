@@ -179,10 +179,10 @@ struct HonestTests {
             #expect(next.masters.first == old.masters.first && next.masters.count == 2)
             #expect(try await Rewrapping.run(databaseURL: url, keys: both, batch: 1) > 1)
             try await server.write(["nag.completed"], by: family.secondGuardian, in: family.id)
-            #expect(try await Rewrapping.standing(databaseURL: url).count == 2)
+            #expect(try await Rewrapping.keyCounts(databaseURL: url).count == 2)
             try await Rewrapping.retire(databaseURL: url, keys: both)
             try await Rewrapping.retire(databaseURL: url, keys: both)
-            #expect(try await Rewrapping.standing(databaseURL: url).map(\.master) == new.masters.map(\.id))
+            #expect(try await Rewrapping.keyCounts(databaseURL: url).map(\.master) == new.masters.map(\.id))
             // The backup needs the key that is no more; of those who were not erased everything can be read as before.
             #expect(try await readable("backup", new).isEmpty)
             let live: SQL = """

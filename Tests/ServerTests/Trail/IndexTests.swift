@@ -69,7 +69,7 @@ struct IndexTests {
                             try await database.transaction { transaction in
                                 let planned = PlannedQueries(transaction)
                                 let filter = try #require(try await AuditFilter(query, planned))
-                                _ = try await AuditWalk(
+                                _ = try await AuditScan(
                                     filter: filter, family: scope,
                                     before: place.map { AuditCursor.below($0, of: scope) }, limit: query.limit,
                                     depth: 500

@@ -38,7 +38,7 @@ extension TestServer {
         }
     }
 
-    /// An administrator with a standing session.
+    /// An administrator with a live session.
     func admin(_ name: String = "Ada") async throws -> Person {
         let person = try await account(name)
         try await sql("INSERT INTO admins (user_id, created_at) VALUES (\(person.id), \(clock.now()))")
@@ -55,7 +55,7 @@ extension TestServer {
         let keys = try #require(keys)
         try await database.run { database in
             let sequencer = Sequencer(
-                database: database, keys: keys, clock: clock, head: TrailHead(isOn: true), log: Log(.off),
+                database: database, keys: keys, clock: clock, head: CheckpointStatus(isOn: true), log: Log(.off),
                 memory: CheckpointMemory(file), reach: reach)
             _ = try await sequencer.round()
         }

@@ -194,7 +194,7 @@ struct RestartTests {
             let clock = server.clock
             let sizes = try await server.database.run { database in
                 let sequencer = Sequencer(
-                    database: database, keys: keys, clock: clock, head: TrailHead(isOn: true), log: Log(.off),
+                    database: database, keys: keys, clock: clock, head: CheckpointStatus(isOn: true), log: Log(.off),
                     memory: CheckpointMemory(file))
                 _ = try await sequencer.round()
                 var sizes: [Int64] = []

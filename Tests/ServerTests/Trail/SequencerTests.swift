@@ -88,7 +88,7 @@ struct SequencerTests {
                         group.addTask {
                             try await others.run { database in
                                 let sequencer = Sequencer(
-                                    database: database, keys: keys, clock: clock, head: TrailHead(isOn: true),
+                                    database: database, keys: keys, clock: clock, head: CheckpointStatus(isOn: true),
                                     log: Log(.off))
                                 _ = try await sequencer.round()
                             }
@@ -180,16 +180,16 @@ struct SequencerTests {
 
     @Test("the alarm goes off when checkpoints fail to come, entries wait, or the log is broken")
     func alarm() throws {
-        let head = TrailHead(isOn: true)
+        let head = CheckpointStatus(isOn: true)
         let now = ManualClock.start
         func checkpoint(_ time: Timestamp) -> Checkpoint {
             Checkpoint(origin: "o", size: 1, root: MerkleHash.empty, time: time)
         }
-        #expect(TrailHead(isOn: false).alarm(at: now) == .off)
+        #expect(CheckpointStatus(isOn: false).alarm(at: now) == .off)
         #expect(head.alarm(at: now) == .late)
         head.update { $0.checkpoint = checkpoint(now) }
         #expect(head.alarm(at: now) == .none)
-        #expect(head.alarm(at: now + TrailHead.longestSilence) == .late)
+        #expect(head.alarm(at: now + CheckpointStatus.longestSilence) == .late)
         head.update { $0.exposedSince = now - .seconds(6) }
         #expect(head.alarm(at: now) == .late)
         head.update { $0.exposedSince = now - .seconds(4) }

@@ -105,7 +105,7 @@ struct WalkTests {
                 }
                 let isOfAll = Bool.random(using: &random)
                 let scope = isOfAll ? nil : FamilyID(high: 9, low: UInt64.random(in: 1...3, using: &random))
-                let depth = [1, 2, 7, 30, AuditWalk.standardDepth].randomElement(using: &random) ?? 1
+                let depth = [1, 2, 7, 30, AuditScan.standardDepth].randomElement(using: &random) ?? 1
                 let expected = entries.filter { $0.isIn(query, scope) }.sorted {
                     ($0.at, $0.family, $0.number) > ($1.at, $1.family, $1.number)
                 }.map { "\($0.family) \($0.number)" }
@@ -127,7 +127,7 @@ struct WalkTests {
         guard let filter = try await AuditFilter(query, queries) else { return ([], 0) }
         var (found, short, cursor): ([String], Int, AuditCursor?) = ([], 0, nil)
         repeat {
-            let page = try await AuditWalk(
+            let page = try await AuditScan(
                 filter: filter, family: scope, before: cursor, limit: query.limit, depth: depth
             ).run(queries)
             for row in page.rows {

@@ -19,14 +19,14 @@ final class LoopGauges: Sendable {
 final class LoopPulse {
     private static let period = Duration.milliseconds(500)
 
-    private let backend: Backend
+    private let services: Services
     private let gauges: LoopGauges
     /// Takes the server's samples too; one loop does.
     private let telemetry: Telemetry?
     private var nextSample = MonotonicTime.now()
 
-    init(_ backend: Backend, _ gauges: LoopGauges, sampling telemetry: Telemetry?) {
-        self.backend = backend
+    init(_ services: Services, _ gauges: LoopGauges, sampling telemetry: Telemetry?) {
+        self.services = services
         self.gauges = gauges
         self.telemetry = telemetry
     }
@@ -35,7 +35,7 @@ final class LoopPulse {
     func start() {
         publish()
         let due = MonotonicTime.now() + Self.period
-        backend.database.poller.schedule(at: due) { [weak self] in
+        services.database.poller.schedule(at: due) { [weak self] in
             guard let self else { return }
             gauges.lagNanoseconds.set(MonotonicTime.now().nanoseconds(since: due))
             start()
@@ -43,11 +43,11 @@ final class LoopPulse {
     }
 
     private func publish() {
-        gauges.sessions.set(backend.database.openConnections)
-        gauges.waiting.set(backend.database.waiting)
-        let tally = backend.ledger.tally
+        gauges.sessions.set(services.database.openConnections)
+        gauges.waiting.set(services.database.waiting)
+        let tally = services.ledger.tally
         gauges.writes.set(tally.writes)
-        gauges.batches.set(backend.ledger.batches)
+        gauges.batches.set(services.ledger.batches)
         gauges.lostRaces.set(tally.lostRaces)
         gauges.heldRows.set(tally.heldRows)
         let now = MonotonicTime.now()

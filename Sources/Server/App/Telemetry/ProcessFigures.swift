@@ -11,7 +11,7 @@ enum ProcessFigures {
     }
 
     /// Memory in use.
-    static func residentOctets() -> Int {
+    static func residentBytes() -> Int {
         // The second of the numbers, in pages (proc_pid_statm(5)).
         let numbers = small("/proc/self/statm").split(separator: " ")
         return numbers.count > 1 ? (Int(numbers[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0

@@ -37,17 +37,17 @@ final class RequestCounters: Sendable {
 
     /// The operations in their order; last, what belongs to none.
     let series: [Series]
-    let octetsIn = Counter()
-    let octetsOut = Counter()
+    let bytesIn = Counter()
+    let bytesOut = Counter()
 
     init() { series = API.all.map { Series($0.method.rawValue, $0.path) } + [Series("other", "other")] }
 
-    func count(_ exchange: borrowing Exchange) {
-        let series = series[exchange.route?.number ?? series.count - 1]
-        series.durations.record(nanoseconds: exchange.nanoseconds)
-        series.byStatus[Self.placeOfStatus[min(Int(exchange.status.rawValue), 599)]].add()
-        octetsIn.add(exchange.octetsIn)
-        octetsOut.add(exchange.octetsOut)
+    func count(_ record: borrowing RequestRecord) {
+        let series = series[record.route?.number ?? series.count - 1]
+        series.durations.record(nanoseconds: record.nanoseconds)
+        series.byStatus[Self.placeOfStatus[min(Int(record.status.rawValue), 599)]].add()
+        bytesIn.add(record.bytesIn)
+        bytesOut.add(record.bytesOut)
     }
 
     /// All requests, those answered with a 5xx status, and the durations of all.

@@ -7,23 +7,23 @@ struct RequestWatch: RequestObserver {
     let telemetry: Telemetry
     let log: Log
 
-    func finished(_ exchange: borrowing Exchange) {
-        telemetry.requests.count(exchange)
+    func finished(_ record: borrowing RequestRecord) {
+        telemetry.requests.count(record)
         guard log.isOn(.info) else { return }
-        let milliseconds = Double(exchange.nanoseconds / 1_000) / 1_000
+        let milliseconds = Double(record.nanoseconds / 1_000) / 1_000
         // Copied out: a borrowed value cannot go into a closure. Nothing a client sent is among it but the trace's id.
         let (method, template, status) = (
-            exchange.method?.description, exchange.route?.template, Int(exchange.status.rawValue)
+            record.method?.description, record.route?.template, Int(record.status.rawValue)
         )
-        let (octetsIn, octetsOut, id) = (exchange.octetsIn, exchange.octetsOut, exchange.id.description)
-        let (trace, fault) = (exchange.trace?.traceID, exchange.fault.map { "\($0)" })
+        let (bytesIn, bytesOut, id) = (record.bytesIn, record.bytesOut, record.id.description)
+        let (trace, fault) = (record.trace?.traceID, record.fault.map { "\($0)" })
         log.write(.info, "request") { json in
             json.field("method", method)
             json.field("route", template)
             json.field("status", status)
             json.field("ms", milliseconds)
-            json.field("bytes_in", octetsIn)
-            json.field("bytes_out", octetsOut)
+            json.field("bytes_in", bytesIn)
+            json.field("bytes_out", bytesOut)
             json.field("request_id", id)
             json.field("trace_id", trace)
             json.fieldIfPresent("fault", fault)

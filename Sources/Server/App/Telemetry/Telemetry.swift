@@ -37,7 +37,7 @@ final class Telemetry: Sendable {
         return Sample(
             at: .now(), requests: totals.requests, failures: totals.failures, durations: totals.durations,
             connections: connections, processorSeconds: ProcessFigures.processorSeconds(),
-            residentOctets: ProcessFigures.residentOctets())
+            residentBytes: ProcessFigures.residentBytes())
     }
 
     /// How things stood at one moment.
@@ -48,7 +48,7 @@ final class Telemetry: Sendable {
         let durations: [Int]
         let connections: Int
         let processorSeconds: Double
-        let residentOctets: Int
+        let residentBytes: Int
     }
 
     /// The samples of the last five minutes.

@@ -18,7 +18,7 @@ enum AIStatements {
 
     /// The caller's right to ask and the facts about a nag, as of one moment. No row: the session has ended. The columns
     /// stand in the order in which `NagConsultation` reads them.
-    static func nagFacts(_ nag: NagID, for caller: Caller, standing: SQL, _ depth: Depth) -> SQL {
+    static func nagFacts(_ nag: NagID, for caller: Caller, sessionCheck: SQL, _ depth: Depth) -> SQL {
         """
         SELECT u.status AS account_status, n.recipient_id, n.family_id, n.creator_id, m.role,
                \(hasConsent), \(isEnabled), u.pseudonym, c.seq, r.pseudonym AS recipient_pseudonym, n.category,
@@ -29,7 +29,7 @@ enum AIStatements {
         LEFT JOIN nags n ON n.family_id = m.family_id AND n.id = \(nag)
         LEFT JOIN users r ON r.id = n.recipient_id
         LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = u.id\(joins(depth, caller.now))
-        WHERE u.id = \(caller.userID) AND \(standing)
+        WHERE u.id = \(caller.userID) AND \(sessionCheck)
         """
     }
 
@@ -153,7 +153,7 @@ enum AIStatements {
             """
     }
 
-    /// The row of an act that records an answer.
+    /// The statement of an act that records an answer.
     static func record(
         _ event: EventID, _ nag: NagID?, _ promptType: String, _ tone: AITone, _ summary: String,
         onBehalfOf user: UserID, at now: Timestamp
@@ -162,7 +162,7 @@ enum AIStatements {
         INSERT INTO ai_mediation_events
             (family_id, id, nag_id, prompt_type, tone, summary, actor_id, at, sync_seq, sync_ts)
         SELECT family_id, \(event), \(nag ?? NagID(high: 0, low: 0)), \(promptType), \(tone), \(summary), \(user),
-               \(now), seq, ts FROM tick
+               \(now), seq, ts FROM ledger_stamp
         """
     }
 }

@@ -66,7 +66,7 @@ struct Mediation<Response: Sendable> {
 }
 
 /// Who asks the mediator, as of one moment.
-struct Asker {
+struct Requester {
     let pseudonym: Pseudonym
     let seq: Int64
 
@@ -94,7 +94,7 @@ struct Asker {
 
 /// The facts about one nag, the right to see them, and the moment they hold for.
 final class NagConsultation {
-    let asker: Asker
+    let requester: Requester
     let family: FamilyID
     let recipient: Pseudonym?
     /// Why the caller is not answered, and the code that goes with it; nil when they are.
@@ -122,8 +122,8 @@ final class NagConsultation {
         } else {
             denial = nil
         }
-        if denial == nil { try Asker.requireOpenGate(row) }
-        asker = Asker(pseudonym: try row["pseudonym"], seq: try row["seq"])
+        if denial == nil { try Requester.requireOpenGate(row) }
+        requester = Requester(pseudonym: try row["pseudonym"], seq: try row["seq"])
         self.family = family
         recipient = try row["recipient_pseudonym"]
         var facts = NagFacts(
@@ -164,8 +164,8 @@ final class NagConsultation {
     func refuse<Answer>(_ operation: AIOperation, _ denial: (reason: Denial, code: ErrorCode)) -> Decision<Answer> {
         .refuse(
             Act(
-                kind: "\(operation.auditKind).denied", basis: .rightsUnchanged(since: asker.seq),
-                actor: asker.pseudonym, subject: recipient, resource: snapshot.facts.nag.id.retyped(),
+                kind: "\(operation.auditKind).denied", basis: .rightsUnchanged(since: requester.seq),
+                actor: requester.pseudonym, subject: recipient, resource: snapshot.facts.nag.id.retyped(),
                 details: ["reason": denial.reason.rawValue], stampedRows: 0),
             APIError(denial.code, denial.reason))
     }

@@ -12,16 +12,16 @@ import TimeZones
 /// An answer is recorded only if nobody's rights or consents have changed since its facts were read; a push-back only if
 /// nothing at all has, so that its bounds hold whatever runs beside it.
 final class Mediator {
-    private let backend: Backend
+    private let services: Services
     /// Keys the digests of produced texts; nil for throw-away data, whose trail keeps none.
     private let contentKey: [UInt8]?
 
-    init(_ backend: Backend) {
-        self.backend = backend
-        contentKey = backend.trailKeys?.masters.first?.derivedKey(label: "content")
+    init(_ services: Services) {
+        self.services = services
+        contentKey = services.trailKeys?.masters.first?.derivedKey(label: "content")
     }
 
-    private var heuristics: Heuristics { backend.heuristics }
+    private var heuristics: Heuristics { services.heuristics }
 
     // MARK: About one nag
 
@@ -94,10 +94,10 @@ final class Mediator {
         _ caller: Caller, _ call: Call<UserInFamilyQuery, NoBody>
     ) async throws -> PatternsResponse {
         let (user, family, started) = (call.parameters.userID, call.parameters.familyID, MonotonicTime.now())
-        return try await backend.ledger.write(caller, in: family) { queries in
+        return try await services.ledger.write(caller, in: family) { queries in
             let member = try await consult(caller, family, queries)
             if let denial = RoleMatrix.denialOfInsights(
-                isSelf: user == caller.userID, by: Standing(role: member.role))
+                isSelf: user == caller.userID, by: MemberState(role: member.role))
             {
                 return .denied("ai.patterns.denied", to: member, denial)
             }
@@ -115,22 +115,22 @@ final class Mediator {
             let outcome = heuristics.patterns(
                 for: Snapshot(
                     PatternFacts(userID: user, familyID: family, misses: misses), now: caller.now,
-                    zone: backend.zones.zone(member.timeZone)))
+                    zone: services.zones.zone(member.timeZone)))
             let mediation = Mediation(
                 outcome, summary: "\(outcome.response.insights.count) repeated weekdays", content: "",
                 inputs: ["misses_90d": "\(misses.count)"], classification: "\(outcome.response.insights.count)")
             return .perform(
                 record(
-                    mediation, .patterns, caller, family, Asker(member), subject: subject, nag: nil, since: started),
+                    mediation, .patterns, caller, family, Requester(member), subject: subject, nag: nil, since: started),
                 outcome.response)
         }
     }
 
     func generateDigest(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> DigestResponse {
         let (family, started) = (call.parameters.familyID, MonotonicTime.now())
-        return try await backend.ledger.write(caller, in: family) { queries in
+        return try await services.ledger.write(caller, in: family) { queries in
             let member = try await consult(caller, family, queries)
-            let seesAll = RoleMatrix.denialOfInsights(isSelf: false, by: Standing(role: member.role)) == nil
+            let seesAll = RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: member.role)) == nil
             let subject = seesAll ? nil : caller.userID
             let facts = DigestFacts(
                 familyID: family, subject: subject,
@@ -145,7 +145,7 @@ final class Mediator {
                         recipientID: try row["recipient_id"], status: try row["status"], dueAt: try row["due_at"])
                 })
             let outcome = heuristics.digest(
-                for: Snapshot(facts, now: caller.now, zone: backend.zones.zone(member.timeZone)))
+                for: Snapshot(facts, now: caller.now, zone: services.zones.zone(member.timeZone)))
             let totals = outcome.response.totals
             let mediation = Mediation(
                 outcome, summary: outcome.response.summaryText, content: outcome.response.summaryText,
@@ -153,7 +153,7 @@ final class Mediator {
                 classification: "\(totals.completionRate)")
             return .perform(
                 record(
-                    mediation, .digest, caller, family, Asker(member), subject: seesAll ? nil : member.pseudonym,
+                    mediation, .digest, caller, family, Requester(member), subject: seesAll ? nil : member.pseudonym,
                     nag: nil,
                     since: started),
                 outcome.response)
@@ -169,9 +169,9 @@ final class Mediator {
     ) async throws -> Response {
         // The family is known only once the nag is found; it is the caller's own, since each has one.
         let started = MonotonicTime.now()
-        let first = try await consult(caller, on: nag, operation, depth, backend.database)
+        let first = try await consult(caller, on: nag, operation, depth, services.database)
         var known: NagConsultation? = first
-        return try await backend.ledger.write(caller, in: first.family) { queries in
+        return try await services.ledger.write(caller, in: first.family) { queries in
             let consultation: NagConsultation
             if let fresh = known {
                 consultation = fresh
@@ -183,7 +183,7 @@ final class Mediator {
             let mediation = think(consultation)
             return .perform(
                 record(
-                    mediation, operation, caller, consultation.family, consultation.asker,
+                    mediation, operation, caller, consultation.family, consultation.requester,
                     subject: consultation.recipient, nag: nag, since: started),
                 mediation.outcome.response)
         }
@@ -194,26 +194,26 @@ final class Mediator {
         _ queries: any Queries
     ) async throws -> NagConsultation {
         let rows = try await queries.read(
-            AIStatements.nagFacts(nag, for: caller, standing: backend.access.standing(caller), depth))
+            AIStatements.nagFacts(nag, for: caller, sessionCheck: services.access.sessionCheck(caller), depth))
         guard let row = rows.first else { throw Access.sessionEnded }
-        return try NagConsultation(row, nag, for: caller, operation.nagAct, depth, zones: backend.zones)
+        return try NagConsultation(row, nag, for: caller, operation.nagAct, depth, zones: services.zones)
     }
 
     private func consult(
         _ caller: Caller, _ family: FamilyID, _ queries: any Queries
     ) async throws -> Member {
-        let member = try await backend.access.member(caller, of: family, queries)
+        let member = try await services.access.member(caller, of: family, queries)
         let gate = try await queries.query(AIStatements.gate(caller.userID, in: family)).one()
-        try Asker.requireOpenGate(gate)
+        try Requester.requireOpenGate(gate)
         return member
     }
 
     /// The act that puts an answer into the feed and onto the trail.
     private func record<Response>(
         _ mediation: Mediation<Response>, _ operation: AIOperation, _ caller: Caller, _ family: FamilyID,
-        _ asker: Asker, subject: Pseudonym?, nag: NagID?, since started: MonotonicTime
+        _ requester: Requester, subject: Pseudonym?, nag: NagID?, since started: MonotonicTime
     ) -> Act {
-        let event: EventID = backend.random.identifier(at: caller.now)
+        let event: EventID = services.random.identifier(at: caller.now)
         // Keyed, because texts are few and short enough to be guessed and compared otherwise.
         let digest = contentKey.flatMap { key in
             mediation.content.isEmpty ? nil : hexadecimal(hmac(Array(mediation.content.utf8), key: key))
@@ -222,7 +222,7 @@ final class Mediator {
             "content_length": "\(mediation.content.utf8.count)", "fallback_confirmed": "false",
             "fallback_reason": "none",
             "latency_us": "\(MonotonicTime.now().nanoseconds(since: started) / 1_000)",
-            "on_behalf_of": asker.pseudonym.description, "operation": operation.rawValue,
+            "on_behalf_of": requester.pseudonym.description, "operation": operation.rawValue,
             "output": mediation.classification, "provider": "heuristic", "route": "server",
             "rule": mediation.outcome.rule.rawValue, "used_fallback": "false",
         ]
@@ -230,10 +230,11 @@ final class Mediator {
         details.merge(mediation.inputs)
         return Act(
             kind: operation.auditKind,
-            basis: mediation.countsOnce ? .nothingChanged(since: asker.seq) : .rightsUnchanged(since: asker.seq),
+            basis: mediation.countsOnce
+                ? .nothingChanged(since: requester.seq) : .rightsUnchanged(since: requester.seq),
             actor: SystemActor.mediator, subject: subject, resource: nag?.retyped(), details: details,
             canMerge: true,
-            rows: [
+            statements: [
                 AIStatements.record(
                     event, nag, (mediation.promptType ?? operation).promptType, mediation.tone, mediation.summary,
                     onBehalfOf: caller.userID, at: caller.now)

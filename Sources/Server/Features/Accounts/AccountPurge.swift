@@ -59,9 +59,9 @@ struct AccountPurge {
             let act = Act(
                 kind: "account.purged", basis: .nothingChanged(since: try row["seq"]), actor: actor,
                 subject: try row["pseudonym"], sealedFor: actor, stampedRows: 0,
-                rows: [
-                    AccountStatements.purge(user, at: context.now), PreferenceStatements.forget(of: user),
-                    ChildSettingsStatements.forget(of: user), KnownAddressStatements.forget(of: user),
+                statements: [
+                    AccountStatements.purge(user, at: context.now), PreferenceStatements.delete(of: user),
+                    ChildSettingsStatements.delete(of: user), KnownAddressStatements.delete(of: user),
                 ])
             return .perform(act, StatusAnswer(status: "done"))
         }

@@ -4,11 +4,11 @@ import Postgres
 
 /// Accounts come to their end; opening one and signing in is the group `auth`.
 final class Accounts {
-    private let backend: Backend
+    private let services: Services
     private let families: Families
 
-    init(_ backend: Backend, _ families: Families) {
-        self.backend = backend
+    init(_ services: Services, _ families: Families) {
+        self.services = services
         self.families = families
     }
 
@@ -19,8 +19,8 @@ final class Accounts {
     /// nothing is told.
     func delete(_ caller: Caller, _ call: Call<AccountPath, NoBody>) async throws -> AccountResponse {
         let user = call.parameters.userID
-        let account = try await backend.access.account(caller, backend.database)
-        let found = try await backend.database.query(AccountStatements.byID(user)).first
+        let account = try await services.access.account(caller, services.database)
+        let found = try await services.database.query(AccountStatements.byID(user)).first
         guard let person = try found.map(Person.init),
             user == caller.userID || (account.family != nil && person.membership?.familyID == account.family)
         else { throw APIError(.notFound, "There is no such account.") }
@@ -32,12 +32,12 @@ final class Accounts {
         }
         let hasJoined = APIError(.conflict, "You have joined a family meanwhile.")
         do {
-            return try await backend.ledger.write(caller, in: .outside) { queries in
-                guard try await backend.access.account(caller, queries).family == nil else { throw hasJoined }
+            return try await services.ledger.write(caller, in: .outside) { queries in
+                guard try await services.access.account(caller, queries).family == nil else { throw hasJoined }
                 let act = Act(
                     kind: "account.deleted", basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
                     stampedRows: 0,
-                    rows: AccountStatements.delete(user, at: call.now) + [
+                    statements: AccountStatements.delete(user, at: call.now) + [
                         SessionStatements.revokeAll(of: user, at: call.now)
                     ])
                 return .perform(act, answer)
@@ -56,9 +56,9 @@ extension Departure<AccountResponse> {
                 guard let person else { return nil }
                 return RoleMatrix.denialOfAccountDeletion(
                     of: person.role, isSelf: person.id == member.userID, isFamilyAccount: person.isFamilyAccount,
-                    by: Standing(role: member.role))
+                    by: MemberState(role: member.role))
             },
             mayLeaveNobody: true, endSessions: { SessionStatements.revokeAll(of: $0, at: now) },
-            rows: AccountStatements.delete(answer.id, at: now), answer: { _ in answer })
+            statements: AccountStatements.delete(answer.id, at: now), answer: { _ in answer })
     }
 }

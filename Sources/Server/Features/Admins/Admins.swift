@@ -65,7 +65,7 @@ public enum Admins {
             let act = Act(
                 kind: "admin.created", basis: .nothing, actor: SystemActor.operating, subject: person.pseudonym,
                 details: ["user": person.id.description], stampedRows: 0,
-                rows: [
+                statements: [
                     AccountStatements.insert(person, passwordHash: hash, dateOfBirth: nil),
                     AdminStatements.insert(person.id, at: now),
                 ])
@@ -94,7 +94,7 @@ public enum Admins {
             let act = Act(
                 kind: "admin.revoked", basis: .nothing, actor: SystemActor.operating, subject: person,
                 changesRights: true, stampedRows: 0,
-                rows: [AdminStatements.revoke(user, at: now), SessionStatements.revokeAll(of: user, at: now)])
+                statements: [AdminStatements.revoke(user, at: now), SessionStatements.revokeAll(of: user, at: now)])
             try await database.transaction { transaction in
                 try await tool.perform(act, in: .outside, tool.context(now), transaction)
             }
@@ -127,13 +127,13 @@ enum AdminStatements {
         """
     }
 
-    /// A row of an act. The account is made by the same act.
+    /// A statement of an act. The account is made by the same act.
     static func insert(_ user: UserID, at now: Timestamp) -> SQL {
-        "INSERT INTO admins (user_id, created_at) SELECT \(user), \(now) FROM tick"
+        "INSERT INTO admins (user_id, created_at) SELECT \(user), \(now) FROM ledger_stamp"
     }
 
-    /// A row of an act.
+    /// A statement of an act.
     static func revoke(_ user: UserID, at now: Timestamp) -> SQL {
-        "UPDATE admins SET revoked_at = \(now) FROM tick WHERE user_id = \(user) AND revoked_at IS NULL"
+        "UPDATE admins SET revoked_at = \(now) FROM ledger_stamp WHERE user_id = \(user) AND revoked_at IS NULL"
     }
 }

@@ -9,32 +9,32 @@ import Reactor
 final class AuditEventsExport {
     private static let pageSize = 200
 
-    private let backend: Backend
+    private let services: Services
 
-    init(_ backend: Backend) { self.backend = backend }
+    init(_ services: Services) { self.services = services }
 
     /// - Throws: 403 as the list of the same entries.
     func stream(_ caller: Caller, _ call: Call<AuditEventsExportQuery, NoBody>) async throws -> Response {
         let (query, format) = (call.parameters.filter, call.parameters.format)
-        let reader = try await backend.auditReader(
+        let reader = try await services.auditReader(
             caller, of: query.familyID, reading: API.exportAuditEvents.operation, details: query.details)
-        let filter = try await backend.auditFilter(query, for: reader)
-        let work = Confined(value: (backend: backend, reader: reader, filter: filter))
+        let filter = try await services.auditFilter(query, for: reader)
+        let work = LoopBound(value: (services: services, reader: reader, filter: filter))
         return Response(
             .ok, format == .csv ? .csv : .jsonLines,
             body: .stream { body in
-                let (backend, reader, filter) = work.value
+                let (services, reader, filter) = work.value
                 if format == .csv { try await body.write(AuditCSV.header) }
                 guard let filter else { return }
                 var place: AuditCursor?
                 repeat {
-                    let found = try await AuditWalk(
+                    let found = try await AuditScan(
                         filter: filter, family: reader.family, before: place, limit: Self.pageSize,
                         staysInFamily: !reader.isAdmin
-                    ).run(backend.database)
+                    ).run(services.database)
                     var lines: [UInt8] = []
                     for row in found.rows {
-                        let entry = try Contract.AuditEntry(row, backend.sealing)
+                        let entry = try Contract.AuditEntry(row, services.sealing)
                         switch format {
                         case .csv: lines += AuditCSV.line(entry)
                         case .ndjson:

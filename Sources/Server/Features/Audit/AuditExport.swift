@@ -8,9 +8,9 @@ import Reactor
 
 /// A trail as a file, and the server's own check of it.
 final class AuditExport {
-    private let backend: Backend
+    private let services: Services
 
-    init(_ backend: Backend) { self.backend = backend }
+    init(_ services: Services) { self.services = services }
 
     /// Sends the lines as they are read: the answer has no length, and is cut off when something goes wrong on the way.
     func stream(_ caller: Caller, _ call: Call<AuditExportQuery, NoBody>) async throws -> Response {
@@ -18,33 +18,33 @@ final class AuditExport {
         guard after ?? 0 >= 0 else {
             throw APIError(.validationFailed, "after must not be negative.", field: "after")
         }
-        let reader = try await backend.auditReader(
+        let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.exportAuditTrail.operation,
             details: after.map { ["after": String($0)] } ?? [:])
-        let (source, origin, now) = (Confined(value: source(for: caller)), origin, call.now)
+        let (source, origin, now) = (LoopBound(value: source(for: caller)), origin, call.now)
         return Response(
             .ok, .jsonLines,
             body: .stream { body in
                 try await source.value.run(of: reader.family, after: after, origin: origin, at: now) { lines in
-                    var octets: [UInt8] = []
-                    octets.reserveCapacity(1_024 * lines.count)
+                    var bytes: [UInt8] = []
+                    bytes.reserveCapacity(1_024 * lines.count)
                     for line in lines {
-                        octets += line.jsonBytes
-                        octets.append(UInt8(ascii: "\n"))
+                        bytes += line.jsonBytes
+                        bytes.append(UInt8(ascii: "\n"))
                     }
-                    try await body.write(octets)
+                    try await body.write(bytes)
                 }
             })
     }
 
     /// Checks what an export of it would hold.
     func verify(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditVerification {
-        let reader = try await backend.auditReader(
+        let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.verifyAuditTrail.operation)
         let started = MonotonicTime.now()
-        let pinned = backend.trailKeys.map { $0.signing.map(\.verifier) } ?? []
+        let pinned = services.trailKeys.map { $0.signing.map(\.verifier) } ?? []
         // The newest checkpoint that this process has seen is a witness of its own.
-        let witness = backend.trailHead.now.note.flatMap { SignedNote($0) }
+        let witness = services.trailHead.current.note.flatMap { SignedNote($0) }
         var policy = TrailVerifier.Policy()
         policy.exposureWindow = .seconds(30)
         var verifier = TrailVerifier(
@@ -66,9 +66,9 @@ final class AuditExport {
     }
 
     private func source(for caller: Caller) -> TrailExport {
-        TrailExport(backend.costlyReads(of: caller), backend.sealing)
+        TrailExport(services.costlyReads(of: caller), services.sealing)
     }
-    private var origin: String { backend.trailKeys?.origin ?? "nagz" }
+    private var origin: String { services.trailKeys?.origin ?? "nagz" }
 }
 
 extension AuditVerification {

@@ -8,24 +8,24 @@ import Postgres
 ///
 /// Tiles hold hashes of hashes and tell nothing of anybody: whoever wants to witness the log needs no account.
 final class AuditLog {
-    private let backend: Backend
+    private let services: Services
     private let reader: LogReader
 
-    init(_ backend: Backend) {
-        self.backend = backend
-        reader = LogReader(backend)
+    init(_ services: Services) {
+        self.services = services
+        reader = LogReader(services)
     }
 
     /// - Throws: 403 for who may read no trail.
     func status(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> AuditStatus {
-        let who = try await backend.auditReader(caller, of: nil, reading: API.getAuditStatus.operation)
-        let head = backend.trailHead
-        let standing = head.now
+        let who = try await services.auditReader(caller, of: nil, reading: API.getAuditStatus.operation)
+        let head = services.trailHead
+        let snapshot = head.current
         let newest = try await reader.newestCheckpoint()
-        let exposure = standing.exposedSince.map { max(0, (call.now - $0).microseconds / 1_000) } ?? 0
+        let exposure = snapshot.exposedSince.map { max(0, (call.now - $0).microseconds / 1_000) } ?? 0
         return AuditStatus(
             reader: who.isAdmin ? "admin" : "guardian", familyID: who.family,
-            state: head.alarm(at: call.now).rawValue, fault: standing.fault, origin: newest?.checkpoint.origin,
+            state: head.alarm(at: call.now).rawValue, fault: snapshot.fault, origin: newest?.checkpoint.origin,
             size: newest.map { Int($0.checkpoint.size) }, root: newest.flatMap { HexDigest(bytes: $0.checkpoint.root) },
             checkpointAt: newest?.checkpoint.time, checkpoint: newest?.note, exposureMilliseconds: Int(exposure),
             keys: try await keys(),
@@ -45,18 +45,18 @@ final class AuditLog {
     func keys(_ call: Call<NoParameters, NoBody>) async throws -> AuditKeys { AuditKeys(keys: try await keys()) }
 
     private func keys() async throws -> [AuditKey] {
-        try await backend.database.query(LogStatements.keys).map { row throws(PostgresError) in
+        try await services.database.query(LogStatements.keys).map { row throws(PostgresError) in
             AuditKey(verifier: try row["verifier"], handover: try row["handover"])
         }
     }
 
     /// - Throws: 404 for what is no tile, and for a tile that is not there yet.
     func tile(_ name: some TileName) async throws -> Response {
-        guard let tile = Tile(level: name.level, path: name.parts), let octets = try await reader.octets(of: tile)
+        guard let tile = Tile(level: name.level, path: name.parts), let bytes = try await reader.bytes(of: tile)
         else {
             throw APIError(.notFound, "There is no such tile.")
         }
-        return Response(.ok, .octets, octets: octets)
+        return Response(.ok, .bytes, bytes: bytes)
     }
 
     /// - Throws: 422 unless 0 < old ≤ new ≤ the newest checkpoint's size.

@@ -10,14 +10,14 @@ final class AuditOverview {
     /// Entries that a plot counts at most.
     private static let most = 200_000
 
-    private let backend: Backend
+    private let services: Services
 
-    init(_ backend: Backend) { self.backend = backend }
+    init(_ services: Services) { self.services = services }
 
     /// The guardian's own family, or a page of all for an administrator.
     /// - Throws: 422 for a cursor that is none.
     func families(_ caller: Caller, _ call: Call<AuditFamiliesQuery, NoBody>) async throws -> AuditFamilies {
-        let reader = try await backend.auditReader(caller, of: nil, reading: API.listAuditFamilies.operation)
+        let reader = try await services.auditReader(caller, of: nil, reading: API.listAuditFamilies.operation)
         let query = call.parameters
         guard let offset = Int64(query.cursor ?? "0"), (0...1_000_000).contains(offset) else {
             throw APIError(.validationFailed, "cursor is not one of this list.", field: "cursor")
@@ -25,7 +25,7 @@ final class AuditOverview {
         let text = query.q.flatMap { $0.isEmpty ? nil : $0 }
         let id = reader.family ?? text.flatMap { FamilyID($0) }
         let part = id == nil ? text.map { "%" + $0.replacing(/[\\%_]/) { "\\" + $0.output } + "%" } : nil
-        let rows = try await backend.database.query(
+        let rows = try await services.database.query(
             AuditStatements.families(part: part, id: id, offset: offset, limit: Self.pageSize))
         let items = try rows.map { row throws(PostgresError) in
             let entries: Int = try row["seq"]
@@ -52,15 +52,15 @@ final class AuditOverview {
         guard SystemZone(named: zone) != nil else {
             throw APIError(.validationFailed, "time_zone is no name of the IANA database.", field: "time_zone")
         }
-        let reader = try await backend.auditReader(
+        let reader = try await services.auditReader(
             caller, of: query.familyID, reading: API.getAuditActivity.operation,
             details: ["from": from.rfc3339, "to": to.rfc3339])
         let unit = AuditActivity.Unit(of: to - from)
-        var starts: [Timestamp] = try await backend.costlyReads(of: caller).query(
+        var starts: [Timestamp] = try await services.costlyReads(of: caller).query(
             AuditStatements.starts(of: unit, from: from, to: to, zone: zone)
         ).map { row throws(PostgresError) in try row["start"] }
         if !starts.isEmpty { starts[0] = from }
-        let rows = try await backend.costlyReads(of: caller).query(
+        let rows = try await services.costlyReads(of: caller).query(
             AuditStatements.activity(reader.family, from: from, to: to, starts: starts))
         var series: [AuditSeries] = []
         var counted = 0

@@ -4,22 +4,22 @@ import Postgres
 
 /// Whom a trail names, and what they have consented to.
 final class AuditPeopleList {
-    private let backend: Backend
+    private let services: Services
 
-    init(_ backend: Backend) { self.backend = backend }
+    init(_ services: Services) { self.services = services }
 
     /// The people of the named family, of the caller's own, or for administrators those outside families.
     func list(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditPeople {
-        let reader = try await backend.auditReader(
+        let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.listAuditPeople.operation)
-        return AuditPeople(items: try await backend.auditPeople(for: reader))
+        return AuditPeople(items: try await services.auditPeople(for: reader))
     }
 
     /// What is in force for each member.
     func consents(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> AuditConsents {
         let family = call.parameters.familyID
-        _ = try await backend.auditReader(caller, of: family, reading: API.listAuditConsents.operation)
-        let rows = try await backend.database.query(ConsentStatements.allInForce(in: family))
+        _ = try await services.auditReader(caller, of: family, reading: API.listAuditConsents.operation)
+        let rows = try await services.database.query(ConsentStatements.allInForce(in: family))
         return AuditConsents(
             items: try rows.map { row throws(PostgresError) in
                 AuditConsent(
@@ -29,7 +29,7 @@ final class AuditPeopleList {
     }
 }
 
-extension Backend {
+extension Services {
     /// Members by name for a guardian, by role alone for an administrator, who sees administrators by address; and the
     /// parts of the system.
     func auditPeople(for reader: AuditReader) async throws -> [AuditPerson] {

@@ -13,7 +13,7 @@ struct AuditReader {
     let isAdmin: Bool
 }
 
-extension Backend {
+extension Services {
     /// Who is asking, and for which trail.
     /// - Parameters:
     ///   - family: the trail asked for; nil for the guardian's own, or all of an administrator's.

@@ -2,11 +2,11 @@ import Contract
 
 /// The group `audit`: reading and proving the trail.
 enum AuditRoutes {
-    static func register(in routes: RouteTable, _ backend: Backend) {
-        let (trail, log, overview) = (AuditTrail(backend), AuditLog(backend), AuditOverview(backend))
-        let (export, people) = (AuditExport(backend), AuditPeopleList(backend))
+    static func register(in routes: RouteTable, _ services: Services) {
+        let (trail, log, overview) = (AuditTrail(services), AuditLog(services), AuditOverview(services))
+        let (export, people) = (AuditExport(services), AuditPeopleList(services))
         routes.signedIn(API.listAuditEvents, trail.list)
-        routes.responding(API.exportAuditEvents, AuditEventsExport(backend).stream)
+        routes.responding(API.exportAuditEvents, AuditEventsExport(services).stream)
         routes.constant(API.listAuditKinds, AuditKindList(kinds: AuditKinds.all))
         routes.signedIn(API.listAuditPeople, people.list)
         routes.signedIn(API.listAuditConsents, people.consents)

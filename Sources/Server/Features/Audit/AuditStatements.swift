@@ -16,21 +16,21 @@ enum AuditStatements {
         LEFT JOIN users s ON s.pseudonym = e.subject
         """
 
-    /// How far back each way leads within so many entries: `at`, and `n` in a chain; null where a way ends before.
-    static func reaches(_ ways: [AuditWay], _ span: AuditSpan, _ depth: Int) -> SQL {
+    /// How far back each plan leads within so many entries: `at`, and `n` in a chain; null where a plan ends before.
+    static func reaches(_ plans: [AuditQueryPlan], _ span: AuditSpan, _ depth: Int) -> SQL {
         .joined(
-            ways.enumerated().map { place, way in
-                "SELECT \(place) AS way, w.at, w.n FROM (\(way.reach(span, depth))) w"
+            plans.enumerated().map { place, plan in
+                "SELECT \(place) AS plan, w.at, w.n FROM (\(plan.reach(span, depth))) w"
             }, separator: " UNION ALL ")
     }
 
-    /// What a way meets on a stretch and is asked for, newest first, more than the limit where there is more.
-    static func page(_ way: AuditWay, _ filter: AuditFilter, _ span: AuditSpan, limit: Int) -> SQL {
+    /// What a plan meets on a stretch and is asked for, newest first, more than the limit where there is more.
+    static func page(_ plan: AuditQueryPlan, _ filter: AuditFilter, _ span: AuditSpan, limit: Int) -> SQL {
         // Written out, because plans are made without knowing parameters: what is asked for is a small part of all.
         let most: SQL = limit <= 50 ? "LIMIT 51" : limit <= 100 ? "LIMIT 101" : "LIMIT 201"
         return """
             SELECT \(columns) FROM (
-                SELECT e.* FROM (\(way.entries(filter, span, most: most))) e
+                SELECT e.* FROM (\(plan.entries(filter, span, most: most))) e
                 ORDER BY e.at DESC, e.family_id DESC, e.n DESC \(most)
             ) e \(joins) ORDER BY e.at DESC, e.family_id DESC, e.n DESC
             """

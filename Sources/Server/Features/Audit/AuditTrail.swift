@@ -7,25 +7,25 @@ import SQL
 /// The audit trail as people read it: newest first, page by page, narrowed by whatever they ask for, and one entry at a
 /// time with its proof.
 final class AuditTrail {
-    private let backend: Backend
+    private let services: Services
 
-    init(_ backend: Backend) { self.backend = backend }
+    init(_ services: Services) { self.services = services }
 
     /// Entries of the named family, of the caller's own, or of all for an administrator.
     /// - Throws: 403 for anybody else, 422 for a cursor that is not of this list.
     func list(_ caller: Caller, _ call: Call<AuditQuery, NoBody>) async throws -> AuditPage {
         let query = call.parameters
-        let reader = try await backend.auditReader(
+        let reader = try await services.auditReader(
             caller, of: query.familyID, reading: API.listAuditEvents.operation, details: query.details)
         let before = try AuditCursor.place(query.cursor, in: reader.family)
-        guard let filter = try await backend.auditFilter(query, for: reader) else {
+        guard let filter = try await services.auditFilter(query, for: reader) else {
             return AuditPage(items: [], nextCursor: nil)
         }
-        let found = try await AuditWalk(
+        let found = try await AuditScan(
             filter: filter, family: reader.family, before: before, limit: query.limit, staysInFamily: !reader.isAdmin
-        ).run(backend.database)
+        ).run(services.database)
         return AuditPage(
-            items: try found.rows.map { try Contract.AuditEntry($0, backend.sealing) }, nextCursor: found.next?.text,
+            items: try found.rows.map { try Contract.AuditEntry($0, services.sealing) }, nextCursor: found.next?.text,
             searchedTo: found.searchedTo)
     }
 
@@ -34,21 +34,21 @@ final class AuditTrail {
     func detail(_ caller: Caller, _ call: Call<AuditEntryPath, NoBody>) async throws -> AuditEntryDetail {
         let path = call.parameters
         guard let number = path.number else { throw Self.missing }
-        _ = try await backend.auditReader(
+        _ = try await services.auditReader(
             caller, of: path.familyID, reading: API.getAuditEvent.operation, details: ["n": path.n])
-        let rows = try await backend.database.query(AuditStatements.entry(path.familyID, number))
+        let rows = try await services.database.query(AuditStatements.entry(path.familyID, number))
         guard let row = rows.first else { throw Self.missing }
-        let entry = try Contract.AuditEntry(row, backend.sealing)
+        let entry = try Contract.AuditEntry(row, services.sealing)
         let at: Timestamp = try row["at"]
         var detail = AuditEntryDetail(
             entry: entry, atMicroseconds: Int(at.microseconds), payload: "erased", salt: nil, body: nil, proof: nil)
-        switch try backend.sealing.body(row) {
+        switch try services.sealing.body(row) {
         case .whole(let salt, let body):
             (detail.payload, detail.salt, detail.body) = ("whole", HexDigest(bytes: salt), hexadecimal(body))
         case .unreadable: detail.payload = "unreadable"
         case .erased: break
         }
-        detail.proof = try await LogReader(backend).inclusion(of: path.familyID, number)
+        detail.proof = try await LogReader(services).inclusion(of: path.familyID, number)
         return detail
     }
 

@@ -38,7 +38,7 @@ enum AccountStatements {
         "SELECT \(person) FROM users u \(membership) WHERE u.id = \(user) AND u.status <> 'deleted'"
     }
 
-    /// A row of an act: opens an account. A taken email violates `users_email_key`.
+    /// A statement of an act: opens an account. A taken email violates `users_email_key`.
     /// - Parameter family: the family whose guardian makes it; nil for a person's own.
     static func insert(
         _ person: Person, passwordHash: String?, dateOfBirth: CivilDate?, madeIn family: FamilyID? = nil
@@ -49,14 +49,14 @@ enum AccountStatements {
         SELECT \(person.id), \(person.email), \(person.displayName), \(passwordHash),
                \(dateOfBirth.map(text))::date, \(person.status), \(person.pseudonym), \(person.createdAt),
                \(family)
-        FROM tick
+        FROM ledger_stamp
         """
     }
 
-    /// A row of an act: the person has become a child of a family.
+    /// A statement of an act: the person has become a child of a family.
     static func activate(_ user: UserID) -> SQL {
         """
-        UPDATE users SET status = 'active' FROM tick
+        UPDATE users SET status = 'active' FROM ledger_stamp
         WHERE users.id = \(user) AND users.status = 'pending_guardian_consent'
         """
     }
@@ -64,15 +64,15 @@ enum AccountStatements {
     /// What the deletion of a member's account violates, and the admission of somebody whose account is deleted.
     static let deletedIsNoMember = "deleted_is_no_member"
 
-    /// Rows of an act: nobody signs in to the account any more, its email address is free for another, and what the person
+    /// Statements of an act: nobody signs in to the account any more, its email address is free for another, and what the person
     /// consented to for themself is over.
     static func delete(_ user: UserID, at now: Timestamp) -> [SQL] {
         [
             """
-            UPDATE users SET status = 'deleted', deleted_at = \(now), email = NULL, password_hash = NULL FROM tick
+            UPDATE users SET status = 'deleted', deleted_at = \(now), email = NULL, password_hash = NULL FROM ledger_stamp
             WHERE users.id = \(user) AND users.status <> 'deleted'
             """,
-            ConsentStatements.revokePersonal(of: user, at: now), KnownAddressStatements.forget(of: user),
+            ConsentStatements.revokePersonal(of: user, at: now), KnownAddressStatements.delete(of: user),
         ]
     }
 
@@ -95,20 +95,20 @@ enum AccountStatements {
         """
     }
 
-    /// A row of an act: nothing of the person is left but the account's id and its stand-in in the audit log.
+    /// A statement of an act: nothing of the person is left but the account's id and its stand-in in the audit log.
     static func purge(_ user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE users SET display_name = NULL, date_of_birth = NULL, email = NULL, password_hash = NULL, purged_at = \(now)
-        FROM tick WHERE users.id = \(user) AND users.status = 'deleted'
+        FROM ledger_stamp WHERE users.id = \(user) AND users.status = 'deleted'
         """
     }
 
-    /// A row of an act: nothing of the person is left but the account's id.
+    /// A statement of an act: nothing of the person is left but the account's id.
     static func erase(_ user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE users SET status = 'deleted', pseudonym = NULL, email = NULL, display_name = NULL, password_hash = NULL,
             date_of_birth = NULL, deleted_at = coalesce(deleted_at, \(now))
-        FROM tick WHERE users.id = \(user)
+        FROM ledger_stamp WHERE users.id = \(user)
         """
     }
 

@@ -112,7 +112,7 @@ enum AttemptStatements {
     }
 
     /// Deletes at most `count` counts whose window is over.
-    static func forget(_ count: Int, at now: Timestamp) -> SQL {
+    static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM sign_in_attempts WHERE subject IN (
             SELECT subject FROM sign_in_attempts WHERE window_started < \(now - Attempts.window)
@@ -120,12 +120,12 @@ enum AttemptStatements {
         """
     }
 
-    /// A row of an act: the right secret starts the count anew that is the person's own, and was no attack on what they
+    /// A statement of an act: the right secret starts the count anew that is the person's own, and was no attack on what they
     /// share with strangers.
     static func succeed(_ own: Attempts.Limit?, _ shared: [Attempts.Limit]) -> SQL {
         """
         UPDATE sign_in_attempts a SET attempts = CASE WHEN a.subject = \(own?.subject) THEN 0 ELSE a.attempts - 1 END
-        FROM tick, (
+        FROM ledger_stamp, (
             SELECT subject FROM sign_in_attempts
             WHERE subject IN (\(subjects([own].compactMap(\.self) + shared))) AND attempts > 0
             ORDER BY subject FOR UPDATE) held

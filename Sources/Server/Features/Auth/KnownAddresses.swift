@@ -26,21 +26,21 @@ enum KnownAddressStatements {
         """
     }
 
-    /// A row of an act.
+    /// A statement of an act.
     static func remember(_ hash: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
-        INSERT INTO known_addresses (user_id, address_hash, last_used_at) SELECT \(user), \(hash), \(now) FROM tick
+        INSERT INTO known_addresses (user_id, address_hash, last_used_at) SELECT \(user), \(hash), \(now) FROM ledger_stamp
         ON CONFLICT (user_id, address_hash) DO UPDATE SET last_used_at = excluded.last_used_at
         """
     }
 
-    /// A row of an act.
-    static func forget(of user: UserID) -> SQL {
-        "DELETE FROM known_addresses USING tick WHERE user_id = \(user)"
+    /// A statement of an act.
+    static func delete(of user: UserID) -> SQL {
+        "DELETE FROM known_addresses USING ledger_stamp WHERE user_id = \(user)"
     }
 
     /// Deletes at most `count` that were not used for long.
-    static func forget(_ count: Int, at now: Timestamp) -> SQL {
+    static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM known_addresses WHERE (user_id, address_hash) IN (
             SELECT user_id, address_hash FROM known_addresses WHERE last_used_at <= \(now - KnownAddresses.memory)

@@ -118,13 +118,13 @@ enum PINAttemptStatements {
         """
     }
 
-    /// A row of an act: the right PIN, a new one or a guardian's word start the count anew.
-    static func forget(_ attempts: PINAttempts) -> SQL {
-        "DELETE FROM pin_attempts USING tick WHERE subject = \(attempts.subject)"
+    /// A statement of an act: the right PIN, a new one or a guardian's word start the count anew.
+    static func delete(_ attempts: PINAttempts) -> SQL {
+        "DELETE FROM pin_attempts USING ledger_stamp WHERE subject = \(attempts.subject)"
     }
 
     /// Deletes at most `count` that are forgotten.
-    static func forget(_ count: Int, at now: Timestamp) -> SQL {
+    static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM pin_attempts WHERE subject IN (
             SELECT subject FROM pin_attempts p

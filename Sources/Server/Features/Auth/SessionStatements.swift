@@ -46,7 +46,7 @@ enum SessionStatements {
     // MARK: Housekeeping
 
     /// Deletes at most `count` sessions, with their refresh tokens and places in feeds, that ended long ago.
-    static func forget(_ count: Int, at now: Timestamp) -> SQL {
+    static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM sessions WHERE id IN (
             SELECT id FROM sessions WHERE expires_at < \(now - retention)
@@ -70,26 +70,26 @@ enum SessionStatements {
             """
     }
 
-    // MARK: Rows of an act
+    // MARK: Statements of an act
 
     static func open(
         _ session: SessionID, of user: UserID, isChild: Bool, at now: Timestamp, for lifetime: Timestamp.Span
     ) -> SQL {
         """
         INSERT INTO sessions (id, user_id, created_at, expires_at, is_child)
-        SELECT \(session), \(user), \(now), \(now + lifetime), \(isChild) FROM tick
+        SELECT \(session), \(user), \(now), \(now + lifetime), \(isChild) FROM ledger_stamp
         """
     }
 
     static func keep(refreshHash hash: [UInt8], of session: SessionID, at now: Timestamp) -> SQL {
         """
         INSERT INTO refresh_tokens (token_hash, session_id, issued_at, expires_at)
-        SELECT \(hash), \(session), \(now), \(now + Tokens.refreshLifetime) FROM tick
+        SELECT \(hash), \(session), \(now), \(now + Tokens.refreshLifetime) FROM ledger_stamp
         """
     }
 
     static func replace(refreshHash hash: [UInt8], at now: Timestamp) -> SQL {
-        "UPDATE refresh_tokens SET replaced_at = \(now) FROM tick WHERE token_hash = \(hash) AND replaced_at IS NULL"
+        "UPDATE refresh_tokens SET replaced_at = \(now) FROM ledger_stamp WHERE token_hash = \(hash) AND replaced_at IS NULL"
     }
 
     /// A session that is used goes on, so long after its beginning at most.
@@ -98,24 +98,24 @@ enum SessionStatements {
     ) -> SQL {
         """
         UPDATE sessions SET expires_at = least(\(now + lifetime), created_at + \(longest.microseconds) * interval '1 microsecond')
-        FROM tick WHERE id = \(session)
+        FROM ledger_stamp WHERE id = \(session)
         """
     }
 
     /// Ends all of a person's sessions.
     static func revokeAll(of user: UserID, at now: Timestamp) -> SQL {
-        "UPDATE sessions SET revoked_at = \(now) FROM tick WHERE user_id = \(user) AND revoked_at IS NULL"
+        "UPDATE sessions SET revoked_at = \(now) FROM ledger_stamp WHERE user_id = \(user) AND revoked_at IS NULL"
     }
 
     static func revoke(_ session: SessionID, at now: Timestamp) -> SQL {
-        "UPDATE sessions SET revoked_at = \(now) FROM tick WHERE id = \(session) AND revoked_at IS NULL"
+        "UPDATE sessions SET revoked_at = \(now) FROM ledger_stamp WHERE id = \(session) AND revoked_at IS NULL"
     }
 
     /// Ends the sessions that came from the code of the act's family, of everybody but one person.
     static func revokeChildSessions(besides user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE sessions SET revoked_at = \(now)
-        FROM tick JOIN memberships m ON m.family_id = tick.family_id AND m.status = 'active'
+        FROM ledger_stamp JOIN memberships m ON m.family_id = ledger_stamp.family_id AND m.status = 'active'
         WHERE sessions.user_id = m.user_id AND m.user_id <> \(user) AND is_child AND revoked_at IS NULL
         """
     }
@@ -123,7 +123,7 @@ enum SessionStatements {
     /// Ends the sessions that came from a family code.
     static func revokeChildSessions(of user: UserID, except session: SessionID? = nil, at now: Timestamp) -> SQL {
         """
-        UPDATE sessions SET revoked_at = \(now) FROM tick
+        UPDATE sessions SET revoked_at = \(now) FROM ledger_stamp
         WHERE user_id = \(user) AND is_child AND revoked_at IS NULL AND id IS DISTINCT FROM \(session)
         """
     }

@@ -11,17 +11,17 @@ extension Sessions {
     /// an address that the account is known at.
     func logIn(_ call: Call<NoParameters, LoginRequest>) async throws -> AuthResponse {
         let (now, email, remote) = (call.now, call.body.email.wireText, call.context.remote)
-        let addresses = KnownAddresses.hashes(email, remote, backend.tokens)
+        let addresses = KnownAddresses.hashes(email, remote, services.tokens)
         let read = AccountStatements.byEmail(email, from: addresses, at: now)
-        let row = try await backend.database.query(read).first
+        let row = try await services.database.query(read).first
         let isKnown: Bool = try row?["is_known_address"] ?? false
         let own = Attempts.Limit.account(email, from: remote)
         let shared = isKnown ? [] : [Attempts.Limit.account(email), .address(remote)]
-        try await Attempts.count([own] + shared, at: now, backend.database)
+        try await Attempts.count([own] + shared, at: now, services.database)
 
         let hash: String? = try row.flatMap { row in try row["password_hash"] }
-        let isRight = try await Attempts.takingBackOnFailure([own] + shared, at: now, backend.database) {
-            try await backend.hashing.verify(
+        let isRight = try await Attempts.takingBackOnFailure([own] + shared, at: now, services.database) {
+            try await services.hashing.verify(
                 call.body.password.wireText, against: hash, isKnown ? .knownSignIn : .signIn, for: remote)
         }
         let person = try row.map(Person.init)
@@ -30,16 +30,16 @@ extension Sessions {
                 call.context, person, method: "password",
                 APIError(.authenticationFailed, "The email or the password is wrong."))
         }
-        return try await Attempts.takingBackOnFailure([own] + shared, at: now, backend.database) {
+        return try await Attempts.takingBackOnFailure([own] + shared, at: now, services.database) {
             try await begin(
                 call.context, for: person, method: "password",
                 [AttemptStatements.succeed(own, shared)] + rememberAddress(of: person.id, email, call.context))
         }
     }
 
-    /// Rows of an act: the account is known at the address of the request.
+    /// Statements of an act: the account is known at the address of the request.
     func rememberAddress(of user: UserID, _ email: String, _ context: CallContext) -> [SQL] {
-        KnownAddresses.hashes(email, context.remote, backend.tokens).prefix(1).map {
+        KnownAddresses.hashes(email, context.remote, services.tokens).prefix(1).map {
             KnownAddressStatements.remember($0, of: user, at: context.now)
         }
     }
@@ -50,27 +50,27 @@ extension Sessions {
     func childLogIn(_ call: Call<NoParameters, ChildLoginRequest>) async throws -> AuthResponse {
         let (now, code, username) = (call.now, call.body.familyCode, call.body.username)
         let read = CredentialStatements.find(username, code: code)
-        let row = try await backend.database.query(read).first
+        let row = try await services.database.query(read).first
         let person = try row.map(Person.init)
         let address = Attempts.Limit.address(call.context.remote)
         let tries = person.map { PINAttempts.of($0.id) } ?? .ofNobody(username, code: code)
-        try await Attempts.count([address], at: now, backend.database)
+        try await Attempts.count([address], at: now, services.database)
         let hash: String? = try row.flatMap { row in try row["pin_hash"] }
-        let isRight = try await Attempts.takingBackOnFailure([address], at: now, backend.database) {
-            try await tries.count(at: now, backend.database)
-            return try await tries.takingBackOnFailure(backend.database) {
-                try await backend.hashing.verify(
+        let isRight = try await Attempts.takingBackOnFailure([address], at: now, services.database) {
+            try await tries.count(at: now, services.database)
+            return try await tries.takingBackOnFailure(services.database) {
+                try await services.hashing.verify(
                     call.body.pin.wireText, against: hash, .childSignIn, for: call.context.remote)
             }
         }
         guard isRight, let person else {
             return try await refuse(call.context, person, method: "child_code", Self.wrongChildSignIn)
         }
-        return try await Attempts.takingBackOnFailure([address], at: now, backend.database) {
-            try await tries.takingBackOnFailure(backend.database) {
+        return try await Attempts.takingBackOnFailure([address], at: now, services.database) {
+            try await tries.takingBackOnFailure(services.database) {
                 try await begin(
                     call.context, for: person, isChild: true, method: "child_code",
-                    [PINAttemptStatements.forget(tries), AttemptStatements.succeed(nil, [address])]
+                    [PINAttemptStatements.delete(tries), AttemptStatements.succeed(nil, [address])]
                 ) { queries in
                     // The code, the name or the PIN may have been replaced while the PIN was checked.
                     guard let row = try await queries.query(read).first, try row["id"] == person.id,
@@ -87,18 +87,18 @@ extension Sessions {
 
     /// - Parameter basis: what must still hold when the session begins; nil refuses the child's sign-in.
     private func begin(
-        _ context: CallContext, for person: Person, isChild: Bool = false, method: String, _ rows: [SQL],
+        _ context: CallContext, for person: Person, isChild: Bool = false, method: String, _ statements: [SQL],
         on basis: (any Queries) async throws -> Act.Basis? = { _ in .nothing }
     ) async throws -> AuthResponse {
         let opening = opening(for: person, isChild: isChild, at: context.now)
-        return try await backend.ledger.write(context, in: person.chain) { queries in
+        return try await services.ledger.write(context, in: person.chain) { queries in
             guard let basis = try await basis(queries) else {
                 return .refuse(failedAttempt(person, method: method), Self.wrongChildSignIn)
             }
             let act = Act(
                 kind: "session.opened", basis: basis, actor: person.pseudonym,
                 subject: person.pseudonym, resource: opening.id.retyped(), details: ["method": method],
-                stampedRows: 0, rows: opening.rows + rows)
+                stampedRows: 0, statements: opening.statements + statements)
             return .perform(act, opening.answer)
         }
     }
@@ -108,7 +108,7 @@ extension Sessions {
         _ context: CallContext, _ person: Person?, method: String, _ refusal: APIError
     ) async throws -> AuthResponse {
         let act = failedAttempt(person, method: method)
-        return try await backend.ledger.write(context, in: person?.chain ?? .outside) { _ in .refuse(act, refusal) }
+        return try await services.ledger.write(context, in: person?.chain ?? .outside) { _ in .refuse(act, refusal) }
     }
 
     private func failedAttempt(_ person: Person?, method: String) -> Act {

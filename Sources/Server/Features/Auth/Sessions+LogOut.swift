@@ -19,9 +19,9 @@ extension Sessions {
 
     /// - Parameter read: finds the session, and the number of that chain.
     private func end(_ context: CallContext, _ read: (_ chain: FamilyID) -> SQL) async throws {
-        guard let found = try await backend.database.query(read(.outside)).first else { return }
+        guard let found = try await services.database.query(read(.outside)).first else { return }
         let chain = try Person(found).chain
-        let _: NoAnswer = try await backend.ledger.write(context, in: chain) { queries in
+        let _: NoAnswer = try await services.ledger.write(context, in: chain) { queries in
             guard let row = try await queries.query(read(chain)).first, try row["stands"] else {
                 return .answer(NoAnswer())
             }
@@ -30,7 +30,7 @@ extension Sessions {
             let act = Act(
                 kind: "session.revoked", basis: .nothingChanged(since: try row["seq"]), actor: person.pseudonym,
                 subject: person.pseudonym, resource: session.retyped(), details: ["reason": "log_out"],
-                changesRights: true, stampedRows: 0, rows: [SessionStatements.revoke(session, at: context.now)])
+                changesRights: true, stampedRows: 0, statements: [SessionStatements.revoke(session, at: context.now)])
             return .perform(act, NoAnswer())
         }
     }

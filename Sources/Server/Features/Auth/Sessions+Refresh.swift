@@ -13,16 +13,16 @@ extension Sessions {
         let (now, token) = (call.now, call.body.refreshToken.wireText)
         let hash = Tokens.refreshHash(token)
         let invalid = APIError(.authenticationFailed, "The refresh token is not valid. Sign in again.")
-        let found = try await backend.database.query(SessionStatements.byRefreshToken(hash, at: now)).first
+        let found = try await services.database.query(SessionStatements.byRefreshToken(hash, at: now)).first
         guard let chain = try found.map(Person.init)?.chain else {
             // Who holds a token of the account may know what became of it: their device has things to remove.
-            let gone = try await backend.database.query(SessionStatements.ofDeletedAccount(refreshHash: hash)).first
+            let gone = try await services.database.query(SessionStatements.ofDeletedAccount(refreshHash: hash)).first
             guard gone != nil else { throw invalid }
             throw APIError(
                 .authenticationFailed, "This account was deleted.", reason: ErrorReason.accountDeleted)
         }
 
-        return try await backend.ledger.write(call.context, in: chain) { queries in
+        return try await services.ledger.write(call.context, in: chain) { queries in
             let read = SessionStatements.byRefreshToken(hash, at: now, chain: chain)
             guard let row = try await queries.query(read).first, try row["stands"] else { throw invalid }
             let person = try Person(row)
@@ -41,20 +41,20 @@ extension Sessions {
                 act.kind = "session.revoked"
                 act.details = ["reason": "refresh_token_reused"]
                 act.changesRights = true
-                act.rows = [SessionStatements.revoke(session, at: now)]
+                act.statements = [SessionStatements.revoke(session, at: now)]
                 return .refuse(act, invalid)
             }
-            guard try row["expires_at"] > now, let next = backend.tokens.successors(of: token).first else {
+            guard try row["expires_at"] > now, let next = services.tokens.successors(of: token).first else {
                 throw invalid
             }
-            act.rows = [
+            act.statements = [
                 SessionStatements.replace(refreshHash: hash, at: now),
                 SessionStatements.keep(refreshHash: Tokens.refreshHash(next), of: session, at: now),
                 SessionStatements.prolong(
                     session, at: now, for: Self.lifetime(of: person).unused, longest: Self.lifetime(of: person).longest),
             ]
             // Clients sign in rarely and refresh daily: that is where the account is at home.
-            if let email = person.email { act.rows += rememberAddress(of: person.id, email, call.context) }
+            if let email = person.email { act.statements += rememberAddress(of: person.id, email, call.context) }
             return .perform(act, answer(for: person, session, refreshToken: next, issuedAt: now))
         }
     }
@@ -63,7 +63,7 @@ extension Sessions {
     private func keptSuccessor(
         of token: String, in session: SessionID, at now: Timestamp, _ queries: any Queries
     ) async throws -> String? {
-        for next in backend.tokens.successors(of: token) {
+        for next in services.tokens.successors(of: token) {
             let read = SessionStatements.byRefreshToken(Tokens.refreshHash(next), at: now)
             if let kept = try await queries.query(read).first, try kept["session_id"] == session { return next }
         }

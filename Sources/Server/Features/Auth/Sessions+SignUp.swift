@@ -9,7 +9,7 @@ extension Sessions {
     /// Who is under 13 waits for a guardian: the session lets the client show that and nothing else, until a guardian
     /// whose family consents to children's accounts adds the account to it.
     func signUp(_ call: Call<NoParameters, SignupRequest>) async throws -> AuthResponse {
-        try await signUp(call, id: backend.random.identifier(at: call.now))
+        try await signUp(call, id: services.random.identifier(at: call.now))
     }
 
     /// - Parameter id: the account's; chosen by seeds alone.
@@ -17,23 +17,23 @@ extension Sessions {
         let (now, body) = (call.now, call.body)
         let email = body.email.wireText
         let taken = APIError(.conflict, "This email address has an account already.", field: "email")
-        guard try await backend.database.query(AccountStatements.isTaken(email)).isEmpty else { throw taken }
-        let hash = try await backend.hashing.hash(body.password.wireText, .signUp, for: call.context.remote)
+        guard try await services.database.query(AccountStatements.isTaken(email)).isEmpty else { throw taken }
+        let hash = try await services.hashing.hash(body.password.wireText, .signUp, for: call.context.remote)
 
         let today = UniversalTime().local(now).date
         let isTooYoung = body.dateOfBirth?.date.isUnder13(on: today) ?? false
         let person = Person(
-            id: id, pseudonym: backend.random.identifier(at: now), email: email, displayName: body.displayName,
+            id: id, pseudonym: services.random.identifier(at: now), email: email, displayName: body.displayName,
             status: isTooYoung ? .pendingGuardianConsent : .active, createdAt: now)
         let opening = opening(for: person, at: now)
         let act = Act(
             kind: "account.created", basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
             resource: opening.id.retyped(), details: ["status": person.status, "user": person.id.description],
             stampedRows: 0,
-            rows: [AccountStatements.insert(person, passwordHash: hash, dateOfBirth: body.dateOfBirth?.date)]
-                + opening.rows + rememberAddress(of: person.id, email, call.context))
+            statements: [AccountStatements.insert(person, passwordHash: hash, dateOfBirth: body.dateOfBirth?.date)]
+                + opening.statements + rememberAddress(of: person.id, email, call.context))
         do {
-            return try await backend.ledger.write(call.context, in: .outside) { _ in .perform(act, opening.answer) }
+            return try await services.ledger.write(call.context, in: .outside) { _ in .perform(act, opening.answer) }
         } catch let error as PostgresError where error.constraint == "users_email_key" {
             throw taken
         }

@@ -7,9 +7,9 @@ import SQL
 /// A session is a row; access tokens name it and each request looks at it, so that ending it ends them at once. Every
 /// beginning, renewal and end is an act on the trail: in the person's family, or outside where they have none.
 final class Sessions {
-    let backend: Backend
+    let services: Services
 
-    init(_ backend: Backend) { self.backend = backend }
+    init(_ services: Services) { self.services = services }
 
     /// How long a session lasts without being used, and at all.
     static func lifetime(of person: Person) -> (unused: Timestamp.Span, longest: Timestamp.Span) {
@@ -19,19 +19,19 @@ final class Sessions {
     /// Each use prolongs an administrator's session, as refreshing does.
     static let administratorLifetime: (unused: Timestamp.Span, longest: Timestamp.Span) = (.minutes(30), .hours(12))
 
-    /// A session that is about to begin: the rows that make it, and its answer.
+    /// A session that is about to begin: the statements that make it, and its answer.
     struct Opening {
         let id: SessionID
-        let rows: [SQL]
+        let statements: [SQL]
         let answer: AuthResponse
     }
 
     func opening(for person: Person, isChild: Bool = false, at now: Timestamp) -> Opening {
-        let session: SessionID = backend.random.identifier(at: now)
-        let token = Tokens.refreshToken(backend.random)
+        let session: SessionID = services.random.identifier(at: now)
+        let token = Tokens.refreshToken(services.random)
         return Opening(
             id: session,
-            rows: [
+            statements: [
                 SessionStatements.open(
                     session, of: person.id, isChild: isChild, at: now, for: Self.lifetime(of: person).unused),
                 SessionStatements.keep(refreshHash: Tokens.refreshHash(token), of: session, at: now),
@@ -45,7 +45,7 @@ final class Sessions {
     ) -> AuthResponse {
         let claims = Tokens.Claims(user: person.id, session: session)
         return AuthResponse(
-            accessToken: Secret(backend.tokens.accessToken(claims, at: issuedAt)), refreshToken: Secret(refreshToken),
+            accessToken: Secret(services.tokens.accessToken(claims, at: issuedAt)), refreshToken: Secret(refreshToken),
             user: person.user, familyID: person.membership?.familyID, familyRole: person.membership?.role)
     }
 }

@@ -5,13 +5,13 @@ import Contract
 /// No operation makes one yet, so nobody has any. The list is there because the mobile client asks for it before it
 /// makes a nag.
 final class Connections {
-    private let backend: Backend
+    private let services: Services
 
-    init(_ backend: Backend) { self.backend = backend }
+    init(_ services: Services) { self.services = services }
 
     /// The caller's own, in both directions.
     func list(_ caller: Caller, _ call: Call<ConnectionListQuery, NoBody>) async throws -> Page<ConnectionResponse> {
-        _ = try await backend.access.account(caller, backend.database)
+        _ = try await services.access.account(caller, services.database)
         return Page(items: [], total: 0, answering: call.parameters.page)
     }
 }

@@ -119,18 +119,18 @@ enum ConsentStatements {
         "SELECT \(record), u.pseudonym FROM consents k JOIN users u ON u.id = k.user_id WHERE k.id = \(id)"
     }
 
-    // MARK: Rows of an act
+    // MARK: Statements of an act
 
     static func grant(_ consent: ConsentResponse, at now: Timestamp) -> SQL {
         """
         INSERT INTO consents (id, user_id, family_id, consent_type, granted_at, granted_seq)
-        SELECT \(consent.id), \(consent.userID), \(consent.familyID), \(consent.type), \(now), seq FROM tick
+        SELECT \(consent.id), \(consent.userID), \(consent.familyID), \(consent.type), \(now), seq FROM ledger_stamp
         """
     }
 
     static func revoke(_ id: ConsentID, at now: Timestamp) -> SQL {
         """
-        UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM tick
+        UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM ledger_stamp
         WHERE id = \(id) AND revoked_at IS NULL
         """
     }
@@ -138,15 +138,15 @@ enum ConsentStatements {
     /// Takes back what somebody gave in the act's family: it ends with their membership.
     static func revokeAll(of user: UserID, at now: Timestamp) -> SQL {
         """
-        UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM tick
-        WHERE consents.family_id = tick.family_id AND user_id = \(user) AND revoked_at IS NULL
+        UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM ledger_stamp
+        WHERE consents.family_id = ledger_stamp.family_id AND user_id = \(user) AND revoked_at IS NULL
         """
     }
 
     /// Takes back what somebody gave for themself alone: it ends with their account.
     static func revokePersonal(of user: UserID, at now: Timestamp) -> SQL {
         """
-        UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM tick
+        UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM ledger_stamp
         WHERE consents.family_id IS NULL AND user_id = \(user) AND revoked_at IS NULL
         """
     }

@@ -8,15 +8,15 @@ import Postgres
 /// A record is never deleted; taking it back and giving it again are two records. Both change what everybody concerned
 /// may do and see from the same moment.
 final class Consents {
-    private let backend: Backend
+    private let services: Services
 
-    init(_ backend: Backend) { self.backend = backend }
+    init(_ services: Services) { self.services = services }
 
     /// What is in force: clients take a record's presence for the consent.
     func list(_ caller: Caller, _ call: Call<ConsentListQuery, NoBody>) async throws -> Page<ConsentResponse> {
         let page = call.parameters.page
-        let member = try await backend.access.member(caller, of: call.parameters.familyID, backend.database)
-        let rows = try await backend.database.query(ConsentStatements.page(page, for: member))
+        let member = try await services.access.member(caller, of: call.parameters.familyID, services.database)
+        let rows = try await services.database.query(ConsentStatements.page(page, for: member))
         // A page past the end is one row without a consent.
         let items = try rows.map { try ConsentResponse(ifAny: $0) }.compactMap(\.self)
         return Page(items: items, total: try rows.first?["total"] ?? 0, answering: page)
@@ -27,8 +27,8 @@ final class Consents {
         if call.body.type == .smsOptIn { return try await grantForOneself(caller, call.body.type) }
         guard let family = call.body.familyID else { throw InvalidInput("is required", field: "family_id") }
         let type = call.body.type
-        return try await backend.ledger.write(caller, in: family) { queries in
-            let member = try await backend.access.member(caller, of: family, queries)
+        return try await services.ledger.write(caller, in: family) { queries in
+            let member = try await services.access.member(caller, of: family, queries)
             if member.role == .child { return Self.deniedToChild(member) }
             if type == .childAccountCreation, let denial = member.denial(of: .grantFamilyConsent) {
                 return .denied("consent.grant.denied", to: member, denial)
@@ -36,32 +36,32 @@ final class Consents {
             let given = try await queries.query(ConsentStatements.given(type, by: member.userID, in: family))
             if let row = given.first { return .answer(try ConsentResponse(row)) }
             let consent = ConsentResponse(
-                id: backend.random.identifier(at: caller.now), userID: member.userID, familyID: family, type: type)
+                id: services.random.identifier(at: caller.now), userID: member.userID, familyID: family, type: type)
             let act = Act(
                 kind: "consent.granted", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: member.pseudonym, resource: consent.id.retyped(), details: ["type": type.rawValue],
-                changesRights: true, stampedRows: 0, rows: [ConsentStatements.grant(consent, at: caller.now)])
+                changesRights: true, stampedRows: 0, statements: [ConsentStatements.grant(consent, at: caller.now)])
             return .perform(act, consent)
         }
     }
 
     /// What concerns a person alone needs no family.
     private func grantForOneself(_ caller: Caller, _ type: ConsentType) async throws -> ConsentResponse {
-        let chain = try await backend.access.account(caller, backend.database).family ?? .outside
-        return try await backend.ledger.write(caller, in: chain) { queries in
+        let chain = try await services.access.account(caller, services.database).family ?? .outside
+        return try await services.ledger.write(caller, in: chain) { queries in
             let seq = try await Ledger.newestNumber(of: chain, queries)
-            let account = try await backend.access.account(caller, queries)
+            let account = try await services.access.account(caller, queries)
             if account.role == .child, account.family == chain {
-                return Self.deniedToChild(try await backend.access.member(caller, of: chain, queries))
+                return Self.deniedToChild(try await services.access.member(caller, of: chain, queries))
             }
             let given = try await queries.query(ConsentStatements.given(type, by: account.id, in: nil))
             if let row = given.first { return .answer(try ConsentResponse(row)) }
             let consent = ConsentResponse(
-                id: backend.random.identifier(at: caller.now), userID: account.id, familyID: nil, type: type)
+                id: services.random.identifier(at: caller.now), userID: account.id, familyID: nil, type: type)
             let act = Act(
                 kind: "consent.granted", basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: account.pseudonym, resource: consent.id.retyped(), details: ["type": type.rawValue],
-                changesRights: true, stampedRows: 0, rows: [ConsentStatements.grant(consent, at: caller.now)])
+                changesRights: true, stampedRows: 0, statements: [ConsentStatements.grant(consent, at: caller.now)])
             return .perform(act, consent)
         }
     }
@@ -70,10 +70,10 @@ final class Consents {
     /// it again is a new consent.
     func update(_ caller: Caller, _ call: Call<ConsentPath, ConsentUpdate>) async throws -> ConsentResponse {
         let (id, isRevoking) = (call.parameters.consentID, call.body.revoked)
-        let chain = try await backend.access.account(caller, backend.database).family ?? .outside
-        return try await backend.ledger.write(caller, in: chain) { queries in
+        let chain = try await services.access.account(caller, services.database).family ?? .outside
+        return try await services.ledger.write(caller, in: chain) { queries in
             let seq = try await Ledger.newestNumber(of: chain, queries)
-            let account = try await backend.access.account(caller, queries)
+            let account = try await services.access.account(caller, queries)
             guard let row = try await queries.query(ConsentStatements.consent(id)).first else { throw Self.missing }
             let consent = try ConsentResponse(row)
             let isOwn = consent.userID == account.id && (consent.familyID == nil || consent.familyID == account.family)
@@ -81,7 +81,7 @@ final class Consents {
                 guard let family = consent.familyID, family == account.family, family == chain else {
                     throw Self.missing
                 }
-                let member = try await backend.access.member(caller, of: family, queries)
+                let member = try await services.access.member(caller, of: family, queries)
                 if let denial = member.denial(of: .grantFamilyConsent) {
                     return .denied("consent.revoke.denied", to: member, denial, subject: try row["pseudonym"])
                 }
@@ -99,7 +99,7 @@ final class Consents {
                 kind: "consent.revoked", basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: try row["pseudonym"], resource: consent.id.retyped(),
                 details: ["type": consent.type.rawValue], changesRights: true, stampedRows: 0,
-                rows: [ConsentStatements.revoke(consent.id, at: caller.now)])
+                statements: [ConsentStatements.revoke(consent.id, at: caller.now)])
             return .perform(act, consent)
         }
     }

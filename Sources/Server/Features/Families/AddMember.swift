@@ -11,8 +11,8 @@ extension Families {
     func addMember(_ caller: Caller, _ call: Call<FamilyPath, MemberAdd>) async throws -> MemberResponse {
         let (family, user, role) = (call.parameters.familyID, call.body.userID, call.body.role)
         return try await admitting {
-            try await backend.ledger.write(caller, in: family) { queries in
-                let member = try await backend.access.member(caller, of: family, queries)
+            try await services.ledger.write(caller, in: family) { queries in
+                let member = try await services.access.member(caller, of: family, queries)
                 if let denial = member.denial(of: .addMember) {
                     return .denied("member.add.denied", to: member, denial)
                 }
@@ -46,7 +46,7 @@ extension Families {
             subject: person.pseudonym,
             details: ["from": FamilyRole.participant.rawValue, "role": FamilyRole.guardian.rawValue],
             changesRights: true, stampedRows: 0,
-            rows: [MembershipStatements.raise(person.id), ConsentStatements.revokeAll(of: person.id, at: now)])
+            statements: [MembershipStatements.raise(person.id), ConsentStatements.revokeAll(of: person.id, at: now)])
     }
 
     /// A child needs the family's consent to children's accounts. A child's account that waits for a guardian is active
@@ -75,7 +75,7 @@ extension Families {
             kind: "member.added", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
             subject: person.pseudonym, details: ["role": role.rawValue, "user": person.id.description],
             changesRights: true, stampedRows: 0,
-            rows: admission(
+            statements: admission(
                 of: person.id, as: role, at: now, isWaiting: person.isWaiting, isGuardiansWord: true))
         return .perform(
             act,
@@ -84,7 +84,7 @@ extension Families {
 
     /// Makes an account inside the family: for a child as a rule, who then signs in with a user name and a PIN.
     func createMember(_ caller: Caller, _ call: Call<FamilyPath, MemberCreateAndAdd>) async throws -> MemberDetail {
-        try await createMember(caller, call, id: backend.random.identifier(at: call.now))
+        try await createMember(caller, call, id: services.random.identifier(at: call.now))
     }
 
     /// - Parameter id: the member's; chosen by seeds alone.
@@ -93,19 +93,19 @@ extension Families {
     ) async throws -> MemberDetail {
         let (family, now, body) = (call.parameters.familyID, call.now, call.body)
         try Self.checkLogin(body)
-        let creator = try await backend.access.member(caller, of: family, backend.database)
+        let creator = try await services.access.member(caller, of: family, services.database)
         var login: (username: String, hash: String)?
         if creator.role == .guardian, let username = body.username, let pin = body.pin {
-            login = (username, try await backend.hashing.hash(pin.wireText, .credentials, for: caller.userID))
+            login = (username, try await services.hashing.hash(pin.wireText, .credentials, for: caller.userID))
         }
         // Who was no guardian a moment ago gets no member without the login they asked for.
         let isPrepared = (login == nil) == (body.username == nil)
         let person = Person(
-            id: id, pseudonym: backend.random.identifier(at: now), email: nil,
+            id: id, pseudonym: services.random.identifier(at: now), email: nil,
             displayName: body.displayName, status: .active, createdAt: now)
         return try await namingChild {
-            try await backend.ledger.write(caller, in: family) { queries in
-                let member = try await backend.access.member(caller, of: family, queries)
+            try await services.ledger.write(caller, in: family) { queries in
+                let member = try await services.access.member(caller, of: family, queries)
                 guard isPrepared, member.denial(of: .createMember) == nil else {
                     return .denied("member.create.denied", to: member, .guardianOnly)
                 }
@@ -119,12 +119,12 @@ extension Families {
                         "role": body.role.rawValue, "child_login": "\(login != nil)", "user": person.id.description,
                     ],
                     changesRights: true, stampedRows: 0,
-                    rows: [
+                    statements: [
                         AccountStatements.insert(person, passwordHash: nil, dateOfBirth: nil, madeIn: family)
                     ])
-                act.rows += admission(of: person.id, as: body.role, at: now)
+                act.statements += admission(of: person.id, as: body.role, at: now)
                 if let login {
-                    act.rows.append(
+                    act.statements.append(
                         CredentialStatements.set(login.username, pinHash: login.hash, for: person.id, at: now))
                 }
                 return .perform(

@@ -8,14 +8,14 @@ extension Families {
     /// family. The child's sessions end.
     func setCredentials(_ caller: Caller, _ call: Call<MemberPath, ChildCredentialsSet>) async throws -> MemberDetail {
         let (path, now, body) = (call.parameters, call.now, call.body)
-        let setter = try await backend.access.member(caller, of: path.familyID, backend.database)
+        let setter = try await services.access.member(caller, of: path.familyID, services.database)
         // Nobody but a guardian makes the server work for this.
         let hash =
             setter.role == .guardian
-            ? try await backend.hashing.hash(body.pin.wireText, .credentials, for: caller.userID) : nil
+            ? try await services.hashing.hash(body.pin.wireText, .credentials, for: caller.userID) : nil
         return try await namingChild {
-            try await backend.ledger.write(caller, in: path.familyID) { queries in
-                let member = try await backend.access.member(caller, of: path.familyID, queries)
+            try await services.ledger.write(caller, in: path.familyID) { queries in
+                let member = try await services.access.member(caller, of: path.familyID, queries)
                 guard let hash, member.denial(of: .setChildCredentials) == nil else {
                     return .denied("child_credentials.set.denied", to: member, .guardianOnly)
                 }
@@ -31,10 +31,10 @@ extension Families {
                 let act = Act(
                     kind: "child_credentials.set", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                     subject: child.pseudonym, changesRights: true, stampedRows: 0,
-                    rows: [
+                    statements: [
                         CredentialStatements.set(body.username, pinHash: hash, for: child.id, at: now),
                         SessionStatements.revokeChildSessions(of: child.id, at: now),
-                        PINAttemptStatements.forget(.of(child.id)),
+                        PINAttemptStatements.delete(.of(child.id)),
                     ])
                 var detail = child.detail(in: path.familyID)
                 detail.hasChildLogin = true
@@ -47,8 +47,8 @@ extension Families {
     /// where nobody is locked out.
     func unlockMember(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> MemberDetail {
         let path = call.parameters
-        return try await backend.ledger.write(caller, in: path.familyID) { queries in
-            let member = try await backend.access.member(caller, of: path.familyID, queries)
+        return try await services.ledger.write(caller, in: path.familyID) { queries in
+            let member = try await services.access.member(caller, of: path.familyID, queries)
             if let denial = member.denial(of: .setChildCredentials) {
                 return .denied("child_lockout.lift.denied", to: member, denial)
             }
@@ -59,7 +59,7 @@ extension Families {
             }
             let act = Act(
                 kind: "child_lockout.lifted", basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
-                subject: child.pseudonym, stampedRows: 0, rows: [PINAttemptStatements.forget(.of(child.id))])
+                subject: child.pseudonym, stampedRows: 0, statements: [PINAttemptStatements.delete(.of(child.id))])
             return .perform(act, detail)
         }
     }
@@ -67,28 +67,28 @@ extension Families {
     /// Changes the caller's own PIN, which they must know; guessing is limited as at sign-in, by the same count. The
     /// child's other sessions end.
     func changePIN(_ caller: Caller, _ call: Call<MemberPath, PinChangeRequest>) async throws -> StatusAnswer {
-        if let earlier: StatusAnswer = try await backend.ledger.earlierAnswer(caller) { return earlier }
+        if let earlier: StatusAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
         let (path, now, body) = (call.parameters, call.now, call.body)
-        let member = try await backend.access.member(caller, of: path.familyID, backend.database)
+        let member = try await services.access.member(caller, of: path.familyID, services.database)
         guard member.userID == path.userID, member.role == .child else {
             return try await refusePINChange(caller, path)
         }
         let read = CredentialStatements.pinHash(of: path.userID, in: path.familyID)
-        guard let current: String = try await backend.database.query(read).first?["pin_hash"] else {
+        guard let current: String = try await services.database.query(read).first?["pin_hash"] else {
             throw APIError(.notFound, "There is no PIN to change.")
         }
         let tries = PINAttempts.of(path.userID)
-        try await tries.count(at: now, backend.database)
-        let (isRight, hash) = try await tries.takingBackOnFailure(backend.database) {
-            let isRight = try await backend.hashing.verify(
+        try await tries.count(at: now, services.database)
+        let (isRight, hash) = try await tries.takingBackOnFailure(services.database) {
+            let isRight = try await services.hashing.verify(
                 body.currentPin.wireText, against: current, .credentials, for: caller.userID)
             let hash =
-                isRight ? try await backend.hashing.hash(body.newPin.wireText, .credentials, for: caller.userID) : ""
+                isRight ? try await services.hashing.hash(body.newPin.wireText, .credentials, for: caller.userID) : ""
             return (isRight, hash)
         }
 
-        return try await backend.ledger.write(caller, in: path.familyID) { queries in
-            let member = try await backend.access.member(caller, of: path.familyID, queries)
+        return try await services.ledger.write(caller, in: path.familyID) { queries in
+            let member = try await services.access.member(caller, of: path.familyID, queries)
             var act = Act(
                 kind: "child_pin.changed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: member.pseudonym, changesRights: true, stampedRows: 0)
@@ -99,18 +99,18 @@ extension Families {
                 act.changesRights = false
                 return .refuse(act, APIError(.validationFailed, "This is not your PIN.", field: "current_pin"))
             }
-            act.rows = [
+            act.statements = [
                 CredentialStatements.set(pinHash: hash, for: member.userID, at: now),
                 SessionStatements.revokeChildSessions(of: member.userID, except: caller.sessionID, at: now),
-                PINAttemptStatements.forget(tries),
+                PINAttemptStatements.delete(tries),
             ]
             return .perform(act, StatusAnswer(status: "ok"))
         }
     }
 
     private func refusePINChange(_ caller: Caller, _ path: MemberPath) async throws -> StatusAnswer {
-        try await backend.ledger.write(caller, in: path.familyID) { queries in
-            let member = try await backend.access.member(caller, of: path.familyID, queries)
+        try await services.ledger.write(caller, in: path.familyID) { queries in
+            let member = try await services.access.member(caller, of: path.familyID, queries)
             return .denied(
                 "child_pin.change.denied", to: member, reason: "child_only",
                 APIError(.authorizationDenied, "Only the child can change this PIN. A guardian can set a new one."))

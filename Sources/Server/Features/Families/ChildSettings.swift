@@ -7,11 +7,11 @@ extension Families {
     /// What a child may do: for guardians, and for the child.
     func childSettings(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> ChildSettingsResponse {
         let path = call.parameters
-        let member = try await backend.access.member(caller, of: path.familyID, backend.database)
+        let member = try await services.access.member(caller, of: path.familyID, services.database)
         guard member.role == .guardian || member.userID == path.userID else {
-            try await backend.refuse(caller, member, "child_settings.read.denied", .guardianOrSelfOnly)
+            try await services.refuse(caller, member, "child_settings.read.denied", .guardianOrSelfOnly)
         }
-        return try await settings(of: path, backend.database)
+        return try await settings(of: path, services.database)
     }
 
     /// Changes some of what a child may do. Quiet hours have both ends or none.
@@ -19,8 +19,8 @@ extension Families {
         _ caller: Caller, _ call: Call<MemberPath, ChildSettingsUpdate>
     ) async throws -> ChildSettingsResponse {
         let (path, update) = (call.parameters, call.body.withQuietHoursExplicit)
-        return try await backend.ledger.write(caller, in: path.familyID) { queries in
-            let member = try await backend.access.member(caller, of: path.familyID, queries)
+        return try await services.ledger.write(caller, in: path.familyID) { queries in
+            let member = try await services.access.member(caller, of: path.familyID, queries)
             if let denial = member.denial(of: .editChildSettings) {
                 return .denied("child_settings.change.denied", to: member, denial)
             }
@@ -36,7 +36,7 @@ extension Families {
             let act = Act(
                 kind: "child_settings.changed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: child.pseudonym, details: ["fields": update.fields.joined(separator: ",")],
-                changesRights: true, stampedRows: 0, rows: [ChildSettingsStatements.set(settings)])
+                changesRights: true, stampedRows: 0, statements: [ChildSettingsStatements.set(settings)])
             return .perform(act, settings)
         }
     }

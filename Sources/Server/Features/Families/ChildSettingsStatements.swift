@@ -14,11 +14,11 @@ enum ChildSettingsStatements {
         """
     }
 
-    // MARK: Rows of an act
+    // MARK: Statements of an act
 
     /// What a new child starts with: the table's own defaults. One who comes back keeps what was set.
     static func standard(for child: UserID) -> SQL {
-        "INSERT INTO child_settings (family_id, user_id) SELECT family_id, \(child) FROM tick ON CONFLICT DO NOTHING"
+        "INSERT INTO child_settings (family_id, user_id) SELECT family_id, \(child) FROM ledger_stamp ON CONFLICT DO NOTHING"
     }
 
     static func set(_ settings: ChildSettingsResponse) -> SQL {
@@ -27,7 +27,7 @@ enum ChildSettingsStatements {
                                     quiet_hours_start, quiet_hours_end)
         SELECT family_id, \(settings.childID), \(settings.canSnooze), \(settings.maxSnoozesPerDay)::integer,
                \(settings.canSubmitExcuses), \(settings.quietHoursStart)::time, \(settings.quietHoursEnd)::time
-        FROM tick
+        FROM ledger_stamp
         ON CONFLICT (family_id, user_id) DO UPDATE SET
             can_snooze = excluded.can_snooze, max_snoozes_per_day = excluded.max_snoozes_per_day,
             can_submit_excuses = excluded.can_submit_excuses, quiet_hours_start = excluded.quiet_hours_start,
@@ -36,9 +36,9 @@ enum ChildSettingsStatements {
     }
 
     /// What was set for a former child in any family.
-    static func forget(of child: UserID) -> SQL {
+    static func delete(of child: UserID) -> SQL {
         """
-        DELETE FROM child_settings k USING tick, memberships m
+        DELETE FROM child_settings k USING ledger_stamp, memberships m
         WHERE m.user_id = \(child) AND m.status = 'removed' AND k.family_id = m.family_id AND k.user_id = m.user_id
         """
     }

@@ -6,21 +6,21 @@ import SQL
 extension Families {
     /// Founds a family with the caller as its guardian, its ledger and its default policy.
     func create(_ caller: Caller, _ call: Call<NoParameters, FamilyCreate>) async throws -> FamilyResponse {
-        try await create(caller, call, id: backend.random.identifier(at: call.now))
+        try await create(caller, call, id: services.random.identifier(at: call.now))
     }
 
     /// - Parameter id: the family's; chosen by seeds alone.
     func create(
         _ caller: Caller, _ call: Call<NoParameters, FamilyCreate>, id: FamilyID
     ) async throws -> FamilyResponse {
-        let (now, random) = (call.now, backend.random)
+        let (now, random) = (call.now, services.random)
         if let zone = call.body.timeZone { try Self.requireZone(zone) }
         let family = FamilyResponse(
             id: id, name: call.body.name, inviteCode: newCode(), childCode: newCode(),
             timeZone: call.body.timeZone ?? Preferences.standardTimeZone, createdAt: now)
         return try await admitting {
-            try await backend.ledger.found(caller, family.id) { queries in
-                let account = try await backend.access.account(caller, queries)
+            try await services.ledger.createFamilyLedger(caller, family.id) { queries in
+                let account = try await services.access.account(caller, queries)
                 guard account.family == nil else { throw Self.alreadyInFamily }
                 let policy: PolicyID = random.identifier(at: now)
                 let act = Act(
@@ -28,10 +28,10 @@ extension Families {
                     resource: family.id.retyped(),
                     details: ["policy": policy.description, "user": account.id.description], changesRights: true,
                     stampedRows: 0,
-                    rows: admission(of: account.id, as: .guardian, at: now) + [
+                    statements: admission(of: account.id, as: .guardian, at: now) + [
                         FamilyStatements.defaultPolicy(policy, owner: account.id, at: now)
                     ])
-                return (FamilyStatements.found(family), act, family)
+                return (FamilyStatements.create(family), act, family)
             }
         }
     }

@@ -22,13 +22,13 @@ enum CredentialStatements {
         "SELECT pin_hash FROM child_credentials WHERE family_id = \(family) AND user_id = \(user)"
     }
 
-    // MARK: Rows of an act
+    // MARK: Statements of an act
 
     /// Sets or replaces them. A name that another child of the family has violates `child_usernames`.
     static func set(_ username: String, pinHash: String, for user: UserID, at now: Timestamp) -> SQL {
         """
         INSERT INTO child_credentials (family_id, user_id, username, pin_hash, set_at)
-        SELECT family_id, \(user), \(username), \(pinHash), \(now) FROM tick
+        SELECT family_id, \(user), \(username), \(pinHash), \(now) FROM ledger_stamp
         ON CONFLICT (family_id, user_id) DO UPDATE SET
             username = excluded.username, pin_hash = excluded.pin_hash, set_at = excluded.set_at
         """
@@ -36,15 +36,15 @@ enum CredentialStatements {
 
     static func set(pinHash: String, for user: UserID, at now: Timestamp) -> SQL {
         """
-        UPDATE child_credentials SET pin_hash = \(pinHash), set_at = \(now) FROM tick
-        WHERE child_credentials.family_id = tick.family_id AND user_id = \(user)
+        UPDATE child_credentials SET pin_hash = \(pinHash), set_at = \(now) FROM ledger_stamp
+        WHERE child_credentials.family_id = ledger_stamp.family_id AND user_id = \(user)
         """
     }
 
     static func delete(of user: UserID) -> SQL {
         """
-        DELETE FROM child_credentials USING tick
-        WHERE child_credentials.family_id = tick.family_id AND user_id = \(user)
+        DELETE FROM child_credentials USING ledger_stamp
+        WHERE child_credentials.family_id = ledger_stamp.family_id AND user_id = \(user)
         """
     }
 }

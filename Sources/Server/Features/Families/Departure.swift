@@ -15,10 +15,10 @@ struct Departure<Answer: WireContent> {
     var mayLeaveNobody = false
     /// Whether a guardian ends somebody else's membership.
     var isRemoval = false
-    /// The row of the act that ends sessions.
+    /// The statement of the act that ends sessions.
     let endSessions: (UserID) -> SQL
-    /// Other rows of the act.
-    var rows: [SQL] = []
+    /// Other statements of the act.
+    var statements: [SQL] = []
     let answer: (MemberRecord) -> Answer
 }
 
@@ -40,7 +40,7 @@ extension Families {
             caller, caller.userID, from: family,
             by: ending("member.left", or: "member.leave.denied", in: family, at: call.now) { member, person in
                 RoleMatrix.denialOfLeaving(
-                    by: Standing(role: member.role), isFamilyAccount: person?.isFamilyAccount ?? false)
+                    by: MemberState(role: member.role), isFamilyAccount: person?.isFamilyAccount ?? false)
             })
     }
 
@@ -66,12 +66,12 @@ extension Families {
         _ caller: Caller, _ user: UserID, from family: FamilyID, by departure: Departure<Answer>
     ) async throws -> Answer {
         while true {
-            let departed: Answer? = try await backend.ledger.write(caller, in: family) { queries in
+            let departed: Answer? = try await services.ledger.write(caller, in: family) { queries in
                 try await decide(caller, user, from: family, departure, isLast: true, queries)
             }
             if let departed { return departed }
             // Without the client's name for the write: that belongs to the last act, whose answer it remembers.
-            let _: Answer? = try await backend.ledger.write(caller.context, in: family) { queries in
+            let _: Answer? = try await services.ledger.write(caller.context, in: family) { queries in
                 try await decide(caller, user, from: family, departure, isLast: false, queries)
             }
         }
@@ -83,7 +83,7 @@ extension Families {
         _ caller: Caller, _ user: UserID, from family: FamilyID, _ departure: Departure<Answer>, isLast: Bool,
         _ queries: any Queries
     ) async throws -> Decision<Answer?> {
-        let member = try await backend.access.member(caller, of: family, queries)
+        let member = try await services.access.member(caller, of: family, queries)
         if let denial = departure.denial(member, nil) { return .denied(departure.deniedKind, to: member, denial) }
         let person = try await self.member(user, of: family, queries)
         if let denial = departure.denial(member, person) {
@@ -105,19 +105,19 @@ extension Families {
             kind: isLast ? departure.kind : "nags.cancelled", basis: .nothingChanged(since: member.seq),
             actor: member.pseudonym, subject: person.pseudonym, details: ["cancelled_nags": "\(closing)"],
             changesRights: isLast, stampedRows: closing)
-        if closing > 0 { act.rows = NagStatements.cancelOpen(of: user, in: family, at: caller.now) }
+        if closing > 0 { act.statements = NagStatements.cancelOpen(of: user, in: family, at: caller.now) }
         guard isLast else { return .perform(act, nil) }
         act.details["role"] = person.role.rawValue
-        act.rows += [
+        act.statements += [
             MembershipStatements.end(user, at: caller.now), MembershipStatements.unrelate(user),
             CredentialStatements.delete(of: user), departure.endSessions(user),
             ConsentStatements.revokeAll(of: user, at: caller.now), FamilyStatements.handOverPolicies(of: user),
         ]
-        act.rows += shutOut(person, isRemoval: departure.isRemoval, at: caller.now) + departure.rows
+        act.statements += shutOut(person, isRemoval: departure.isRemoval, at: caller.now) + departure.statements
         return .perform(act, departure.answer(person))
     }
 
-    /// The rows of an act that keep somebody out who may know the family's codes: everybody who is removed, and a guardian
+    /// The statements of an act that keep somebody out who may know the family's codes: everybody who is removed, and a guardian
     /// who goes in whatever way. The family gets new codes, and where a guardian goes, who could set every PIN, the children
     /// who sign in with one do so again.
     private func shutOut(_ person: MemberRecord, isRemoval: Bool, at now: Timestamp) -> [SQL] {

@@ -5,17 +5,17 @@ import SQL
 
 /// Families and who belongs to them; a file for each way in and out.
 final class Families {
-    let backend: Backend
+    let services: Services
 
-    init(_ backend: Backend) { self.backend = backend }
+    init(_ services: Services) { self.services = services }
 
     /// A code that lets people in, as guardians hand it out.
-    func newCode() -> String { backend.random.code(8) }
+    func newCode() -> String { services.random.code(8) }
 
     /// A family as its guardians see it; the codes that let people in are for guardians alone.
     func get(_ caller: Caller, _ call: Call<FamilyPath, NoBody>) async throws -> FamilyResponse {
-        let member = try await backend.access.member(caller, of: call.parameters.familyID, backend.database)
-        return try await response(for: member, backend.database)
+        let member = try await services.access.member(caller, of: call.parameters.familyID, services.database)
+        return try await response(for: member, services.database)
     }
 
     func response(for member: Member, _ queries: any Queries) async throws -> FamilyResponse {
@@ -30,13 +30,13 @@ final class Families {
     /// The active members, in the order they joined. Guardians also see who is locked out after wrong PINs.
     func members(_ caller: Caller, _ call: Call<FamilyMembersQuery, NoBody>) async throws -> Page<MemberDetail> {
         let (family, page) = (call.parameters.familyID, call.parameters.page)
-        let member = try await backend.access.member(caller, of: family, backend.database)
-        let rows = try await backend.database.query(MembershipStatements.page(page, of: family))
+        let member = try await services.access.member(caller, of: family, services.database)
+        let rows = try await services.database.query(MembershipStatements.page(page, of: family))
         // A page past the end is one row without a member.
         var items = try rows.map { try MemberRecord(ifAny: $0)?.detail(in: family) }.compactMap(\.self)
         if member.role == .guardian {
             let children = items.filter(\.hasChildLogin).map(\.userID)
-            let lockouts = try await PINAttempts.lockouts(of: children, at: call.now, backend.database)
+            let lockouts = try await PINAttempts.lockouts(of: children, at: call.now, services.database)
             for index in items.indices { items[index].loginLockedUntil = lockouts[items[index].userID] }
         }
         return Page(items: items, total: try rows.first?["total"] ?? 0, answering: page)

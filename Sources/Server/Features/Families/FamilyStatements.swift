@@ -21,7 +21,7 @@ enum FamilyStatements {
     }
 
     /// What the first act of a family stands on.
-    static func found(_ family: FamilyResponse) -> [SQL] {
+    static func create(_ family: FamilyResponse) -> [SQL] {
         [
             """
             INSERT INTO families (id, name, invite_code, child_code, time_zone, created_at)
@@ -32,25 +32,25 @@ enum FamilyStatements {
         ]
     }
 
-    // MARK: Rows of an act
+    // MARK: Statements of an act
 
     /// The policy that holds until the family agrees on another: the table's own defaults.
     static func defaultPolicy(_ id: PolicyID, owner: UserID, at now: Timestamp) -> SQL {
         """
         INSERT INTO policies (family_id, id, owners, is_default, created_at)
-        SELECT family_id, \(id), ARRAY[\(owner)], true, \(now) FROM tick
+        SELECT family_id, \(id), ARRAY[\(owner)], true, \(now) FROM ledger_stamp
         """
     }
 
     static func set(name: String, timeZone: String) -> SQL {
         """
-        UPDATE families SET name = \(name), time_zone = \(timeZone) FROM tick WHERE families.id = tick.family_id
+        UPDATE families SET name = \(name), time_zone = \(timeZone) FROM ledger_stamp WHERE families.id = ledger_stamp.family_id
         """
     }
 
     /// The codes of before open nothing any more, also for those who have one from a guardian and have not used it yet.
     static func setCodes(invite: String, child: String?) -> SQL {
-        "UPDATE families SET invite_code = \(invite), child_code = \(child) FROM tick WHERE families.id = tick.family_id"
+        "UPDATE families SET invite_code = \(invite), child_code = \(child) FROM ledger_stamp WHERE families.id = ledger_stamp.family_id"
     }
 
     /// An owner leaves: the other one stays alone; of an only owner the longest-serving other guardian takes over who can
@@ -65,8 +65,8 @@ enum FamilyStatements {
                     AND m.user_id <> \(user) AND u.password_hash IS NOT NULL
                 ORDER BY m.joined_at, m.user_id LIMIT 1), \(user))]
             END
-        FROM tick
-        WHERE policies.family_id = tick.family_id AND \(user) = ANY(policies.owners)
+        FROM ledger_stamp
+        WHERE policies.family_id = ledger_stamp.family_id AND \(user) = ANY(policies.owners)
             AND policies.status <> 'superseded'
         """
     }

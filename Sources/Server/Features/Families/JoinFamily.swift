@@ -19,18 +19,18 @@ extension Families {
 
     private func join(_ caller: Caller, code: String, of expected: FamilyID?) async throws -> MemberResponse {
         let invitation = FamilyStatements.invitation(code.uppercased(), for: caller.userID)
-        _ = try await backend.access.account(caller, orWaiting: true, backend.database)
-        let row = try await backend.database.query(invitation).first
+        _ = try await services.access.account(caller, orWaiting: true, services.database)
+        let row = try await services.database.query(invitation).first
         guard let family: FamilyID = try row?["id"], expected == nil || expected == family else {
             throw Self.unknownCode
         }
         return try await admitting {
-            try await backend.ledger.write(caller, in: family) { queries in
+            try await services.ledger.write(caller, in: family) { queries in
                 // The number first: what is read after it can only be newer, and then the act is refused. The code may have
                 // been replaced since it was looked up.
                 let clock = try await queries.query(invitation).first
                 guard let clock, try clock["id"] == family else { throw Self.unknownCode }
-                let account = try await backend.access.account(caller, orWaiting: true, queries)
+                let account = try await services.access.account(caller, orWaiting: true, queries)
                 guard account.family == nil else { throw Self.alreadyInFamily }
                 let seq: Int64 = try clock["seq"]
                 func denied(_ reason: String, _ refusal: APIError) -> Decision<MemberResponse> {
@@ -50,7 +50,7 @@ extension Families {
                     kind: "member.joined", basis: .nothingChanged(since: seq), actor: account.pseudonym,
                     subject: account.pseudonym, details: ["role": role.rawValue, "user": account.id.description],
                     changesRights: true, stampedRows: 0,
-                    rows: admission(of: account.id, as: role, at: caller.now, isWaiting: account.isWaiting))
+                    statements: admission(of: account.id, as: role, at: caller.now, isWaiting: account.isWaiting))
                 return .perform(
                     act,
                     MemberResponse(

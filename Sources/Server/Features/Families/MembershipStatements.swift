@@ -61,13 +61,13 @@ enum MembershipStatements {
         """
     }
 
-    // MARK: Rows of an act
+    // MARK: Statements of an act
 
     /// Makes somebody a member, or one again. Who is in another family violates `one_active_family`.
     static func admit(_ user: UserID, as role: FamilyRole, at now: Timestamp) -> SQL {
         """
         INSERT INTO memberships AS m (family_id, user_id, role, status, joined_at)
-        SELECT family_id, \(user), \(role), 'active', \(now) FROM tick
+        SELECT family_id, \(user), \(role), 'active', \(now) FROM ledger_stamp
         ON CONFLICT (family_id, user_id) DO UPDATE SET
             role = excluded.role, status = 'active', joined_at = excluded.joined_at, removed_at = NULL
         WHERE m.status = 'removed'
@@ -77,8 +77,8 @@ enum MembershipStatements {
     /// Makes an active participant a guardian.
     static func raise(_ user: UserID) -> SQL {
         """
-        UPDATE memberships SET role = 'guardian' FROM tick
-        WHERE memberships.family_id = tick.family_id AND memberships.user_id = \(user)
+        UPDATE memberships SET role = 'guardian' FROM ledger_stamp
+        WHERE memberships.family_id = ledger_stamp.family_id AND memberships.user_id = \(user)
             AND memberships.status = 'active' AND memberships.role = 'participant'
         """
     }
@@ -88,9 +88,9 @@ enum MembershipStatements {
     static func relate(_ user: UserID, liftingSuspensions: Bool) -> SQL {
         """
         INSERT INTO relationships AS r (family_id, id, party_a, party_b, status)
-        SELECT tick.family_id, gen_random_uuid(), least(m.user_id, \(user)), greatest(m.user_id, \(user)), 'active'
-        FROM tick JOIN memberships m
-            ON m.family_id = tick.family_id AND m.status = 'active' AND m.user_id <> \(user)
+        SELECT ledger_stamp.family_id, gen_random_uuid(), least(m.user_id, \(user)), greatest(m.user_id, \(user)), 'active'
+        FROM ledger_stamp JOIN memberships m
+            ON m.family_id = ledger_stamp.family_id AND m.status = 'active' AND m.user_id <> \(user)
         ON CONFLICT (family_id, party_a, party_b) DO UPDATE SET status = 'active'
         WHERE r.status = 'revoked' OR \(liftingSuspensions)
         """
@@ -98,16 +98,16 @@ enum MembershipStatements {
 
     static func end(_ user: UserID, at now: Timestamp) -> SQL {
         """
-        UPDATE memberships SET status = 'removed', removed_at = \(now) FROM tick
-        WHERE memberships.family_id = tick.family_id AND memberships.user_id = \(user)
+        UPDATE memberships SET status = 'removed', removed_at = \(now) FROM ledger_stamp
+        WHERE memberships.family_id = ledger_stamp.family_id AND memberships.user_id = \(user)
         """
     }
 
     /// What is suspended stays so.
     static func unrelate(_ user: UserID) -> SQL {
         """
-        UPDATE relationships SET status = 'revoked' FROM tick
-        WHERE relationships.family_id = tick.family_id AND \(user) IN (party_a, party_b)
+        UPDATE relationships SET status = 'revoked' FROM ledger_stamp
+        WHERE relationships.family_id = ledger_stamp.family_id AND \(user) IN (party_a, party_b)
             AND relationships.status = 'active'
         """
     }

@@ -8,8 +8,8 @@ extension Families {
     /// on. Who is in already stays in.
     func renewCode(_ caller: Caller, _ call: Call<FamilyPath, CodeRenewal>) async throws -> FamilyResponse {
         let (family, code) = (call.parameters.familyID, call.body.code)
-        return try await backend.ledger.write(caller, in: family) { queries in
-            let member = try await backend.access.member(caller, of: family, queries)
+        return try await services.ledger.write(caller, in: family) { queries in
+            let member = try await services.access.member(caller, of: family, queries)
             if let denial = member.denial(of: .editFamily) {
                 return .denied("family_code.renew.denied", to: member, denial)
             }
@@ -21,7 +21,7 @@ extension Families {
             let act = Act(
                 kind: "family_code.renewed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 resource: family.retyped(), details: ["code": code.rawValue], changesRights: true, stampedRows: 0,
-                rows: [FamilyStatements.setCodes(invite: answer.inviteCode, child: answer.childCode)])
+                statements: [FamilyStatements.setCodes(invite: answer.inviteCode, child: answer.childCode)])
             return .perform(act, answer)
         }
     }

@@ -9,8 +9,8 @@ extension Families {
     func update(_ caller: Caller, _ call: Call<FamilyPath, FamilyUpdate>) async throws -> FamilyResponse {
         let update = call.body
         if let zone = update.timeZone { try Self.requireZone(zone) }
-        return try await backend.ledger.write(caller, in: call.parameters.familyID) { queries in
-            let member = try await backend.access.member(caller, of: call.parameters.familyID, queries)
+        return try await services.ledger.write(caller, in: call.parameters.familyID) { queries in
+            let member = try await services.access.member(caller, of: call.parameters.familyID, queries)
             if let denial = member.denial(of: .editFamily) {
                 return .denied("family.change.denied", to: member, denial)
             }
@@ -29,7 +29,7 @@ extension Families {
                     resource: family.id.retyped(),
                     details: ["fields": fields.joined(separator: ","), "time_zone": family.timeZone],
                     changesRights: true, stampedRows: 0,
-                    rows: [FamilyStatements.set(name: family.name, timeZone: family.timeZone)]),
+                    statements: [FamilyStatements.set(name: family.name, timeZone: family.timeZone)]),
                 family)
         }
     }

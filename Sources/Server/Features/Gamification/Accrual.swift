@@ -4,9 +4,9 @@ import Postgres
 import SQL
 import TimeZones
 
-/// What the end of a nag brings its recipient, as rows of the act that ends it.
+/// What the end of a nag brings its recipient, as statements of the act that ends it.
 struct Accrual {
-    let rows: [SQL]
+    let statements: [SQL]
     /// For the trail.
     let details: AuditBody
 }
@@ -24,9 +24,9 @@ extension Gamification {
         let record = try Record(try await queries.query(GamificationStatements.record(of: user, in: family)).one())
         guard record.hasConsent, record.isEnabled else { return nil }
         let score = Score(outcome, multiplier: record.multiplier, currentStreak: record.streak)
-        var rows = [
+        var statements = [
             GamificationStatements.append(
-                score, outcome, backend.random.identifier(at: now), nag: nag, for: user, at: now),
+                score, outcome, services.random.identifier(at: now), nag: nag, for: user, at: now),
             GamificationStatements.add(score, isCompletion: outcome != .missed, for: user),
         ]
         var details: AuditBody = ["points": "\(score.points)", "streak_delta": "\(score.streakDelta)"]
@@ -40,10 +40,10 @@ extension Gamification {
             earned.append(.perfectWeek)
         }
         if !earned.isEmpty {
-            rows.append(GamificationStatements.award(earned, to: user, at: now))
+            statements.append(GamificationStatements.award(earned, to: user, at: now))
             details["badges"] = earned.map(\.rawValue).joined(separator: ",")
         }
-        return Accrual(rows: rows, details: details)
+        return Accrual(statements: statements, details: details)
     }
 
     /// Whether one of the last finished weeks was perfect. Nothing can be added to a finished week, so it is judged for
@@ -52,7 +52,7 @@ extension Gamification {
         _ facts: BadgeFacts, _ user: UserID, in family: FamilyID, zone: String, at now: Timestamp,
         _ queries: any Queries
     ) async throws -> Bool {
-        let weeks = backend.zones.zone(zone).weekStarts(upTo: now, count: Self.judgedWeeks + 1)
+        let weeks = services.zones.zone(zone).weekStarts(upTo: now, count: Self.judgedWeeks + 1)
         let rows = try await queries.query(GamificationStatements.weeks(of: user, in: family, startingAt: weeks))
         return try rows.map { row throws(PostgresError) in
             var facts = facts

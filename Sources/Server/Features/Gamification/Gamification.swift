@@ -6,14 +6,14 @@ import TimeZones
 /// Points, streaks and badges of a family's members. Nothing is read or gathered without the consent
 /// `gamification_participation` of the person concerned.
 final class Gamification {
-    let backend: Backend
+    let services: Services
 
-    init(_ backend: Backend) { self.backend = backend }
+    init(_ services: Services) { self.services = services }
 
     /// The caller's own sums.
     func summary(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> GamificationSummary {
         let family = call.parameters.familyID
-        _ = try await backend.access.member(caller, of: family, backend.database)
+        _ = try await services.access.member(caller, of: family, services.database)
         let record = try await ownRecord(caller, in: family)
         return GamificationSummary(
             familyID: family, userID: caller.userID, totalPoints: record.points, currentStreak: record.streak,
@@ -23,10 +23,10 @@ final class Gamification {
     /// The points of the family's local week, of the members who take part.
     func leaderboard(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> LeaderboardResponse {
         let family = call.parameters.familyID
-        let member = try await backend.access.member(caller, of: family, backend.database)
+        let member = try await services.access.member(caller, of: family, services.database)
         _ = try await ownRecord(caller, in: family)
-        let week = backend.zones.zone(member.timeZone).week(containing: call.now)
-        let rows = try await backend.database.query(GamificationStatements.leaderboard(of: family, week))
+        let week = services.zones.zone(member.timeZone).week(containing: call.now)
+        let rows = try await services.database.query(GamificationStatements.leaderboard(of: family, week))
         return LeaderboardResponse(
             familyID: family, periodStart: week.lowerBound,
             entries: try rows.map { row throws(PostgresError) in
@@ -41,13 +41,13 @@ final class Gamification {
         let query = call.parameters
         let member: Member
         if let family = query.familyID {
-            member = try await backend.access.member(caller, of: family, backend.database)
+            member = try await services.access.member(caller, of: family, services.database)
         } else {
-            member = try await backend.access.member(
-                caller, orNotFound: "There is no such member.", backend.database)
+            member = try await services.access.member(
+                caller, orNotFound: "There is no such member.", services.database)
         }
         try await requireInsight(caller, member, into: query.userID)
-        let rows = try await backend.database.query(
+        let rows = try await services.database.query(
             GamificationStatements.events(of: query.userID, in: member.familyID, query.page))
         let items = try rows.map { row throws(PostgresError) -> GamificationEventResponse? in
             guard let id: EventID = try row["id"] else { return nil }
@@ -61,9 +61,9 @@ final class Gamification {
     /// A member's badges in the order they were earned: for themself and the guardians.
     func badges(_ caller: Caller, _ call: Call<UserInFamilyQuery, NoBody>) async throws -> [BadgeResponse] {
         let (user, family) = (call.parameters.userID, call.parameters.familyID)
-        let member = try await backend.access.member(caller, of: family, backend.database)
+        let member = try await services.access.member(caller, of: family, services.database)
         try await requireInsight(caller, member, into: user)
-        return try await backend.database.query(GamificationStatements.badges(of: user, in: family))
+        return try await services.database.query(GamificationStatements.badges(of: user, in: family))
             .map { row throws(PostgresError) in
                 BadgeResponse(
                     id: try row["id"], userID: user, familyID: family, badgeType: try row["badge_type"],
@@ -73,9 +73,9 @@ final class Gamification {
 
     private func requireInsight(_ caller: Caller, _ member: Member, into user: UserID) async throws {
         if let denial = RoleMatrix.denialOfInsights(
-            isSelf: user == member.userID, by: Standing(role: member.role))
+            isSelf: user == member.userID, by: MemberState(role: member.role))
         {
-            try await backend.refuse(caller, member, "gamification.read.denied", denial)
+            try await services.refuse(caller, member, "gamification.read.denied", denial)
         }
         _ = try await record(of: user, in: member.familyID)
     }
@@ -95,7 +95,7 @@ final class Gamification {
     }
 
     private func record(of user: UserID, in family: FamilyID) async throws -> Record {
-        let rows = try await backend.database.query(GamificationStatements.record(of: user, in: family))
+        let rows = try await services.database.query(GamificationStatements.record(of: user, in: family))
         guard let row = rows.first else { throw APIError(.notFound, "There is no such member.") }
         let record = try Record(row)
         guard record.hasConsent else {

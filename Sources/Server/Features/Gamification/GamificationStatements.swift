@@ -78,7 +78,7 @@ enum GamificationStatements {
             AND p.prefs -> 'gamification_enabled' = 'true'::jsonb)
         """
 
-    // MARK: Rows of an act
+    // MARK: Statements of an act
 
     static func append(
         _ score: Score, _ outcome: Punctuality, _ event: EventID, nag: NagID, for user: UserID, at now: Timestamp
@@ -88,14 +88,14 @@ enum GamificationStatements {
             (family_id, id, user_id, event_type, delta_points, streak_delta, nag_id, at, sync_seq, sync_ts)
         SELECT family_id, \(event), \(user), \(outcome == .missed ? "nag_missed" : "nag_completed"), \(score.points),
                \(score.streakDelta), \(nag), \(now), seq, ts
-        FROM tick
+        FROM ledger_stamp
         """
     }
 
     static func add(_ score: Score, isCompletion: Bool, for user: UserID) -> SQL {
         """
         INSERT INTO member_totals AS t (family_id, user_id, points, streak, events, completions)
-        SELECT family_id, \(user), \(score.points), \(max(0, score.streakDelta)), 1, \(isCompletion ? 1 : 0) FROM tick
+        SELECT family_id, \(user), \(score.points), \(max(0, score.streakDelta)), 1, \(isCompletion ? 1 : 0) FROM ledger_stamp
         ON CONFLICT (family_id, user_id) DO UPDATE SET
             points = t.points + excluded.points, streak = greatest(0, t.streak + \(score.streakDelta)),
             events = t.events + 1, completions = t.completions + excluded.completions
@@ -106,7 +106,7 @@ enum GamificationStatements {
         """
         INSERT INTO badges (family_id, user_id, badge_type, id, earned_at)
         SELECT family_id, \(user), badge_type, gen_random_uuid(), \(now)
-        FROM tick, unnest(\(SQLList(badges.map(\.rawValue)))) AS badge_type
+        FROM ledger_stamp, unnest(\(SQLList(badges.map(\.rawValue)))) AS badge_type
         """
     }
 }

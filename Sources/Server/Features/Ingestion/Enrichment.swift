@@ -61,7 +61,7 @@ extension Ingestion {
             }
             var act = view.act(
                 "input.enriched", details: ["kind": finding.kind.rawValue, "source": finding.source.rawValue],
-                rows: [
+                statements: [
                     IngestionStatements.insert(finding, of: root, at: caller.now),
                     NagStatements.append(
                         .inputEnriched, input.event, to: nag, for: view.nag.recipientID, by: caller.userID,

@@ -10,11 +10,11 @@ import SQL
 ///
 /// What an input may do is the use case's to decide, which is the same whatever way the input came.
 final class Ingestion {
-    let backend: Backend
+    let services: Services
     let nags: Nags
 
-    init(_ backend: Backend, _ nags: Nags) {
-        self.backend = backend
+    init(_ services: Services, _ nags: Nags) {
+        self.services = services
         self.nags = nags
     }
 
@@ -29,7 +29,7 @@ final class Ingestion {
     }
 
     private func typed(_ now: Timestamp) -> Provenance {
-        Provenance(typedAt: now, event: backend.random.identifier(at: now))
+        Provenance(typedAt: now, event: services.random.identifier(at: now))
     }
 
     // MARK: From an outbox
@@ -42,11 +42,11 @@ final class Ingestion {
         // An item is named by its own id; a name of the whole request would belong to the first of its acts.
         let caller = caller.withoutIdempotencyKey
         let (family, items) = (call.body.familyID, call.body.items)
-        _ = try await backend.access.member(caller, of: family, backend.database)
+        _ = try await services.access.member(caller, of: family, services.database)
         let known = try await results(items.map(\.clientID), of: caller.userID, in: family)
         var results: [InputResult] = []
         for item in items {
-            let input = Provenance(item, event: backend.random.identifier(at: call.now))
+            let input = Provenance(item, event: services.random.identifier(at: call.now))
             if let earlier = known[item.clientID] {
                 results.append(earlier.answer(to: input))
             } else {
@@ -118,14 +118,14 @@ final class Ingestion {
     ) async throws -> InputResult {
         let result = InputResult(clientID: item.clientID, outcome: outcome, eventID: nil, error: refusal)
         do {
-            let _: OutboxAnswer = try await backend.ledger.write(caller, in: family) { queries in
-                let member = try await backend.access.member(caller, of: family, queries)
+            let _: OutboxAnswer = try await services.ledger.write(caller, in: family) { queries in
+                let member = try await services.access.member(caller, of: family, queries)
                 var details: AuditBody = ["kind": item.act.kind.rawValue, "outcome": outcome.rawValue]
                 if let refusal { details["code"] = refusal.code.rawValue }
                 let act = Act(
                     kind: "input.not_applied", basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
                     resource: item.nagID.retyped(), details: details, stampedRows: 0,
-                    rows: [
+                    statements: [
                         IngestionStatements.insert(
                             input, item.act.kind, by: caller.userID, on: item.nagID, at: caller.now, outcome: outcome,
                             refusal: refusal)
@@ -145,7 +145,7 @@ final class Ingestion {
     private func results(
         _ ids: [InputID], of user: UserID, in family: FamilyID
     ) async throws -> [InputID: KeptResult] {
-        let rows = try await backend.database.query(IngestionStatements.results(ids, of: user, in: family))
+        let rows = try await services.database.query(IngestionStatements.results(ids, of: user, in: family))
         let kept = try rows.map { row throws(PostgresError) in try KeptResult(row) }
         return Dictionary(kept.map { ($0.result.clientID, $0) }) { first, _ in first }
     }

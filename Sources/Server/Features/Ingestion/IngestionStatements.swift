@@ -12,7 +12,7 @@ enum IngestionStatements {
         """
     }
 
-    /// The row of an act that keeps an input with its outcome.
+    /// The statement of an act that keeps an input with its outcome.
     static func insert(
         _ input: Provenance, _ kind: InputAct.Kind, by user: UserID, on nag: NagID, at now: Timestamp,
         outcome: InputOutcome, refusal: InputRefusal?
@@ -23,7 +23,7 @@ enum IngestionStatements {
         SELECT family_id, \(user), \(input.id), \(kind.rawValue), \(nag), \(input.source), \(input.madeAt), \(now),
                \(input.fingerprint), \(outcome.rawValue), \(outcome == .applied ? input.event : nil),
                \(refusal?.code.rawValue), \(refusal?.message)
-        FROM tick
+        FROM ledger_stamp
         """
     }
 
@@ -40,12 +40,12 @@ enum IngestionStatements {
         """
     }
 
-    /// The row of an act that keeps what was found out.
+    /// The statement of an act that keeps what was found out.
     static func insert(_ enrichment: Enrichment, of event: EventID, at now: Timestamp) -> SQL {
         """
         INSERT INTO enrichments (family_id, event_id, kind, body, source, made_at)
         SELECT family_id, \(event), \(enrichment.kind.rawValue), \(SQLJSON(enrichment.json)), \(enrichment.source), \(now)
-        FROM tick
+        FROM ledger_stamp
         """
     }
 }

@@ -58,7 +58,7 @@ struct Provenance: Sendable {
         fingerprint = sha256(item.jsonBytes)
     }
 
-    /// The row of the act that applies the input. A second one under its id breaks `inputs_pkey`, so that the whole act is
+    /// The statement of the act that applies the input. A second one under its id breaks `inputs_pkey`, so that the whole act is
     /// undone: an input has one root, whatever runs beside it.
     func root(_ kind: InputAct.Kind, by user: UserID, on nag: NagID, at now: Timestamp) -> SQL {
         IngestionStatements.insert(self, kind, by: user, on: nag, at: now, outcome: .applied, refusal: nil)

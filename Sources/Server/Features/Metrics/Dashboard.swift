@@ -37,8 +37,8 @@ enum Dashboard {
                 figure("database_waiting", "Waiting for the database", Double(waiting), "", above: 50),
                 figure("loop_lag", "Event loop lag", Double(lag) / 1e6, "ms", above: 100),
                 figure(
-                    "memory", "Memory", megabytes(ProcessFigures.residentOctets()), "MB", above: 1_024,
-                    curve: samples.map { megabytes($0.residentOctets) }),
+                    "memory", "Memory", megabytes(ProcessFigures.residentBytes()), "MB", above: 1_024,
+                    curve: samples.map { megabytes($0.residentBytes) }),
                 figure("processor", "Processor", minute?.processorPercent, "%", curve: steps.map(\.processorPercent)),
                 figure("uptime", "Up for", telemetry.uptime / .seconds(1), "s"),
             ] + (counts.map(product) ?? []))
@@ -68,7 +68,7 @@ enum Dashboard {
     }
 
     private static func rounded(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
-    private static func megabytes(_ octets: Int) -> Double { Double(octets) / 1_048_576 }
+    private static func megabytes(_ bytes: Int) -> Double { Double(bytes) / 1_048_576 }
 
     /// What happened between two samples.
     private struct Step {

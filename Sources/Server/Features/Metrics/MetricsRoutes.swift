@@ -4,10 +4,10 @@ import HTTP
 /// The group `metrics`: how the server is doing, for the clients.
 enum MetricsRoutes {
     static func register(
-        in routes: RouteTable, _ telemetry: Telemetry, _ counts: ProductCounts, _ backend: Backend
+        in routes: RouteTable, _ telemetry: Telemetry, _ counts: ProductCounts, _ services: Services
     ) {
         routes.open(API.getMetrics) { _ in
-            Dashboard.figures(telemetry, await counts.current(backend.database))
+            Dashboard.figures(telemetry, await counts.current(services.database))
         }
     }
 }
@@ -25,10 +25,10 @@ enum MetricsListener {
     }
 
     static func application(
-        _ telemetry: Telemetry, _ head: TrailHead, _ clock: any WallClock
+        _ telemetry: Telemetry, _ head: CheckpointStatus, _ clock: any WallClock
     ) throws -> Application {
         let route = Route.immediate(.get, "/metrics") { _ in
-            Response(.ok, .metrics, octets: Array(PrometheusText(telemetry, head, at: clock.now()).text.utf8))
+            Response(.ok, .metrics, bytes: Array(PrometheusText(telemetry, head, at: clock.now()).text.utf8))
         }
         return Application(router: try Router([route]))
     }

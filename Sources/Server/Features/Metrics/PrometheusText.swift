@@ -5,7 +5,7 @@ import Domain
 struct PrometheusText {
     private(set) var text = ""
 
-    init(_ telemetry: Telemetry, _ head: TrailHead, at now: Timestamp) {
+    init(_ telemetry: Telemetry, _ head: CheckpointStatus, at now: Timestamp) {
         text.reserveCapacity(16_384)
         let series = telemetry.requests.series
         begin("nagz_http_requests_total", "counter", "Requests answered.")
@@ -14,10 +14,10 @@ struct PrometheusText {
                 line("nagz_http_requests_total", Self.labels(one) + #",status="\#(status)""#, String(count))
             }
         }
-        begin("nagz_http_request_duration_seconds", "histogram", "From a request's first octet to its answer's last.")
+        begin("nagz_http_request_duration_seconds", "histogram", "From a request's first byte to its answer's last.")
         for one in series { histogram("nagz_http_request_duration_seconds", Self.labels(one), one.durations) }
-        single("nagz_http_received_bytes_total", "counter", "Octets of requests.", telemetry.requests.octetsIn.value)
-        single("nagz_http_sent_bytes_total", "counter", "Octets of answers.", telemetry.requests.octetsOut.value)
+        single("nagz_http_received_bytes_total", "counter", "Bytes of requests.", telemetry.requests.bytesIn.value)
+        single("nagz_http_sent_bytes_total", "counter", "Bytes of answers.", telemetry.requests.bytesOut.value)
         single("nagz_http_connections", "gauge", "Open connections.", telemetry.connections)
         single(
             "nagz_http_connections_total", "counter", "Connections accepted.", telemetry.connectionsOpened.value)
@@ -39,7 +39,7 @@ struct PrometheusText {
         trail(head, now)
         begin("process_cpu_seconds_total", "counter", "Processor time used.")
         line("process_cpu_seconds_total", "", "\(ProcessFigures.processorSeconds())")
-        single("process_resident_memory_bytes", "gauge", "Memory in use.", ProcessFigures.residentOctets())
+        single("process_resident_memory_bytes", "gauge", "Memory in use.", ProcessFigures.residentBytes())
         single("process_open_fds", "gauge", "Open descriptors.", ProcessFigures.descriptors())
         single("process_max_fds", "gauge", "Descriptors it may open.", ProcessFigures.descriptorLimit())
         begin("nagz_uptime_seconds", "gauge", "Since the server was built.")
@@ -47,20 +47,20 @@ struct PrometheusText {
     }
 
     /// The audit log: `nagz_audit_alarm` is 1 when somebody should look.
-    private mutating func trail(_ head: TrailHead, _ now: Timestamp) {
+    private mutating func trail(_ head: CheckpointStatus, _ now: Timestamp) {
         guard head.isOn else { return }
-        let standing = head.now
+        let snapshot = head.current
         single(
             "nagz_audit_alarm", "gauge", "Whether the audit log is late or broken.",
             head.alarm(at: now) == .none ? 0 : 1)
         single(
             "nagz_audit_log_entries", "gauge", "Entries in the audit log.",
-            standing.checkpoint.map { Int($0.size) } ?? 0)
+            snapshot.checkpoint.map { Int($0.size) } ?? 0)
         begin("nagz_audit_exposure_seconds", "gauge", "How long the oldest entry waits for a checkpoint.")
-        let exposure = standing.exposedSince.map { max(0, (now - $0).microseconds) } ?? 0
+        let exposure = snapshot.exposedSince.map { max(0, (now - $0).microseconds) } ?? 0
         line("nagz_audit_exposure_seconds", "", "\(Double(exposure) / 1e6)")
         check(head.pass, now)
-        guard let checkpoint = standing.checkpoint else { return }
+        guard let checkpoint = snapshot.checkpoint else { return }
         begin("nagz_audit_checkpoint_age_seconds", "gauge", "Since the newest checkpoint was signed.")
         line("nagz_audit_checkpoint_age_seconds", "", "\(Double(max(0, (now - checkpoint.time).microseconds)) / 1e6)")
     }

@@ -15,7 +15,7 @@ extension Nags {
             {
                 return view.refuse(.addNote, denial, .policyForbidden)
             }
-            let today = backend.zones.zone(view.timeZone).day(containing: caller.now)
+            let today = services.zones.zone(view.timeZone).day(containing: caller.now)
             let count = try await queries.query(
                 NagStatements.countNotes(by: view.userID, in: view.familyID, day: today)
             ).one()
@@ -25,7 +25,7 @@ extension Nags {
             return .perform(
                 view.act(
                     "nag.note_added", details: ["text_length": "\(text.unicodeScalars.count)"],
-                    rows: [
+                    statements: [
                         event(.noteAdded, view, at: caller.now, ["text": text], from: input),
                         input.root(.note, by: view.userID, on: nag, at: caller.now),
                     ]),

@@ -12,7 +12,7 @@ extension Nags {
             return .perform(
                 view.act(
                     "nag.withdrawn",
-                    rows: [NagStatements.withdraw(nag.id, at: call.now), event(.withdrawn, view, at: call.now)]),
+                    statements: [NagStatements.withdraw(nag.id, at: call.now), event(.withdrawn, view, at: call.now)]),
                 nag)
         }
     }
@@ -36,7 +36,7 @@ extension Nags {
             return .perform(
                 view.act(
                     isDismissed ? "nag.dismissed" : "nag.undismissed",
-                    rows: [
+                    statements: [
                         NagStatements.dismiss(nag.id, at: nag.recipientDismissedAt),
                         event(isDismissed ? .dismissed : .undismissed, view, at: call.now),
                     ]),

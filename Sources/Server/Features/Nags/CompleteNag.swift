@@ -34,7 +34,7 @@ extension Nags {
         nag.status = .completed
         nag.completedAt = now
         let punctuality = Punctuality(completedAt: now, dueAt: nag.dueAt)
-        var rows = [
+        var statements = [
             NagStatements.complete(nag.id, note: note, at: now),
             event(.completed, view, at: now, ["punctuality": punctuality.rawValue], from: input),
             input.root(.status, by: view.userID, on: nag.id, at: now),
@@ -44,23 +44,23 @@ extension Nags {
         if let accrual = try await gamification.accrual(
             of: punctuality, nag: nag.id, for: nag.recipientID, in: view.familyID, zone: view.timeZone, at: now, queries
         ) {
-            rows += accrual.rows
+            statements += accrual.statements
             details.merge(accrual.details)
         }
         if let successor = try await successor(of: view.record, at: now, queries) {
-            rows += successor.rows
+            statements += successor.statements
             details["next_nag"] = successor.id.description
             details["next_due_at"] = successor.dueAt.rfc3339
         }
-        return .perform(view.act("nag.completed", details: details, stampedRows: 2, rows: rows), nag)
+        return .perform(view.act("nag.completed", details: details, stampedRows: 2, statements: statements), nag)
     }
 }
 
-/// The next nag of a series, as rows of an act.
+/// The next nag of a series, as statements of an act.
 struct Successor {
     let id: NagID
     let dueAt: Timestamp
-    let rows: [SQL]
+    let statements: [SQL]
 }
 
 extension Nags {
@@ -68,7 +68,7 @@ extension Nags {
     /// longer nag each other, which ends it.
     func successor(of record: NagRecord, at now: Timestamp, _ queries: any Queries) async throws -> Successor? {
         guard let recurrence = record.nag.recurrence else { return nil }
-        let zone = backend.zones.zone(record.timeZone)
+        let zone = services.zones.zone(record.timeZone)
         let anchor = RecurrenceAnchor(firstDue: record.seriesDueAt ?? record.nag.dueAt, in: zone)
         guard let dueAt = recurrence.nextDue(after: record.nag.dueAt, now: now, anchor: anchor, in: zone) else {
             return nil
@@ -76,16 +76,16 @@ extension Nags {
         let row = try await queries.query(NagStatements.series(after: record.nag.id, in: record.familyID)).one()
         guard try !row["has_successor"], try Self.denialOfNag(row) == nil else { return nil }
         var next = record.nag
-        next.id = backend.random.identifier(at: now)
+        next.id = services.random.identifier(at: now)
         next.dueAt = dueAt
         var payload = next.created
         payload["parent_nag_id"] = record.nag.id.description
         return Successor(
             id: next.id, dueAt: dueAt,
-            rows: [
+            statements: [
                 NagStatements.insertSuccessor(next.id, of: record.nag.id, dueAt: dueAt, at: now),
                 NagStatements.append(
-                    .created, backend.random.identifier(at: now), to: next.id, for: next.recipientID,
+                    .created, services.random.identifier(at: now), to: next.id, for: next.recipientID,
                     by: SystemActor.scheduler, at: now, payload),
             ])
     }

@@ -12,9 +12,9 @@ extension Nags {
         guard order.dueAt.flooredToMillisecond > call.now else {
             throw APIError(.validationFailed, "The due time must lie in the future.", field: "due_at")
         }
-        return try await backend.ledger.write(caller, in: family) { queries in
-            let member = try await backend.access.member(caller, of: family, queries)
-            let today = backend.zones.zone(member.timeZone).day(containing: call.now)
+        return try await services.ledger.write(caller, in: family) { queries in
+            let member = try await services.access.member(caller, of: family, queries)
+            let today = services.zones.zone(member.timeZone).day(containing: call.now)
             let rows = try await queries.query(
                 NagStatements.addressee(
                     order.recipientID, of: caller.userID, in: family, policy: order.policyID, day: today))
@@ -30,17 +30,17 @@ extension Nags {
                 throw APIError(.validationFailed, "The family has no such policy.", field: "policy_id")
             }
             let nag = NagResponse(
-                order, id: backend.random.identifier(at: call.now), in: family, by: member,
+                order, id: services.random.identifier(at: call.now), in: family, by: member,
                 recipientName: try row["display_name"], at: call.now)
             let event = NagStatements.append(
-                .created, backend.random.identifier(at: call.now), to: nag.id, for: nag.recipientID, by: nag.creatorID,
+                .created, services.random.identifier(at: call.now), to: nag.id, for: nag.recipientID, by: nag.creatorID,
                 at: call.now, nag.created)
             return .perform(
                 Act(
                     kind: "nag.created", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                     subject: try row["pseudonym"], resource: nag.id.retyped(),
                     details: ["category": nag.category.rawValue, "due_at": nag.dueAt.rfc3339],
-                    rows: [NagStatements.insert(nag, policy: order.policyID), event]),
+                    statements: [NagStatements.insert(nag, policy: order.policyID), event]),
                 nag)
         }
     }
@@ -55,7 +55,7 @@ extension Nags {
                 field: "connection_id")
         }
         if let family = order.familyID { return family }
-        guard let family = try await backend.access.account(caller, backend.database).family else {
+        guard let family = try await services.access.account(caller, services.database).family else {
             throw APIError(.validationFailed, "Give the family the nag is for.", field: "family_id")
         }
         return family
@@ -71,13 +71,13 @@ extension Nags {
         return (denial, "\(denial.message) It allows \(policy.dailyCap) a day.")
     }
 
-    /// Why the creator may not nag the recipient, by the columns of `standing`.
+    /// Why the creator may not nag the recipient, by the columns of `memberState`.
     static func denialOfNag(_ row: Row) throws(PostgresError) -> Denial? {
         let relationship: RelationshipStatus = try row["relationship"]
         return RoleMatrix.denialOfNag(
-            from: Standing(
+            from: MemberState(
                 role: try row["creator_role"], membership: try row["creator_membership"], relationship: relationship),
-            to: Standing(
+            to: MemberState(
                 role: try row["recipient_role"], membership: try row["recipient_membership"],
                 relationship: relationship),
             isBlocked: try row["is_blocked"])

@@ -31,13 +31,14 @@ extension Nags {
                 throw APIError(.conflict, .nagNotOpen)
             }
             let excuse = Excuse(
-                id: backend.random.identifier(at: call.now), text: call.body.text, category: category, nag: view.nag.id,
-                backend.heuristics)
+                id: services.random.identifier(at: call.now), text: call.body.text, category: category,
+                nag: view.nag.id,
+                services.heuristics)
             let length = call.body.text.unicodeScalars.count
             return .perform(
                 view.act(
                     "excuse.submitted", details: ["category": excuse.category.rawValue, "text_length": "\(length)"],
-                    rows: [
+                    statements: [
                         NagStatements.insert(excuse, by: caller.userID, source: input.source, at: call.now),
                         event(
                             .excuseSubmitted, view, at: call.now, ["category": excuse.category.rawValue], from: input),
@@ -112,7 +113,7 @@ extension NagStatements {
         INSERT INTO excuses (family_id, id, nag_id, author_id, text, summary, category, confidence, source, at)
         SELECT family_id, \(excuse.id), \(excuse.nag), \(author), \(excuse.text), \(excuse.summary),
                \(excuse.category), \(excuse.confidence), \(source), \(now)
-        FROM tick
+        FROM ledger_stamp
         """
     }
 

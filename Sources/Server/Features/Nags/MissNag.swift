@@ -13,18 +13,18 @@ extension Nags {
     /// - Throws: 404 when the family has no such nag.
     func miss(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> NagResponse {
         let context = CallContext(
-            now: now, trace: backend.random.identifier(at: now), request: backend.random.identifier(at: now),
+            now: now, trace: services.random.identifier(at: now), request: services.random.identifier(at: now),
             idempotency: nil, ifMatch: nil)
-        return try await backend.ledger.write(context, in: family) { queries in
+        return try await services.ledger.write(context, in: family) { queries in
             let row = try await queries.query(NagStatements.nag(id, in: family)).first
             guard let row, let record = try NagRecord(row) else { throw APIError(.notFound, "There is no such nag.") }
             guard record.nag.status == .open else { return .answer(record.nag) }
             var nag = record.nag
             nag.status = .missed
-            var rows = [
+            var statements = [
                 NagStatements.miss(id, at: now),
                 NagStatements.append(
-                    .missed, backend.random.identifier(at: now), to: id, for: nag.recipientID,
+                    .missed, services.random.identifier(at: now), to: id, for: nag.recipientID,
                     by: SystemActor.scheduler,
                     at: now),
             ]
@@ -32,16 +32,17 @@ extension Nags {
             if let accrual = try await gamification.accrual(
                 of: .missed, nag: id, for: nag.recipientID, in: family, zone: record.timeZone, at: now, queries)
             {
-                rows += accrual.rows
+                statements += accrual.statements
                 details = accrual.details
             }
             if let successor = try await successor(of: record, at: now, queries) {
-                rows += successor.rows
+                statements += successor.statements
                 details["next_nag"] = successor.id.description
                 details["next_due_at"] = successor.dueAt.rfc3339
             }
             let act = record.act(
-                "nag.missed", by: SystemActor.scheduler.retyped(), details: details, stampedRows: 2, rows: rows)
+                "nag.missed", by: SystemActor.scheduler.retyped(), details: details, stampedRows: 2,
+                statements: statements)
             return .perform(act, nag)
         }
     }

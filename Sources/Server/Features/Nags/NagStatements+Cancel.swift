@@ -5,7 +5,7 @@ extension NagStatements {
     /// How many nags one act of `cancelOpen` closes at most: the bound on rows of one entity in an act.
     static let cancelledAtOnce = 400
 
-    /// Rows of an act that close open nags of somebody who is leaving, as `cancelled_relationship_change`, and append
+    /// Statements of an act that close open nags of somebody who is leaving, as `cancelled_relationship_change`, and append
     /// their `nag_cancelled` events. The act MUST stamp `cancelledAtOnce` rows, rest on `.nothingChanged`, and be
     /// repeated until `countOpen` is 0.
     static func cancelOpen(of recipient: UserID, in family: FamilyID, at now: Timestamp) -> [SQL] {
@@ -18,15 +18,15 @@ extension NagStatements {
         return [
             """
             UPDATE nags SET status = 'cancelled_relationship_change', closed_at = \(now),
-                            sync_seq = tick.seq, sync_ts = tick.ts
-            FROM tick WHERE nags.family_id = tick.family_id AND nags.id IN (\(chosen))
+                            sync_seq = ledger_stamp.seq, sync_ts = ledger_stamp.ts
+            FROM ledger_stamp WHERE nags.family_id = ledger_stamp.family_id AND nags.id IN (\(chosen))
             """,
             """
             INSERT INTO nag_events
                 (family_id, id, nag_id, event_type, actor_id, recipient_id, at, source, sync_seq, sync_ts)
             SELECT family_id, gen_random_uuid(), chosen.id, 'nag_cancelled', \(SystemActor.scheduler), \(recipient),
                    \(now), 'system', seq, ts
-            FROM tick, (\(chosen)) chosen
+            FROM ledger_stamp, (\(chosen)) chosen
             """,
         ]
     }

@@ -10,14 +10,14 @@ extension NagStatements {
         _ recipient: UserID, of creator: UserID, in family: FamilyID, policy: PolicyID?, day: Range<Timestamp>
     ) -> SQL {
         """
-        SELECT u.display_name, u.pseudonym, \(standing(creator: "\(creator)")), \(policyColumns),
+        SELECT u.display_name, u.pseudonym, \(memberState(creator: "\(creator)")), \(policyColumns),
                \(policy)::uuid IS NULL OR EXISTS (SELECT 1 FROM policies WHERE family_id = m.family_id
                    AND id = \(policy) AND status = 'active') AS is_policy_known,
                (SELECT count(*) FROM nags WHERE family_id = m.family_id AND creator_id = \(creator)
                    AND created_at >= \(day.lowerBound) AND created_at < \(day.upperBound)
                    AND parent_nag_id IS NULL) AS sent_today
         FROM memberships m JOIN users u ON u.id = m.user_id
-        \(standingJoins(creator: "\(creator)"))
+        \(memberStateJoins(creator: "\(creator)"))
         \(policyJoin)
         WHERE m.family_id = \(family) AND m.user_id = \(recipient)
         """
@@ -26,16 +26,16 @@ extension NagStatements {
     /// How creator and recipient of a nag stand to each other now, and whether its successor exists.
     static func series(after nag: NagID, in family: FamilyID) -> SQL {
         """
-        SELECT \(standing(creator: "n.creator_id")),
+        SELECT \(memberState(creator: "n.creator_id")),
                EXISTS (SELECT 1 FROM nags s WHERE s.family_id = n.family_id AND s.parent_nag_id = n.id) AS has_successor
         FROM nags n
         JOIN memberships m ON m.family_id = n.family_id AND m.user_id = n.recipient_id
-        \(standingJoins(creator: "n.creator_id"))
+        \(memberStateJoins(creator: "n.creator_id"))
         WHERE n.family_id = \(family) AND n.id = \(nag)
         """
     }
 
-    /// The rows of an act that go on with a series.
+    /// The statements of an act that go on with a series.
     static func insertSuccessor(_ successor: NagID, of nag: NagID, dueAt: Timestamp, at now: Timestamp) -> SQL {
         """
         INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, description,
@@ -43,8 +43,8 @@ extension NagStatements {
                           cycle_started_at, source, sync_seq, sync_ts)
         SELECT n.family_id, \(successor), n.creator_id, n.recipient_id, \(dueAt), n.category, n.done_definition,
                n.description, n.strategy_template, n.policy_id, n.recurrence, n.id, n.series_due_at, 'open', \(now),
-               \(now), \(StoredSource.system), tick.seq, tick.ts
-        FROM tick JOIN nags n ON n.family_id = tick.family_id AND n.id = \(nag)
+               \(now), \(StoredSource.system), ledger_stamp.seq, ledger_stamp.ts
+        FROM ledger_stamp JOIN nags n ON n.family_id = ledger_stamp.family_id AND n.id = \(nag)
         """
     }
 
@@ -83,8 +83,8 @@ extension NagStatements {
 
     // MARK: Parts
 
-    /// Columns telling how the member `m` stands to a creator.
-    private static func standing(creator: SQL) -> SQL {
+    /// Columns telling what decides whether a creator may nag the member `m`.
+    private static func memberState(creator: SQL) -> SQL {
         """
         m.role AS recipient_role, m.status AS recipient_membership, cm.role AS creator_role,
         cm.status AS creator_membership,
@@ -93,7 +93,7 @@ extension NagStatements {
         """
     }
 
-    private static func standingJoins(creator: SQL) -> SQL {
+    private static func memberStateJoins(creator: SQL) -> SQL {
         "JOIN memberships cm ON cm.family_id = m.family_id AND cm.user_id = \(creator)"
     }
 

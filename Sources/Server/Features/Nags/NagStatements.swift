@@ -19,7 +19,7 @@ enum NagStatements {
         """
 
     /// The caller, their family and its nag of that id, as of one moment. No row: the session has ended.
-    static func nag(_ nag: NagID, for caller: Caller, standing: SQL) -> SQL {
+    static func nag(_ nag: NagID, for caller: Caller, sessionCheck: SQL) -> SQL {
         """
         SELECT \(columns), n.series_due_at, re.pseudonym AS recipient_pseudonym, u.status AS account_status, u.pseudonym,
                m.family_id AS member_of, m.role, c.seq, f.time_zone
@@ -29,7 +29,7 @@ enum NagStatements {
         LEFT JOIN family_clock c ON c.family_id = m.family_id
         LEFT JOIN nags n ON n.family_id = m.family_id AND n.id = \(nag)
         \(names)
-        WHERE u.id = \(caller.userID) AND \(standing)
+        WHERE u.id = \(caller.userID) AND \(sessionCheck)
         """
     }
 
@@ -67,7 +67,7 @@ enum NagStatements {
             """
     }
 
-    // MARK: Rows of an act
+    // MARK: Statements of an act
 
     /// A nag that somebody makes.
     static func insert(_ nag: NagResponse, policy: PolicyID?) -> SQL {
@@ -78,7 +78,7 @@ enum NagStatements {
         SELECT family_id, \(nag.id), \(nag.creatorID), \(nag.recipientID), \(nag.dueAt), \(nag.category),
                \(nag.doneDefinition), \(nag.description), \(nag.strategyTemplate), \(policy), \(nag.recurrence),
                \(nag.recurrence.map { _ in nag.dueAt }), 'open', \(nag.createdAt), \(nag.createdAt), seq, ts
-        FROM tick
+        FROM ledger_stamp
         """
     }
 
@@ -93,7 +93,7 @@ enum NagStatements {
                 (family_id, id, nag_id, event_type, actor_id, recipient_id, at, payload, source, sync_seq, sync_ts)
             SELECT family_id, \(event), \(nag), \(type.rawValue), \(actor), \(recipient), \(now),
                    \(SQLJSON(String(decoding: payload.jsonBytes, as: UTF8.self))), \(source), seq, ts
-            FROM tick
+            FROM ledger_stamp
             """
     }
 
@@ -131,8 +131,8 @@ enum NagStatements {
 
     private static func update(_ nag: NagID, _ changes: SQL) -> SQL {
         """
-        UPDATE nags SET \(changes), sync_seq = tick.seq, sync_ts = tick.ts
-        FROM tick WHERE nags.family_id = tick.family_id AND nags.id = \(nag)
+        UPDATE nags SET \(changes), sync_seq = ledger_stamp.seq, sync_ts = ledger_stamp.ts
+        FROM ledger_stamp WHERE nags.family_id = ledger_stamp.family_id AND nags.id = \(nag)
         """
     }
 }

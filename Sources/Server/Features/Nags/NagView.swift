@@ -28,12 +28,12 @@ struct NagRecord {
 
     /// Something done to this nag.
     func act(
-        _ kind: String, by actor: Pseudonym, details: AuditBody = [:], stampedRows: Int = 1, rows: [SQL]
+        _ kind: String, by actor: Pseudonym, details: AuditBody = [:], stampedRows: Int = 1, statements: [SQL]
     ) -> Act {
         Act(
             kind: kind, basis: .nothingChanged(since: seq), actor: actor, subject: recipient,
             resource: nag.id.retyped(),
-            details: details, stampedRows: stampedRows, rows: rows)
+            details: details, stampedRows: stampedRows, statements: statements)
     }
 }
 
@@ -63,8 +63,8 @@ struct NagView {
     subscript<Value>(dynamicMember path: KeyPath<NagRecord, Value>) -> Value { record[keyPath: path] }
 
     /// The act of this member on this nag.
-    func act(_ kind: String, details: AuditBody = [:], stampedRows: Int = 1, rows: [SQL]) -> Act {
-        record.act(kind, by: pseudonym, details: details, stampedRows: stampedRows, rows: rows)
+    func act(_ kind: String, details: AuditBody = [:], stampedRows: Int = 1, statements: [SQL]) -> Act {
+        record.act(kind, by: pseudonym, details: details, stampedRows: stampedRows, statements: statements)
     }
 
     /// Refuses an act on the nag and puts that on the trail.
@@ -78,7 +78,7 @@ struct NagView {
         var error = error
         error.reason = error.reason ?? reason
         return .refuse(
-            self.act("nag.\(act.rawValue).denied", details: ["reason": reason], stampedRows: 0, rows: []), error)
+            self.act("nag.\(act.rawValue).denied", details: ["reason": reason], stampedRows: 0, statements: []), error)
     }
 }
 

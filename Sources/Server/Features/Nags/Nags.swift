@@ -8,11 +8,11 @@ import SQL
 /// Every decision about a nag rests on nothing in its family having changed since it was read, so that caps are exact
 /// and an outcome has one winner, however many requests run at the same time.
 final class Nags {
-    let backend: Backend
+    let services: Services
     let gamification: Gamification
 
-    init(_ backend: Backend, _ gamification: Gamification) {
-        self.backend = backend
+    init(_ services: Services, _ gamification: Gamification) {
+        self.services = services
         self.gamification = gamification
     }
 
@@ -23,17 +23,17 @@ final class Nags {
 
     /// What the caller may see of the family's nags: guardians all, others those they made or got.
     func list(_ caller: Caller, _ call: Call<NagListQuery, NoBody>) async throws -> Page<NagResponse> {
-        let (query, queries) = (call.parameters, backend.database)
+        let (query, queries) = (call.parameters, services.database)
         let family: FamilyID
         if let named = query.familyID, query.connectionID == nil {
             family = named
         } else {
-            let own = try await backend.access.account(caller, queries).family
+            let own = try await services.access.account(caller, queries).family
             // Without a family there are no nags, and those of connections are none of the family's.
             guard let own, query.connectionID == nil else { return Page(items: [], total: 0, answering: query.page) }
             family = own
         }
-        let member = try await backend.access.member(caller, of: family, queries)
+        let member = try await services.access.member(caller, of: family, queries)
         let rows = try await queries.query(
             NagStatements.page(
                 query, for: caller.userID, in: member.familyID, isGuardian: member.role == .guardian))
@@ -60,9 +60,9 @@ final class Nags {
         _ caller: Caller, on nag: NagID, _ body: (NagView, any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
         // The family is known only once the nag is found; it is the caller's own, since each has one.
-        let first = try await view(caller, nag, backend.database)
+        let first = try await view(caller, nag, services.database)
         var fresh: NagView? = first
-        return try await backend.ledger.write(caller, in: first.familyID) { queries in
+        return try await services.ledger.write(caller, in: first.familyID) { queries in
             let view: NagView
             if let read = fresh { view = read } else { view = try await self.view(caller, nag, queries) }
             fresh = nil
@@ -72,7 +72,8 @@ final class Nags {
 
     private func view(_ caller: Caller, _ nag: NagID, _ queries: any Queries) async throws -> NagView {
         try NagView(
-            try await queries.query(NagStatements.nag(nag, for: caller, standing: backend.access.standing(caller))),
+            try await queries.query(
+                NagStatements.nag(nag, for: caller, sessionCheck: services.access.sessionCheck(caller))),
             for: caller)
     }
 
@@ -89,14 +90,14 @@ final class Nags {
         }.compactMap(\.self).first
     }
 
-    /// The row of an act that appends an event of this member to the nag.
+    /// The statement of an act that appends an event of this member to the nag.
     /// - Parameter input: what the event is the root of; nil for one that is nobody's words.
     func event(
         _ type: NagEventType, _ view: NagView, at now: Timestamp, _ payload: [String: String] = [:],
         from input: Provenance? = nil
     ) -> SQL {
         NagStatements.append(
-            type, input?.event ?? backend.random.identifier(at: now), to: view.nag.id, for: view.nag.recipientID,
+            type, input?.event ?? services.random.identifier(at: now), to: view.nag.id, for: view.nag.recipientID,
             by: view.userID, at: now, payload, source: input?.source)
     }
 }

@@ -55,18 +55,18 @@ extension Nags {
         guard nag != view.nag else { return .answer(nag) }
         let edited = nag.edits(since: view.nag)
         let isPromise = nag.committedAt != view.nag.committedAt
-        var rows = [NagStatements.edit(nag, movesDueTime: nag.dueAt != view.nag.dueAt, at: now)]
-        if !edited.isEmpty { rows.append(event(.updated, view, at: now, edited)) }
+        var statements = [NagStatements.edit(nag, movesDueTime: nag.dueAt != view.nag.dueAt, at: now)]
+        if !edited.isEmpty { statements.append(event(.updated, view, at: now, edited)) }
         if isPromise {
-            rows.append(
+            statements.append(
                 event(.committed, view, at: now, nag.committedAt.map { ["committed_at": $0.rfc3339] } ?? [:]))
         }
         var details = AuditBody(edited)
         if isPromise { details["committed_at"] = nag.committedAt?.rfc3339 ?? "none" }
         return .perform(
             view.act(
-                edited.isEmpty ? "nag.committed" : "nag.updated", details: details, stampedRows: rows.count - 1,
-                rows: rows),
+                edited.isEmpty ? "nag.committed" : "nag.updated", details: details, stampedRows: statements.count - 1,
+                statements: statements),
             nag)
     }
 
@@ -77,7 +77,7 @@ extension Nags {
         _ view: NagView, to dueAt: Timestamp, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         if dueAt == view.nag.dueAt { return .answer(view.nag) }
-        let today = backend.zones.zone(view.timeZone).day(containing: now)
+        let today = services.zones.zone(view.timeZone).day(containing: now)
         let row = try await queries.query(
             NagStatements.snoozeFacts(view.nag.recipientID, in: view.familyID, day: today)
         ).one()
@@ -99,7 +99,7 @@ extension Nags {
         return .perform(
             view.act(
                 "nag.snoozed", details: AuditBody(change),
-                rows: [NagStatements.snooze(nag.id, to: dueAt), event(.snoozed, view, at: now, change)]),
+                statements: [NagStatements.snooze(nag.id, to: dueAt), event(.snoozed, view, at: now, change)]),
             nag)
     }
 }

@@ -7,15 +7,15 @@ import SQL
 /// Whether the server can do its work: the database answers in time, and both agree on what time it is.
 final class Readiness {
     /// How long the database may take.
-    static let patience = Duration.seconds(1)
+    static let timeout = Duration.seconds(1)
     /// Tokens, due times and stamps compare one clock with the other.
     static let largestSkew = Timestamp.Span.seconds(30)
 
-    private let backend: Backend
+    private let services: Services
     private let telemetry: Telemetry
 
-    init(_ backend: Backend, _ telemetry: Telemetry) {
-        self.backend = backend
+    init(_ services: Services, _ telemetry: Telemetry) {
+        self.services = services
         self.telemetry = telemetry
     }
 
@@ -27,21 +27,22 @@ final class Readiness {
         guard let theirs = await databaseTime() else {
             throw APIError(.unavailable, "The database does not answer in time.", retryAfter: 1)
         }
-        let skew = theirs - backend.clock.now()
+        let skew = theirs - services.clock.now()
         guard -Self.largestSkew.microseconds...Self.largestSkew.microseconds ~= skew.microseconds else {
             let seconds = skew.microseconds / 1_000_000
             throw APIError(.unavailable, "The database's clock differs by \(seconds) seconds.", retryAfter: 30)
         }
         // Taking the server out of service would not bring the log up to date: it is told, and it is no reason.
-        let head = backend.trailHead
+        let head = services.trailHead
         return ReadinessAnswer(
-            status: "ok", auditLog: head.alarm(at: backend.clock.now()).rawValue, auditState: head.pass.verdict.rawValue
+            status: "ok", auditLog: head.alarm(at: services.clock.now()).rawValue,
+            auditState: head.pass.verdict.rawValue
         )
     }
 
-    /// What time the database has; nil when it does not say so within our patience.
+    /// What time the database has; nil when it does not say so within our timeout.
     private func databaseTime() async -> Timestamp? {
-        let database = backend.database
+        let database = services.database
         return await withCheckedContinuation { continuation in
             // Whichever comes first answers; both are on this loop.
             var waiting: CheckedContinuation<Timestamp?, Never>? = continuation
@@ -49,7 +50,7 @@ final class Readiness {
                 waiting?.resume(returning: time)
                 waiting = nil
             }
-            let timer = database.poller.schedule(at: .now() + Self.patience) { answer(nil) }
+            let timer = database.poller.schedule(at: .now() + Self.timeout) { answer(nil) }
             database.poller.spawn {
                 let time: Timestamp? = try? await database.query("SELECT clock_timestamp() AS now").one()["now"]
                 database.poller.cancel(timer)

@@ -9,9 +9,9 @@ final class MemberPreferences {
     /// The version of the document's shape.
     static let schemaVersion = 2
 
-    private let backend: Backend
+    private let services: Services
 
-    init(_ backend: Backend) { self.backend = backend }
+    init(_ services: Services) { self.services = services }
 
     func get(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> PreferenceResponse {
         try await read(caller, of: caller.userID, in: call.parameters.familyID)
@@ -32,11 +32,11 @@ final class MemberPreferences {
     }
 
     private func read(_ caller: Caller, of user: UserID, in family: FamilyID) async throws -> PreferenceResponse {
-        let member = try await backend.access.member(caller, of: family, backend.database)
-        if let denial = RoleMatrix.denialOfInsights(isSelf: user == caller.userID, by: Standing(role: member.role)) {
-            try await backend.refuse(caller, member, "preferences.read.denied", denial)
+        let member = try await services.access.member(caller, of: family, services.database)
+        if let denial = RoleMatrix.denialOfInsights(isSelf: user == caller.userID, by: MemberState(role: member.role)) {
+            try await services.refuse(caller, member, "preferences.read.denied", denial)
         }
-        return try await current(of: user, seenBy: member, backend.database).response
+        return try await current(of: user, seenBy: member, services.database).response
     }
 
     /// Merges the document into what is stored, name by name; null takes a name away. With `If-Match` only into what
@@ -45,9 +45,10 @@ final class MemberPreferences {
         _ update: JSONObject, _ caller: Caller, of user: UserID, in family: FamilyID
     ) async throws -> PreferenceResponse {
         let change = try PreferenceChange(update)
-        return try await backend.ledger.write(caller, in: family) { queries in
-            let member = try await backend.access.member(caller, of: family, queries)
-            if let denial = RoleMatrix.denialOfInsights(isSelf: user == caller.userID, by: Standing(role: member.role))
+        return try await services.ledger.write(caller, in: family) { queries in
+            let member = try await services.access.member(caller, of: family, queries)
+            if let denial = RoleMatrix.denialOfInsights(
+                isSelf: user == caller.userID, by: MemberState(role: member.role))
             {
                 return .denied("preferences.change.denied", to: member, denial)
             }
@@ -64,7 +65,7 @@ final class MemberPreferences {
             let act = Act(
                 kind: "preferences.changed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: current.pseudonym, details: change.details, changesRights: true, stampedRows: 0,
-                rows: [PreferenceStatements.set(changed.stored, of: user, at: caller.now)])
+                statements: [PreferenceStatements.set(changed.stored, of: user, at: caller.now)])
             return .perform(act, changed.response)
         }
     }

@@ -27,19 +27,19 @@ enum PreferenceStatements {
         """
     }
 
-    /// A row of an act: what a former member has set in any family.
-    static func forget(of user: UserID) -> SQL {
+    /// A statement of an act: what a former member has set in any family.
+    static func delete(of user: UserID) -> SQL {
         """
-        DELETE FROM preferences p USING tick, memberships m
+        DELETE FROM preferences p USING ledger_stamp, memberships m
         WHERE m.user_id = \(user) AND m.status = 'removed' AND p.family_id = m.family_id AND p.user_id = m.user_id
         """
     }
 
-    /// A row of an act.
+    /// A statement of an act.
     static func set(_ preferences: StoredPreferences, of user: UserID, at now: Timestamp) -> SQL {
         """
         INSERT INTO preferences (family_id, user_id, prefs, changed_by, updated_at)
-        SELECT family_id, \(user), \(SQLJSON(JSONValue.object(preferences.document).description)), seq, \(now) FROM tick
+        SELECT family_id, \(user), \(SQLJSON(JSONValue.object(preferences.document).description)), seq, \(now) FROM ledger_stamp
         ON CONFLICT (family_id, user_id) DO UPDATE SET
             prefs = excluded.prefs, changed_by = excluded.changed_by, updated_at = excluded.updated_at
         """

@@ -11,22 +11,22 @@ import TimeZones
 final class Reports {
     private static let trendWeeks = 4
 
-    private let backend: Backend
+    private let services: Services
 
-    init(_ backend: Backend) { self.backend = backend }
+    init(_ services: Services) { self.services = services }
 
     /// The family's local week, Monday to Sunday, that contains now, by category and by category of excuses, and how it
     /// compares with the three before it.
     func weekly(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> WeeklyReportResponse {
         let member = try await guardian(caller, of: call.parameters.familyID)
-        let zone = backend.zones.zone(member.timeZone)
+        let zone = services.zones.zone(member.timeZone)
         let weeks = zone.weekStarts(upTo: call.now, count: Self.trendWeeks)
         let week = zone.week(containing: call.now)
         // Bounds are inclusive and moments whole microseconds.
         let end = week.upperBound - Timestamp.Span(microseconds: 1)
-        let rows = try await backend.database.query(
+        let rows = try await services.database.query(
             ReportStatements.figures(of: member.familyID, from: weeks.first, through: end, weeks: weeks))
-        let excuses = try await backend.database.query(
+        let excuses = try await services.database.query(
             ReportStatements.excuses(of: member.familyID, from: week.lowerBound, through: end))
         return WeeklyReportResponse(
             familyID: member.familyID, periodStart: week.lowerBound,
@@ -40,7 +40,7 @@ final class Reports {
             throw APIError(.validationFailed, "from_date must not lie after to_date.", field: "from_date")
         }
         let member = try await guardian(caller, of: query.familyID)
-        let rows = try await backend.database.query(
+        let rows = try await services.database.query(
             ReportStatements.figures(of: member.familyID, from: query.fromDate, through: query.toDate, weeks: []))
         var figures = Figures()
         for row in try rows.map({ row throws(PostgresError) in try Figures(row) }) { figures += row }
@@ -50,9 +50,9 @@ final class Reports {
     }
 
     private func guardian(_ caller: Caller, of family: FamilyID) async throws -> Member {
-        let member = try await backend.access.member(caller, of: family, backend.database)
-        if let denial = RoleMatrix.denial(of: .readReports, by: Standing(role: member.role)) {
-            try await backend.refuse(caller, member, "report.read.denied", denial)
+        let member = try await services.access.member(caller, of: family, services.database)
+        if let denial = RoleMatrix.denial(of: .readReports, by: MemberState(role: member.role)) {
+            try await services.refuse(caller, member, "report.read.denied", denial)
         }
         return member
     }

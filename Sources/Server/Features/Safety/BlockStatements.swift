@@ -53,13 +53,13 @@ enum BlockStatements {
     static func insert(_ block: BlockResponse, at now: Timestamp) -> SQL {
         """
         INSERT INTO blocks (id, actor_id, target_id, state, created_at, updated_at)
-        SELECT \(block.id), \(block.actorID), \(block.targetID), \(block.state), \(now), \(now) FROM tick
+        SELECT \(block.id), \(block.actorID), \(block.targetID), \(block.state), \(now), \(now) FROM ledger_stamp
         """
     }
 
     static func update(_ block: BlockResponse, at now: Timestamp) -> SQL {
         """
-        UPDATE blocks SET state = \(block.state), updated_at = \(now) FROM tick WHERE id = \(block.id)
+        UPDATE blocks SET state = \(block.state), updated_at = \(now) FROM ledger_stamp WHERE id = \(block.id)
         """
     }
 }

@@ -28,7 +28,7 @@ enum RelationshipStatements {
     static func suspend(_ id: RelationshipID) -> SQL {
         """
         UPDATE relationships SET status = 'suspended'
-        FROM tick WHERE relationships.family_id = tick.family_id AND relationships.id = \(id)
+        FROM ledger_stamp WHERE relationships.family_id = ledger_stamp.family_id AND relationships.id = \(id)
         """
     }
 }

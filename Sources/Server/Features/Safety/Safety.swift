@@ -6,16 +6,16 @@ import SQL
 
 /// Blocks, which anybody makes for themself, and relationships, which guardians suspend.
 final class Safety {
-    private let backend: Backend
+    private let services: Services
 
-    init(_ backend: Backend) { self.backend = backend }
+    init(_ services: Services) { self.services = services }
 
     // MARK: Blocks
 
     /// The caller's own, lifted ones too, newest first.
     func blocks(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<BlockResponse> {
-        _ = try await backend.access.account(caller, backend.database)
-        let rows = try await backend.database.query(BlockStatements.page(of: caller.userID, call.parameters))
+        _ = try await services.access.account(caller, services.database)
+        let rows = try await services.database.query(BlockStatements.page(of: caller.userID, call.parameters))
         return Page(
             items: try rows.map { row throws(PostgresError) in try BlockResponse(row) }.compactMap { $0 },
             total: try rows.first?["total"] ?? 0, answering: call.parameters)
@@ -35,7 +35,7 @@ final class Safety {
             var block =
                 known
                 ?? BlockResponse(
-                    id: backend.random.identifier(at: call.now), actorID: caller.userID, targetID: target,
+                    id: services.random.identifier(at: call.now), actorID: caller.userID, targetID: target,
                     state: .active)
             block.state = .active
             return .perform(
@@ -73,16 +73,16 @@ final class Safety {
         func act(_ kind: String, _ block: BlockResponse, subject: Pseudonym?, _ row: SQL) -> Act {
             Act(
                 kind: kind, basis: .nothingChanged(since: seq), actor: pseudonym, subject: subject,
-                resource: block.id.retyped(), changesRights: true, stampedRows: 0, rows: [row])
+                resource: block.id.retyped(), changesRights: true, stampedRows: 0, statements: [row])
         }
     }
 
     private func write(
         _ caller: Caller, _ decide: (Blocker, any Queries) async throws -> Decision<BlockResponse>
     ) async throws -> BlockResponse {
-        let family = try await backend.access.account(caller, backend.database).family ?? .outside
-        return try await backend.ledger.write(caller, in: family) { queries in
-            let account = try await backend.access.account(caller, queries)
+        let family = try await services.access.account(caller, services.database).family ?? .outside
+        return try await services.ledger.write(caller, in: family) { queries in
+            let account = try await services.access.account(caller, queries)
             let seq = try await Ledger.newestNumber(of: family, queries)
             return try await decide(Blocker(pseudonym: account.pseudonym, family: family, seq: seq), queries)
         }
@@ -93,10 +93,10 @@ final class Safety {
     /// No more nags between two members, in either direction, until a guardian takes one of them back into the family (an
     /// account made in it). By leaving and joining again nobody gets out of it.
     func suspend(_ caller: Caller, _ call: Call<RelationshipPath, NoBody>) async throws -> RelationshipResponse {
-        let member = try await backend.access.member(
-            caller, orNotFound: "There is no such relationship.", backend.database)
-        return try await backend.ledger.write(caller, in: member.familyID) { queries in
-            let member = try await backend.access.member(caller, of: member.familyID, queries)
+        let member = try await services.access.member(
+            caller, orNotFound: "There is no such relationship.", services.database)
+        return try await services.ledger.write(caller, in: member.familyID) { queries in
+            let member = try await services.access.member(caller, of: member.familyID, queries)
             let rows = try await queries.query(
                 RelationshipStatements.relationship(
                     call.parameters.relationshipID, from: caller.userID, in: member.familyID))
@@ -113,7 +113,7 @@ final class Safety {
                 Act(
                     kind: "relationship.suspended", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                     subject: try row["other_pseudonym"], resource: relationship.id.retyped(), changesRights: true,
-                    stampedRows: 0, rows: [RelationshipStatements.suspend(relationship.id)]),
+                    stampedRows: 0, statements: [RelationshipStatements.suspend(relationship.id)]),
                 relationship)
         }
     }

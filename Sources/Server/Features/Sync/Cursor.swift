@@ -9,15 +9,15 @@ struct Cursor {
     let family: FamilyID
     let epoch: Int64
     let place: Timestamp
-    let sight: FeedSight
+    let visibility: FeedVisibility
     /// Days since 1970. Not the place's own: a full resync begins with places that are long past.
     let day: Int64
 
-    init(family: FamilyID, epoch: Int64, place: Timestamp, sight: FeedSight, handedOut now: Timestamp) {
+    init(family: FamilyID, epoch: Int64, place: Timestamp, visibility: FeedVisibility, handedOut now: Timestamp) {
         self.family = family
         self.epoch = epoch
         self.place = place
-        self.sight = sight
+        self.visibility = visibility
         day = min(max(floorDivide(now.seconds, 86_400), 0), 65_535)
     }
 
@@ -28,14 +28,14 @@ struct Cursor {
         family = FamilyID(high: word(0), low: word(1))
         epoch = Int64(bitPattern: word(2))
         place = Timestamp(microseconds: Int64(bitPattern: word(3)))
-        sight = FeedSight(rawValue: Int64(bitPattern: word(4)))
+        visibility = FeedVisibility(rawValue: Int64(bitPattern: word(4)))
         day = Int64(bytes[40]) << 8 | Int64(bytes[41])
-        guard Self.times.contains(place), sight.rawValue >= 0 else { return nil }
+        guard Self.times.contains(place), visibility.rawValue >= 0 else { return nil }
     }
 
     var text: String {
         var bytes = family.bytes
-        for word in [epoch, place.microseconds, sight.rawValue] {
+        for word in [epoch, place.microseconds, visibility.rawValue] {
             for shift in stride(from: 56, through: 0, by: -8) {
                 bytes.append(UInt8(truncatingIfNeeded: word >> Int64(shift)))
             }

@@ -11,21 +11,21 @@ import SQL
 /// page, the stamp of its last row: never the wall clock. A client that floors it to the second and sends it back meets
 /// every row again that it may not have seen. A `cursor` pages exactly, without repeats.
 final class Feed {
-    private let backend: Backend
+    private let services: Services
 
-    init(_ backend: Backend) { self.backend = backend }
+    init(_ services: Services) { self.services = services }
 
     func read(_ caller: Caller, _ call: Call<SyncQuery, NoBody>) async throws -> [UInt8] {
         let family = call.parameters.familyID
         let request = FeedRequest(call.parameters)
         let statement = SyncStatements.page(
-            family, for: caller, standing: backend.access.standing(caller), from: request.start,
+            family, for: caller, sessionCheck: services.access.sessionCheck(caller), from: request.start,
             withFacts: call.parameters.facts)
         var memory: MemoryReservation?
         let page = try await page(caller, statement, family, request, call.now, reserving: &memory)
         // What a legacy client gets it brings back; development tokens have no session to note it for.
         if request.isLegacy, !page.isGranted, let session = caller.sessionID {
-            _ = try await backend.database.query(SyncStatements.grant(page.grant, to: session, in: family))
+            _ = try await services.database.query(SyncStatements.grant(page.grant, to: session, in: family))
         }
         return page.json
     }
@@ -39,12 +39,12 @@ final class Feed {
         // on while the grant waits.
         let rows =
             try await request.start.isBeginning
-            ? backend.database.query(statement) : backend.database.read(statement)
-        memory = backend.answerMemory.reserve(rows.memoryShare, for: caller.context.remote)
+            ? services.database.query(statement) : services.database.read(statement)
+        memory = services.answerMemory.reserve(rows.memoryShare, for: caller.context.remote)
         guard memory != nil else {
             throw APIError(.unavailable, "The server has no room for this answer now.", retryAfter: 1)
         }
-        return try FeedPage(rows, family, request, at: now, checkpoint: backend.trailHead.now.note)
+        return try FeedPage(rows, family, request, at: now, checkpoint: services.trailHead.current.note)
     }
 }
 

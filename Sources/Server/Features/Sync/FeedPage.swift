@@ -60,11 +60,11 @@ struct FeedPage {
             }
         }
         let serverTime = (cut ?? clock).flooredToMillisecond
-        let sight = FeedSight(rawValue: gate.text(Column.thirdText).flatMap { Int64($0) } ?? 0)
+        let visibility = FeedVisibility(rawValue: gate.text(Column.thirdText).flatMap { Int64($0) } ?? 0)
         guard let epoch = gate.text(Column.fourthText).flatMap({ Int64($0) }) else {
             throw PostgresError.unexpectedShape("the feed's epoch")
         }
-        let grant = GrantedPlace(second: serverTime.seconds, sight: sight)
+        let grant = GrantedPlace(second: serverTime.seconds, visibility: visibility)
         self.grant = grant
         isGranted = gate.withBytes(Column.secondText) { $0?.listsNumber(grant.number) ?? false }
         let mustRefetch = request.isForeign || (!request.isLegacy && !isKnown)
@@ -72,7 +72,7 @@ struct FeedPage {
         let facts = cut == nil ? try DeviceFacts.facts(rows, Self.rowsAfterEntities(rows)) : nil
         json = Self.write(
             rows, entities, family, serverTime, hasMore: cut != nil, mustRefetch, facts,
-            Cursor(family: family, epoch: epoch, place: place, sight: sight, handedOut: now).text, checkpoint)
+            Cursor(family: family, epoch: epoch, place: place, visibility: visibility, handedOut: now).text, checkpoint)
     }
 
     /// Which rows belong to which entity: nags, nag events, mediation events, gamification events.

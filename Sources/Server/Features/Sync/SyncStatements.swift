@@ -22,7 +22,7 @@ enum SyncStatements {
     ///   - start: where the client says it is; nil for the beginning.
     ///   - withFacts: whether the rows of `DeviceFacts` come last, as entity 5.
     static func page(
-        _ family: FamilyID, for caller: Caller, standing: SQL, from start: FeedStart, withFacts: Bool = false
+        _ family: FamilyID, for caller: Caller, sessionCheck: SQL, from start: FeedStart, withFacts: Bool = false
     ) -> SQL {
         let condition = start.condition(at: caller.now)
         return """
@@ -34,21 +34,21 @@ enum SyncStatements {
                 LEFT JOIN memberships m ON m.user_id = u.id AND m.family_id = \(family) AND m.status = 'active'
                 LEFT JOIN family_clock c ON c.family_id = m.family_id
                 LEFT JOIN sync_grants g ON g.session_id = \(caller.sessionID) AND g.family_id = m.family_id
-                WHERE u.id = \(caller.userID) AND \(standing)
-            ), sighted AS MATERIALIZED (
+                WHERE u.id = \(caller.userID) AND \(sessionCheck)
+            ), visible_to_caller AS MATERIALIZED (
                 SELECT *, sees_all::integer + 2 * sees_mediation::integer + 4 * sees_points::integer
                        + CASE WHEN points_of IS NULL OR NOT sees_points THEN 0::bigint
-                              ELSE 8 * (1 + \(newestConsent)) END AS sight
+                              ELSE 8 * (1 + \(newestConsent)) END AS visibility
                 FROM (SELECT *, points_of IS NULL OR user_id = ANY(points_of) AS sees_points FROM reader) r
             ), placed AS MATERIALIZED (
                 SELECT *, CASE WHEN \(condition) THEN \(start.place) ELSE '-infinity'::timestamptz END AS start,
                        \(condition) AS is_known
-                FROM sighted
+                FROM visible_to_caller
             ), gate AS MATERIALIZED (
                 SELECT *, greatest(start, \(caller.now - eventRetention)) AS event_start FROM placed
             )
             SELECT 0 AS entity, family_id AS id, ts AS sync_ts, NULL::uuid, NULL::uuid,
-                   CASE WHEN is_known THEN start END, status, array_to_string(granted, ','), sight::text, epoch::text,
+                   CASE WHEN is_known THEN start END, status, array_to_string(granted, ','), visibility::text, epoch::text,
                    NULL::timestamptz, NULL::timestamptz
             FROM gate
             UNION ALL
@@ -126,7 +126,7 @@ enum SyncStatements {
 /// A bit each for everybody's nags with their events (1), mediation (2) and points (4); and from bit 3 on, whose points: 0 for
 /// everybody's or nobody's, else one more than the ledger's number of the newest consent among those who agreed for
 /// themselves. While that does not grow, nobody's points can be seen that could not be before.
-struct FeedSight: Hashable {
+struct FeedVisibility: Hashable {
     let rawValue: Int64
 
     /// The bits alone.
@@ -136,18 +136,18 @@ struct FeedSight: Hashable {
 
 /// A time that a session was handed as `server_time`, and what it could see when it was.
 ///
-/// A place is good only for the same sight: who could see less then was not sent rows that lie before it.
+/// A place is good only for the same visibility: who could see less then was not sent rows that lie before it.
 struct GrantedPlace {
     let second: Int64
-    let sight: FeedSight
+    let visibility: FeedVisibility
 
     /// How the database keeps it: seconds of four-digit years fit below bit 41. Of `pointsSince` the lowest 22 bits are kept; to
     /// be taken for another it would have to be older by a multiple of four million writes of the family.
-    var number: Int64 { second * 8 + sight.kinds + (sight.pointsSince & 0x3F_FFFF) << 41 }
+    var number: Int64 { second * 8 + visibility.kinds + (visibility.pointsSince & 0x3F_FFFF) << 41 }
 
-    /// The same in SQL, with the column `sight` of `sighted`.
+    /// The same in SQL, with the column `visibility` of `visible_to_caller`.
     fileprivate static func number(second: Int64) -> SQL {
-        "\(second) * 8 + (sight & 7) + (((sight >> 3) & 4194303) << 41)"
+        "\(second) * 8 + (visibility & 7) + (((visibility >> 3) & 4194303) << 41)"
     }
 }
 
@@ -164,15 +164,15 @@ enum FeedStart {
 
     var isBeginning: Bool { if case .beginning = self { true } else { false } }
 
-    /// Whether the claim holds, over the columns of `sighted`.
+    /// Whether the claim holds, over the columns of `visible_to_caller`.
     fileprivate func condition(at now: Timestamp) -> SQL {
         switch self {
         case .beginning: "true"
         case .second(let second): "granted @> ARRAY[\(GrantedPlace.number(second: second))]"
         case .after(let cursor):
             """
-            (epoch = \(cursor.epoch) AND ts >= \(cursor.place) AND (sight & 7) & \(cursor.sight.kinds) = sight & 7
-             AND (sight & 4 = 0 OR \(cursor.sight.pointsSince) = 0 OR sight >> 3 BETWEEN 1 AND \(cursor.sight.pointsSince))
+            (epoch = \(cursor.epoch) AND ts >= \(cursor.place) AND (visibility & 7) & \(cursor.visibility.kinds) = visibility & 7
+             AND (visibility & 4 = 0 OR \(cursor.visibility.pointsSince) = 0 OR visibility >> 3 BETWEEN 1 AND \(cursor.visibility.pointsSince))
              AND (ts = \(cursor.place) OR \(cursor.isRecent(at: now))))
             """
         }

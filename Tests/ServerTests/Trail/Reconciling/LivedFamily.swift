@@ -91,11 +91,11 @@ struct LivedFamily: Sendable {
     private func miss(_ nag: NagID) async throws -> NagResponse {
         let (random, now, id) = (server.random, server.clock.now(), id)
         return try await server.database.run { database in
-            let backend = Backend(
+            let services = Services(
                 database: database, clock: server.clock, random: random, tokens: server.tokens,
                 hashing: PasswordHashing(try BlockingPool(name: "test", threads: 0, queueLimit: 0), cost: .testing),
                 heuristics: Heuristics(phrasebook: try Phrasebook.english()), trailKeys: TestServer.trailKeys)
-            return try await Nags(backend, Gamification(backend)).miss(nag, in: id, at: now)
+            return try await Nags(services, Gamification(services)).miss(nag, in: id, at: now)
         }
     }
 

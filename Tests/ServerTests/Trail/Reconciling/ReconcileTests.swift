@@ -270,7 +270,7 @@ struct Tampering: Sendable, CustomTestStringConvertible {
         Tampering(
             "an act that nobody did, with hashes that fit", .entry, .broken,
             """
-            WITH tick AS (
+            WITH ledger_stamp AS (
                 UPDATE family_clock c SET seq = seq + 1, ts = ts + interval '1 second', prev_head = head,
                     head = sha256('\\x01'::bytea || c.head || uuid_send(c.family_id) || int8send(c.seq + 1)
                         || timestamptz_send(ts + interval '1 second') || '\\x00000001'::bytea || 'x'::bytea
@@ -281,9 +281,9 @@ struct Tampering: Sendable, CustomTestStringConvertible {
             ), entry AS (
                 INSERT INTO audit_entry (family_id, n, at, kind, actor, trace, request, commit, prev, hash)
                 SELECT family_id, seq, ts, 'x', family_id, family_id, family_id, sha256('\\x02'::bytea || sha256('salt')),
-                       prev_head, head FROM tick
+                       prev_head, head FROM ledger_stamp
             )
-            INSERT INTO audit_payload (family_id, n, salt, body) SELECT family_id, seq, sha256('salt'), '' FROM tick
+            INSERT INTO audit_payload (family_id, n, salt, body) SELECT family_id, seq, sha256('salt'), '' FROM ledger_stamp
             """),
         // Its guards
         Tampering(

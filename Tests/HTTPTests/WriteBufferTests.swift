@@ -28,9 +28,9 @@ private struct SocketPair: ~Copyable {
     }
 }
 
-@Suite("Octets on their way to a socket")
+@Suite("Bytes on their way to a socket")
 struct OutgoingTests {
-    private static let sizes = [100, Outgoing.largeBody + 400, 2 * Outgoing.largeBody + 1]
+    private static let sizes = [100, WriteBuffer.largeBody + 400, 2 * WriteBuffer.largeBody + 1]
 
     /// Every row of four pieces, one in three of which is small.
     private static let rows: [[Int]] = sizes.flatMap { a in
@@ -43,21 +43,21 @@ struct OutgoingTests {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         // Bit n of a plan: whether the socket takes something before piece n + 1 is put in.
         for plan in 0..<8 {
-            var outgoing = Outgoing()
+            var writeBuffer = WriteBuffer()
             var (put, received): ([UInt8], [UInt8]) = ([], [])
             for (number, size) in row.enumerated() {
                 let body = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number &* 7) }
-                outgoing.append { $0.append(contentsOf: [UInt8(number), 13, 10]) }
-                outgoing.append(body: body)
+                writeBuffer.append { $0.append(contentsOf: [UInt8(number), 13, 10]) }
+                writeBuffer.append(body: body)
                 put += [UInt8(number), 13, 10] + body
                 if plan >> number & 1 == 1, number < 3 {
-                    #expect(outgoing.send(to: pair.near) > 0)
+                    #expect(writeBuffer.send(to: pair.near) > 0)
                     pair.read(into: &received, &buffer)
                 }
-                #expect(outgoing.count == put.count - received.count)
+                #expect(writeBuffer.count == put.count - received.count)
             }
-            while outgoing.count > 0, outgoing.send(to: pair.near) > 0 { pair.read(into: &received, &buffer) }
-            #expect(outgoing.count == 0 && received == put, "plan \(plan)")
+            while writeBuffer.count > 0, writeBuffer.send(to: pair.near) > 0 { pair.read(into: &received, &buffer) }
+            #expect(writeBuffer.count == 0 && received == put, "plan \(plan)")
         }
     }
 
@@ -66,16 +66,16 @@ struct OutgoingTests {
         let pair = SocketPair()
         var buffer = [UInt8](repeating: 0, count: 65_536)
         var (put, received): ([UInt8], [UInt8]) = ([], [])
-        var outgoing = Outgoing()
+        var writeBuffer = WriteBuffer()
         for piece in 0..<2_000 {
-            let octets = [UInt8](repeating: UInt8(truncatingIfNeeded: piece), count: 1_000)
-            put += octets
-            outgoing.append { $0 += octets }
+            let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: piece), count: 1_000)
+            put += bytes
+            writeBuffer.append { $0 += bytes }
             // A little is always left, so that the buffer is never simply emptied.
-            while outgoing.count > 8_000, outgoing.send(to: pair.near) > 0 { pair.read(into: &received, &buffer) }
+            while writeBuffer.count > 8_000, writeBuffer.send(to: pair.near) > 0 { pair.read(into: &received, &buffer) }
         }
-        #expect(outgoing.bufferCapacity < 100_000)
-        while outgoing.count > 0, outgoing.send(to: pair.near) > 0 { pair.read(into: &received, &buffer) }
+        #expect(writeBuffer.bufferCapacity < 100_000)
+        while writeBuffer.count > 0, writeBuffer.send(to: pair.near) > 0 { pair.read(into: &received, &buffer) }
         #expect(received == put)
     }
 }

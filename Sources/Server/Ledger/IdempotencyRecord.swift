@@ -7,7 +7,7 @@ import SQL
 ///
 /// The answer is recorded in the act's own transaction: there is no moment at which the act is done and its answer is
 /// not known. Answers are kept for a day.
-struct Once {
+struct IdempotencyRecord {
     private static let retention = Timestamp.Span.days(1)
 
     private let caller: Caller
@@ -26,7 +26,7 @@ struct Once {
         let rows = try await queries.query(
             """
             SELECT k.fingerprint, k.body FROM idempotency_keys k JOIN users u ON u.id = k.user_id
-            WHERE u.id = \(caller.userID) AND k.key = \(key.key) AND \(Access().standing(caller))
+            WHERE u.id = \(caller.userID) AND k.key = \(key.key) AND \(Access().sessionCheck(caller))
             """)
         guard let row = rows.first else { return nil }
         guard try row["fingerprint"] == key.fingerprint else {
@@ -42,13 +42,13 @@ struct Once {
         """
         , once AS (
             INSERT INTO idempotency_keys (user_id, key, fingerprint, status, body, created_at)
-            SELECT \(caller.userID), \(key.key), \(key.fingerprint), \(key.status), \(answer), \(now) FROM tick
+            SELECT \(caller.userID), \(key.key), \(key.fingerprint), \(key.status), \(answer), \(now) FROM ledger_stamp
         )
         """
     }
 
     /// Deletes at most `count` answers that nobody may ask for again.
-    static func forget(_ count: Int, at now: Timestamp) -> SQL {
+    static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM idempotency_keys WHERE (user_id, key) IN (
             SELECT user_id, key FROM idempotency_keys WHERE created_at < \(now - retention)

@@ -1,7 +1,7 @@
 import Reactor
 
 /// Counts the open connections of all loops, in total and by peer; taken only when one opens or closes.
-final class ConnectionCensus: Sendable {
+final class ConnectionLimiter: Sendable {
     private struct Counts {
         var total = 0
         var byNetwork: [RemoteAddress.Network: Int] = [:]

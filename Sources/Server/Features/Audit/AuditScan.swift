@@ -3,13 +3,13 @@ import Domain
 import Postgres
 import SQL
 
-/// One page's way through the trail, newest first.
+/// One page's plan through the trail, newest first.
 ///
 /// However long the trail is and whatever is asked for, a page looks at a bounded number of entries: each condition has an
-/// index in the order of time, and so have all entries together. How far each of these ways leads back within `depth`
+/// index in the order of time, and so have all entries together. How far each of these plans leads back within `depth`
 /// entries is measured first, then the one that leads farthest is walked, and what else is asked for is checked on the
-/// way. A page that is not full by then comes back short and says how far it has looked; the next goes on from there.
-struct AuditWalk {
+/// plan. A page that is not full by then comes back short and says how far it has looked; the next goes on from there.
+struct AuditScan {
     /// Entries a page looks at.
     static let standardDepth = 1_000
 
@@ -34,15 +34,15 @@ struct AuditWalk {
     }
 
     func run(_ queries: any Queries) async throws -> Outcome {
-        var ways = AuditWay.all(for: filter, of: family, staysInFamily: staysInFamily)
+        var plans = AuditQueryPlan.all(for: filter, of: family, staysInFamily: staysInFamily)
         var depth = depth
-        // A way on which all that it meets is asked for is taken, and is as long as the page.
-        if ways[0].isExact(for: filter, of: family) { (ways, depth) = ([ways[0]], min(depth, limit + 1)) }
+        // A plan on which all that it meets is asked for is taken, and is as long as the page.
+        if plans[0].isExact(for: filter, of: family) { (plans, depth) = ([plans[0]], min(depth, limit + 1)) }
         var span = AuditSpan(filter, family, before)
         guard span.from < span.below else { return Outcome() }
-        let way = try await farthest(of: ways, &span, depth, queries)
+        let plan = try await farthest(of: plans, &span, depth, queries)
         let rows = try await queries.query(
-            AuditStatements.page(way, filter, span, limit: limit))
+            AuditStatements.page(plan, filter, span, limit: limit))
         var outcome = Outcome(rows: (0..<min(rows.count, limit)).map { rows[$0] })
         if rows.count > limit {
             let last = rows[limit - 1]
@@ -54,32 +54,32 @@ struct AuditWalk {
         return outcome
     }
 
-    /// The way that leads farthest back, best to the end; the span ends where it does.
+    /// The plan that leads farthest back, best to the end; the span ends where it does.
     private func farthest(
-        of ways: [AuditWay], _ span: inout AuditSpan, _ depth: Int, _ queries: any Queries
-    ) async throws -> AuditWay {
-        var best: (way: Int, cut: AuditSpan.Cut?)?
-        for row in try await queries.query(AuditStatements.reaches(ways, span, depth)).map({
+        of plans: [AuditQueryPlan], _ span: inout AuditSpan, _ depth: Int, _ queries: any Queries
+    ) async throws -> AuditQueryPlan {
+        var best: (plan: Int, cut: AuditSpan.Bound?)?
+        for row in try await queries.query(AuditStatements.reaches(plans, span, depth)).map({
             row throws(PostgresError) in
-            (way: try row["way"] as Int, at: try row["at"] as Timestamp?, number: try row["n"] as Int64?)
+            (plan: try row["plan"] as Int, at: try row["at"] as Timestamp?, number: try row["n"] as Int64?)
         }) {
             guard let at = row.at else {
-                best = (row.way, nil)
+                best = (row.plan, nil)
                 break
             }
             if best.map({ at < $0.cut?.at ?? .epoch }) ?? true {
-                best = (row.way, AuditSpan.Cut(at: at, number: row.number))
+                best = (row.plan, AuditSpan.Bound(at: at, number: row.number))
             }
         }
         span.cut = best?.cut
-        return ways[best?.way ?? 0]
+        return plans[best?.plan ?? 0]
     }
 }
 
 /// The stretch of the trail that a page looks at.
 struct AuditSpan {
     /// Where a page ends that would be looking for too long: this entry is the last.
-    struct Cut {
+    struct Bound {
         let at: Timestamp
         /// In a chain.
         let number: Int64?
@@ -88,7 +88,7 @@ struct AuditSpan {
     let family: FamilyID?
     /// What the page begins below; nil for the newest.
     let before: AuditCursor?
-    var cut: Cut?
+    var cut: Bound?
     /// Times are whole microseconds, so that a bound can be one that is not reached.
     let below: Timestamp
     private let start: Timestamp?

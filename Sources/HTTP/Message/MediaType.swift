@@ -1,5 +1,5 @@
 /// A kind of content with the header lines that always go with it, written out once.
-public final class Representation: Sendable {
+public final class MediaType: Sendable {
     public let contentType: String
     /// Whether gzip is worth its while.
     public let isCompressible: Bool
@@ -16,18 +16,18 @@ public final class Representation: Sendable {
         self.lines = lines
     }
 
-    public static let json = Representation("application/json", isCompressible: true)
+    public static let json = MediaType("application/json", isCompressible: true)
     /// JSON values, one a line.
-    public static let jsonLines = Representation("application/x-ndjson", isCompressible: true)
+    public static let jsonLines = MediaType("application/x-ndjson", isCompressible: true)
     /// Comma-separated values with a header line.
-    public static let csv = Representation("text/csv; charset=utf-8; header=present", isCompressible: true)
-    public static let text = Representation("text/plain; charset=utf-8", isCompressible: true)
+    public static let csv = MediaType("text/csv; charset=utf-8; header=present", isCompressible: true)
+    public static let text = MediaType("text/plain; charset=utf-8", isCompressible: true)
     /// The text format of Prometheus.
-    public static let metrics = Representation("text/plain; version=0.0.4; charset=utf-8", isCompressible: true)
-    public static let octets = Representation("application/octet-stream", isCompressible: false)
+    public static let metrics = MediaType("text/plain; version=0.0.4; charset=utf-8", isCompressible: true)
+    public static let bytes = MediaType("application/octet-stream", isCompressible: false)
 }
 
-/// A response header field; control octets in its value are sent as blanks, so that no value can end its line.
+/// A response header field; control bytes in its value are sent as blanks, so that no value can end its line.
 public struct HeaderField: Sendable, Hashable {
     public let name: String
     public let value: String

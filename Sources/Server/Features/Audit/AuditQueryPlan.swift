@@ -1,26 +1,26 @@
 import Domain
 import SQL
 
-/// A way through the trail: entries for which one condition holds, or all there are, newest first by an index.
-struct AuditWay {
-    /// What holds for all it meets; nil for the way over all entries.
+/// A plan through the trail: entries for which one condition holds, or all there are, newest first by an index.
+struct AuditQueryPlan {
+    /// What holds for all it meets; nil for the plan over all entries.
     private let condition: AuditFilter.Condition?
-    private let runs: [Run]
+    private let runs: [ScanRange]
     /// Stretches of indexes it takes together: each is looked at for its part of the depth.
     private let count: Int
     /// Whether it meets entries of the one family only, by number.
     private let isInChain: Bool
 
-    /// The ways a page may take, the narrowest first as a rule; the one over all entries last.
-    /// - Parameter staysInFamily: leaves out the ways that meet entries of other families.
-    static func all(for filter: AuditFilter, of family: FamilyID?, staysInFamily: Bool) -> [AuditWay] {
-        (filter.conditions.compactMap { AuditWay($0, family) } + [AuditWay(family)])
+    /// The plans a page may take, the narrowest first as a rule; the one over all entries last.
+    /// - Parameter staysInFamily: leaves out the plans that meet entries of other families.
+    static func all(for filter: AuditFilter, of family: FamilyID?, staysInFamily: Bool) -> [AuditQueryPlan] {
+        (filter.conditions.compactMap { AuditQueryPlan($0, family) } + [AuditQueryPlan(family)])
             .filter { $0.isInChain || !staysInFamily }
     }
 
     private init(_ family: FamilyID?) {
         condition = nil
-        runs = [family.map(Run.chain) ?? .time]
+        runs = [family.map(ScanRange.chain) ?? .time]
         count = 1
         isInChain = family != nil
     }
@@ -31,7 +31,7 @@ struct AuditWay {
         var (count, isInChain) = (1, false)
         switch condition {
         case .kinds(let kinds):
-            runs = [Run.kinds(kinds, family)]
+            runs = [ScanRange.kinds(kinds, family)]
             count = kinds.count
             isInChain = family != nil
         case .actor(let person): runs = [.actor(person)]
@@ -117,7 +117,7 @@ extension AuditFilter.Words {
 /// Plans are made without knowing values, and a planner that guesses would now and then walk all entries by time where it
 /// should walk those of a rare kind. So each stretch asks for what only its own index has (`0009_audit_pages.sql`), and what
 /// else is asked for is put as a case, of which a planner thinks nothing but that it may hold.
-private struct Run {
+private struct ScanRange {
     /// What holds for the columns before the last of its index.
     let condition: SQL
     var order: SQL = "e.at DESC"
@@ -126,20 +126,20 @@ private struct Run {
     /// Makes one run of each of its kinds.
     var kinds: [String]?
 
-    static let time = Run(condition: "e.n > 0")
-    static func chain(_ family: FamilyID) -> Run {
-        Run(condition: "e.family_id = \(family)", order: "e.n DESC", family: family)
+    static let time = ScanRange(condition: "e.n > 0")
+    static func chain(_ family: FamilyID) -> ScanRange {
+        ScanRange(condition: "e.family_id = \(family)", order: "e.n DESC", family: family)
     }
-    static func kinds(_ kinds: [String], _ family: FamilyID?) -> Run {
-        guard let family else { return Run(condition: "e.kind = wanted.kind", kinds: kinds) }
-        return Run(
+    static func kinds(_ kinds: [String], _ family: FamilyID?) -> ScanRange {
+        guard let family else { return ScanRange(condition: "e.kind = wanted.kind", kinds: kinds) }
+        return ScanRange(
             condition: "e.family_id = \(family) AND e.kind = wanted.kind", order: "e.n DESC NULLS LAST", family: family,
             kinds: kinds)
     }
-    static func actor(_ person: Pseudonym) -> Run { Run(condition: "e.actor = \(person)") }
-    static func subject(_ person: Pseudonym) -> Run { Run(condition: "e.subject = \(person)") }
-    static func resource(_ id: ResourceID) -> Run { Run(condition: "e.resource = \(id)") }
-    static func trace(_ id: TraceID) -> Run { Run(condition: "e.trace = \(id)") }
+    static func actor(_ person: Pseudonym) -> ScanRange { ScanRange(condition: "e.actor = \(person)") }
+    static func subject(_ person: Pseudonym) -> ScanRange { ScanRange(condition: "e.subject = \(person)") }
+    static func resource(_ id: ResourceID) -> ScanRange { ScanRange(condition: "e.resource = \(id)") }
+    static func trace(_ id: TraceID) -> ScanRange { ScanRange(condition: "e.trace = \(id)") }
 
     private func stretch(_ span: AuditSpan) -> SQL {
         family == nil

@@ -5,7 +5,7 @@ import Postgres
 import TimeZones
 
 /// What the features of one loop work with. Lives on that loop.
-final class Backend {
+final class Services {
     let database: Database
     let ledger: Ledger
     let access: Access
@@ -18,7 +18,7 @@ final class Backend {
     let zones = ZoneTable()
     let sealing: Sealing
     /// What is known of the Merkle log.
-    let trailHead: TrailHead
+    let trailHead: CheckpointStatus
     let trailKeys: TrailKeys?
     /// Handlers that build large answers reserve from it first; shared with the connections of all loops.
     let answerMemory: MemoryBudget
@@ -27,7 +27,7 @@ final class Backend {
 
     init(
         database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
-        heuristics: Heuristics, trailKeys: TrailKeys? = nil, trailHead: TrailHead? = nil,
+        heuristics: Heuristics, trailKeys: TrailKeys? = nil, trailHead: CheckpointStatus? = nil,
         answerMemory: MemoryBudget? = nil
     ) {
         self.database = database
@@ -42,7 +42,7 @@ final class Backend {
         self.answerMemory = answerMemory ?? Limits().answerBudget
         sealing = Sealing(trailKeys, random: random)
         self.trailKeys = trailKeys
-        self.trailHead = trailHead ?? TrailHead(isOn: false)
+        self.trailHead = trailHead ?? CheckpointStatus(isOn: false)
         ledger = Ledger(database: database, random: random, sealing: sealing, comparesClocks: clock.isTimeOfDay)
     }
 }

@@ -3,9 +3,9 @@ import Domain
 import Reactor
 
 /// What this process knows of the log's newest checkpoint: written by the sequencer, read by all loops.
-public final class TrailHead: Sendable {
+public final class CheckpointStatus: Sendable {
     /// How the log stands.
-    struct Standing: Sendable {
+    struct Snapshot: Sendable {
         /// The signed note, and what it says.
         var note: String?
         var checkpoint: Checkpoint?
@@ -37,7 +37,7 @@ public final class TrailHead: Sendable {
     /// No checkpoint for so long is an alarm.
     static let longestSilence = TrailVerifier.Policy().longestSilence
 
-    private let standing = Locked(Standing())
+    private let snapshot = Locked(Snapshot())
     let isOn: Bool
     /// How the background check of the log stands.
     let pass = PassStatus()
@@ -45,17 +45,17 @@ public final class TrailHead: Sendable {
     /// - Parameter isOn: whether this server has the keys to keep a log.
     init(isOn: Bool) { self.isOn = isOn }
 
-    var now: Standing { standing.withLock { $0 } }
+    var current: Snapshot { snapshot.withLock { $0 } }
 
-    func update(_ change: (inout Standing) -> Void) { standing.withLock { change(&$0) } }
+    func update(_ change: (inout Snapshot) -> Void) { snapshot.withLock { change(&$0) } }
 
     func alarm(at now: Timestamp) -> Alarm {
         guard isOn else { return .off }
-        let standing = self.now
-        if standing.fault != nil { return .broken }
-        guard let checkpoint = standing.checkpoint, now - checkpoint.time < Self.longestSilence else { return .late }
-        if let seen = standing.seen, now - seen > Self.longestPause { return .late }
-        if let since = standing.exposedSince, now - since > Self.exposureWindow { return .late }
+        let snapshot = current
+        if snapshot.fault != nil { return .broken }
+        guard let checkpoint = snapshot.checkpoint, now - checkpoint.time < Self.longestSilence else { return .late }
+        if let seen = snapshot.seen, now - seen > Self.longestPause { return .late }
+        if let since = snapshot.exposedSince, now - since > Self.exposureWindow { return .late }
         return .none
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import Server
 
 /// Those who write, and those who make trouble.
-struct LossCrew: Sendable {
+struct LoadClients: Sendable {
     let scene: LossScene
     let servers: [TestServer]
     let seed: Int
@@ -200,7 +200,7 @@ struct LossCrew: Sendable {
             try await servers[0].sql(
                 """
                 SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+                WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client services'
                 ORDER BY md5(pid::text || \(Int.random(in: 0..<1_000_000, using: &generator))::text) LIMIT 2
                 """)
         }
@@ -216,7 +216,7 @@ private enum LossRows {
         """
         INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, recipient_id, at, source, sync_seq, sync_ts)
         SELECT family_id, \(id), \(nag), 'reminder_sent', \(home.guardian.id), \(home.child.id), \(now), 'system', seq, ts
-        FROM tick
+        FROM ledger_stamp
         """
     }
 

@@ -1,7 +1,7 @@
 /// Why a request is refused before any handler sees it: a status and a sentence fit for the sender.
 ///
 /// The connection answers a fault and then closes: after a framing fault nobody knows where the next request starts.
-public enum HTTPFault: Error, Sendable, Hashable, CaseIterable {
+public enum HTTPRequestError: Error, Sendable, Hashable, CaseIterable {
     case requestLineSyntax, requestLineTooLong, targetSyntax, unknownMethod, versionNotSupported
     case fieldSyntax, foldedField, headTooLarge, tooManyFields
     case hostMissing, hostRepeated, hostSyntax

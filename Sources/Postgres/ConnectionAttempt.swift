@@ -3,7 +3,7 @@ import Glibc
 import Reactor
 
 /// Opening a session without blocking the loop: libpq's PQconnectPoll driven by readiness and one deadline.
-@safe final class Connecting: ReadinessHandler {
+@safe final class ConnectionAttempt: ReadinessHandler {
     /// Nil once the session is handed over or the attempt is over.
     private var handle: OpaquePointer?
     private let poller: Poller

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// The server's log, caught in a pipe.
-final class LogTap: Sendable {
+final class LogRecorder: Sendable {
     /// Where the server writes.
     let descriptor: Int32
     private let text = Mutex<[UInt8]>([])
