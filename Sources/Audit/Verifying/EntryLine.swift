@@ -137,13 +137,13 @@ public struct EntryLine {
         // Never room for nothing: the array that all empty ones share would be written to, by several threads at once.
         guard length > 0 else { return nil }
         var count = 0
-        let bytes = unsafe bytes.withUnsafeBytes { source in
+        let decoded = unsafe bytes.withUnsafeBytes { source in
             unsafe [UInt8](unsafeUninitializedCapacity: (length + 1) / 2) { buffer, initialized in
                 while 2 * count + 8 <= length {
                     let digits = unsafe source.loadUnaligned(fromByteOffset: start + 2 * count, as: UInt64.self)
-                    guard let bytes = Self.bytes(eightDigits: UInt64(littleEndian: digits)) else { break }
+                    guard let four = Self.bytes(eightDigits: UInt64(littleEndian: digits)) else { break }
                     unsafe UnsafeMutableRawBufferPointer(buffer).storeBytes(
-                        of: bytes.littleEndian, toByteOffset: count, as: UInt32.self)
+                        of: four.littleEndian, toByteOffset: count, as: UInt32.self)
                     count += 4
                 }
                 while 2 * count + 2 <= length {
@@ -159,7 +159,7 @@ public struct EntryLine {
         place += 2 * count
         guard place < end, bytes[place] == UInt8(ascii: "\"") else { return nil }
         place += 1
-        return bytes
+        return decoded
     }
 
     /// Four bytes from eight digits, all at once in one word, the first in its lowest byte; nil unless all are digits.
