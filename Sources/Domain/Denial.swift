@@ -9,6 +9,8 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case joinsByCode = "joins_by_code"
     case participantOnly = "participant_only"
     case hasOwnSignIn = "has_own_sign_in"
+    case familyFull = "family_full"
+    case accountLimitReached = "account_limit_reached"
     // Who may nag whom
     case childMayNotNag = "child_may_not_nag"
     case recipientNotAMember = "recipient_not_a_member"
@@ -21,6 +23,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case dailyCapReached = "daily_cap_reached"
     // Acts on one nag
     case noteLimitReached = "note_limit_reached"
+    case excuseLimitReached = "excuse_limit_reached"
     case notVisible = "not_visible"
     case recipientOnly = "recipient_only"
     case creatorOnly = "creator_only"
@@ -45,6 +48,8 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .participantOnly: "Only a participant can be made a guardian. Other roles do not change."
         case .hasOwnSignIn:
             "This person has a sign-in of their own. User names and PINs are for accounts made in the family."
+        case .familyFull: "This family has as many members as a family can have."
+        case .accountLimitReached: "This family has made today's number of accounts. Try again tomorrow."
         case .childMayNotNag: "Children cannot send nags."
         case .recipientNotAMember: "The recipient is not an active member of this family."
         case .relationshipSuspended: "Nags between the two of you are paused by a guardian."
@@ -55,6 +60,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .caregiverChildrenOnly: "A caregiver can only nag the children of the other person's family."
         case .dailyCapReached: "You have reached today's number of nags for this family."
         case .noteLimitReached: "You have added today's number of notes in this family."
+        case .excuseLimitReached: "You have handed in today's number of excuses in this family."
         case .notVisible: "This nag is not visible to you."
         case .recipientOnly: "Only the recipient of this nag can do this."
         case .creatorOnly: "Only the creator of this nag can do this."

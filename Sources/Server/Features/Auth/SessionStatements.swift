@@ -115,8 +115,9 @@ enum SessionStatements {
     static func revokeChildSessions(besides user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE sessions SET revoked_at = \(now)
-        FROM ledger_stamp JOIN memberships m ON m.family_id = ledger_stamp.family_id AND m.status = 'active'
-        WHERE sessions.user_id = m.user_id AND m.user_id <> \(user) AND is_child AND revoked_at IS NULL
+        WHERE is_child AND revoked_at IS NULL AND user_id IN (
+            SELECT m.user_id FROM memberships m
+            WHERE m.family_id = \(MembershipStatements.ofAct) AND m.status = 'active' AND m.user_id <> \(user))
         """
     }
 

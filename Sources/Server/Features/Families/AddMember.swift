@@ -71,6 +71,9 @@ extension Families {
         if role == .child, try await !allowsChildren(member.userID, in: member.familyID, queries) {
             return denied("no_consent", Self.childrenNeedConsent)
         }
+        if let denial = try await denialOfGrowth(of: member.familyID, at: now, queries) {
+            return denied(denial.rawValue, APIError(.policyForbidden, denial))
+        }
         let act = Act(
             kind: "member.added", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
             subject: person.pseudonym, details: ["role": role.rawValue, "user": person.id.description],
@@ -108,6 +111,11 @@ extension Families {
                 let member = try await services.access.member(caller, of: family, queries)
                 guard isPrepared, member.denial(of: .createMember) == nil else {
                     return .denied("member.create.denied", to: member, .guardianOnly)
+                }
+                if let denial = try await denialOfGrowth(of: family, at: now, makesAccount: true, queries) {
+                    return .denied(
+                        "member.create.denied", to: member, reason: denial.rawValue,
+                        APIError(.policyForbidden, denial))
                 }
                 if body.role == .child, try await !allowsChildren(member.userID, in: family, queries) {
                     return .denied("member.create.denied", to: member, reason: "no_consent", Self.childrenNeedConsent)

@@ -67,6 +67,16 @@ final class Families {
         return rows
     }
 
+    /// Why the family takes in nobody more.
+    /// - Parameter makesAccount: whether the account is made for it.
+    func denialOfGrowth(
+        of family: FamilyID, at now: Timestamp, makesAccount: Bool = false, _ queries: any Queries
+    ) async throws -> Denial? {
+        let size = try await queries.query(MembershipStatements.size(of: family, since: now - .days(1))).one()
+        if let denial = FamilyLimit.denialOfMember(active: try size["members"]) { return denial }
+        return makesAccount ? FamilyLimit.denialOfAccount(madeToday: try size["made"]) : nil
+    }
+
     /// Whether the family's guardians consent to children's accounts. `user` is whoever asks.
     func allowsChildren(_ user: UserID, in family: FamilyID, _ queries: any Queries) async throws -> Bool {
         try await queries.query(

@@ -45,6 +45,9 @@ extension Families {
                 if account.isWaiting, try await !allowsChildren(account.id, in: family, queries) {
                     return denied("no_consent", Self.childrenNeedConsent)
                 }
+                if let denial = try await denialOfGrowth(of: family, at: caller.now, queries) {
+                    return denied(denial.rawValue, APIError(.policyForbidden, denial))
+                }
                 let role: FamilyRole = account.isWaiting ? .child : .participant
                 let act = Act(
                     kind: "member.joined", basis: .nothingChanged(since: seq), actor: account.pseudonym,

@@ -61,7 +61,19 @@ enum MembershipStatements {
         """
     }
 
+    /// How many active `members` a family has, and how many accounts were `made` in it since a moment, by guardians.
+    static func size(of family: FamilyID, since moment: Timestamp) -> SQL {
+        """
+        SELECT count(*) FILTER (WHERE m.status = 'active') AS members,
+               count(*) FILTER (WHERE u.made_in_family = m.family_id AND u.created_at > \(moment)) AS made
+        FROM memberships m JOIN users u ON u.id = m.user_id WHERE m.family_id = \(family)
+        """
+    }
+
     // MARK: Statements of an act
+
+    /// The act's family, for rows that are found by it alone: a plan that joins `ledger_stamp` instead may read every family's.
+    static let ofAct: SQL = "(SELECT family_id FROM ledger_stamp)"
 
     /// Makes somebody a member, or one again. Who is in another family violates `one_active_family`.
     static func admit(_ user: UserID, as role: FamilyRole, at now: Timestamp) -> SQL {
@@ -88,9 +100,8 @@ enum MembershipStatements {
     static func relate(_ user: UserID, liftingSuspensions: Bool) -> SQL {
         """
         INSERT INTO relationships AS r (family_id, id, party_a, party_b, status)
-        SELECT ledger_stamp.family_id, gen_random_uuid(), least(m.user_id, \(user)), greatest(m.user_id, \(user)), 'active'
-        FROM ledger_stamp JOIN memberships m
-            ON m.family_id = ledger_stamp.family_id AND m.status = 'active' AND m.user_id <> \(user)
+        SELECT m.family_id, gen_random_uuid(), least(m.user_id, \(user)), greatest(m.user_id, \(user)), 'active'
+        FROM memberships m WHERE m.family_id = \(ofAct) AND m.status = 'active' AND m.user_id <> \(user)
         ON CONFLICT (family_id, party_a, party_b) DO UPDATE SET status = 'active'
         WHERE r.status = 'revoked' OR \(liftingSuspensions)
         """
@@ -106,9 +117,8 @@ enum MembershipStatements {
     /// What is suspended stays so.
     static func unrelate(_ user: UserID) -> SQL {
         """
-        UPDATE relationships SET status = 'revoked' FROM ledger_stamp
-        WHERE relationships.family_id = ledger_stamp.family_id AND \(user) IN (party_a, party_b)
-            AND relationships.status = 'active'
+        UPDATE relationships SET status = 'revoked'
+        WHERE family_id = \(ofAct) AND \(user) IN (party_a, party_b) AND status = 'active'
         """
     }
 }
