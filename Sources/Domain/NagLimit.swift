@@ -14,6 +14,14 @@ public enum NagLimit {
         addedToday >= notesPerDay ? .noteLimitReached : nil
     }
 
+    /// How many excuses a person may hand in on one of the family's local days.
+    public static let excusesPerDay = 50
+
+    /// Why one more excuse is refused to somebody who already handed in that many on the family's local day.
+    public static func denialOfExcuse(submittedToday: Int) -> Denial? {
+        submittedToday >= excusesPerDay ? .excuseLimitReached : nil
+    }
+
     /// The latest due moment one snooze may set: the allowed minutes past the due time, or past now for a nag that
     /// is already overdue.
     public static func latestSnooze(dueAt: Timestamp, now: Timestamp, policy: FamilyPolicy) -> Timestamp {

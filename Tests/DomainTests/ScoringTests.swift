@@ -123,6 +123,18 @@ import Testing
         #expect(NagLimit.denialOfNote(addedToday: 50) == .noteLimitReached)
     }
 
+    @Test func theFiftyFirstExcuseOfADayIsRefused() {
+        #expect(NagLimit.denialOfExcuse(submittedToday: 49) == nil)
+        #expect(NagLimit.denialOfExcuse(submittedToday: 50) == .excuseLimitReached)
+    }
+
+    @Test func theFiftyFirstMemberAndTheFiftyFirstAccountOfADayAreRefused() {
+        #expect(FamilyLimit.denialOfMember(active: 49) == nil)
+        #expect(FamilyLimit.denialOfMember(active: 50) == .familyFull)
+        #expect(FamilyLimit.denialOfAccount(madeToday: 49) == nil)
+        #expect(FamilyLimit.denialOfAccount(madeToday: 50) == .accountLimitReached)
+    }
+
     static let snoozesCases: [(String, String, SnoozeAllowance?, Denial?)] = [
         ("11:00:00", "12:30:00", nil, nil), ("11:00:00", "12:30:01", nil, .snoozeTooLong),
         ("11:00:00", "12:00:00", nil, .snoozeNotLater), ("11:00:00", "11:59:00", nil, .snoozeNotLater),

@@ -24,6 +24,12 @@ struct RefusalCount {
         subject = sha256(Array((ids + [act.kind, ""]).joined(separator: "\n").utf8) + act.details.canonical)
     }
 
+    /// Of the inputs from a person's outbox that were not applied.
+    init(ofInputsBy person: Pseudonym, in family: FamilyID) {
+        subject = sha256(
+            Array([family.description, person.description, "input.not_applied"].joined(separator: "\n").utf8))
+    }
+
     /// Whether the log tells of the refusal with that number.
     static func isTold(_ count: Int) -> Bool {
         var power = 1

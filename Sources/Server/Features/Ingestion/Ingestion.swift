@@ -111,7 +111,11 @@ final class Ingestion {
 
     // MARK: Answers that were given
 
-    /// Keeps what became of an input that was not applied, so that it is told the same whenever it is sent.
+    /// Inputs of a person that are kept in an hour although they were not applied.
+    private static let notAppliedPerHour = 200
+
+    /// Keeps what became of an input that was not applied, so that it is told the same whenever it is sent. What exceeds
+    /// `notAppliedPerHour` is answered and not kept: told again it is decided again.
     private func keep(
         _ input: Provenance, _ item: OutboxItem, _ outcome: InputOutcome, _ refusal: InputRefusal?,
         from caller: Caller, in family: FamilyID
@@ -120,6 +124,9 @@ final class Ingestion {
         do {
             let _: OutboxAnswer = try await services.ledger.write(caller, in: family) { queries in
                 let member = try await services.access.member(caller, of: family, queries)
+                let counter = RefusalCount(ofInputsBy: member.pseudonym, in: family)
+                let count = try await counter.increment(at: caller.now, queries)
+                if count ?? 1 > Self.notAppliedPerHour { return .answer(OutboxAnswer(results: [result])) }
                 var details: AuditBody = ["kind": item.act.kind.rawValue, "outcome": outcome.rawValue]
                 if let refusal { details["code"] = refusal.code.rawValue }
                 let act = Act(
@@ -129,7 +136,7 @@ final class Ingestion {
                         IngestionStatements.insert(
                             input, item.act.kind, by: caller.userID, on: item.nagID, at: caller.now, outcome: outcome,
                             refusal: refusal)
-                    ])
+                    ] + (count == nil ? [counter.begin(at: caller.now)] : []))
                 return .perform(act, OutboxAnswer(results: [result]))
             }
             return result

@@ -4,10 +4,11 @@ import Domain
 import NagzAI
 import Postgres
 import SQL
+import TimeZones
 
 extension Nags {
     /// Why a nag is not done, in its recipient's words or as their device summed them up. Changes nothing of the nag;
-    /// the words go into no event, trail or log.
+    /// the words go into no event, trail or log. At most `NagLimit.excusesPerDay` a day.
     func submitExcuse(
         _ caller: Caller, _ call: Call<NagPath, ExcuseCreate>, as input: Provenance
     ) async throws -> ExcuseResponse {
@@ -29,6 +30,13 @@ extension Nags {
             }
             guard view.nag.status == .open || view.nag.status == .missed else {
                 throw APIError(.conflict, .nagNotOpen)
+            }
+            let today = services.zones.zone(view.timeZone).day(containing: call.now)
+            let count = try await queries.query(
+                NagStatements.countExcuses(by: caller.userID, in: view.familyID, day: today)
+            ).one()
+            if let denial = NagLimit.denialOfExcuse(submittedToday: try count["count"]) {
+                return view.refuse(.submitExcuse, denial, .policyForbidden)
             }
             let excuse = Excuse(
                 id: services.random.identifier(at: call.now), text: call.body.text, category: category,
@@ -105,6 +113,14 @@ extension NagStatements {
                coalesce(k.can_submit_excuses, true) AS can_submit_excuses
         FROM memberships m LEFT JOIN child_settings k ON k.family_id = m.family_id AND k.user_id = m.user_id
         WHERE m.family_id = \(family) AND m.user_id = \(user)
+        """
+    }
+
+    /// How many excuses somebody handed in on the family's local day.
+    static func countExcuses(by author: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
+        """
+        SELECT count(*) AS count FROM excuses
+        WHERE family_id = \(family) AND author_id = \(author) AND at >= \(day.lowerBound) AND at < \(day.upperBound)
         """
     }
 
