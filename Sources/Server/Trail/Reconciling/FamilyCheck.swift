@@ -33,10 +33,16 @@ struct FamilyCheck {
         _ family: FamilyID, _ prune: Prune?, _ pause: (_ entries: Int) async throws -> Void
     ) async throws -> StateReport {
         var walk = ChainWalk(family, prune)
+        // What is written while this rests is read in the end, without rests: or a busy family would keep it for ever, and
+        // an entry that was read before it had its leaf would look passed over.
+        let end: Int64? = try await database.query(ReconcileStatements.newest(of: family)).first?["seq"]
         while true {
             let rows = try await database.query(ReconcileStatements.entries(of: family, after: walk.last))
+            guard rows.count == ReconcileStatements.pageSize, try rows[rows.count - 1]["leaf"] as [UInt8]? != nil else {
+                break
+            }
             try await take(rows, &walk, database)
-            guard rows.count == ReconcileStatements.pageSize, walk.finding == nil else { break }
+            guard walk.finding == nil, walk.last < end ?? .max else { break }
             try await pause(rows.count)
         }
         let read = walk

@@ -46,6 +46,9 @@ enum ReconcileStatements {
         """
     }
 
+    /// The number of the family's newest entry, by its clock.
+    static func newest(of family: FamilyID) -> SQL { "SELECT seq FROM family_clock WHERE family_id = \(family)" }
+
     static func prune(of family: FamilyID) -> SQL {
         "SELECT note FROM audit_prune WHERE family_id = \(family) ORDER BY cut DESC LIMIT 1"
     }
