@@ -82,6 +82,34 @@ struct BlockedContactTests {
         }
     }
 
+    @Test("no excuse reaches the creator", arguments: Obstacle.allCases)
+    func excuse(obstacle: Obstacle) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family(consents: [.aiMediation])
+            let path = NagPath(nagID: try await server.nag(from: family.participant, to: family.child).id)
+            let other = NagPath(nagID: try await server.nag(from: family.guardian, to: family.child).id)
+            try await Self.make(obstacle, family, server)
+            try await server.expectOnly(audit: ["nag.submit_excuse.denied"]) {
+                try await server.expect(.refusal(.policyForbidden)) {
+                    try await server.call(
+                        API.submitExcuse, path, ExcuseCreate(text: "you will be sorry"), as: family.child)
+                }
+            }
+            // To a guardian with whom there is no obstacle they go on.
+            try await server.call(API.submitExcuse, other, ExcuseCreate(text: "I forgot"), as: family.child)
+        }
+    }
+
+    @Test("an excuse for a nag whose creator has left is for the guardians, and goes on")
+    func creatorHasLeft() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family(consents: [.aiMediation])
+            let path = NagPath(nagID: try await server.nag(from: family.participant, to: family.child).id)
+            try await server.call(API.leaveFamily, FamilyPath(familyID: family.id), as: family.participant)
+            try await server.call(API.submitExcuse, path, ExcuseCreate(text: "I forgot"), as: family.child)
+        }
+    }
+
     @Test("a block at the moment of an edit: no edit comes after it", arguments: 0..<3)
     func race(round: Int) async throws {
         try await TestServer.run { server in

@@ -28,6 +28,11 @@ extension Nags {
             guard try view.role != .child || gate["can_submit_excuses"] else {
                 return view.refuse(.submitExcuse, .excusesNotAllowed, .policyForbidden)
             }
+            // An excuse is words to the creator; where they have left it is for the guardians alone.
+            let obstacle = try await denialOfContact(of: view, with: [view.nag.creatorID], queries)
+            if let obstacle, obstacle != .relationshipRevoked {
+                return view.refuse(.submitExcuse, obstacle, .policyForbidden)
+            }
             guard view.nag.status == .open || view.nag.status == .missed else {
                 throw APIError(.conflict, .nagNotOpen)
             }
