@@ -146,6 +146,29 @@ struct PressureTests {
         }
     }
 
+    @Test("a page can read that there is no memory for its answer, and refusals before its origin was read")
+    func crossOrigin() async throws {
+        var limits = Limits()
+        limits.answerMemoryPerAddress = 1 << 20
+        let route = Route(.get, "/page") { _ in Response(.ok, .text, bytes: Self.page) }
+        let policy = CORSPolicy(origins: ["https://app.example"])
+        let application = Application(router: try Router([route]), cors: policy, compressesFrom: nil)
+        try await withServer(application, limits: limits) { _, port in
+            let requests = [
+                ("GET /page HTTP/1.1\r\nHost: a\r\nOrigin: https://app.example\r\nConnection: close\r\n\r\n", 503),
+                ("GET /" + String(repeating: "a", count: 9_000), 414),
+            ]
+            for (request, status) in requests {
+                let client = Client(port: port)
+                client.send(request)
+                client.endSending()
+                let answer = answers(in: await client.receiveAll()).first
+                #expect(answer?.status == status)
+                #expect(answer?["access-control-allow-origin"] == "https://app.example")
+            }
+        }
+    }
+
     @Test("refused a large answer, a connection goes on; HEAD and half-close cost nothing")
     func refusedAnswer() async throws {
         var limits = Limits()
@@ -178,6 +201,59 @@ struct PressureTests {
             #expect(statuses == ["200", "200", "200", "503", "503"])
             #expect(server.answerMemory.reservedBytes <= limits.answerMemoryPerAddress)
             withExtendedLifetime(readers) {}
+        }
+    }
+
+    @Test("a stream that has nothing to send for a while keeps its buffer reserved")
+    func restingStream() async throws {
+        var limits = Limits()
+        limits.answerMemoryPerAddress = limits.writeBuffer + 200_000
+        let gate = Gate()
+        let route = Route(.get, "/stream") { _ in
+            Response(
+                .ok, .text,
+                body: .stream { writer in
+                    try await writer.write([UInt8(ascii: "x")])
+                    await gate.pass()
+                    try await writer.write([UInt8(ascii: "y")])
+                })
+        }
+        let application = Application(router: try Router([route]), compressesFrom: nil)
+        try await withServer(application, limits: limits) { server, port in
+            let request = "GET /stream HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+            let reader = Client(port: port)
+            reader.send(request)
+            _ = await reader.receive(until: "1\r\nx\r\n")
+            await gate.arrived()
+            let second = Client(port: port)
+            second.send(request)
+            #expect(answers(in: await second.receiveAll()).map(\.status) == [503])
+            #expect(server.answerMemory.reservedBytes >= limits.writeBuffer)
+            await gate.open()
+            #expect(String(decoding: await reader.receiveAll(), as: UTF8.self) == "1\r\ny\r\n0\r\n\r\n")
+        }
+    }
+
+    @Test("a backlog of answers that there is no memory for ends its connection")
+    func backlog() async throws {
+        var limits = Limits()
+        limits.answerMemoryPerAddress = 0
+        try await withServer(try application(), limits: limits) { server, port in
+            let client = Client(port: port, receiveBuffer: 4_096)
+            _ = fcntl(client.descriptor, F_SETFL, O_NONBLOCK)
+            let request = "GET /small HTTP/1.1\r\nHost: a\r\n\r\n"
+            let wire = [UInt8](String(repeating: request, count: 10_000).utf8)
+            var sent = 0
+            while sent < wire.count {
+                let count = send(client.descriptor, Array(wire[sent...]), wire.count - sent, Int32(MSG_NOSIGNAL))
+                guard count > 0 else { break }
+                sent += count
+            }
+            _ = fcntl(client.descriptor, F_SETFL, 0)
+            client.endSending()
+            let received = await client.receiveAll().count
+            #expect(received < sent / request.utf8.count * 4_000, "\(sent) bytes sent, \(received) received")
+            #expect(server.answerMemory.reservedBytes == 0)
         }
     }
 
