@@ -90,14 +90,40 @@ struct AbductionTests {
             """)
     }
 
+    /// Accounts that are not the family's: but for the first, one thing alone keeps each of them from being so.
+    enum ForeignAccount: String, CaseIterable {
+        case ownSignIn, madeHereWithEmail, madeHereWithPassword, madeElsewhere, administrator
+    }
+
+    private static func make(
+        _ account: ForeignAccount, _ family: Household, _ server: TestServer
+    ) async throws -> Person {
+        let person = try await server.account()
+        let madeIn = account == .madeElsewhere ? family.otherFamilyID : family.id
+        if account != .ownSignIn {
+            try await server.sql("UPDATE users SET made_in_family = \(madeIn) WHERE id = \(person.id)")
+        }
+        if account != .ownSignIn, account != .madeHereWithEmail {
+            try await server.sql("UPDATE users SET email = NULL WHERE id = \(person.id)")
+        }
+        if account != .ownSignIn, account != .madeHereWithPassword {
+            try await server.sql("UPDATE users SET password_hash = NULL WHERE id = \(person.id)")
+        }
+        if account == .administrator {
+            try await server.sql(
+                "INSERT INTO admins (user_id, created_at) VALUES (\(person.id), \(server.clock.now()))")
+        }
+        return person
+    }
+
     @Test(
         "a PIN from before opens no session of an account with a sign-in of its own, nor of an administrator's",
-        arguments: [false, true])
-    func oldCredentials(isAdministrator: Bool) async throws {
+        arguments: ForeignAccount.allCases)
+    func oldCredentials(account: ForeignAccount) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
             try await server.setPIN(family)
-            let person = isAdministrator ? try await server.admin() : try await server.account()
+            let person = try await Self.make(account, family, server)
             try await Self.abduct(person, into: family, server)
             try await server.expectOnly(audit: ["sign_in.failed"]) {
                 try await expectRefusal(401) { try await server.childLogIn(family.childCode, "victim", "4711") }
