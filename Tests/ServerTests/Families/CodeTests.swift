@@ -1,6 +1,7 @@
 import Contract
 import Domain
 import JSON
+import Postgres
 import SQL
 import Testing
 
@@ -197,6 +198,39 @@ struct CodeTests {
             for token in tokens.compactMap(\.self) {
                 #expect(try await server.status(of: token, family.id) == 401)
             }
+        }
+    }
+
+    @Test("a sign-in that began before its guardian's removal and ends after it opens no session")
+    func signingInAcrossARemoval() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.setPIN(family)
+            let late = try await server.database.run { database in
+                try await database.transaction { transaction in
+                    // The code and the name are found, then the try waits to be counted.
+                    _ = try await transaction.query("LOCK TABLE pin_attempts IN EXCLUSIVE MODE")
+                    let late = Task { try? await server.childLogIn(family.childCode, "Cleo", "4711").accessToken }
+                    for attempt in 0... {
+                        let waits: Bool = try await transaction.query(
+                            """
+                            SELECT EXISTS (SELECT FROM pg_locks l WHERE NOT l.granted
+                                           AND pg_backend_pid() = ANY (pg_blocking_pids(l.pid))) AS waits
+                            """
+                        ).one()["waits"]
+                        if waits { break }
+                        try #require(attempt < 100_000, "the sign-in never came to count its try")
+                    }
+                    let removed = try await Self.end(
+                        .removed, of: family.secondGuardian, family, by: family.guardian, server)
+                    #expect(removed == 200)
+                    return late
+                }
+            }
+            #expect(await late.value == nil)
+            #expect(try await server.audit(family.id).allSatisfy { $0.kind != "session.opened" })
+            let code = try #require(try await server.codes(of: family).childCode)
+            _ = try await server.childLogIn(code, "Cleo", "4711")
         }
     }
 }
