@@ -5,7 +5,7 @@ import Testing
 
 @testable import Server
 
-@Suite("Waiting for a password to be hashed")
+@Suite("Waiting for a password to be hashed", .timeLimit(.minutes(2)))
 struct HashingQueueTests {
     /// Runs `body` with a pool whose only thread is held until `release` is called.
     private func withHeldPool(
@@ -67,6 +67,31 @@ struct HashingQueueTests {
                 }
                 #expect(refused == Array(repeating: "sign-up", count: 58))
                 #expect(served.count == 47 && served.count { $0 == "sign-in" } == 15)
+            }
+        }
+    }
+
+    @Test("whoever fills the line of sign-ins by one address makes room there for another address")
+    func oneAddressFillsTheLane() async throws {
+        try await withHeldPool { pool, release in
+            let hashing = PasswordHashing(pool, cost: .testing)
+            try await withThrowingTaskGroup(of: (what: String, isServed: Bool).self) { group in
+                func signIn(_ address: String) {
+                    group.addTask {
+                        try await Self.outcome(address) {
+                            _ = try await hashing.verify("x", against: nil, .signIn, for: address)
+                        }
+                    }
+                }
+                for _ in 0..<33 { signIn("many") }
+                var ended = [try await group.next()]
+                signIn("one")
+                ended.append(try await group.next())
+                #expect(ended.map { $0?.what } == ["many", "many"] && ended.allSatisfy { $0?.isServed == false })
+                release()
+                var served: [String] = []
+                while let next = try await group.next() { if next.isServed { served.append(next.what) } }
+                #expect(served.count == 32 && served.count { $0 == "one" } == 1)
             }
         }
     }
