@@ -106,7 +106,7 @@ struct TimeZoneTests {
         }
     }
 
-    @Test("the day of the daily cap and of snoozes")
+    @Test("the day of the daily cap, of snoozes and of notes")
     func day() async throws {
         try await moving { server, scene, move in
             let home = scene.home
@@ -118,14 +118,26 @@ struct TimeZoneTests {
                 _ = try await server.call(
                     API.updateNag, NagPath(nagID: nag.id), NagUpdate(dueAt: due + .minutes(10)), as: home.child)
             }
+            func notes(_ ids: Range<UInt64>) async throws -> [InputOutcome] {
+                let items = ids.map {
+                    OutboxItem(
+                        clientID: InputID(high: 0x0e, low: $0), nagID: nag.id, act: .note(text: "\($0)"),
+                        madeAt: server.clock.now())
+                }
+                let upload = OutboxUpload(familyID: home.id, items: items)
+                return try await server.call(API.uploadEvents, upload, as: home.child).results.map(\.outcome)
+            }
             try await snooze()
+            #expect(try await notes(0..<50).allSatisfy { $0 == .applied })
             // 19:30 of the same day in New York, and half past midnight of the next in Berlin.
             server.clock.advance(by: .minutes(8 * 60 + 30))
             try await expectRefusal(403) { try await server.nag(from: home.participant, to: home.child) }
             try await expectRefusal(403) { try await snooze() }
+            #expect(try await notes(100..<101) == [.refused])
             try await move()
             _ = try await server.nag(from: home.participant, to: home.child)
             try await snooze()
+            #expect(try await notes(101..<102) == [.applied])
         }
     }
 

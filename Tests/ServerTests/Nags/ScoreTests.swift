@@ -206,4 +206,26 @@ struct ScoreTests {
             #expect(try await isPerfect() == week.isPerfect)
         }
     }
+
+    @Test(
+        "a week is the family's: what is due on Sunday evening in New York is due on Monday in Berlin",
+        arguments: [("America/New_York", true), ("Europe/Berlin", false)])
+    func weekOfTheFamily(_ zone: String, _ isPerfect: Bool) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.enableGamification(family.child)
+            try await server.call(
+                API.updateFamily, FamilyPath(familyID: family.id), FamilyUpdate(timeZone: zone), as: family.guardian)
+            // From Tuesday 15:00 UTC on: twice the same day, and Sunday 23:30.
+            for minutes: Int64 in [120, 180, 7_710] {
+                let nag = try await server.nag(from: family.guardian, to: family.child, due: .minutes(minutes))
+                _ = try await server.complete(nag.id, as: family.child)
+            }
+            server.clock.advance(by: .days(14))
+            let next = try await server.nag(from: family.guardian, to: family.child)
+            _ = try await server.complete(next.id, as: family.child)
+            let badges = try await server.rows("SELECT id FROM badges WHERE badge_type = 'perfect_week'")
+            #expect(badges.isEmpty == !isPerfect)
+        }
+    }
 }
