@@ -50,6 +50,28 @@ struct RefusalCountTests {
             try await server.expectOnly(audit: ["audit.read.denied"]) {
                 try await server.call("GET", "/api/v1/audit/events?family_id=\(family.id)", as: family.child)
             }
+            for nag in [
+                try await server.nag(from: family.guardian, to: family.child),
+                try await server.nag(from: family.guardian, to: family.child),
+            ] {
+                try await server.expectOnly(audit: ["nag.read.denied"]) {
+                    for _ in 0..<3 {
+                        try await expectRefusal(403) {
+                            try await server.call(API.getNag, NagPath(nagID: nag.id), as: family.participant)
+                        }
+                    }
+                }
+            }
+            for status in ["suspended", "revoked"] {
+                try await server.sql("UPDATE relationships SET status = \(status) WHERE family_id = \(family.id)")
+                try await server.expectOnly(audit: ["nag.create.denied"]) {
+                    for _ in 0..<3 {
+                        try await expectRefusal(403) {
+                            try await server.nag(from: family.participant, to: family.child)
+                        }
+                    }
+                }
+            }
             server.clock.advance(by: RefusalCount.window)
             try await server.expectOnly(audit: ["report.read.denied"]) {
                 for _ in 0..<3 { _ = try await Self.read(server, family, as: family.child) }
