@@ -30,12 +30,14 @@ struct BackgroundCheckTests {
             let calm = try #require(try await server.call(API.getAuditStatus, as: family.guardian).check)
             #expect(calm.state == "explained" && calm.lastFindings == 0 && calm.lastFamilies >= 2)
             #expect(calm.lastEntries > 10 && calm.lastFinishedAt != nil)
+            #expect(try await server.metrics().text.contains("nagz_audit_check_alarm 0\n"))
 
             try await server.sql("UPDATE memberships SET role = 'guardian' WHERE role = 'participant'")
             try await server.wait(for: "unexplained")
             let told = try #require(try await server.call(API.getAuditStatus, as: family.guardian).check)
             // Which row of which family is for administrators.
             #expect(told.state == "unexplained" && told.firstFinding == nil)
+            #expect(try await server.metrics().text.contains("nagz_audit_check_alarm 1\n"))
             let passes = try await server.passes()
             try await server.sql("UPDATE memberships SET role = 'participant' WHERE user_id = \(family.participant.id)")
             try await server.wait(for: "explained")
@@ -66,6 +68,75 @@ struct BackgroundCheckTests {
                 return (first.verdict, second.verdict, learned, first.now == second.now)
             }
             #expect(verdicts == (.explained, .explained, true, true))
+        }
+    }
+
+    @Test("findings count at once, and until a full pass is without any")
+    func verdicts() {
+        var status = PassStatus.Status()
+        #expect(status.verdict == .running)
+        status.findings = 1
+        #expect(status.verdict == .unexplained, "in the first pass")
+        (status.findings, status.finishedAt) = (0, .epoch)
+        #expect(status.verdict == .explained)
+        status.findings = 1
+        #expect(status.verdict == .unexplained, "in a later pass")
+        (status.findings, status.lastFindings) = (0, 1)
+        #expect(status.verdict == .unexplained, "the next pass has come to nothing yet")
+        (status.lastFindings, status.lastIncomplete) = (0, "something")
+        #expect(status.verdict == .incomplete)
+    }
+
+    @Test(
+        "a pass looks at families, accounts, the schema and the tree, and logs what it finds",
+        arguments: [
+            ("membership", ["UPDATE memberships SET role = 'guardian' WHERE role = 'participant'"]),
+            (
+                "account",
+                [
+                    """
+                    INSERT INTO users (id, status, pseudonym, created_at)
+                    VALUES (gen_random_uuid(), 'active', gen_random_uuid(), now())
+                    """
+                ]
+            ),
+            ("schema", ["DROP TRIGGER only_pruned ON audit_entry"]),
+            (
+                "log",
+                [
+                    "ALTER TABLE audit_checkpoint DISABLE TRIGGER append_only",
+                    "UPDATE audit_checkpoint SET note = replace(note, 'nagz.test/log', 'other/log')",
+                    "ALTER TABLE audit_checkpoint ENABLE ALWAYS TRIGGER append_only",
+                ]
+            ),
+        ])
+    func wholePass(subject: String, statements: [String]) async throws {
+        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+            let family = try await LivedFamily(server)
+            try await family.liveWithNags()
+            try await server.round()
+            let (clock, random, keys) = (server.clock, server.random, try #require(TestServer.trailKeys))
+            let lines = try LogRecorder()
+            let (log, status) = (Log(.info, descriptor: lines.descriptor), PassStatus())
+            func pass() async throws {
+                try await server.database.run { database in
+                    try await BackgroundCheck(
+                        database: database, keys: keys, clock: clock, random: random, status: status, log: log,
+                        pace: Self.pace
+                    ).turn()
+                    _ = try await database.query("UPDATE audit_pass SET held_until = 'epoch'")
+                }
+            }
+            try await pass()
+            #expect(status.verdict == .explained)
+            for statement in statements { try await server.sql(SQL(unsafeSQL: statement)) }
+            try await pass()
+            #expect(status.now?.lastFindings == 1 && status.verdict == .unexplained)
+            let found = status.now?.lastFinding ?? ""
+            #expect(found.contains("\(subject) "), "\(found)")
+            log.stop()
+            let told = lines.close().filter { $0.contains("audit_state_unexplained") }
+            #expect(told.count == 1 && told.allSatisfy { $0.contains(#""level":"error""#) })
         }
     }
 
