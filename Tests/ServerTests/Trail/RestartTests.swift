@@ -155,6 +155,26 @@ struct RestartTests {
         }
     }
 
+    @Test("no log is accepted that is shorter than its newest checkpoint says")
+    func shorterThanItsCheckpoint() async throws {
+        try await Self.run { scene, file in
+            let server = scene.server
+            try await Forger(server: server).disarm()
+            try await server.sql("DELETE FROM audit_leaf WHERE position >= 6")
+            let acceptance = LogAcceptance(
+                databaseURL: TestLogin.owner.url(server.database.url), keys: try #require(TestServer.trailKeys),
+                file: file)
+            let root = try await acceptance.heads().root
+            await #expect {
+                _ = try await acceptance.accept(root: root, clock: server.clock)
+            } throws: { error in
+                guard case .checkpointAhead(12, of: 6)? = error as? LogAcceptance.Fault else { return false }
+                return true
+            }
+            #expect(try file.read()?.checkpoint.size == 12)
+        }
+    }
+
     @Test("a running server goes on as soon as the log was accepted")
     func acceptedWhileRunning() async throws {
         try await Self.run { scene, file in
