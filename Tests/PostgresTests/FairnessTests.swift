@@ -1,5 +1,6 @@
 import Reactor
 import SQL
+import Synchronization
 import Testing
 
 @testable import Postgres
@@ -77,9 +78,11 @@ struct FairnessTests {
                 return try await commits.run(Self.write(of: key), key: key64, canMerge: true).count == 1
             }
             let (locked, lock) = AsyncStream.makeStream(of: Void.self)
+            let endedEarly = Mutex(0)
             let ended = await together(65, on: database) { number in
                 guard number == 1 else {
                     for await _ in locked {}
+                    defer { endedEarly.withLock { $0 += 1 } }
                     return "\(try await write(0))"
                 }
                 return try await database.transaction { holder in
@@ -98,10 +101,40 @@ struct FairnessTests {
                         default: "\(try await database.query("SELECT \(number) AS n").one()["n"] == number)"
                         }
                     }
+                    // Else the others may have waited for the end of these.
+                    #expect(endedEarly.withLock { $0 } == 0)
                     return "\(others.count { $0.outcome == "true" }) of 60"
                 }
             }
             #expect(ended.inOrder.first == "60 of 60")
+        }
+    }
+
+    @Test("while transactions hold the sessions for writes and another waits for one, reads go on")
+    func reads() async throws {
+        var limits = Database.Limits()
+        limits.connections = 4
+        limits.acquireTimeout = .seconds(10)
+        try await withDatabase(limits) { database in
+            // The only session there is would be taken for writes as well.
+            _ = await together(1, on: database) { _ in
+                while database.openConnections < 4 { await Task.yield() }
+                return "open"
+            }
+            let (held, release) = AsyncStream.makeStream(of: Void.self)
+            let ended = await together(5, on: database) { number in
+                guard number == 5 else {
+                    return try await database.transaction { transaction in
+                        _ = try await transaction.query("SELECT 1 AS n")
+                        for await _ in held {}
+                        return "written"
+                    }
+                }
+                defer { release.finish() }
+                while database.waiting == 0 { await Task.yield() }
+                return "\(try await database.query("SELECT 4 AS n").one()["n"] == 4)"
+            }
+            #expect(ended.inOrder == ["written", "written", "written", "written", "true"])
         }
     }
 }
