@@ -49,7 +49,7 @@ public final class RateLimiter: Sendable {
         guard let limit = Self.limit(of: tier) else { return nil }
         let minute = floorDivide(now.seconds, 60)
         let key = Key(subject: subject, tier: tier)
-        let shard = shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))]
+        let shard = shard(of: key)
         let count = shard.windows.withLock { windows in
             if windows.count >= Self.subjectsPerShard { windows = windows.filter { $0.value.minute == minute } }
             if windows.count >= Self.subjectsPerShard { windows.removeAll() }
@@ -63,6 +63,19 @@ public final class RateLimiter: Sendable {
             limit: limit, remaining: max(0, limit - count), reset: Int((minute + 1) * 60 - now.seconds),
             isAllowed: count <= limit || !isEnforced)
     }
+
+    /// A request that was counted is another subject's.
+    func takeBack(_ subject: Subject, _ tier: Operation.RateTier, at now: Timestamp) {
+        let key = Key(subject: subject, tier: tier)
+        shard(of: key).windows.withLock { windows in
+            guard let window = windows[key], window.minute == floorDivide(now.seconds, 60), window.count > 0 else {
+                return
+            }
+            windows[key]?.count -= 1
+        }
+    }
+
+    private func shard(of key: Key) -> Shard { shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))] }
 
     private static func limit(of tier: Operation.RateTier) -> Int? {
         switch tier {

@@ -61,7 +61,12 @@ final class RouteTable {
         precondition(endpoint.operation.access == .bearer, "\(endpoint.operation.id) is open")
         add(endpoint.operation) { [self] request, context, fields in
             let caller = try caller(of: request, endpoint.operation, context, &fields)
-            return try await handler(caller, call(endpoint, request, context))
+            do {
+                return try await handler(caller, call(endpoint, request, context))
+            } catch let refusal as APIError where refusal.reason == ErrorReason.sessionEnded {
+                try countEnded(caller, endpoint.operation, &fields)
+                throw refusal
+            }
         }
     }
 
@@ -73,7 +78,12 @@ final class RouteTable {
         precondition(endpoint.operation.access == .bearer, "\(endpoint.operation.id) is open")
         addResponding(endpoint.operation) { [self] request, context, fields in
             let caller = try caller(of: request, endpoint.operation, context, &fields)
-            return try await handler(caller, call(endpoint, request, context))
+            do {
+                return try await handler(caller, call(endpoint, request, context))
+            } catch let refusal as APIError where refusal.reason == ErrorReason.sessionEnded {
+                try countEnded(caller, endpoint.operation, &fields)
+                throw refusal
+            }
         }
     }
 
@@ -155,6 +165,16 @@ final class RouteTable {
         }
         try limit(operation, .user(caller.userID), context, &fields)
         return caller
+    }
+
+    /// A request of a session that has ended counts by where it came from: whoever holds its token uses up nothing of the
+    /// account's.
+    private func countEnded(
+        _ caller: Caller, _ operation: Operation, _ fields: inout [HeaderField]
+    ) throws(APIError) {
+        limiter.takeBack(.user(caller.userID), operation.tier, at: caller.now)
+        fields = []
+        try limit(operation, .network(caller.context.remote), caller.context, &fields)
     }
 
     private func limit(

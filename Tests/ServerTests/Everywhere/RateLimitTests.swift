@@ -39,6 +39,21 @@ struct RateLimitTests {
         }
     }
 
+    @Test("whoever holds a token of a session that has ended uses up nothing of the account's")
+    func endedSession() async throws {
+        try await TestServer.run(configure: Self.limits) { server in
+            let old = try await server.signUp("ada@example.org", name: "Ada")
+            let new = try await server.logIn("ada@example.org", password: "correct horse")
+            let gone = old.accessToken.wireText
+            #expect(try await server.call("POST", "/api/v1/auth/logout", token: gone).status == 204)
+            var statuses: [Int] = []
+            for _ in 0..<310 { statuses.append(try await server.call("GET", "/api/v1/blocks", token: gone).status) }
+            #expect(statuses == Array(repeating: 401, count: 300) + Array(repeating: 429, count: 10))
+            let own = try await server.call("GET", "/api/v1/blocks", token: new.accessToken.wireText)
+            #expect(own.status == 200 && own.header("x-ratelimit-remaining") == "299")
+        }
+    }
+
     @Test("who is not signed in counts by address; probes never count")
     func anonymous() async throws {
         try await TestServer.run(configure: Self.limits) { server in
