@@ -1,6 +1,6 @@
 /// Why the rules of the domain refuse an act; the raw value goes into the audit trail, the message to a person.
 public enum Denial: String, Error, Sendable, CaseIterable {
-    // MemberState in a family
+    // What a member is in a family
     case notAMember = "not_a_member"
     case guardianOnly = "guardian_only"
     case guardianOrSelfOnly = "guardian_or_self_only"

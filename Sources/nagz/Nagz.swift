@@ -7,7 +7,7 @@ import Server
 @main
 struct Nagz {
     static let usage = """
-        nagz — a services for family task coordination
+        nagz — a backend for family task coordination
 
         usage: nagz serve    [--host ADDRESS] [--port N] [--loops N] [--connections N] [--rate-limits on|off]
                              [--log info|warning|error|off] [--cors ORIGIN,…] [--proxies ADDRESS,…] [--dev-tokens]
@@ -62,7 +62,7 @@ struct Nagz {
         Task.detached {
             do {
                 try await verb()
-                Foundation.exit(0)
+                leave(0)
             } catch {
                 end(error)
             }
@@ -73,6 +73,12 @@ struct Nagz {
 
     private static func end(_ error: any Error) -> Never {
         (error as? Stop ?? Stop(.unavailable, "\(error)")).exit()
+    }
+
+    /// Ends the process at once, without `exit`'s handlers: OpenSSL's frees what a loop that is still connecting uses.
+    static func leave(_ code: Int32) -> Never {
+        fflush(nil)
+        _exit(code)
     }
 }
 
@@ -115,7 +121,7 @@ struct Stop: Error {
 
     func exit() -> Never {
         try? FileHandle.standardError.write(contentsOf: Data("nagz: \(line)\n".utf8))
-        Foundation.exit(code.rawValue)
+        Nagz.leave(code.rawValue)
     }
 }
 

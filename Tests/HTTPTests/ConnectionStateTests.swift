@@ -51,7 +51,7 @@ private func after(_ seconds: Double) -> MonotonicTime { start + .milliseconds(I
 
 @Suite("The rules of a connection")
 struct ConnectionStateTests {
-    @Test("a idle connection is closed when it has been idle too long")
+    @Test("an idle connection is closed when it has been idle too long")
     func idle() {
         var script = Script()
         #expect(script.state.deadline == after(75))
@@ -245,7 +245,7 @@ struct ConnectionStateTests {
         #expect(script.events == expected)
     }
 
-    @Test("draining: a idle connection has a short grace, a running request its answer")
+    @Test("draining: an idle connection has a short grace, a running request its answer")
     func drain() {
         var idle = Script()
         idle.state.drain(now: after(5))

@@ -234,7 +234,7 @@ struct ServerTests {
         }
     }
 
-    @Test("closes a idle connection by its timer")
+    @Test("closes an idle connection by its timer")
     func idle() async throws {
         var limits = Limits()
         limits.idleTime = .milliseconds(30)

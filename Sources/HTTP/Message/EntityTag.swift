@@ -1,4 +1,4 @@
-/// A validator of a mediaType (RFC 9110 §8.8.3).
+/// A validator of a representation (RFC 9110 §8.8.3).
 ///
 /// Tags are weak: an answer may be sent plain or compressed under the same tag, which is the same meaning in other
 /// bytes. Make one from a version number where there is one, from the content otherwise.

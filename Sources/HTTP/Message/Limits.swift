@@ -29,7 +29,7 @@ public struct Limits: Sendable, Hashable {
     /// (RFC 9112 §9.6).
     public var lingerTime: Duration = .seconds(2)
     public var lingerBytes = 4 << 20
-    /// How long a idle connection may still send one last request once draining has begun.
+    /// How long an idle connection may still send one last request once draining has begun.
     public var drainGrace: Duration = .seconds(1)
 
     /// Connections of the whole server, and of one peer address (an IPv6 /64 counts as one). An address may also have no

@@ -253,6 +253,6 @@ public struct HTTPConnectionState: Sendable {
         }
     }
 
-    /// From now on answers say `Connection: close`; a idle connection has a short grace for one last request.
+    /// From now on answers say `Connection: close`; an idle connection has a short grace for one last request.
     public mutating func drain(now: MonotonicTime) { drainingSince = drainingSince ?? now }
 }

@@ -154,7 +154,7 @@ final class HTTPWorker: ReadinessHandler {
         return date
     }
 
-    /// Lends the loop's output buffer; a idle connection holds none.
+    /// Lends the loop's output buffer; an idle connection holds none.
     func borrow(_ writeBuffer: inout WriteBuffer) {
         if writeBuffer.bufferCapacity == 0 { writeBuffer.swapBuffer(with: &spare) }
     }
