@@ -6,7 +6,7 @@ set -euo pipefail
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 STATE=$ROOT/.nagz
-NAME=deploy/$(basename "$0")
+NAME=$(realpath -m --relative-to="$ROOT" "$0")
 export LC_ALL=C.UTF-8                                           # messages and decimal points as these scripts expect them
 export no_proxy="127.0.0.1,localhost${no_proxy:+,$no_proxy}" NO_PROXY="127.0.0.1,localhost${NO_PROXY:+,$NO_PROXY}"
 
@@ -270,7 +270,7 @@ migrate_database() {
 SCRATCH= # temporary directory with the cluster, keys and logs of a test; gone in the end
 
 make_scratch() {
-    SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/nagz-${NAME#deploy/}.XXXXXX")
+    SCRATCH=$(mktemp -d "${TMPDIR:-/tmp}/nagz-${NAME##*/}.XXXXXX")
     chmod 711 "$SCRATCH" # PostgreSQL's user passes through
 }
 
@@ -287,7 +287,7 @@ scratch_server() {
     migrate_database
     if [ "$(type -t before_serving)" = function ]; then before_serving; fi
     port=$(free_port)
-    start_server "$port" "$STATE/log/${NAME#deploy/}-server.log" "$@"
+    start_server "$port" "$STATE/log/${NAME##*/}-server.log" "$@"
     NAGZ=http://127.0.0.1:$port
 }
 

@@ -315,7 +315,7 @@ def check_bars(results):
     """Prints each bar as reached or missed; a bar without a figure is neither. Answers whether none was missed
     and no yardstick failed."""
     fine = True
-    for bar in json.loads((HERE / "bars.json").read_text())["bars"]:
+    for bar in json.loads((HERE / "thresholds.json").read_text())["bars"]:
         for workload, figures in results.items():
             if not fnmatch.fnmatch(workload, bar["workload"]):
                 continue
