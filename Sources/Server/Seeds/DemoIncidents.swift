@@ -137,7 +137,7 @@ enum DemoIncidents {
                     stage.caller(people.nora, at: now), Call(NagPath(nagID: id), change, stage.context(now)))
             }
             stage.at(due + .hours(2)) { now in
-                _ = try await stage.ingestion.reportStatus(
+                _ = try await stage.nags.updateStatus(
                     stage.caller(people.daniel, at: now),
                     Call(NagPath(nagID: id), NagStatusUpdate(status: .completed), stage.context(now)))
             }

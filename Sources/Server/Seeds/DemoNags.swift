@@ -95,7 +95,7 @@ extension DemoStage {
     private func complete(_ nag: DemoNag, _ id: NagID, at moment: Timestamp) {
         let note = nag.done == .binaryWithNote || dice.happens(10) ? dice.pick(DemoWords.notes) : nil
         at(moment) { [self] now in
-            _ = try await ingestion.reportStatus(
+            _ = try await nags.updateStatus(
                 caller(nag.to, at: now),
                 Call(NagPath(nagID: id), NagStatusUpdate(status: .completed, note: note), context(now)))
             try await goOn(nag, after: id, at: now)
@@ -118,7 +118,7 @@ extension DemoStage {
     private func excuse(_ category: ExcuseCategory, _ nag: DemoNag, _ id: NagID, at moment: Timestamp) {
         let text = dice.pick(DemoWords.excuses[category] ?? [])
         at(moment) { [self] now in
-            _ = try await ingestion.submitExcuse(
+            _ = try await nags.submitExcuse(
                 caller(nag.to, at: now), Call(NagPath(nagID: id), ExcuseCreate(text: text), context(now)))
             _ = try await mediator.summarizeExcuse(
                 caller(nag.from, at: now),

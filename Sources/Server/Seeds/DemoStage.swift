@@ -18,7 +18,6 @@ final class DemoStage {
     let consents: Consents
     let preferences: MemberPreferences
     let nags: Nags
-    let ingestion: Ingestion
     let mediator: Mediator
     let safety: Safety
     let reports: Reports
@@ -48,7 +47,6 @@ final class DemoStage {
         consents = Consents(services)
         preferences = MemberPreferences(services)
         nags = Nags(services, gamification)
-        ingestion = Ingestion(services, nags)
         mediator = Mediator(services)
         safety = Safety(services)
         reports = Reports(services)

@@ -17,9 +17,7 @@ final class Consents {
         let page = call.parameters.page
         let member = try await services.access.member(caller, of: call.parameters.familyID, services.database)
         let rows = try await services.database.query(ConsentStatements.page(page, for: member))
-        // A page past the end is one row without a consent.
-        let items = try rows.map { try ConsentResponse(ifAny: $0) }.compactMap(\.self)
-        return Page(items: items, total: try rows.first?["total"] ?? 0, answering: page)
+        return try Page(rows, answering: page) { try ConsentResponse(ifAny: $0) }
     }
 
     /// Gives a consent. One that is given already is answered as it stands.

@@ -32,14 +32,15 @@ final class Families {
         let (family, page) = (call.parameters.familyID, call.parameters.page)
         let member = try await services.access.member(caller, of: family, services.database)
         let rows = try await services.database.query(MembershipStatements.page(page, of: family))
-        // A page past the end is one row without a member.
-        var items = try rows.map { try MemberRecord(ifAny: $0)?.detail(in: family) }.compactMap(\.self)
+        var members = try Page(rows, answering: page) { try MemberRecord(ifAny: $0)?.detail(in: family) }
         if member.role == .guardian {
-            let children = items.filter(\.hasChildLogin).map(\.userID)
+            let children = members.items.filter(\.hasChildLogin).map(\.userID)
             let lockouts = try await PINAttempts.lockouts(of: children, at: call.now, services.database)
-            for index in items.indices { items[index].loginLockedUntil = lockouts[items[index].userID] }
+            for index in members.items.indices {
+                members.items[index].loginLockedUntil = lockouts[members.items[index].userID]
+            }
         }
-        return Page(items: items, total: try rows.first?["total"] ?? 0, answering: page)
+        return members
     }
 
     /// An active member of the caller's family.

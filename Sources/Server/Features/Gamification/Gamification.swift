@@ -49,13 +49,12 @@ final class Gamification {
         try await requireInsight(caller, member, into: query.userID)
         let rows = try await services.database.query(
             GamificationStatements.events(of: query.userID, in: member.familyID, query.page))
-        let items = try rows.map { row throws(PostgresError) -> GamificationEventResponse? in
+        return try Page(rows, answering: query.page) { row in
             guard let id: EventID = try row["id"] else { return nil }
             return GamificationEventResponse(
                 id: id, familyID: member.familyID, userID: query.userID, eventType: try row["event_type"],
                 deltaPoints: try row["delta_points"], streakDelta: try row["streak_delta"], at: try row["at"])
         }
-        return Page(items: items.compactMap { $0 }, total: try rows.first?["total"] ?? 0, answering: query.page)
     }
 
     /// A member's badges in the order they were earned: for themself and the guardians.

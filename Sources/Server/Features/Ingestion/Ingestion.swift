@@ -5,10 +5,10 @@ import Postgres
 import Reactor
 import SQL
 
-/// The one way in for everything people do or say about nags: at once or from an outbox, each input becomes one event of
-/// the feed, in the same act as its consequences, with its provenance beside it.
+/// Takes what a device kept in its outbox: each input becomes one event of the feed, in the same act as its consequences,
+/// with its provenance beside it.
 ///
-/// What an input may do is the use case's to decide, which is the same whatever way the input came.
+/// What an input may do is for the use case in `Nags` to decide, as for one that is sent at once.
 final class Ingestion {
     let services: Services
     let nags: Nags
@@ -17,22 +17,6 @@ final class Ingestion {
         self.services = services
         self.nags = nags
     }
-
-    // MARK: At once
-
-    func reportStatus(_ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>) async throws -> NagResponse {
-        try await nags.updateStatus(caller, call, as: typed(call.now))
-    }
-
-    func submitExcuse(_ caller: Caller, _ call: Call<NagPath, ExcuseCreate>) async throws -> ExcuseResponse {
-        try await nags.submitExcuse(caller, call, as: typed(call.now))
-    }
-
-    private func typed(_ now: Timestamp) -> Provenance {
-        Provenance(typedAt: now, event: services.random.identifier(at: now))
-    }
-
-    // MARK: From an outbox
 
     /// Applies items one after the other, each once. An answer that was given is given again; a fault ends the request,
     /// and what was applied before it stays applied and answers so the next time.

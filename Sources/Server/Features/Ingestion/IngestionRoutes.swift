@@ -1,10 +1,8 @@
 import Contract
 
-/// What people do and say about nags, by whatever way it comes: operations of the groups `nags` and `sync`.
+/// The upload of a device's outbox, of the group `sync`.
 enum IngestionRoutes {
     static func register(in routes: RouteTable, _ ingestion: Ingestion) {
-        routes.signedIn(API.updateNagStatus, ingestion.reportStatus)
-        routes.signedIn(API.submitExcuse, ingestion.submitExcuse)
         routes.signedIn(API.uploadEvents, ingestion.upload)
     }
 }

@@ -27,6 +27,11 @@ extension Nags {
         }
     }
 
+    /// The same for a report that is sent at once.
+    func updateStatus(_ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>) async throws -> NagResponse {
+        try await updateStatus(caller, call, as: typed(call.now))
+    }
+
     private func complete(
         _ view: NagView, note: String?, at now: Timestamp, as input: Provenance, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {

@@ -63,6 +63,11 @@ extension Nags {
         }
     }
 
+    /// The same for an excuse that is sent at once.
+    func submitExcuse(_ caller: Caller, _ call: Call<NagPath, ExcuseCreate>) async throws -> ExcuseResponse {
+        try await submitExcuse(caller, call, as: typed(call.now))
+    }
+
     /// For the nag's creator and the guardians; what the recipient wrote is theirs to read as well. Newest first.
     func listExcuses(_ caller: Caller, _ call: Call<ExcuseListQuery, NoBody>) async throws -> Page<ExcuseResponse> {
         let query = call.parameters
@@ -72,12 +77,11 @@ extension Nags {
             }
             let rows = try await queries.query(
                 NagStatements.excuses(of: query.nagID, in: view.familyID, query.page))
-            let items = try rows.map { row throws(PostgresError) -> ExcuseResponse? in
-                guard let id: ExcuseID = try row["id"] else { return nil }
-                return ExcuseResponse(id: id, nagID: query.nagID, summary: try row["summary"], at: try row["at"])
-            }
             return .answer(
-                Page(items: items.compactMap { $0 }, total: try rows.first?["total"] ?? 0, answering: query.page))
+                try Page(rows, answering: query.page) { row in
+                    guard let id: ExcuseID = try row["id"] else { return nil }
+                    return ExcuseResponse(id: id, nagID: query.nagID, summary: try row["summary"], at: try row["at"])
+                })
         }
     }
 }

@@ -37,12 +37,15 @@ final class Nags {
         let rows = try await queries.query(
             NagStatements.page(
                 query, for: caller.userID, in: member.familyID, isGuardian: member.role == .guardian))
-        return Page(
-            items: try rows.map { row throws(PostgresError) in try NagResponse(row) }.compactMap { $0 },
-            total: try rows.first?["total"] ?? 0, answering: query.page)
+        return try Page(rows, answering: query.page) { try NagResponse($0) }
     }
 
     // MARK: What all have in common
+
+    /// Where a report comes from that somebody types and sends at once.
+    func typed(_ now: Timestamp) -> Provenance {
+        Provenance(typedAt: now, event: services.random.identifier(at: now))
+    }
 
     /// Reads a nag, asks the role matrix about `act`, and carries out what the closure decides. Refusals are audited.
     func decide<Answer: WireContent>(

@@ -1,6 +1,6 @@
 import Contract
 
-/// The group `nags`, without what people answer: that comes in through `Ingestion`.
+/// The group `nags`.
 enum NagsRoutes {
     static func register(in routes: RouteTable, _ nags: Nags) {
         routes.signedIn(API.createNag, nags.create)
@@ -10,6 +10,8 @@ enum NagsRoutes {
         routes.signedIn(API.withdrawNag, nags.withdraw)
         routes.signedIn(API.dismissNag, nags.dismiss)
         routes.signedIn(API.undismissNag, nags.undismiss)
+        routes.signedIn(API.updateNagStatus, nags.updateStatus)
+        routes.signedIn(API.submitExcuse, nags.submitExcuse)
         routes.signedIn(API.listExcuses, nags.listExcuses)
     }
 }

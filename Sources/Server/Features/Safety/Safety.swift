@@ -16,9 +16,7 @@ final class Safety {
     func blocks(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<BlockResponse> {
         _ = try await services.access.account(caller, services.database)
         let rows = try await services.database.query(BlockStatements.page(of: caller.userID, call.parameters))
-        return Page(
-            items: try rows.map { row throws(PostgresError) in try BlockResponse(row) }.compactMap { $0 },
-            total: try rows.first?["total"] ?? 0, answering: call.parameters)
+        return try Page(rows, answering: call.parameters) { try BlockResponse($0) }
     }
 
     /// Two people have one block in each direction: blocking again is the same block, active.
