@@ -204,13 +204,13 @@ make_secret() {
     mv "$1.new" "$1"
 }
 
-# make_audit_keys FILE: makes the keys of the audit trail; an existing file is kept. Needs NAGZ_PROGRAM.
+# make_audit_keys FILE: makes the keys of the audit log; an existing file is kept. Needs NAGZ_PROGRAM.
 make_audit_keys() {
     [ ! -s "$1" ] || return 0
     (umask 077 && mkdir -p "$(dirname "$1")")
     rm -f "$1.new"
     "$NAGZ_PROGRAM" audit keys new "$1.new" --origin "nagz.local/$(random_hex 4)" >/dev/null ||
-        die "$EX_SOFTWARE" "the keys of the audit trail could not be made"
+        die "$EX_SOFTWARE" "the keys of the audit log could not be made"
     mv "$1.new" "$1"
 }
 

@@ -1,6 +1,6 @@
 import Domain
 
-/// One line of the audit trail: who did what to what, when, and how it is chained to the line before.
+/// One line of the audit log: who did what to what, when, and how it is chained to the line before.
 ///
 /// What the act was about is not in the line but committed to by it (`commit`), so that it can be erased without
 /// breaking the chain.

@@ -1,4 +1,4 @@
-/// Why the rules of the domain refuse an act; the raw value goes into the audit trail, the message to a person.
+/// Why the rules of the domain refuse an act; the raw value goes into the audit log, the message to a person.
 public enum Denial: String, Error, Sendable, CaseIterable {
     // What a member is in a family
     case notAMember = "not_a_member"

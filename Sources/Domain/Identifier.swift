@@ -48,7 +48,7 @@ public enum Kind {
     public enum Policy {}
     public enum Badge {}
     public enum Connection {}
-    /// A stand-in for a person in the audit trail, which erasure cuts loose from the person.
+    /// A stand-in for a person in the audit log, which erasure cuts loose from the person.
     public enum Pseudonym {}
     public enum Trace {}
     public enum Request {}

@@ -13,7 +13,7 @@ public enum FamilyAct: String, Sendable, CaseIterable {
     case approveIncentive = "approve_incentive"
     case readReports = "read_reports"
     case readFamilyHistory = "read_family_history"
-    case readAuditTrail = "read_audit_trail"
+    case readAuditLog = "read_audit_trail"
     // What every member may do.
     case readMembers = "read_members"
     case readFeed = "read_feed"
@@ -106,7 +106,7 @@ public enum RoleMatrix {
             return nil
         case .addMember, .createMember, .removeMember, .setChildCredentials, .editChildSettings, .editFamily,
             .editPolicy, .grantFamilyConsent, .suspendRelationship, .configureIncentives, .approveIncentive,
-            .readReports, .readFamilyHistory, .readAuditTrail:
+            .readReports, .readFamilyHistory, .readAuditLog:
             return member.role == .guardian ? nil : .guardianOnly
         }
     }
@@ -153,8 +153,8 @@ public enum RoleMatrix {
         role == .participant && newRole == .guardian ? nil : .participantOnly
     }
 
-    /// Why a guardian may not add somebody who is no member of the family: nobody is added without agreeing. Accounts made
-    /// in the family belong to it; everybody else joins with the invite code.
+    /// Why a guardian may not add somebody who is no member of the family: nobody is added without agreeing. Accounts
+    /// made in the family belong to it; everybody else joins with the invite code.
     public static func denialOfAdmission(isFamilyAccount: Bool, isBlocked: Bool) -> Denial? {
         if !isFamilyAccount { return .joinsByCode }
         return isBlocked ? .blocked : nil

@@ -1,4 +1,4 @@
-/// An answer together with the rule that produced it, for the audit trail.
+/// An answer together with the rule that produced it, for the audit log.
 public struct Outcome<Response: Sendable>: Sendable {
     public let response: Response
     public let rule: Rule

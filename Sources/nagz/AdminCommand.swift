@@ -6,7 +6,7 @@ import Server
 /// `nagz admin`: administrators are made here and nowhere else; and deleted accounts are purged.
 enum AdminCommand {
     static let usage = """
-        nagz admin — who may read every trail, and what is left of deleted accounts
+        nagz admin — who may read every audit log, and what is left of deleted accounts
 
         usage: nagz admin create --email ADDRESS [--generate]
                nagz admin list
@@ -47,7 +47,7 @@ enum AdminCommand {
         let password = isGenerated ? SystemRandomness().code(24) : try readPassword()
         let admin = try await Admins.create(
             databaseURL: url, keys: try AuditKeyFile.read(), email: email, password: password)
-        print("\(admin.email) may read every trail")
+        print("\(admin.email) may read every audit log")
         if isGenerated { print("password \(password)") }
     }
 
@@ -65,7 +65,7 @@ enum AdminCommand {
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         try await Admins.revoke(databaseURL: url, keys: try AuditKeyFile.read(), email: email)
-        print("\(email) may read no trail any more")
+        print("\(email) may read no audit log any more")
     }
 
     private static func purge(_ arguments: inout Arguments) async throws {

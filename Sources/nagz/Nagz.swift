@@ -25,7 +25,7 @@ struct Nagz {
         Verbs that need the database take --database-url URL, a libpq connection string. Without it serve reads DATABASE_URL,
         the login of the server; all others read NAGZ_OWNER_DATABASE_URL, the schema's owner, or DATABASE_URL if that is not set.
         serve reads its token key from the file named by NAGZ_TOKEN_KEY_FILE: 64 hexadecimal digits a line, the newest
-        key first. The keys of the audit trail come from NAGZ_AUDIT_KEY_FILE (nagz audit keys new). deploy/run makes both.
+        key first. The keys of the audit log come from NAGZ_AUDIT_KEY_FILE (nagz audit keys new). deploy/run makes both.
 
         exit codes: 0 done, 64 wrong usage, 69 database unavailable, 73 port taken, 78 configuration; 1 and 2 see nagz audit --help,
                     others nagz device --help
@@ -86,7 +86,8 @@ struct Nagz {
 struct Stop: Error {
     /// The numbers of sysexits.h that fit.
     enum Code: Int32 {
-        /// `nagz audit verify`, `witness`: the trail was tampered with; `reconcile`: the database is not what it tells.
+        /// `nagz audit verify`, `witness`: the audit log was tampered with; `reconcile`: the database is not what it
+        /// tells.
         case tampered = 1
         /// `nagz audit verify`, `reconcile`, `witness` and `export`: it cannot be said that it was not.
         case incomplete = 2

@@ -27,7 +27,7 @@ enum Seed {
     private static func demo(_ url: String, _ arguments: inout Arguments) async throws {
         let skipsUsed = arguments.flag("--if-empty")
         try arguments.finish()
-        try await DemoSeed.run(databaseURL: url, trailKeys: try AuditKeyFile.read(), skipsUsed: skipsUsed) { line in
+        try await DemoSeed.run(databaseURL: url, auditKeyring: try AuditKeyFile.read(), skipsUsed: skipsUsed) { line in
             FileHandle.standardError.write(Data("the demo family: \(line)\n".utf8))
         } announce: { signIns in
             FileHandle.standardOutput.write(Data(signIns.map { "\($0)\n" }.joined().utf8))
@@ -37,7 +37,7 @@ enum Seed {
     /// Tells what to sign in with on standard output.
     private static func personas(_ url: String, _ arguments: inout Arguments) async throws {
         try arguments.finish()
-        try await PersonaSeed.run(databaseURL: url, trailKeys: try AuditKeyFile.read())
+        try await PersonaSeed.run(databaseURL: url, auditKeyring: try AuditKeyFile.read())
         for persona in PersonaSeed.all { print("\(persona.name), \(persona.role.rawValue): Bearer dev:\(persona.id)") }
     }
 
@@ -47,7 +47,7 @@ enum Seed {
         try arguments.finish()
         let tokens = Tokens(keys: try TokenKeys.read())
         try await BenchmarkSeed.run(
-            databaseURL: url, tokens: tokens, trailKeys: try AuditKeyFile.read(), families: families, folder: folder
+            databaseURL: url, tokens: tokens, auditKeyring: try AuditKeyFile.read(), families: families, folder: folder
         ) {
             print("seeding \($0)")
         }

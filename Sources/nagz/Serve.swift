@@ -66,7 +66,7 @@ enum Serve {
         let cores = ProcessInfo.processInfo.activeProcessorCount
         let loops = try arguments.number("--loops", in: 1...256) ?? max(1, min(cores, 16))
         var configuration = Configuration(databaseURL: url, tokenKeys: try TokenKeys.read(), loops: loops)
-        configuration.trailKeys = try AuditKeyFile.read()
+        configuration.auditKeyring = try AuditKeyFile.read()
         configuration.checkpointFile = try AuditKeyFile.checkedCheckpointFile()
         if let host = try arguments.value("--host") { configuration.host = host }
         if let port = try arguments.number("--port", in: 0...65_535) { configuration.port = UInt16(port) }

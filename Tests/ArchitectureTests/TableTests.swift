@@ -60,7 +60,7 @@ struct TableTests {
         "devices": Ownership(writers: ["Devices"]),
         "deliveries": Ownership(writers: ["Deliveries"]),
         "report_snapshots": Ownership(writers: ["Reports"]),
-        // The ledger adds; what retention and erasure take, the trail's tools take.
+        // The ledger adds; what retention and erasure take, the audit log's tools take.
         "audit_entry": Ownership(writers: ["Ledger", "Trail"], readers: ["Audit"]),
         "audit_payload": Ownership(writers: ["Ledger", "Trail"], readers: ["Audit"]),
         "audit_leaf": Ownership(writers: ["Trail"], readers: ["Audit"]),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A second verifier of exports of the audit trail, written from Sources/Audit/README.md alone: Python's standard library,
+"""A second verifier of exports of the audit log, written from Sources/Audit/README.md alone: Python's standard library,
 and `cryptography` for Ed25519. It shares no code with `nagz audit verify`, so that the two must agree.
 
 verify.py FILE --key KEY [--witness FILE]     exits 0 sound, 1 tampered, 2 incomplete
@@ -288,7 +288,7 @@ class Verifier:
         place = f"family {leaf['family_id']}, entry {leaf['n']}"
         chain = self.chains.get(leaf["family_id"])
         if chain is None or leaf["n"] > chain.cut:
-            raise Tampered(f"{place}: the log has the entry, the trail does not")
+            raise Tampered(f"{place}: the Merkle log has the entry, the audit log does not")
         hashed = bytes.fromhex(leaf["hash"])
         if leaf["n"] == chain.cut and leaf_hash(leaf["family_id"], chain.cut, chain.cut_hash) != hashed:
             raise Tampered(f"{place}: the prune record does not fit the log")
@@ -343,7 +343,7 @@ class Verifier:
             raise Tampered(f"{place}: the proof that the entry is in the log does not hold")
         chain = self.chains.get(family, Chain())
         if number > chain.placed:
-            raise Tampered(f"family {family}, entry {chain.placed + 1}: the log has the entry, the trail does not")
+            raise Tampered(f"family {family}, entry {chain.placed + 1}: the Merkle log has the entry, the audit log does not")
         if number != chain.placed or leaf_hash(family, number, chain.placed_hash) != leaf:
             raise Tampered(f"{place}: the entry is not the one the log has")
         self.proven.add(family)

@@ -15,10 +15,10 @@ extension Sample {
                 entry: entry, atMicroseconds: 1_770_091_506_789_123, payload: "whole", salt: digest(4), body: "00ff",
                 proof: InclusionProof(position: 3, leaf: digest(5), size: 4, path: [digest(6)], checkpoint: "note\n"))),
         Sample(
-            API.exportAuditTrail, AuditExportQuery(familyID: id(2), after: 7), NoBody(),
+            API.exportAuditLog, AuditExportQuery(familyID: id(2), after: 7), NoBody(),
             PlainText("{\"end\":{\"entries\":0}}\n")),
         Sample(
-            API.verifyAuditTrail, AuditScopeQuery(familyID: id(2)), NoBody(),
+            API.verifyAuditLog, AuditScopeQuery(familyID: id(2)), NoBody(),
             AuditVerification(
                 verdict: "tampered", entries: 6, size: 9, code: "altered_entry", message: "m", familyID: id(2), n: 7,
                 position: 8, milliseconds: 12)),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Server
 
-@Suite("Reading the audit trail")
+@Suite("Reading the audit log")
 struct AuditReadingTests {
     @Test("guardians read theirs, newest first, with people's ids and what the entry says")
     func guardianReads() async throws {
@@ -85,7 +85,7 @@ struct AuditReadingTests {
         }
     }
 
-    @Test("pages join without gap or repeat, while the trail grows")
+    @Test("pages join without gap or repeat, while the audit log grows")
     func pages() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -122,7 +122,7 @@ struct AuditReadingTests {
         }
     }
 
-    @Test("everybody else is refused; a member's attempt is on the trail")
+    @Test("everybody else is refused; a member's attempt is in the audit log")
     func refused() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -133,7 +133,7 @@ struct LedgerTests {
                 }
                 #expect(statuses.allSatisfy { [200, 201, 403].contains($0) })
             }
-            // In the order of the trail, each mediation lies between a grant and the revocation that follows it.
+            // In the order of the audit log, each mediation lies between a grant and the revocation that follows it.
             var isInForce = false
             for entry in try await server.audit(family.id) {
                 switch entry.kind {
@@ -155,7 +155,7 @@ struct LedgerTests {
             @Sendable func act(in family: FamilyID, on database: TestDatabase) async throws -> Ledger.Tally {
                 try await database.run { database in
                     let ledger = Ledger(
-                        database: database, random: random, sealing: Sealing(TestServer.trailKeys, random: random))
+                        database: database, random: random, sealing: Sealing(TestServer.auditKeyring, random: random))
                     let act = Act(
                         kind: "test.act", basis: .nothing, actor: newcomer.pseudonym, details: ["a": "b"],
                         stampedRows: 0)

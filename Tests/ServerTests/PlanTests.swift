@@ -12,7 +12,7 @@ struct PlanTests {
         overFamilies families: Int = 0, of statements: @escaping @Sendable (Ledger, CallContext) -> [SQL],
         _ check: @Sendable ([String]) throws -> Void
     ) async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             try await server.sql(
                 "INSERT INTO family_clock (family_id) SELECT md5(i::text)::uuid FROM generate_series(1, \(families)) i")
             try await server.sql("VACUUM ANALYZE")

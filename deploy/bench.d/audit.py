@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What the audit trail costs and how fast it is checked: started by `deploy/bench --audit`, with the environment of bench.py.
+"""What the audit log costs and how fast it is checked: started by `deploy/bench --audit`, with the environment of bench.py.
 
 1. The p50 of a write on one hot family, with its entry, its sealed body's bytes and its chain, beside the same without them.
 2. Entries a second of `nagz audit verify`, on what the server writes under load and brings into the log.
@@ -19,13 +19,13 @@ import bench
 
 
 def scripts(folder):
-    """The durable write of W2 on one family, whole and without the trail."""
+    """The durable write of W2 on one family, whole and without the audit log."""
     text = (bench.DATA / "w2.pgb").read_text()
     hot = re.sub(r"\\set f random\(0, \d+\)", r"\\set f 0", text)
     bare = re.sub(r", entry AS \(.*?\) SELECT seq, ts FROM tick", " SELECT seq, ts FROM tick", hot, flags=re.S)
     bare = re.sub(r", prev_head = c\.head, head = sha256\(.*?\) WHERE c\.family_id", " WHERE c.family_id", bare, flags=re.S)
     if "audit_" in bare or "sha256" in bare:
-        sys.exit("deploy/bench: the write cannot be told from its trail any more")
+        sys.exit("deploy/bench: the write cannot be told from its audit log any more")
     for name, content in (("hot", hot), ("bare", bare)):
         (folder / f"{name}.pgb").write_text(content)
         yield folder / f"{name}.pgb"
@@ -53,10 +53,10 @@ def overhead(folder, seconds, runs):
         for script, database in databases.items():
             found[script].append(median_ms(script, database, folder, seconds))
     # The quietest run of each: what else the machine does only adds.
-    with_trail, without = min(found[whole]), min(found[bare])
-    print(f"a write on a hot family, p50: {with_trail:.2f} ms with its entry, {without:.2f} ms without: "
-          f"{(with_trail / without - 1) * 100:.0f} % more")
-    return with_trail / without - 1
+    with_entry, without = min(found[whole]), min(found[bare])
+    print(f"a write on a hot family, p50: {with_entry:.2f} ms with its entry, {without:.2f} ms without: "
+          f"{(with_entry / without - 1) * 100:.0f} % more")
+    return with_entry / without - 1
 
 
 def verification(folder, seconds):
@@ -80,7 +80,7 @@ def verification(folder, seconds):
     for _ in range(3):
         said = subprocess.run([nagz, "audit", "verify", export, "--key", key], capture_output=True, text=True)
         if said.returncode:
-            sys.exit(f"deploy/bench: the trail does not verify: {said.stderr}")
+            sys.exit(f"deploy/bench: the audit log does not verify: {said.stderr}")
         rates.append(int(re.search(r"(\d+) entries/s", said.stdout).group(1)))
     print(f"nagz audit verify: {max(rates):,} entries/s, {size:,} entries")
     return max(rates)

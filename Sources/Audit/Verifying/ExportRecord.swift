@@ -1,6 +1,6 @@
 import Domain
 
-/// One line of an export of the trail, in the order the lines come.
+/// One line of an export of the audit log, in the order the lines come.
 public enum ExportRecord: Sendable {
     case header(Header)
     case prune(SignedNote)
@@ -61,8 +61,8 @@ public struct LogLeafPlace: Hashable, Sendable {
     }
 }
 
-/// What is wrong with a trail, and where it begins.
-public struct TrailFinding: Error, Hashable, Sendable, CustomStringConvertible {
+/// What is wrong with an audit log, and where it begins.
+public struct AuditFinding: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: Hashable, Sendable {
         case chain(ChainVerifier.Fault)
         case unreadableBody
@@ -151,7 +151,7 @@ public struct TrailFinding: Error, Hashable, Sendable, CustomStringConvertible {
         case .chain(.alteredBody): "the body is not what the entry committed to"
         case .unreadableBody: "the body was changed, or its key is gone"
         case .erasedWithoutRecord: "the body is gone and no record of an erasure says why"
-        case .missingEntry: "the log has the entry, the trail does not"
+        case .missingEntry: "the Merkle log has the entry, the audit log does not"
         case .clockDiffers(let clock, let chain):
             clock == chain
                 ? "the family's clock does not carry the hash of its newest entry"

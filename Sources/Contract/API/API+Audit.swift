@@ -1,7 +1,7 @@
 import Domain
 
 extension API {
-    /// Read the audit trail.
+    /// Read the audit log.
     public static let listAuditEvents = Endpoint<AuditQuery, NoBody, AuditPage>(
         Operation("listAuditEvents", .get, "/api/v1/audit/events", tag: .audit))
 
@@ -13,7 +13,7 @@ extension API {
     public static let listAuditKinds = Endpoint<NoParameters, NoBody, AuditKindList>(
         Operation("listAuditKinds", .get, "/api/v1/audit/kinds", tag: .audit, access: .open))
 
-    /// Whom a trail names.
+    /// Whom an audit log names.
     public static let listAuditPeople = Endpoint<AuditScopeQuery, NoBody, AuditPeople>(
         Operation("listAuditPeople", .get, "/api/v1/audit/people", tag: .audit))
 
@@ -30,7 +30,7 @@ extension API {
 
 // MARK: Parameters
 
-/// Which entries of the trail; every condition narrows.
+/// Which entries of the audit log; every condition narrows.
 public struct AuditQuery: WireParameters, Hashable {
     public var familyID: FamilyID?
     public var actorID: UserID?
@@ -105,7 +105,8 @@ public struct AuditQuery: WireParameters, Hashable {
     }
 }
 
-/// Which entries to export, newest first, and how they are written. `cursor` and `limit` of the filter mean nothing here.
+/// Which entries to export, newest first, and how they are written. `cursor` and `limit` of the filter mean nothing
+/// here.
 public struct AuditEventsExportQuery: WireParameters, Hashable {
     /// How entries are written.
     public enum Format: String, Sendable, CaseIterable, WireEnumeration {

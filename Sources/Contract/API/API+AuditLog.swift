@@ -5,19 +5,19 @@ extension API {
     public static let getAuditEvent = Endpoint<AuditEntryPath, NoBody, AuditEntryDetail>(
         Operation("getAuditEvent", .get, "/api/v1/audit/events/{family_id}/{n}", tag: .audit))
 
-    /// The trail as a file: one JSON object a line.
-    public static let exportAuditTrail = Endpoint<AuditExportQuery, NoBody, PlainText>(
+    /// The audit log as a file: one JSON object a line.
+    public static let exportAuditLog = Endpoint<AuditExportQuery, NoBody, PlainText>(
         Operation("exportAuditTrail", .get, "/api/v1/audit/export", tag: .audit))
 
-    /// Lets the server check a trail.
-    public static let verifyAuditTrail = Endpoint<AuditScopeQuery, NoBody, AuditVerification>(
+    /// Lets the server check an audit log.
+    public static let verifyAuditLog = Endpoint<AuditScopeQuery, NoBody, AuditVerification>(
         Operation("verifyAuditTrail", .get, "/api/v1/audit/verify", tag: .audit))
 
     /// How the log stands.
     public static let getAuditStatus = Endpoint<NoParameters, NoBody, AuditStatus>(
         Operation("getAuditStatus", .get, "/api/v1/audit/status", tag: .audit))
 
-    /// The families whose trails the caller may read.
+    /// The families whose audit logs the caller may read.
     public static let listAuditFamilies = Endpoint<AuditFamiliesQuery, NoBody, AuditFamilies>(
         Operation("listAuditFamilies", .get, "/api/v1/audit/families", tag: .audit))
 
@@ -53,7 +53,7 @@ extension API {
             access: .open))
 
     static let auditLogOperations: [Operation] = [
-        getAuditEvent.operation, exportAuditTrail.operation, verifyAuditTrail.operation, getAuditStatus.operation,
+        getAuditEvent.operation, exportAuditLog.operation, verifyAuditLog.operation, getAuditStatus.operation,
         listAuditFamilies.operation, getAuditActivity.operation, proveAuditConsistency.operation,
         getAuditCheckpoint.operation, listAuditKeys.operation, getAuditTile.operation, getAuditTileOfTwo.operation,
         getAuditTileOfThree.operation,

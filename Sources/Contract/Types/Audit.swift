@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// Entries of the audit trail, newest first.
+/// Entries of the audit log, newest first.
 public struct AuditPage: Hashable, WireObject {
     public var items: [AuditEntry]
     public var nextCursor: String?
@@ -36,7 +36,7 @@ public struct AuditEntry: Hashable, WireObject {
     public var n: Int
     public var at: Timestamp
     public var kind: String
-    /// The trail's own name for the person.
+    /// The audit log's own name for the person.
     public var actor: Pseudonym
     public var subject: Pseudonym?
     public var actorID: UserID?

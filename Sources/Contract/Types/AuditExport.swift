@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// One line of an export of the trail: an object with one member, which says what the line is.
+/// One line of an export of the audit log: an object with one member, which says what the line is.
 public enum AuditExportLine: Sendable, Hashable {
     case header(Header)
     case prune(note: String)

@@ -286,7 +286,7 @@ public struct ConsistencyProof: Hashable, WireObject {
     }
 }
 
-/// What the server finds when it checks a trail itself.
+/// What the server finds when it checks an audit log itself.
 public struct AuditVerification: Hashable, WireObject {
     /// `sound`, `tampered` or `incomplete`.
     public var verdict: String

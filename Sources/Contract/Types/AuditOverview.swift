@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// The families whose trails somebody may read.
+/// The families whose audit logs somebody may read.
 public struct AuditFamilies: Hashable, WireObject {
     public var items: [AuditFamily]
     public var nextCursor: String?
@@ -24,7 +24,7 @@ public struct AuditFamilies: Hashable, WireObject {
     }
 }
 
-/// A family's trail in one line. Acts outside families have the nil id and no name.
+/// A family's audit log in one line. Acts outside families have the nil id and no name.
 public struct AuditFamily: Hashable, WireObject {
     public var familyID: FamilyID
     public var name: String?

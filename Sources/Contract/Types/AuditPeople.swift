@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// Whom the entries of a trail may name.
+/// Whom the entries of an audit log may name.
 public struct AuditPeople: Hashable, WireObject {
     public var items: [AuditPerson]
 
@@ -12,12 +12,12 @@ public struct AuditPeople: Hashable, WireObject {
     public func write(to json: inout JSONWriter) { json.object { $0.field("items", items) } }
 }
 
-/// Somebody on a trail, under the name the trail has for them.
+/// Somebody in an audit log, under the name the audit log has for them.
 public struct AuditPerson: Hashable, WireObject {
     public var person: Pseudonym
     public var userID: UserID?
-    /// A member's display name for guardians of the family, an administrator's address for administrators, the name of a
-    /// part of the system; nil for everybody else.
+    /// A member's display name for guardians of the family, an administrator's address for administrators, the name of
+    /// a part of the system; nil for everybody else.
     public var name: String?
     /// `guardian`, `participant` or `child` of the family; `former_member`, `administrator`, `former_administrator`,
     /// `system`.

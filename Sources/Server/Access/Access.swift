@@ -5,7 +5,8 @@ import SQL
 
 /// Who may do what: every request's first look at the database, in one statement, as of one moment.
 struct Access {
-    /// The signed-in person's account, whatever families they belong to. An administrator's session is prolonged by this.
+    /// The signed-in person's account, whatever families they belong to. An administrator's session is prolonged by
+    /// this.
     /// - Parameter orWaiting: whether it may be an account that waits for a guardian.
     /// - Throws: 401 when the session has ended, 403 while the account waits for a guardian.
     func account(_ caller: Caller, orWaiting: Bool = false, _ queries: any Queries) async throws -> Account {
@@ -29,8 +30,8 @@ struct Access {
     }
 
     /// The signed-in person as a member of a family.
-    /// - Throws: 401 when the session has ended, 403 while the account waits for a guardian or for somebody who is not a
-    ///   member.
+    /// - Throws: 401 when the session has ended, 403 while the account waits for a guardian or for somebody who is not
+    ///   a member.
     func member(_ caller: Caller, of family: FamilyID, _ queries: any Queries) async throws -> Member {
         let rows = try await queries.query(
             """
@@ -93,7 +94,7 @@ struct Account {
     let email: String?
     let family: FamilyID?
     let role: FamilyRole?
-    /// Made by the command line; reads every trail.
+    /// Made by the command line; reads every audit log.
     let isAdmin: Bool
     /// Opened by somebody under 13, and in no family yet.
     let isWaiting: Bool

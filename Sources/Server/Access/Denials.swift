@@ -3,7 +3,7 @@ import Contract
 import Domain
 
 extension Services {
-    /// Refuses a member what the role matrix denies them and puts that on their family's trail: for operations that
+    /// Refuses a member what the role matrix denies them and puts that in their family's audit log: for operations that
     /// write nothing else.
     func refuse(_ caller: Caller, _ member: Member, _ kind: String, _ denial: Denial) async throws -> Never {
         let _: NoAnswer = try await ledger.write(caller, in: member.familyID) { queries in
@@ -19,7 +19,7 @@ extension Member {
 }
 
 extension Decision {
-    /// Refuses a member with 403 and puts that on the trail.
+    /// Refuses a member with 403 and puts that in the audit log.
     /// - Parameter kind: such as `member.add.denied`.
     static func denied(_ kind: String, to member: Member, _ denial: Denial, subject: Pseudonym? = nil) -> Decision {
         denied(kind, to: member, reason: denial.rawValue, subject: subject, APIError(.authorizationDenied, denial))

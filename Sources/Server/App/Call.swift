@@ -2,7 +2,8 @@ import Contract
 import Domain
 import HTTP
 
-/// One request as a feature sees it: typed parameters and body, when it came, and how it is named in logs and trail.
+/// One request as a feature sees it: typed parameters and body, when it came, and how it is named in logs and audit
+/// log.
 struct Call<Parameters, Body> {
     let parameters: Parameters
     let body: Body

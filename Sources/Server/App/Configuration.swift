@@ -9,21 +9,21 @@ public struct Configuration: Sendable {
     public var databaseURL: String
     /// Event loops, each a thread.
     public var loops: Int
-    /// Database sessions of all loops together: four a loop, at most 16, unless told otherwise. Requests share sessions by
-    /// pipelining, and more sessions cost the database more than they bring.
+    /// Database sessions of all loops together: four a loop, at most 16, unless told otherwise. Requests share sessions
+    /// by pipelining, and more sessions cost the database more than they bring.
     public var databaseConnections: Int
     /// Descriptors that the process may open: the server takes no more connections than they are enough for.
     public var descriptors: Int?
     /// 32 bytes or more each, the newest first.
     public var tokenKeys: [[UInt8]]
-    /// Seal the trail's bodies and sign its log; nil does neither: for throw-away data.
-    public var trailKeys: TrailKeys?
+    /// Seal the audit log's bodies and sign its Merkle log; nil does neither: for throw-away data.
+    public var auditKeyring: AuditKeyring?
     /// Whether this server takes its turn at bringing entries into the log.
-    public var sequencesTrail = true
+    public var runsSequencer = true
     /// Where the newest checkpoint of the log is remembered over restarts; nil forgets it with the process.
     public var checkpointFile: CheckpointFile?
     /// Whether this server takes its turn at checking the log, and the state against it, in the background.
-    public var checksTrail = true
+    public var runsBackgroundCheck = true
     var checkPace = BackgroundCheck.Pace()
     public var enforcesRateLimits = true
     /// How many days after its deletion an account is purged: 1 to 30.
@@ -87,8 +87,8 @@ public struct Configuration: Sendable {
         ("statement_timeout", "5000"), ("lock_timeout", "2000"), ("idle_in_transaction_session_timeout", "5000"),
         // Short statements spend more on planning than on running; every one of them is keyed by family.
         ("plan_cache_mode", "force_generic_plan"), ("TimeZone", "UTC"), ("jit", "off"),
-        // Plans are kept, and may be made while a table is still small: every statement and every join has an index to go
-        // by, and what it asks for is mostly in memory.
+        // Plans are kept, and may be made while a table is still small: every statement and every join has an index to
+        // go by, and what it asks for is mostly in memory.
         ("enable_seqscan", "off"), ("enable_hashjoin", "off"), ("enable_mergejoin", "off"), ("random_page_cost", "1.1"),
     ].map { (name: $0.0, value: $0.1) }
 }

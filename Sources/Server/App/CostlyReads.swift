@@ -2,8 +2,8 @@ import Domain
 import Postgres
 import SQL
 
-/// Reads that cost much (verifying, exporting, counting the trail), each statement in its turn: one at a time for each
-/// person and two on a loop, so that they never hold all sessions, and the loop serves others between them.
+/// Reads that cost much (verifying, exporting, counting the audit log), each statement in its turn: one at a time for
+/// each person and two on a loop, so that they never hold all sessions, and the loop serves others between them.
 struct CostlyReads: Queries {
     let database: Database
     let lane: Lane<UserID>

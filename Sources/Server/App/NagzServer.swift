@@ -48,7 +48,7 @@ public final class NagzServer: Sendable {
         let telemetry = Telemetry(loops: configuration.loops)
         let counts = ProductCounts()
         let answerMemory = configuration.httpLimits.answerBudget
-        let trailHead = CheckpointStatus(isOn: configuration.sequencesTrail && configuration.trailKeys != nil)
+        let checkpointStatus = CheckpointStatus(isOn: configuration.runsSequencer && configuration.auditKeyring != nil)
         for (number, loop) in loops.enumerated() {
             try loop.start()
             let (application, member) = try await Self.compose(on: loop) { poller in
@@ -56,8 +56,8 @@ public final class NagzServer: Sendable {
                 database.open()
                 let services = Services(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
-                    heuristics: heuristics, trailKeys: configuration.trailKeys, trailHead: trailHead,
-                    answerMemory: answerMemory)
+                    heuristics: heuristics, auditKeyring: configuration.auditKeyring,
+                    checkpointStatus: checkpointStatus, answerMemory: answerMemory)
                 let routes = RouteTable(services: services, limiter: limiter, log: log)
                 Routes.register(in: routes, services: services, telemetry: telemetry, counts: counts)
                 let application = Application(
@@ -79,18 +79,18 @@ public final class NagzServer: Sendable {
             members.append(member)
         }
         self.members = members
-        if configuration.sequencesTrail, let keys = configuration.trailKeys, let loop = loops.first {
+        if configuration.runsSequencer, let keys = configuration.auditKeyring, let loop = loops.first {
             sequencing = try await Self.compose(on: loop) { poller in
                 let database = Database(options, limits: .ofSequencer, poller: poller)
                 let memory = CheckpointMemory(configuration.checkpointFile, pool: filePool)
                 let sequencer = Sequencer(
-                    database: database, keys: keys, clock: clock, head: trailHead, log: log, memory: memory)
+                    database: database, keys: keys, clock: clock, head: checkpointStatus, log: log, memory: memory)
                 return LoopBound(value: (sequencer, database))
             }
         } else {
             sequencing = nil
         }
-        if configuration.checksTrail, let keys = configuration.trailKeys {
+        if configuration.runsBackgroundCheck, let keys = configuration.auditKeyring {
             let loop = try EventLoop(name: "nagz-check")
             try loop.start()
             let slow = try ConnectionOptions(
@@ -99,7 +99,8 @@ public final class NagzServer: Sendable {
             let check = try await Self.compose(on: loop) { poller in
                 let database = Database(slow, limits: .ofSequencer, poller: poller)
                 let check = BackgroundCheck(
-                    database: database, keys: keys, clock: clock, random: random, status: trailHead.pass, log: log,
+                    database: database, keys: keys, clock: clock, random: random, status: checkpointStatus.pass,
+                    log: log,
                     pace: configuration.checkPace)
                 return LoopBound(value: (check, database))
             }
@@ -116,7 +117,7 @@ public final class NagzServer: Sendable {
             applications, on: loops, limits: configuration.httpLimits, answerMemory: answerMemory,
             observer: RequestWatch(telemetry: telemetry, log: log))
         metrics = HTTPServer(
-            [try MetricsListener.application(telemetry, trailHead, clock)], on: Array(loops.prefix(1)),
+            [try MetricsListener.application(telemetry, checkpointStatus, clock)], on: Array(loops.prefix(1)),
             limits: MetricsListener.limits)
     }
 

@@ -18,8 +18,8 @@ final class Services {
     let zones = ZoneTable()
     let sealing: Sealing
     /// What is known of the Merkle log.
-    let trailHead: CheckpointStatus
-    let trailKeys: TrailKeys?
+    let checkpointStatus: CheckpointStatus
+    let auditKeyring: AuditKeyring?
     /// Handlers that build large answers reserve from it first; shared with the connections of all loops.
     let answerMemory: MemoryBudget
     /// Reads that cost much: one at a time for each person, two on this loop.
@@ -27,7 +27,7 @@ final class Services {
 
     init(
         database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
-        heuristics: Heuristics, trailKeys: TrailKeys? = nil, trailHead: CheckpointStatus? = nil,
+        heuristics: Heuristics, auditKeyring: AuditKeyring? = nil, checkpointStatus: CheckpointStatus? = nil,
         answerMemory: MemoryBudget? = nil
     ) {
         self.database = database
@@ -40,9 +40,9 @@ final class Services {
         access = Access()
         costlyReadLane = Lane(database.poller, limit: 2, limitPerKey: 1, queueLimit: 256, timeout: .seconds(4))
         self.answerMemory = answerMemory ?? Limits().answerBudget
-        sealing = Sealing(trailKeys, random: random)
-        self.trailKeys = trailKeys
-        self.trailHead = trailHead ?? CheckpointStatus(isOn: false)
+        sealing = Sealing(auditKeyring, random: random)
+        self.auditKeyring = auditKeyring
+        self.checkpointStatus = checkpointStatus ?? CheckpointStatus(isOn: false)
         ledger = Ledger(database: database, random: random, sealing: sealing, comparesClocks: clock.isTimeOfDay)
     }
 }

@@ -3,15 +3,17 @@ import Contract
 import Domain
 import SQL
 
-/// One write of a family: what must still hold, the statements that carry it out, and what the audit trail says of it.
+/// One write of a family: what must still hold, the statements that carry it out, and what the audit log says of it.
 ///
 /// The statements read the ledger's stamps from `ledger_stamp`, so that they write nothing when the ledger
 /// refuses:
 ///
 ///     INSERT INTO nags (family_id, id, …, sync_seq, sync_ts) SELECT family_id, \(id), …, seq, ts FROM ledger_stamp
-///     UPDATE nags SET status = …, sync_seq = ledger_stamp.seq, sync_ts = ledger_stamp.ts FROM ledger_stamp WHERE nags.family_id = ledger_stamp.family_id …
+///     UPDATE nags SET status = …, sync_seq = ledger_stamp.seq, sync_ts = ledger_stamp.ts FROM ledger_stamp WHERE
+///     nags.family_id = ledger_stamp.family_id …
 ///
-/// All of an act's statements see the database as it was before the act, and each row is changed by one of them at most.
+/// All of an act's statements see the database as it was before the act, and each row is changed by one of them at
+/// most.
 struct Act {
     /// What the decision behind the act rests on.
     enum Basis {
@@ -32,13 +34,14 @@ struct Act {
     var resource: ResourceID?
     /// Whose erasure takes the details away: by default the subject's, or the actor's where there is none.
     var sealedFor: Pseudonym?
-    /// Names and values for the trail: ids, counts, codes. Never a person's words, secrets or addresses.
+    /// Names and values for the audit log: ids, counts, codes. Never a person's words, secrets or addresses.
     var details: AuditBody = [:]
     /// Whether somebody may do more or less afterwards.
     var changesRights = false
     /// The most rows of one entity of the feed that the act stamps; 400 at most.
     var stampedRows = 1
-    /// Whether acts of the same shape may be one statement: wherever a value stands in the statements, `ledger_stamp` MUST be in scope.
+    /// Whether acts of the same shape may be one statement: wherever a value stands in the statements, `ledger_stamp`
+    /// MUST be in scope.
     var canMerge = false
     var statements: [SQL] = []
 
@@ -50,7 +53,7 @@ struct Act {
 indirect enum Decision<Answer> {
     /// Write this and answer that, together or not at all.
     case perform(Act, Answer)
-    /// Refuse, and put the refusal on the trail.
+    /// Refuse, and put the refusal in the audit log.
     case refuse(Act, APIError)
     /// Refuse without writing: the log has told of it, and this one is counted.
     case refuseAgain(APIError)
@@ -75,11 +78,11 @@ indirect enum Decision<Answer> {
     }
 }
 
-/// The fixed actors of the trail and the feed that are not people.
+/// The fixed actors of the audit log and the feed that are not people.
 enum SystemActor {
     /// Time and policy: `actor_id` of events nobody caused.
     static let scheduler = UserID(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0001)
-    /// The AI mediator, as an actor of the trail.
+    /// The AI mediator, as an actor of the audit log.
     static let mediator = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0002)
     /// Somebody who is not signed in.
     static let guest = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0003)

@@ -1,6 +1,6 @@
 import Audit
 
-/// The kinds of entries that this server writes. Readers offer them for choice; the trail itself takes any.
+/// The kinds of entries that this server writes. Readers offer them for choice; the audit log itself takes any.
 ///
 /// Every server test fails whose server writes a kind that is missing here.
 enum AuditKinds {

@@ -7,17 +7,19 @@ import SQL
 /// The data of deploy/bench: families of four (two guardians, two children) with 90 days behind them, in the shape that
 /// family coordination has: about 1,300 rows each, written in the order of time, as life would have written them.
 ///
-/// Ids are md5 of a letter and a number (family `f7`, person `u28`, nag `n1750`), so that load scripts can compute them.
+/// Ids are md5 of a letter and a number (family `f7`, person `u28`, nag `n1750`), so that load scripts can compute
+/// them.
 public enum BenchmarkSeed {
     public static let standardFamilies = 1_000
     /// How many guardians the load scripts act as at most.
     private static let largestTargets = 2_000
 
     /// Fills an empty, migrated database, and writes what load scripts need into `folder`: `targets.txt` (a line for
-    /// each of at most 2,000 guardians: access token, family and ten of its nags), `since.txt` (a time about ten changed
-    /// rows back), the pgbench scripts `w2.pgb`, `w3.pgb`, `w4.pgb`, and `pgoptions.txt`, what their sessions are told.
+    /// each of at most 2,000 guardians: access token, family and ten of its nags), `since.txt` (a time about ten
+    /// changed rows back), the pgbench scripts `w2.pgb`, `w3.pgb`, `w4.pgb`, and `pgoptions.txt`, what their sessions
+    /// are told.
     public static func run(
-        databaseURL: String, tokens: Tokens, trailKeys: TrailKeys, families: Int, folder: String,
+        databaseURL: String, tokens: Tokens, auditKeyring: AuditKeyring, families: Int, folder: String,
         progress: @escaping @Sendable (String) -> Void
     ) async throws {
         let now = SystemClock().now()
@@ -31,7 +33,7 @@ public enum BenchmarkSeed {
                 try await database.transaction { try await $0.run(script: statement) }
             }
             progress("keys")
-            try await keepKeys(trailKeys, database)
+            try await keepKeys(auditKeyring, database)
             let scripts = try BenchmarkScripts(
                 tokens: tokens, database: database, now: now, since: since, families: families)
             return (try await targets(database, tokens, families, now), scripts.files)
@@ -65,7 +67,7 @@ public enum BenchmarkSeed {
     }
 
     /// Everybody's key, as ninety days of acts would have left it.
-    private static func keepKeys(_ keys: TrailKeys, _ database: Database) async throws {
+    private static func keepKeys(_ keys: AuditKeyring, _ database: Database) async throws {
         guard let master = keys.masters.first else { return }
         let random = SystemRandomness()
         let people: [Pseudonym] = try await database.query("SELECT pseudonym FROM users").map { row in

@@ -33,7 +33,7 @@ enum DemoIncidents {
         }
     }
 
-    /// What the role matrix keeps from some: each leaves an entry in the trail.
+    /// What the role matrix keeps from some: each leaves an entry in the audit log.
     private static func refusals(_ stage: DemoStage) {
         let people = stage.people
         stage.at(stage.moment(-70, 16)) { now in
@@ -47,7 +47,7 @@ enum DemoIncidents {
         }
         stage.at(stage.moment(-69, 21)) { now in
             try await stage.refused {
-                _ = try await stage.trail.list(
+                _ = try await stage.auditLog.list(
                     stage.caller(people.maya, at: now),
                     Call(AuditQuery(familyID: stage.family), NoBody(), stage.context(now)))
             }

@@ -141,7 +141,7 @@ extension DemoStage {
     }
 
     private func dismiss(_ nag: DemoNag, _ id: NagID, at moment: Timestamp) {
-        // The first is always taken back, so that the trail has one.
+        // The first is always taken back, so that the audit log has one.
         let isTakenBack = dice.happens(25) || dismissals == 0
         dismissals += 1
         at(moment) { [self] now in

@@ -7,9 +7,9 @@ import SQL
 /// The demo family: people of every role with ninety days behind them, so that every answer has something to say.
 ///
 /// The history is lived, not written: each sign-up, nag, completion, miss, excuse and refusal goes through the feature
-/// that serves it to clients, at its own moment of those days. So stamps, points, streaks and the audit trail are what
-/// they would be, and the trail ends by saying that it was a demo's. What happens is the same in every installation; ids
-/// and secrets are not.
+/// that serves it to clients, at its own moment of those days. So stamps, points, streaks and the audit log are what
+/// they would be, and the audit log ends by saying that it was a demo's. What happens is the same in every
+/// installation; ids and secrets are not.
 ///
 /// All of it is one transaction. If the process dies before the commit, nothing is left and the next run begins anew.
 /// The sign-ins are told just before the commit: a demo that exists was told, and one that was told and does not exist
@@ -19,21 +19,21 @@ public enum DemoSeed {
 
     /// - Parameters:
     ///   - databaseURL: of the schema's owner.
-    ///   - trailKeys: seal what the trail tells of the people; nil leaves it open.
+    ///   - auditKeyring: seal what the audit log tells of the people; nil leaves it open.
     ///   - clock: its present is where the history ends.
     ///   - skipsUsed: does nothing, instead of throwing, when the database is in use.
     ///   - progress: told what is being done.
     ///   - announce: given how to sign in.
     /// - Throws: `SeedFault.notEmpty` when anything has ever been written to the database.
     public static func run(
-        databaseURL: String, trailKeys: TrailKeys? = nil, clock: any WallClock = SystemClock(),
+        databaseURL: String, auditKeyring: AuditKeyring? = nil, clock: any WallClock = SystemClock(),
         cost: PasswordHashing.Cost = .interactive,
         skipsUsed: Bool, progress: @escaping @Sendable (String) -> Void,
         announce: @escaping @Sendable ([DemoSignIn]) -> Void
     ) async throws {
         let end = clock.now()
         let story = StoryClock(end - .days(Int64(days)))
-        try await SeedSession.run(databaseURL: databaseURL, trailKeys: trailKeys, clock: story, cost: cost) {
+        try await SeedSession.run(databaseURL: databaseURL, auditKeyring: auditKeyring, clock: story, cost: cost) {
             services in
             guard try await SeedSession.isUnused(services.database) else {
                 if skipsUsed { return }
@@ -61,7 +61,7 @@ public enum DemoSeed {
         }
     }
 
-    /// Whoever reads the trail learns that these days were a demo's.
+    /// Whoever reads the audit log learns that these days were a demo's.
     private static func mark(_ stage: DemoStage, at now: Timestamp) async throws {
         let act = Act(
             kind: "demo.seeded", basis: .nothing, actor: SystemActor.guest, details: ["days": "\(days)"], stampedRows: 0

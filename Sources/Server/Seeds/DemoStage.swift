@@ -21,7 +21,7 @@ final class DemoStage {
     let mediator: Mediator
     let safety: Safety
     let reports: Reports
-    let trail: AuditTrail
+    let auditLog: AuditEvents
     let people: DemoHousehold
     let zone: any ZoneRules
     /// The present: the story ends here.
@@ -50,7 +50,7 @@ final class DemoStage {
         mediator = Mediator(services)
         safety = Safety(services)
         reports = Reports(services)
-        trail = AuditTrail(services)
+        auditLog = AuditEvents(services)
         people = DemoHousehold(services.random)
         zone = services.zones.zone("America/New_York")
     }

@@ -37,16 +37,16 @@ public enum PersonaSeed {
 
     /// - Parameters:
     ///   - databaseURL: of the schema's owner.
-    ///   - trailKeys: seal what the trail tells of the people; nil leaves it open.
+    ///   - auditKeyring: seal what the audit log tells of the people; nil leaves it open.
     /// - Returns: whether they were made now; false when they were there already.
     /// - Throws: `SeedFault.realData` when the database holds anything but seeds.
     @discardableResult
     public static func run(
-        databaseURL: String, trailKeys: TrailKeys? = nil, clock: any WallClock = SystemClock(),
+        databaseURL: String, auditKeyring: AuditKeyring? = nil, clock: any WallClock = SystemClock(),
         cost: PasswordHashing.Cost = .interactive
     ) async throws -> Bool {
         let isNew = Locked(false)
-        try await SeedSession.run(databaseURL: databaseURL, trailKeys: trailKeys, clock: clock, cost: cost) {
+        try await SeedSession.run(databaseURL: databaseURL, auditKeyring: auditKeyring, clock: clock, cost: cost) {
             services in
             let found = try await services.database.query(Self.state).one()
             if try found["is_seeded"] { return }

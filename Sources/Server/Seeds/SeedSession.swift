@@ -9,10 +9,10 @@ enum SeedSession {
     /// Runs `body` with the features' services, holding the lock of seeds, and commits.
     /// - Parameters:
     ///   - databaseURL: of the schema's owner.
-    ///   - trailKeys: seal what the trail tells of the people; nil leaves it open.
+    ///   - auditKeyring: seal what the audit log tells of the people; nil leaves it open.
     ///   - cost: of the passwords that are hashed.
     static func run(
-        databaseURL: String, trailKeys: TrailKeys?, clock: any WallClock, cost: PasswordHashing.Cost,
+        databaseURL: String, auditKeyring: AuditKeyring?, clock: any WallClock, cost: PasswordHashing.Cost,
         _ body: @Sendable @escaping (Services) async throws -> Void
     ) async throws {
         let pool = try PasswordHashing.pool(queueLimit: 8)
@@ -24,13 +24,13 @@ enum SeedSession {
         }
         let hashing = PasswordHashing(pool, cost: cost)
         try await loop.task { poller in
-            try await run(databaseURL, trailKeys, clock, hashing, poller, body)
+            try await run(databaseURL, auditKeyring, clock, hashing, poller, body)
         }
     }
 
     private static func run(
-        _ url: String, _ trailKeys: TrailKeys?, _ clock: any WallClock, _ hashing: PasswordHashing, _ poller: Poller,
-        _ body: (Services) async throws -> Void
+        _ url: String, _ auditKeyring: AuditKeyring?, _ clock: any WallClock, _ hashing: PasswordHashing,
+        _ poller: Poller, _ body: (Services) async throws -> Void
     ) async throws {
         let options = try ConnectionOptions(url: url, settings: Configuration.sessionSettings)
         // One session: what is begun on it holds for every statement until it is committed. If the session is lost, the
@@ -49,7 +49,7 @@ enum SeedSession {
             Services(
                 database: database, clock: clock, random: random,
                 tokens: Tokens(keys: [random.bytes(32)], acceptsDevelopmentTokens: true), hashing: hashing,
-                heuristics: Heuristics(phrasebook: try Phrasebook.english()), trailKeys: trailKeys))
+                heuristics: Heuristics(phrasebook: try Phrasebook.english()), auditKeyring: auditKeyring))
         _ = try await database.query("COMMIT")
     }
 

@@ -29,13 +29,13 @@ public final class CheckpointStatus: Sendable {
     }
 
     /// How long an entry may wait for its checkpoint.
-    static let exposureWindow = TrailVerifier.Policy().exposureWindow
+    static let exposureWindow = AuditLogVerifier.Policy().exposureWindow
     /// A checkpoint is signed this often, even when nothing happens.
     static let heartbeat = Timestamp.Span.minutes(5)
     /// Rounds of the sequencer are this far apart at most.
     static let longestPause = Timestamp.Span.seconds(30)
     /// No checkpoint for so long is an alarm.
-    static let longestSilence = TrailVerifier.Policy().longestSilence
+    static let longestSilence = AuditLogVerifier.Policy().longestSilence
 
     private let snapshot = Locked(Snapshot())
     let isOn: Bool

@@ -3,8 +3,9 @@ import Domain
 import Postgres
 import SQL
 
-/// Takes a person out of the trail: what it tells of them, the key that sealed it, and the way from the trail's name for
-/// them to the person. The entries stay, and each of their chains gets one that says so; all of it is one transaction.
+/// Takes a person out of the audit log: what it tells of them, the key that sealed it, and the way from the audit log's
+/// name for them to the person. The entries stay, and each of their chains gets one that says so; all of it is one
+/// transaction.
 public struct Erasure: Sendable {
     /// What it comes to, or came to.
     public struct Extent: Sendable, Hashable {
@@ -37,11 +38,11 @@ public struct Erasure: Sendable {
 
     /// - Parameter isDryRun: only looks.
     public func run(
-        databaseURL: String, keys: TrailKeys, isDryRun: Bool, clock: any WallClock = SystemClock()
+        databaseURL: String, keys: AuditKeyring, isDryRun: Bool, clock: any WallClock = SystemClock()
     ) async throws -> Extent {
         let (user, clock) = (user, clock)
         return try await Schema.onDatabase(databaseURL) { database in
-            let tool = TrailTool(database, keys, clock: clock)
+            let tool = AuditMaintenance(database, keys, clock: clock)
             return try await database.transaction { transaction in
                 let person = try await Self.pseudonym(of: user, transaction)
                 let extent = try await Self.extent(of: person, transaction)
@@ -66,7 +67,7 @@ public struct Erasure: Sendable {
     }
 
     private func erase(
-        _ user: UserID, _ person: Pseudonym, _ extent: Extent, _ tool: TrailTool, _ transaction: Transaction
+        _ user: UserID, _ person: Pseudonym, _ extent: Extent, _ tool: AuditMaintenance, _ transaction: Transaction
     ) async throws {
         let now = tool.clock.now()
         // In the order of the ids, as all who take several chains do. The chain outside families is the first.
@@ -88,7 +89,7 @@ public struct Erasure: Sendable {
     }
 }
 
-/// Every statement by which a person leaves the trail.
+/// Every statement by which a person leaves the audit log.
 enum ErasureStatements {
     static func person(_ user: UserID) -> SQL {
         """

@@ -1,7 +1,8 @@
 import Domain
 import SQL
 
-/// What an export reads of the trail: entries with their bodies and places, the log's hashes, checkpoints, prune records.
+/// What an export reads of the audit log: entries with their bodies and places, the log's hashes, checkpoints, prune
+/// records.
 enum ExportStatements {
     /// The columns of an entry `e` with its body `p` and that body's key `k`.
     private static let columns: SQL = """
@@ -56,9 +57,9 @@ enum ExportStatements {
     /// Entries of one family in it.
     static let unplacedEntries = 512
 
-    /// Where the clocks of the next families stand, and their entries that are not in the log of that size: also of families
-    /// that have entries and no clock (`clock` is null), and also entries whose numbers no clock ever gave out. A family
-    /// without such entries has one row.
+    /// Where the clocks of the next families stand, and their entries that are not in the log of that size: also of
+    /// families that have entries and no clock (`clock` is null), and also entries whose numbers no clock ever gave
+    /// out. A family without such entries has one row.
     /// - Parameter last: the family to go on behind; nil from the beginning.
     static func unplaced(behind last: FamilyID?, size: Int64) -> SQL {
         let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"

@@ -4,9 +4,9 @@ import Domain
 import Postgres
 import Reactor
 
-/// An operator's word that the audit log in the database is to go on, although it does not extend the last checkpoint that
-/// an instance remembers: after a backup was restored. What was remembered stays in the entry `log.accepted`, and in a file
-/// beside the checkpoint file.
+/// An operator's word that the audit log in the database is to go on, although it does not extend the last checkpoint
+/// that an instance remembers: after a backup was restored. What was remembered stays in the entry `log.accepted`, and
+/// in a file beside the checkpoint file.
 public struct LogAcceptance: Sendable {
     /// What is remembered, and what the database holds.
     public struct Heads: Sendable {
@@ -36,10 +36,10 @@ public struct LogAcceptance: Sendable {
     }
 
     private let databaseURL: String
-    private let keys: TrailKeys
+    private let keys: AuditKeyring
     private let file: CheckpointFile
 
-    public init(databaseURL: String, keys: TrailKeys, file: CheckpointFile) {
+    public init(databaseURL: String, keys: AuditKeyring, file: CheckpointFile) {
         self.databaseURL = databaseURL
         self.keys = keys
         self.file = file
@@ -63,7 +63,7 @@ public struct LogAcceptance: Sendable {
         let remembered = try file.read()?.checkpoint
         let keys = keys
         let (heads, entry) = try await Schema.onDatabase(databaseURL) { database in
-            let tool = TrailTool(database, keys, clock: clock)
+            let tool = AuditMaintenance(database, keys, clock: clock)
             return try await database.transaction { transaction in
                 _ = try await transaction.query(LogStatements.waitForTurn)
                 let heads = try await Self.heads(transaction, remembered, keys)
@@ -92,9 +92,10 @@ public struct LogAcceptance: Sendable {
         return heads
     }
 
-    /// Whether that is the log's root, or was when one of its checkpoints was signed: another instance may go on with it.
+    /// Whether that is the log's root, or was when one of its checkpoints was signed: another instance may go on with
+    /// it.
     private static func leads(
-        from root: [UInt8], to heads: Heads, _ transaction: Transaction, _ keys: TrailKeys
+        from root: [UInt8], to heads: Heads, _ transaction: Transaction, _ keys: AuditKeyring
     ) async throws -> Bool {
         if heads.root == root { return true }
         guard let row = try await transaction.query(LogStatements.checkpoint(root: Base64.encode(root))).first,
@@ -104,7 +105,7 @@ public struct LogAcceptance: Sendable {
     }
 
     private static func heads(
-        _ transaction: Transaction, _ remembered: Checkpoint?, _ keys: TrailKeys
+        _ transaction: Transaction, _ remembered: Checkpoint?, _ keys: AuditKeyring
     ) async throws -> Heads {
         let log = StoredLog(transaction)
         let growth = try await log.growth()

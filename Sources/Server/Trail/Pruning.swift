@@ -3,8 +3,8 @@ import Domain
 import Postgres
 import SQL
 
-/// Takes entries out of the trail that are older than the retention, family by family, each in one transaction with a
-/// signed record of what was taken and an entry that says so. Their places in the log stay, so that all proofs hold.
+/// Takes entries out of the audit log that are older than the retention, family by family, each in one transaction with
+/// a signed record of what was taken and an entry that says so. Their places in the log stay, so that all proofs hold.
 public struct Pruning: Sendable {
     /// What is taken of one family.
     public struct PrunePoint: Sendable, Hashable {
@@ -24,12 +24,12 @@ public struct Pruning: Sendable {
     ///   - progress: told of each family before its transaction begins.
     /// - Returns: what was taken, or would be.
     public func run(
-        databaseURL: String, keys: TrailKeys, isDryRun: Bool, clock: any WallClock = SystemClock(),
+        databaseURL: String, keys: AuditKeyring, isDryRun: Bool, clock: any WallClock = SystemClock(),
         progress: @escaping @Sendable (PrunePoint) -> Void = { _ in }
     ) async throws -> [PrunePoint] {
         let cutoff = cutoff
         return try await Schema.onDatabase(databaseURL) { database in
-            let tool = TrailTool(database, keys, clock: clock)
+            let tool = AuditMaintenance(database, keys, clock: clock)
             let families: [FamilyID] = try await database.query(PruneStatements.families(before: cutoff)).map {
                 row throws(PostgresError) in try row["family_id"]
             }
@@ -46,7 +46,7 @@ public struct Pruning: Sendable {
     }
 
     private static func prune(
-        _ family: FamilyID, before cutoff: Timestamp, isDryRun: Bool, _ tool: TrailTool,
+        _ family: FamilyID, before cutoff: Timestamp, isDryRun: Bool, _ tool: AuditMaintenance,
         _ progress: (PrunePoint) -> Void
     ) async throws -> PrunePoint? {
         try await tool.database.transaction { transaction in
@@ -72,7 +72,7 @@ public struct Pruning: Sendable {
     }
 }
 
-/// Every statement by which entries leave the trail.
+/// Every statement by which entries leave the audit log.
 enum PruneStatements {
     static func families(before cutoff: Timestamp) -> SQL {
         """

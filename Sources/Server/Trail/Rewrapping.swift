@@ -3,8 +3,8 @@ import Domain
 import Postgres
 import SQL
 
-/// Wraps the keys of people anew, with the first of the master keys, and retires the others: once those are destroyed, no
-/// backup from before can be read of people who were erased since.
+/// Wraps the keys of people anew, with the first of the master keys, and retires the others: once those are destroyed,
+/// no backup from before can be read of people who were erased since.
 ///
 /// Batches are transactions of their own: if the process dies, what was wrapped stays so, and the next run goes on.
 public enum Rewrapping {
@@ -34,14 +34,14 @@ public enum Rewrapping {
     public static let usualBatch: Int64 = 500
 
     /// - Returns: how many keys were wrapped anew.
-    public static func run(databaseURL: String, keys: TrailKeys, batch: Int64 = usualBatch) async throws -> Int {
+    public static func run(databaseURL: String, keys: AuditKeyring, batch: Int64 = usualBatch) async throws -> Int {
         try await Schema.onDatabase(databaseURL) { try await wrap(keys, $0, batch) }
     }
 
     /// Wraps what is left, and sees to it that nothing is wrapped by the other masters again: a server that was not
     /// restarted is refused. After it they may leave the file.
     /// - Throws: `StillUsed` when one wrapped something meanwhile; nothing is lost then.
-    public static func retire(databaseURL: String, keys: TrailKeys) async throws {
+    public static func retire(databaseURL: String, keys: AuditKeyring) async throws {
         try await Schema.onDatabase(databaseURL) { database in
             _ = try await wrap(keys, database, usualBatch)
             for master in keys.masters.dropFirst() {
@@ -55,7 +55,7 @@ public enum Rewrapping {
         }
     }
 
-    private static func wrap(_ keys: TrailKeys, _ database: Database, _ batch: Int64) async throws -> Int {
+    private static func wrap(_ keys: AuditKeyring, _ database: Database, _ batch: Int64) async throws -> Int {
         let newest = keys.masters[0]
         let sealing = Sealing(keys, random: SystemRandomness())
         var (count, last) = (0, Pseudonym(high: 0, low: 0))

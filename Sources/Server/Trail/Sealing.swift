@@ -5,8 +5,8 @@ import SQL
 
 /// Seals the bodies of a loop's entries, each with the key of the person it tells of.
 ///
-/// A person's key is made when the first act tells of them, and is kept by that act: in the database, wrapped by the master
-/// key, in the same transaction as what it seals.
+/// A person's key is made when the first act tells of them, and is kept by that act: in the database, wrapped by the
+/// master key, in the same transaction as what it seals.
 final class Sealing {
     /// A person's key was wrapped by a master key that is not in the file.
     struct UnknownMasterKey: Error {}
@@ -20,12 +20,12 @@ final class Sealing {
 
     private static let limit = 8_192
 
-    private let keys: TrailKeys?
+    private let keys: AuditKeyring?
     private let random: any Randomness
     private var known: [Pseudonym: SubjectKey] = [:]
 
     /// - Parameter keys: nil leaves bodies as they are: for tools that make throw-away data.
-    init(_ keys: TrailKeys?, random: any Randomness) {
+    init(_ keys: AuditKeyring?, random: any Randomness) {
         self.keys = keys
         self.random = random
     }

@@ -8,12 +8,12 @@ import SQL
 /// Brings the entries of all chains into one Merkle log and signs how it stands, about twice a second.
 ///
 /// Every server runs one; whoever holds the lock of the moment does the work, so there is nothing to take over when one
-/// dies. A round is one transaction: entries are *pending* until it commits; then they are *sequenced*, *integrated* and
-/// *published* at once, leaves, subtrees and checkpoint together. If the process dies at any point, the round either
-/// happened whole or not at all, and the next goes on from what the database holds.
+/// dies. A round is one transaction: entries are *pending* until it commits; then they are *sequenced*, *integrated*
+/// and *published* at once, leaves, subtrees and checkpoint together. If the process dies at any point, the round
+/// either happened whole or not at all, and the next goes on from what the database holds.
 ///
-/// Nothing is signed over a log that does not extend what this instance has signed or seen before (`CheckpointMemory`), or
-/// that is not exactly what its newest checkpoint says: that stops the log and raises the alarm.
+/// Nothing is signed over a log that does not extend what this instance has signed or seen before (`CheckpointMemory`),
+/// or that is not exactly what its newest checkpoint says: that stops the log and raises the alarm.
 final class Sequencer {
     /// The points of a round, at which tests make it fail.
     enum Step: CaseIterable {
@@ -43,7 +43,7 @@ final class Sequencer {
     static let period = Duration.milliseconds(400)
 
     private let database: Database
-    private let keys: TrailKeys
+    private let keys: AuditKeyring
     private let clock: any WallClock
     private let head: CheckpointStatus
     private let log: Log
@@ -54,7 +54,7 @@ final class Sequencer {
     private var areKeysKnown = false
 
     init(
-        database: Database, keys: TrailKeys, clock: any WallClock, head: CheckpointStatus, log: Log,
+        database: Database, keys: AuditKeyring, clock: any WallClock, head: CheckpointStatus, log: Log,
         memory: CheckpointMemory = CheckpointMemory(), reach: @escaping (Step) throws -> Void = { _ in }
     ) {
         self.database = database

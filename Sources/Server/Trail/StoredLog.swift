@@ -9,7 +9,7 @@ struct StoredLog {
 
     /// The checkpoint in a note that the log's keys have signed, or that is the one that is remembered: whoever takes a
     /// stolen key out of the file has only their memory to go on from. Nil for any other note.
-    static func trusted(_ text: String, _ keys: TrailKeys, remembered: Checkpoint?) -> Checkpoint? {
+    static func trusted(_ text: String, _ keys: AuditKeyring, remembered: Checkpoint?) -> Checkpoint? {
         guard let note = SignedNote(text) else { return nil }
         if let checkpoint = TrustedKeys(pinned: keys.signing.map(\.verifier)).checkpoint(note) { return checkpoint }
         return Checkpoint(text: note.text).flatMap { $0 == remembered ? $0 : nil }

@@ -2,10 +2,10 @@ import Foundation
 import Postgres
 import Server
 
-/// `nagz audit`: the trail from outside the server.
+/// `nagz audit`: the audit log from outside the server.
 enum AuditCommand {
     static let usage = """
-        nagz audit — check, export and keep the audit trail
+        nagz audit — check, export and keep the audit log
 
         usage: nagz audit verify  FILE | --url URL    --key KEY … [--witness FILE …] [--family ID] [--max-age MINUTES]
                nagz audit reconcile [--family ID] [--json]
@@ -16,17 +16,17 @@ enum AuditCommand {
                nagz audit prune   [--older-than DAYS] [--yes]
                nagz audit erase   --user ID [--yes]
 
-        verify   checks an export, or a server's trail as it is. Keys are pinned with --key TEXT or --key-file FILE; those
+        verify   checks an export, or a server's audit log as it is. Keys are pinned with --key TEXT or --key-file FILE; those
                  a pinned key has handed over to are trusted too. --witness takes what “witness” keeps.
-                 It exits 0 when the trail is sound, 1 when it was tampered with, and names the first bad entry, and 2 when
+                 It exits 0 when the audit log is sound, 1 when it was tampered with, and names the first bad entry, and 2 when
                  something is missing, so that neither can be said.
         reconcile replays the log and names each row of the database that no entry explains, each entry whose row is missing,
                  and each guard of the log that was changed. It reads the database (--database-url, NAGZ_AUDIT_KEY_FILE) and
                  exits 0 when everything is explained, 1 when something is not, 2 when not everything could be looked at.
-        export   writes the trail as one JSON object a line; run again with the same --output it goes on where it stopped.
+        export   writes the audit log as one JSON object a line; run again with the same --output it goes on where it stopped.
                  It reads the database (--database-url, NAGZ_OWNER_DATABASE_URL), or a server with --url.
         witness  keeps the newest checkpoint in a file, after checking that the log has only grown, and pushes it to another
-                 place. Run it now and then on another machine: it is what shows that a trail was cut or made anew.
+                 place. Run it now and then on another machine: it is what shows that an audit log was cut or made anew.
         keys     prints the public keys to pin, or makes a file of keys. “rotate” puts a new key that signs above the old;
                  restart the servers afterwards. “rotate-master” tells which master keys wrap how many people's keys, and
                  changes the master key in three steps: --new adds one, --wrap wraps everybody's key with it, --retire takes
@@ -34,11 +34,11 @@ enum AuditCommand {
                  the old one's copies: no backup from before can be read any more of people who were erased since.
         accept   shows the log's head as it was signed last (NAGZ_AUDIT_CHECKPOINT_FILE) and as it is in the database. When the
                  second does not extend the first, servers sign nothing and their audit_log is “broken”. If you know why (you
-                 restored a backup), --root with the root that was shown has them go on from there; the trail says so. Run it
+                 restored a backup), --root with the root that was shown has them go on from there; the audit log says so. Run it
                  for each server's file.
         prune    takes entries older than the retention (36 months) and leaves a signed record. Shows what it would take;
                  does so with --yes.
-        erase    takes what the trail tells of a person, and their key. Shows what it would take; does so with --yes.
+        erase    takes what the audit log tells of a person, and their key. Shows what it would take; does so with --yes.
 
         --url reads the access token of a guardian or an administrator from NAGZ_TOKEN.
         """

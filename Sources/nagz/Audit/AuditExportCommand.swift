@@ -5,7 +5,7 @@ import Foundation
 import Reactor
 import Server
 
-/// `nagz audit export`: the trail as a file, one JSON object a line, going on where an earlier run was interrupted.
+/// `nagz audit export`: the audit log as a file, one JSON object a line, going on where an earlier run was interrupted.
 enum AuditExportCommand {
     static func run(_ arguments: inout Arguments) async throws {
         let family = try arguments.family()
@@ -27,7 +27,7 @@ enum AuditExportCommand {
             try server.export(AuditExportQuery(familyID: family, after: resumption.after)) { try sink.add($0) }
             try sink.prove(witnesses, by: server)
         } else {
-            try await TrailFile.export(
+            try await AuditLogFile.export(
                 databaseURL: url, keys: try AuditKeyFile.read(), family: family, after: resumption.after.map(Int64.init)
             ) { lines in
                 try sink.add(Data(lines.flatMap { $0.jsonBytes + [UInt8(ascii: "\n")] }))

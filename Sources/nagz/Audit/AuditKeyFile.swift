@@ -2,7 +2,7 @@ import Audit
 import Foundation
 import Server
 
-/// The keys of the audit trail, from the file named by NAGZ_AUDIT_KEY_FILE.
+/// The keys of the audit log, from the file named by NAGZ_AUDIT_KEY_FILE.
 enum AuditKeyFile {
     static func path() throws -> String {
         guard let path = ProcessInfo.processInfo.environment["NAGZ_AUDIT_KEY_FILE"] else {
@@ -12,11 +12,11 @@ enum AuditKeyFile {
         return path
     }
 
-    static func read() throws -> TrailKeys {
+    static func read() throws -> AuditKeyring {
         let path = try path()
         let text = try KeyFile.read(path, name: "the audit key file")
         do {
-            return try TrailKeys(text: text)
+            return try AuditKeyring(text: text)
         } catch {
             throw Stop(.configuration, "the audit key file “\(path)” is wrong: \(error)")
         }

@@ -27,7 +27,7 @@ enum AuditKeysCommand {
         guard let path = arguments.next() else { throw Stop(.usage, "nagz audit keys new takes a file to make") }
         try arguments.finish()
         let text = """
-            # The audit trail's keys: “sign” signs its log, “seal” wraps the keys of people. The newest of each comes first.
+            # The audit log's keys: “sign” signs its log, “seal” wraps the keys of people. The newest of each comes first.
             # Whoever has this file can sign a false log; without it the bodies of entries cannot be read.
             origin \(origin)
             sign \(secret())
@@ -35,7 +35,7 @@ enum AuditKeysCommand {
 
             """
         try AuditKeyFile.write(text, to: path, replacing: false)
-        for key in try TrailKeys(text: text).signing { print(key.verifier.text) }
+        for key in try AuditKeyring(text: text).signing { print(key.verifier.text) }
     }
 
     /// Puts a new key above those that sign.
@@ -51,8 +51,8 @@ enum AuditKeysCommand {
         )
     }
 
-    /// The master key is changed in three steps, with all servers restarted between them, so that no server ever meets a key
-    /// that it cannot unwrap. Each step can be run again; without one it only tells how things stand.
+    /// The master key is changed in three steps, with all servers restarted between them, so that no server ever meets
+    /// a key that it cannot unwrap. Each step can be run again; without one it only tells how things stand.
     private static func rotateMaster(_ arguments: inout Arguments) async throws {
         let steps = ["--new", "--wrap", "--retire"].filter { arguments.flag($0) }
         let url = try arguments.ownerDatabaseURL()

@@ -35,7 +35,7 @@ struct AuditServer: Sendable {
 
     /// The bytes of an export as they come.
     func export(_ query: AuditExportQuery, _ take: (Data) throws -> Void) throws {
-        try Curl(base + API.exportAuditTrail.target(query), token, ["--no-buffer", "--fail"]).run(take)
+        try Curl(base + API.exportAuditLog.target(query), token, ["--no-buffer", "--fail"]).run(take)
     }
 
     /// Sends text to another place.

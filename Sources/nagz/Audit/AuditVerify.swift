@@ -5,7 +5,8 @@ import Foundation
 import Reactor
 import Server
 
-/// `nagz audit verify`: whether a trail is what it was, from an export or from a server, with nothing but a pinned key.
+/// `nagz audit verify`: whether an audit log is what it was, from an export or from a server, with nothing but a pinned
+/// key.
 enum AuditVerify {
     static func run(_ arguments: inout Arguments) async throws {
         let pinned = try AuditKeyFile.pinned(&arguments)
@@ -20,7 +21,7 @@ enum AuditVerify {
         let server = try arguments.value("--url").map(AuditServer.init)
         let path = server == nil ? arguments.next() : nil
         try arguments.finish()
-        let check = TrailCheck(pinned: pinned, witnesses: witnesses)
+        let check = AuditExportCheck(pinned: pinned, witnesses: witnesses)
         if let server {
             try server.export(AuditExportQuery(familyID: family)) { try check.add($0) }
             try check.compare(witnesses, with: server)
@@ -32,7 +33,7 @@ enum AuditVerify {
         try check.finish(maxAge: age.map { .minutes(Int64($0)) })
     }
 
-    private static func read(_ path: String, _ check: TrailCheck) throws {
+    private static func read(_ path: String, _ check: AuditExportCheck) throws {
         guard let file = FileHandle(forReadingAtPath: path) else {
             throw Stop(.configuration, "“\(path)” cannot be read")
         }
@@ -49,13 +50,13 @@ extension Arguments {
     }
 }
 
-/// The checking of one trail, fed with bytes from wherever they come.
-final class TrailCheck: Sendable {
+/// The checking of one audit log, fed with bytes from wherever they come.
+final class AuditExportCheck: Sendable {
     private struct State {
         var lines = LineSplitter()
         /// What is read on other threads meanwhile.
         var ahead: ReadAhead?
-        var verifier: TrailVerifier
+        var verifier: AuditLogVerifier
         var count = 0
         var header: AuditExportLine.Header?
         var progress = ProgressLine()
@@ -65,7 +66,7 @@ final class TrailCheck: Sendable {
     private let started = ContinuousClock.now
 
     init(pinned: [VerifierKey], witnesses: [SignedNote]) {
-        state = Locked(State(verifier: TrailVerifier(pinned: pinned, witnesses: witnesses)))
+        state = Locked(State(verifier: AuditLogVerifier(pinned: pinned, witnesses: witnesses)))
     }
 
     /// - Throws: `Stop` with exit code 1 and the first bad entry, or 2 for a line that is none.
@@ -102,14 +103,14 @@ final class TrailCheck: Sendable {
         try check(read.lines(), &state)
     }
 
-    private static func check(_ line: AuditExportLine, line number: Int, _ verifier: inout TrailVerifier) throws {
+    private static func check(_ line: AuditExportLine, line number: Int, _ verifier: inout AuditLogVerifier) throws {
         if case .other = line { return }
         guard let record = ExportRecord(line) else { throw Stop(.incomplete, "line \(number) is no line of an export") }
         try check(record, &verifier)
     }
 
-    private static func check(_ record: ExportRecord, _ verifier: inout TrailVerifier) throws {
-        do throws(TrailFinding) {
+    private static func check(_ record: ExportRecord, _ verifier: inout AuditLogVerifier) throws {
+        do throws(AuditFinding) {
             try verifier.check(record)
         } catch {
             throw Stop(.tampered, "TAMPERED: \(error)")
@@ -130,7 +131,7 @@ final class TrailCheck: Sendable {
         }
     }
 
-    /// Prints what came out; ends with exit code 1 or 2 unless the trail is sound.
+    /// Prints what came out; ends with exit code 1 or 2 unless the audit log is sound.
     func finish(maxAge: Timestamp.Span?) throws {
         try state.withLock { state in
             try Self.catchUp(&state)

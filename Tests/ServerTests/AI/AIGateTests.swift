@@ -101,7 +101,7 @@ struct AIGateTests {
         }
     }
 
-    @Test("patterns are for the person and for guardians; another child's question is refused and on the trail")
+    @Test("patterns are for the person and for guardians; another child's question is refused and in the audit log")
     func patterns() async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)

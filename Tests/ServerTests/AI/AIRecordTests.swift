@@ -9,7 +9,7 @@ import Testing
 
 @testable import Server
 
-@Suite("AI: every answer leaves one event in the feed and one entry on the trail")
+@Suite("AI: every answer leaves one event in the feed and one entry in the audit log")
 struct AIRecordTests {
     private static let promised: Set = [
         "operation", "on_behalf_of", "rule", "provider", "route", "used_fallback", "fallback_reason",
@@ -46,9 +46,9 @@ struct AIRecordTests {
                 request == .pushBack && key == "reason" ? nil : json[key]?.stringValue
             }.first
             #expect(details["content_length"] == "\(content?.utf8.count ?? 0)")
-            let key = try #require(TestServer.trailKeys).masters[0].derivedKey(label: "content")
+            let key = try #require(TestServer.auditKeyring).masters[0].derivedKey(label: "content")
             #expect(details["content_hash"] == content.map { hexadecimal(hmac(Array($0.utf8), key: key)) })
-            // Who guesses a text cannot test the guess against the trail.
+            // Who guesses a text cannot test the guess against the audit log.
             let guess = content.map { hexadecimal(sha256(Array($0.utf8))) }
             #expect(guess.map { !details.values.contains($0) } ?? true)
             // No words: ids, counts and codes only.
@@ -59,7 +59,7 @@ struct AIRecordTests {
         }
     }
 
-    @Test("an excuse's words are in no row of feed or trail, and in no line of the log")
+    @Test("an excuse's words are in no row of feed or audit log, and in no line of the log")
     func noWords() async throws {
         try await TestServer.run(configure: { $0.logLevel = .info }) { server in
             let scene = try await AIScene(server)

@@ -39,7 +39,7 @@ struct AIVisibilityTests {
     }
 
     @Test(
-        "as GET answers, so does each operation; a refusal is on the trail and nowhere else",
+        "as GET answers, so does each operation; a refusal is in the audit log and nowhere else",
         arguments: AIRequest.allCases.filter(\.isAboutANag), Part.allCases)
     func asTheNagIs(_ request: AIRequest, _ part: Part) async throws {
         try await TestServer.run { server in

@@ -32,7 +32,7 @@ struct AccountPurgeTests {
     private static func purge(_ server: TestServer, days: Int = AccountPurge.standardDays) async throws -> Int {
         let (clock, random) = (server.clock, server.random)
         return try await server.database.run { database in
-            let sealing = Sealing(TestServer.trailKeys, random: random)
+            let sealing = Sealing(TestServer.auditKeyring, random: random)
             let ledger = Ledger(database: database, random: random, sealing: sealing)
             return try await AccountPurge(database: database, ledger: ledger, days: days).run(SystemActor.operating) {
                 CallContext(unaskedAt: clock.now(), random)
@@ -103,7 +103,7 @@ struct AccountPurgeTests {
             let purged = try await server.database.run { database in
                 _ = try await database.query("SET ROLE nagz_server")
                 let ledger = Ledger(
-                    database: database, random: random, sealing: Sealing(TestServer.trailKeys, random: random))
+                    database: database, random: random, sealing: Sealing(TestServer.auditKeyring, random: random))
                 let purge = AccountPurge(database: database, ledger: ledger, days: 28)
                 let count = try await purge.run(SystemActor.scheduler.retyped()) {
                     CallContext(unaskedAt: clock.now(), random)
@@ -121,7 +121,7 @@ struct AccountPurgeTests {
         try await TestServer.run { server in
             let family = try await Self.deletedPair(server)
             server.clock.advance(by: .days(29))
-            let keys = try #require(TestServer.trailKeys)
+            let keys = try #require(TestServer.auditKeyring)
             let clock = server.clock
             let url = server.database.url
             @Sendable func run(isDryRun: Bool, days: Int = 28) async throws -> (count: Int, users: Set<UserID>) {

@@ -140,7 +140,7 @@ struct ChildLogInTests {
 
 @Suite("Secrets stay secret")
 struct SecretsTests {
-    @Test("no password, PIN, token, email or name reaches the log or the trail")
+    @Test("no password, PIN, token, email or name reaches the log or the audit log")
     func canary() async throws {
         try await TestServer.run(configure: { $0.logLevel = .info }) { server in
             let family = try await server.family()
@@ -153,9 +153,9 @@ struct SecretsTests {
             _ = try await server.childLogIn(family.childCode, "canary-child", "9173")
             server.clock.advance(by: .seconds(61))
             _ = try? await server.refresh(account.refreshToken)
-            let trail = try await server.audit(.outside) + server.audit(family.id)
-            #expect(trail.count >= 6)
-            let written = trail.map { "\($0)" } + server.log.lines
+            let auditLog = try await server.audit(.outside) + server.audit(family.id)
+            #expect(auditLog.count >= 6)
+            let written = auditLog.map { "\($0)" } + server.log.lines
             for secret in [
                 "canary", "9173", "8264", account.refreshToken.wireText, account.accessToken.wireText, family.childCode,
             ] {

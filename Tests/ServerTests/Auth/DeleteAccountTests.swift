@@ -149,7 +149,7 @@ struct DeleteAccountTests {
     }
 
     @Test(
-        "what is refused, and what of it is on the trail",
+        "what is refused, and what of it is in the audit log",
         arguments: [
             ("participant", "child", 403, ["account.delete.denied"]),
             ("child", "child", 403, ["account.delete.denied"]),

@@ -23,13 +23,13 @@ struct ServerLoginTests {
         }
     }
 
-    private static let trailTables = [
+    private static let auditTables = [
         "audit_entry", "audit_payload", "audit_leaf", "audit_node", "audit_checkpoint", "audit_key", "audit_prune",
         "audit_subject_key",
     ]
 
     private static let attempts =
-        becoming + changingTheTrail + takingTheGuardRailsDown + making + granting + reachingTheMachine
+        becoming + changingTheAuditLog + takingTheGuardRailsDown + making + granting + reachingTheMachine
 
     private static let becoming = [
         Attempt("SET ROLE nagz_test_owner"), Attempt("SET ROLE postgres"),
@@ -44,8 +44,8 @@ struct ServerLoginTests {
         Attempt("SELECT set_config('session_authorization', 'postgres', false)"),
     ]
 
-    private static let changingTheTrail =
-        trailTables.flatMap { table in
+    private static let changingTheAuditLog =
+        auditTables.flatMap { table in
             [
                 Attempt("UPDATE \(table) SET \(column(of: table)) = NULL"), Attempt("DELETE FROM \(table)"),
                 Attempt("TRUNCATE \(table)"), Attempt("SELECT FROM \(table) FOR UPDATE"),
@@ -76,7 +76,7 @@ struct ServerLoginTests {
     }
 
     private static let takingTheGuardRailsDown =
-        trailTables.flatMap { table in
+        auditTables.flatMap { table in
             [
                 Attempt("ALTER TABLE \(table) DISABLE TRIGGER ALL"), Attempt("DROP TABLE \(table) CASCADE"),
                 Attempt("ALTER TABLE \(table) OWNER TO CURRENT_USER"),

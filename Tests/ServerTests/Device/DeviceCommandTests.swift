@@ -164,7 +164,7 @@ struct DeviceCommandTests {
                 #expect(try await run(["sync"], home: folder).code == 0)
                 let shown = try await run(["status", "--json"], home: folder)
                 let log = try JSONValue(parsing: Array(shown.output.utf8).span)["log"]
-                #expect(log?["origin"] == .string(try #require(TestServer.trailKeys?.signing.first).verifier.name))
+                #expect(log?["origin"] == .string(try #require(TestServer.auditKeyring?.signing.first).verifier.name))
                 #expect(try #require(log?["size"]?.integerValue) >= 5)
                 for _ in 0..<3 { try await server.write(["a.b"], by: home.guardian, in: home.id) }
                 try await server.sequenced()
@@ -187,7 +187,7 @@ struct DeviceCommandTests {
                         "--username", "Cleo",
                     ]
                     #expect(try await run(login + ["--log-key", "x"], home: folder).code == 64)
-                    let key = try #require(TestServer.trailKeys?.signing.first).verifier.text
+                    let key = try #require(TestServer.auditKeyring?.signing.first).verifier.text
                     #expect(try await run(login + ["--log-key", key], home: folder, input: "4711\n").code == 0)
                     #expect(try await run(["sync"], home: folder).code == 0)
                 }

@@ -35,8 +35,8 @@ struct CanaryTests {
             let figures = try await server.call("GET", "/api/v1/metrics").text
             let log = try await server.logged { $0.joined().contains(#""route":"/api/v1/metrics""#) }.joined(
                 separator: "\n")
-            let trail = try await trail(server)
-            #expect(log.contains("request") && trail.contains("nag.created"))
+            let auditLog = try await auditLog(server)
+            #expect(log.contains("request") && auditLog.contains("nag.created"))
             let words = [
                 Self.password, Self.excuse, Self.description, Self.note, Self.preference, Self.name, Self.email,
                 Self.query,
@@ -46,7 +46,7 @@ struct CanaryTests {
                 #expect(!log.localizedCaseInsensitiveContains(word), "log: \(word)")
                 #expect(!metrics.localizedCaseInsensitiveContains(word), "metrics: \(word)")
                 #expect(!figures.localizedCaseInsensitiveContains(word), "figures: \(word)")
-                #expect(!trail.localizedCaseInsensitiveContains(word), "audit: \(word)")
+                #expect(!auditLog.localizedCaseInsensitiveContains(word), "audit: \(word)")
             }
             for secret in [Self.password] + secrets.tokens {
                 #expect(try await tables(server, holding: secret) == [], "in the clear: \(secret)")
@@ -141,7 +141,7 @@ struct CanaryTests {
     }
 
     /// Both audit tables as text, bodies unsealed.
-    private func trail(_ server: TestServer) async throws -> String {
+    private func auditLog(_ server: TestServer) async throws -> String {
         let entries = try await server.rows("SELECT * FROM audit_entry").map(\.description)
         let bodies = try await server.database.rows(
             """

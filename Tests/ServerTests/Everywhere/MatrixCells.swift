@@ -313,8 +313,8 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
         MatrixRow(API.getAuditEvent, allowed: .auditors) {
             (AuditEntryPath(familyID: $0.family.id, n: 1), NoBody())
         },
-        MatrixRow(API.exportAuditTrail, allowed: .auditors) { (AuditExportQuery(familyID: $0.family.id), NoBody()) },
-        MatrixRow(API.verifyAuditTrail, allowed: .auditors) { (AuditScopeQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.exportAuditLog, allowed: .auditors) { (AuditExportQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.verifyAuditLog, allowed: .auditors) { (AuditScopeQuery(familyID: $0.family.id), NoBody()) },
         MatrixRow(API.getAuditStatus, concern: .caller, allowed: .auditors) { _ in (NoParameters(), NoBody()) },
         MatrixRow(API.listAuditFamilies, concern: .caller, allowed: .auditors) { _ in (AuditFamiliesQuery(), NoBody())
         },

@@ -111,7 +111,7 @@ struct MatrixTests {
             content: request.content)
     }
 
-    /// Everything but the trail, which may tell of refusals, and the clock that moves with it.
+    /// Everything but the audit log, which may tell of refusals, and the clock that moves with it.
     private func contents(_ server: TestServer) async throws -> [String] {
         try await server.digests().filter { !$0.hasPrefix("audit_") && !$0.hasPrefix("family_clock") }
     }

@@ -58,7 +58,7 @@ struct AbductionTests {
                 #expect(error.code == .policyForbidden && error.message.contains("invite code"))
                 #expect(
                     try await server.audit(family.id).last?.subject == nil,
-                    "the trail tells the guardian no names of others")
+                    "the audit log tells the guardian no names of others")
             }
             try await server.expectOnly {
                 try await expectRefusal(404) {

@@ -8,7 +8,7 @@ import Testing
 @testable import Server
 
 extension TestServer {
-    /// Open nags straight in the database, stamped by an entry of the trail as an act would have.
+    /// Open nags straight in the database, stamped by an entry of the audit log as an act would have.
     func insertNags(_ count: Int, from creator: Person, to recipient: Person, in family: FamilyID) async throws {
         var done = 0
         while done < count {
@@ -133,13 +133,14 @@ struct DepartureTests {
                     ).status
                 }
             }
-            // The later one is refused for what it meets first: it is no member any more, or would remove the last guardian.
+            // The later one is refused for what it meets first: it is no member any more, or would remove the last
+            // guardian.
             #expect([[200, 403], [200, 412]].contains(statuses.sorted()))
         }
     }
 
     @Test(
-        "what is refused, and what of it is on the trail",
+        "what is refused, and what of it is in the audit log",
         arguments: [
             ("participant", "child", 403, ["member.remove.denied"]),
             ("child", "participant", 403, ["member.remove.denied"]),

@@ -192,7 +192,7 @@ struct AddMemberTests {
     }
 
     @Test(
-        "what is refused, and what of it is on the trail",
+        "what is refused, and what of it is in the audit log",
         arguments: [
             ("participant", "nell", FamilyRole.participant, 403, ["member.add.denied"]),
             ("child", "nell", .participant, 403, ["member.add.denied"]),

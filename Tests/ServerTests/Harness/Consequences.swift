@@ -6,7 +6,7 @@ import Testing
 
 @testable import Server
 
-/// One entry of the audit trail as tests look at it.
+/// One entry of the audit log as tests look at it.
 struct AuditLine: Sendable, Hashable {
     var family: FamilyID
     var n: Int
@@ -39,12 +39,12 @@ extension Row {
         guard let body: [UInt8] = try self["body"] else { return nil }
         guard let id: Pseudonym = try self["key_id"] else { return body }
         guard let wrapped: [UInt8] = try self["wrapped"] else { return nil }
-        return TestServer.trailKeys?.masters[0].unwrap(wrapped, id: id)?.open(body, commitment: try self["commit"])
+        return TestServer.auditKeyring?.masters[0].unwrap(wrapped, id: id)?.open(body, commitment: try self["commit"])
     }
 }
 
 extension TestServer {
-    /// A family's audit trail, oldest first.
+    /// A family's audit log, oldest first.
     func audit(_ family: FamilyID) async throws -> [AuditLine] {
         try await database.rows(
             """

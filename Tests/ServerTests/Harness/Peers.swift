@@ -5,8 +5,8 @@ import Testing
 @testable import Server
 
 extension TestServer {
-    /// Runs `body` with `count` more servers over the same database, each with loops, sessions and a clock of its own, as
-    /// further processes would have them.
+    /// Runs `body` with `count` more servers over the same database, each with loops, sessions and a clock of its own,
+    /// as further processes would have them.
     /// - Parameters:
     ///   - tokenKeys: theirs, the newest first.
     ///   - configure: changes what they are told at start.
@@ -26,8 +26,8 @@ extension TestServer {
                     databaseURL: TestLogin.server.url(database.url), tokenKeys: tokenKeys, loops: 1)
                 configuration.databaseConnections = 3
                 configuration.passwordCost = .testing
-                configuration.trailKeys = Self.trailKeys
-                configuration.checksTrail = false
+                configuration.auditKeyring = Self.auditKeyring
+                configuration.runsBackgroundCheck = false
                 configuration.enforcesRateLimits = false
                 configuration.logLevel = .error
                 configuration.logDescriptor = log.descriptor

@@ -62,7 +62,7 @@ extension SQLValue {
         }
     }
 
-    /// As a search of the trail needs it.
+    /// As a search of the audit log needs it.
     var literal: String {
         switch self {
         case .integer(let number): "\(number)"

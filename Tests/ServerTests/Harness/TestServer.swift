@@ -12,8 +12,8 @@ import Testing
 
 /// A real server in this process, on a real socket, with a real database of its own, for the length of one test.
 ///
-/// Every answer is checked against the OpenAPI document, and when the test is over every hash chain and every sum of the
-/// database is.
+/// Every answer is checked against the OpenAPI document, and when the test is over every hash chain and every sum of
+/// the database is.
 final class TestServer: Sendable {
     let port: UInt16
     /// Where `/metrics` is.
@@ -25,11 +25,12 @@ final class TestServer: Sendable {
     let tokens: Tokens
     /// Every route it answers, as `GET /api/v1/nags/{nag_id}`.
     let routes: Set<String>
-    /// Kinds of entries that the test itself wrote, and no server writes; these are of tests that use the ledger itself.
+    /// Kinds of entries that the test itself wrote, and no server writes; these are of tests that use the ledger
+    /// itself.
     let inventedKinds: Locked<Set<String>> = Locked(["bulk", "test.act", "tested"])
 
     static let tokenKey = [UInt8](repeating: 7, count: 32)
-    static let trailKeys: TrailKeys? = try? TrailKeys(
+    static let auditKeyring: AuditKeyring? = try? AuditKeyring(
         text:
             "origin nagz.test/log\nsign \(String(repeating: "5a", count: 32))\nseal \(String(repeating: "c3", count: 32))\n"
     )
@@ -50,8 +51,8 @@ final class TestServer: Sendable {
                 databaseURL: TestLogin.server.url(url), tokenKeys: [tokenKey], loops: 2)
             configuration.databaseConnections = 4
             configuration.passwordCost = .testing
-            configuration.trailKeys = trailKeys
-            configuration.checksTrail = false
+            configuration.auditKeyring = auditKeyring
+            configuration.runsBackgroundCheck = false
             configuration.enforcesRateLimits = false
             configuration.logLevel = .warning
             configuration.logDescriptor = log.descriptor

@@ -20,7 +20,7 @@ extension TestServer {
         let random = random
         inventedKinds.withLock { $0.formUnion(kinds) }
         try await database.run { database in
-            let sealing = Sealing(TestServer.trailKeys, random: random)
+            let sealing = Sealing(TestServer.auditKeyring, random: random)
             let ledger = Ledger(database: database, random: random, sealing: sealing)
             for kind in kinds {
                 let act = Act(

@@ -125,7 +125,7 @@ struct UploadTests {
         }
     }
 
-    @Test("a refusal by the rules is the item's own, and on the trail")
+    @Test("a refusal by the rules is the item's own, and in the audit log")
     func refusals() async throws {
         try await TestServer.run { server in
             let scene = try await OutboxScene(server, consents: [])

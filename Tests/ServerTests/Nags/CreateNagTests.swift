@@ -46,7 +46,7 @@ struct CreateNagTests {
         }
     }
 
-    @Test("the answer, the feed and the trail tell of the nag; the trail without its words")
+    @Test("the answer, the feed and the audit log tell of the nag; the audit log without its words")
     func answer() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

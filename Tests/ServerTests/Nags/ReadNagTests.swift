@@ -25,7 +25,7 @@ struct ReadNagTests {
         }
     }
 
-    @Test("to another member it is refused, and that is on the trail")
+    @Test("to another member it is refused, and that is in the audit log")
     func notVisible() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

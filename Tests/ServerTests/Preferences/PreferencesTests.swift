@@ -47,7 +47,7 @@ struct PreferencesTests {
         }
     }
 
-    @Test("merged name by name: unknown names kept, null takes away; the trail has names only")
+    @Test("merged name by name: unknown names kept, null takes away; the audit log has names only")
     func merge() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

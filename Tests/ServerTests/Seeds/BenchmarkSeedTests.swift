@@ -16,7 +16,7 @@ struct BenchmarkSeedTests {
             defer { try? FileManager.default.removeItem(at: folder) }
             try await BenchmarkSeed.run(
                 databaseURL: server.database.url, tokens: server.tokens,
-                trailKeys: try #require(TestServer.trailKeys), families: 3, folder: folder.path()
+                auditKeyring: try #require(TestServer.auditKeyring), families: 3, folder: folder.path()
             ) { _ in }
             server.clock.set(to: SystemClock().now())
 

@@ -27,7 +27,7 @@ struct DemoSeedTests {
             try await demo.digestAndPatterns()
             try await demo.points()
             try await demo.reports()
-            try await demo.trail()
+            try await demo.auditLog()
             try await demo.feed()
         }
     }
@@ -182,7 +182,7 @@ private struct Demo {
         #expect(excuses.count == ExcuseCategory.allCases.count)
     }
 
-    func trail() async throws {
+    func auditLog() async throws {
         let kinds = Set(try await server.audit(family).map(\.kind))
         let expected: Set<String> = [
             "family.created", "member.role_changed", "member.joined", "member.created", "member.removed",

@@ -11,7 +11,7 @@ struct ActivityTests {
 
     @Test("days are days of the zone, also where clocks are changed")
     func days() async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()
             // In New York clocks go back on 1 November 2026: that day has 25 hours.
             for (number, at) in [

@@ -13,7 +13,7 @@ struct AdminTests {
     private static func create(_ server: TestServer, _ email: String = "root@example.org") async throws -> Admins.Admin
     {
         try await Admins.create(
-            databaseURL: server.database.url, keys: try #require(TestServer.trailKeys), email: email,
+            databaseURL: server.database.url, keys: try #require(TestServer.auditKeyring), email: email,
             password: password,
             cost: .testing, clock: server.clock)
     }
@@ -25,7 +25,7 @@ struct AdminTests {
         return Person(id: claims.user, session: claims.session, pseudonym: Pseudonym(high: 0, low: 0), name: "Root")
     }
 
-    @Test("are made by the command line, sign in like everybody, and read every trail; each look is an entry")
+    @Test("are made by the command line, sign in like everybody, and read every audit log; each look is an entry")
     func reads() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -47,7 +47,7 @@ struct AdminTests {
             #expect(read.details["family"] == family.id.description && read.resource == family.id.retyped())
             for _ in 0..<1 {
                 _ = try await server.expectOnly(audit: ["admin.read"]) {
-                    try await server.call(API.verifyAuditTrail, AuditScopeQuery(), as: person)
+                    try await server.call(API.verifyAuditLog, AuditScopeQuery(), as: person)
                 }
                 _ = try await server.expectOnly(audit: ["admin.read"]) {
                     try await server.call(API.listAuditFamilies, AuditFamiliesQuery(), as: person)
@@ -210,7 +210,7 @@ struct AdminTests {
             #expect(try await Admins.list(databaseURL: server.database.url).map(\.email) == ["root@example.org"])
             try await server.expectOnly(audit: ["admin.revoked"]) {
                 try await Admins.revoke(
-                    databaseURL: server.database.url, keys: try #require(TestServer.trailKeys),
+                    databaseURL: server.database.url, keys: try #require(TestServer.auditKeyring),
                     email: "Root@example.org",
                     clock: server.clock)
             }

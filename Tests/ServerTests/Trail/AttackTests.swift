@@ -9,7 +9,7 @@ import Testing
 
 @testable import Server
 
-/// A trail with some history, and what somebody kept of it elsewhere.
+/// An audit log with some history, and what somebody kept of it elsewhere.
 struct AttackScene: Sendable {
     let server: TestServer
     let family: Household
@@ -32,8 +32,8 @@ struct AttackScene: Sendable {
         witness = try await server.call(API.getAuditCheckpoint).text
     }
 
-    /// What both readings say: that of all trails, and that of the family.
-    func verdicts(witnessed: Bool = false) async throws -> [TrailVerifier.Verdict] {
+    /// What both readings say: that of all audit logs, and that of the family.
+    func verdicts(witnessed: Bool = false) async throws -> [AuditLogVerifier.Verdict] {
         let lines = try await server.export(nil, as: admin)
         return [
             verdict(lines, witnesses: witnessed ? [witness] : []),
@@ -49,7 +49,7 @@ struct AttackScene: Sendable {
         let text = lines.map { String(decoding: $0.jsonBytes, as: UTF8.self) + "\n" }.joined()
         try text.write(toFile: file + ".ndjson", atomically: true, encoding: .utf8)
         if witnessed { try witness.write(toFile: file + ".witness", atomically: true, encoding: .utf8) }
-        let key = try #require(TestServer.trailKeys).signing[0].verifier.text
+        let key = try #require(TestServer.auditKeyring).signing[0].verifier.text
         try key.write(toFile: "\(folder)/key", atomically: true, encoding: .utf8)
     }
 }
@@ -126,10 +126,10 @@ struct Attack: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("Attacks on the trail")
+@Suite("Attacks on the audit log")
 struct AttackTests {
     private static func run(_ body: @Sendable (AttackScene) async throws -> Void) async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             try await body(try await AttackScene(server))
         }
     }
@@ -139,7 +139,7 @@ struct AttackTests {
         try await Self.run { scene in
             try await Forger(server: scene.server).forge(.plain) { attack.change(&$0, scene.family.id) }
             let verdicts = try await scene.verdicts()
-            #expect(verdicts[0].finding != nil, "all trails")
+            #expect(verdicts[0].finding != nil, "all audit logs")
             #expect(verdicts[1].finding != nil || attack.name == "duplicate an entry", "the family's")
             try await scene.keep("plain \(attack.name)", expecting: 1)
         }
@@ -150,7 +150,7 @@ struct AttackTests {
         try await Self.run { scene in
             try await Forger(server: scene.server).forge(.rechained) { attack.change(&$0, scene.family.id) }
             let verdicts = try await scene.verdicts()
-            #expect(verdicts[0].finding != nil, "all trails")
+            #expect(verdicts[0].finding != nil, "all audit logs")
             try await scene.keep("rechained \(attack.name)", expecting: 1)
         }
     }
@@ -178,7 +178,7 @@ struct AttackTests {
                 #expect(verdict.code == "altered_entry")
             }
             let answer = try await scene.server.call(
-                API.verifyAuditTrail, AuditScopeQuery(familyID: id), as: scene.family.guardian)
+                API.verifyAuditLog, AuditScopeQuery(familyID: id), as: scene.family.guardian)
             #expect(answer.verdict == "tampered" && answer.n == 5 && answer.familyID == id)
         }
     }
@@ -297,7 +297,7 @@ struct AttackTests {
     @Test("a substituted key")
     func key() async throws {
         try await Self.run { scene in
-            let keys = try #require(TestServer.trailKeys)
+            let keys = try #require(TestServer.auditKeyring)
             let thief = try #require(SigningKey(name: keys.origin, seed: [UInt8](repeating: 1, count: 32)))
             let lines = try await scene.server.export(nil, as: scene.admin)
             let forged = lines.map { line -> AuditExportLine in
@@ -322,7 +322,7 @@ struct AttackTests {
     func prune(withStolenKey: Bool) async throws {
         try await Self.run { scene in
             let (server, id) = (scene.server, scene.family.id)
-            let keys = try #require(TestServer.trailKeys)
+            let keys = try #require(TestServer.auditKeyring)
             let thief = try #require(SigningKey(name: keys.origin, seed: [UInt8](repeating: 1, count: 32)))
             let lines = try await Forger(server: server).lines()
             let last = try #require(lines.first { $0.entry.family == id && $0.entry.number == 3 }?.entry)

@@ -39,7 +39,7 @@ struct AuditEventsExportTests {
         }
     }
 
-    @Test("an administrator's export is one entry of the trail")
+    @Test("an administrator's export is one entry of the audit log")
     func audited() async throws {
         try await TestServer.run { server in
             let family = try await server.family()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Server
 
-@Suite("Whom a trail names, and their consents")
+@Suite("Whom an audit log names, and their consents")
 struct AuditPeopleTests {
     @Test("guardians see members by name and nothing of who has left but that they have")
     func guardian() async throws {

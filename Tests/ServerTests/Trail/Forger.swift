@@ -6,7 +6,7 @@ import Testing
 
 @testable import Server
 
-/// Somebody who may do everything with the database, and knows how the trail is made.
+/// Somebody who may do everything with the database, and knows how the audit log is made.
 struct Forger {
     /// How far they go.
     enum Effort: String, CaseIterable, Sendable {
@@ -63,7 +63,7 @@ struct Forger {
         }
     }
 
-    /// Changes the trail, and as much of what holds it as the effort says.
+    /// Changes the audit log, and as much of what holds it as the effort says.
     func forge(_ effort: Effort, _ change: (inout [Line]) -> Void) async throws {
         try await disarm()
         var lines = try await lines()
@@ -129,7 +129,7 @@ struct Forger {
             if !nodes.isEmpty { try await server.sql(LogStatements.insertNodes(nodes)) }
         }
         try await setClocks(lines)
-        let keys = try #require(TestServer.trailKeys)
+        let keys = try #require(TestServer.auditKeyring)
         let checkpoint = Checkpoint(
             origin: keys.origin, size: growth.size, root: growth.root, time: server.clock.now())
         try await server.sql(LogStatements.insertCheckpoint(checkpoint, checkpoint.signed(by: keys.signing)))
@@ -154,7 +154,7 @@ extension Pseudonym {
     fileprivate func subjectKey(_ server: TestServer) async throws -> SubjectKey? {
         let id = self
         return try await server.database.rows("SELECT wrapped FROM audit_subject_key WHERE id = \(id)") { row in
-            TestServer.trailKeys?.masters[0].unwrap(try row["wrapped"], id: id)
+            TestServer.auditKeyring?.masters[0].unwrap(try row["wrapped"], id: id)
         }.first ?? nil
     }
 }

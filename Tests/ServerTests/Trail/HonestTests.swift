@@ -10,14 +10,14 @@ import Testing
 
 @Suite("Honest histories give no alarm")
 struct HonestTests {
-    private static func keys(_ sign: [String], _ seal: [String] = ["c3"], next: String? = nil) throws -> TrailKeys {
+    private static func keys(_ sign: [String], _ seal: [String] = ["c3"], next: String? = nil) throws -> AuditKeyring {
         func line(_ word: String, _ byte: String) -> String { "\(word) \(String(repeating: byte, count: 32))\n" }
-        return try TrailKeys(
+        return try AuditKeyring(
             text: "origin nagz.test/log\n" + sign.map { line("sign", $0) }.joined()
                 + seal.map { line("seal", $0) }.joined() + (next.map { line("next", $0) } ?? ""))
     }
 
-    @Test("a person is erased: their bodies and key are gone, the rest stands, and the trail says so")
+    @Test("a person is erased: their bodies and key are gone, the rest stands, and the audit log says so")
     func erasure() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -25,7 +25,7 @@ struct HonestTests {
             try await server.write(["nag.created"], by: family.guardian, about: person, in: family.id)
             try await server.write(["nag.completed"], by: person, in: family.id)
             try await server.write(["nag.created"], by: family.guardian, about: family.child, in: family.id)
-            let keys = try #require(TestServer.trailKeys)
+            let keys = try #require(TestServer.auditKeyring)
             let (url, clock) = (server.database.url, server.clock)
             let erasure = Erasure(of: person.id)
             let before = try await server.digests()
@@ -35,9 +35,9 @@ struct HonestTests {
             try await server.expectOnly(audit: ["person.erased", "person.erased"]) {
                 _ = try await erasure.run(databaseURL: url, keys: keys, isDryRun: false, clock: clock)
             }
-            let trail = try await server.audit(family.id)
-            #expect(trail.map(\.details.isEmpty) == [true, true, false, false])
-            #expect(trail.last?.subject == person.pseudonym && trail.last?.details == ["bodies": "2"])
+            let auditLog = try await server.audit(family.id)
+            #expect(auditLog.map(\.details.isEmpty) == [true, true, false, false])
+            #expect(auditLog.last?.subject == person.pseudonym && auditLog.last?.details == ["bodies": "2"])
             let left = try await server.rows("SELECT * FROM audit_subject_key WHERE id = \(person.pseudonym)")
             #expect(left.isEmpty)
             let users = try await server.rows(
@@ -60,7 +60,7 @@ struct HonestTests {
     func member() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            let (url, keys) = (server.database.url, try #require(TestServer.trailKeys))
+            let (url, keys) = (server.database.url, try #require(TestServer.auditKeyring))
             await #expect(throws: Erasure.Fault.self) {
                 try await Erasure(of: family.child.id).run(databaseURL: url, keys: keys, isDryRun: false)
             }
@@ -69,7 +69,7 @@ struct HonestTests {
 
     @Test("retention takes what is old enough, family by family, and leaves a signed record")
     func pruning() async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()
             try await server.write(["a", "b", "c"], by: family.guardian, in: family.id)
             try await server.write(["a"], by: family.stranger, in: family.otherFamilyID)
@@ -82,7 +82,7 @@ struct HonestTests {
             try await server.write(["d", "e"], by: family.guardian, in: family.id)
             try await server.round()
             let witness = try await server.call(API.getAuditCheckpoint).text
-            let (url, keys, clock) = (server.database.url, try #require(TestServer.trailKeys), server.clock)
+            let (url, keys, clock) = (server.database.url, try #require(TestServer.auditKeyring), server.clock)
             let pruning = Pruning(before: clock.now() - Prune.retention)
             let planned = try await pruning.run(databaseURL: url, keys: keys, isDryRun: true, clock: clock)
             #expect(Set(planned.map(\.entries)) == [3, 1])
@@ -109,7 +109,7 @@ struct HonestTests {
 
     @Test("the signing key is rotated: whoever pinned either follows the log over the change")
     func rotation() async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }) { server in
+        try await TestServer.run(configure: { $0.runsSequencer = false }) { server in
             let family = try await server.family()
             let (first, both, second) = (try Self.keys(["5a"]), try Self.keys(["77", "5a"]), try Self.keys(["77"]))
             try await server.write(["a"], by: family.guardian, in: family.id)
@@ -162,10 +162,10 @@ struct HonestTests {
                 WHERE e.family_id = \(family.id)
                 """)
             let (url, clock) = (server.database.url, server.clock)
-            let old = try #require(TestServer.trailKeys)
+            let old = try #require(TestServer.auditKeyring)
             let (next, both) = (try Self.keys(["5a"], ["c3"], next: "99"), try Self.keys(["5a"], ["99", "c3"]))
             let new = try Self.keys(["5a"], ["99"])
-            func readable(_ table: SQL, _ keys: TrailKeys) async throws -> Set<Pseudonym> {
+            func readable(_ table: SQL, _ keys: AuditKeyring) async throws -> Set<Pseudonym> {
                 Set(
                     try await server.database.rows("SELECT * FROM \(table)") { row throws(PostgresError) in
                         let isRead = try Sealing(keys, random: SystemRandomness()).body(row).bytes != nil
@@ -233,12 +233,12 @@ struct HonestTests {
     @Test("a key file says what is wrong with it")
     func keyFile() throws {
         let line = String(repeating: "5a", count: 32)
-        #expect(throws: TrailKeys.Fault.self) { try TrailKeys(text: "") }
-        #expect(throws: TrailKeys.Fault.self) { try TrailKeys(text: "origin a\nsign \(line)\n") }
-        #expect(throws: TrailKeys.Fault.self) { try TrailKeys(text: "origin a\nsign \(line)x\nseal \(line)\n") }
-        #expect(throws: TrailKeys.Fault.self) { try TrailKeys(text: "origin a+b\nsign \(line)\nseal \(line)\n") }
-        #expect(throws: TrailKeys.Fault.self) { try TrailKeys(text: "sign \(line)\nseal \(line)\n") }
-        let keys = try TrailKeys(
+        #expect(throws: AuditKeyring.Fault.self) { try AuditKeyring(text: "") }
+        #expect(throws: AuditKeyring.Fault.self) { try AuditKeyring(text: "origin a\nsign \(line)\n") }
+        #expect(throws: AuditKeyring.Fault.self) { try AuditKeyring(text: "origin a\nsign \(line)x\nseal \(line)\n") }
+        #expect(throws: AuditKeyring.Fault.self) { try AuditKeyring(text: "origin a+b\nsign \(line)\nseal \(line)\n") }
+        #expect(throws: AuditKeyring.Fault.self) { try AuditKeyring(text: "sign \(line)\nseal \(line)\n") }
+        let keys = try AuditKeyring(
             text: "# c\n\norigin a\nsign \(line)\nsign \(line.replacing("5", with: "6"))\nseal \(line)\n")
         #expect(keys.signing.count == 2 && keys.handovers.count == 2)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Server
 
-@Suite("Pages of a long trail")
+@Suite("Pages of a long audit log")
 struct IndexTests {
     /// Every filter the console offers, and every two of them together.
     private static func queries(_ family: Household) -> [(name: String, query: AuditQuery)] {
@@ -34,8 +34,8 @@ struct IndexTests {
         return queries
     }
 
-    /// A hundred thousand entries written straight into the table, half of them of one family; of most that is searched for
-    /// there are thousands.
+    /// A hundred thousand entries written straight into the table, half of them of one family; of most that is searched
+    /// for there are thousands.
     private static func fill(_ server: TestServer, _ family: Household) async throws {
         try await server.sql(
             """
@@ -57,7 +57,7 @@ struct IndexTests {
 
     @Test("no filter and no two filters make a page look at more than its depth, of one family or of all")
     func indexes() async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()
             try await Self.fill(server, family)
             for scope in [family.id, nil] {
@@ -90,7 +90,7 @@ struct IndexTests {
 
     @Test("a moment's number is found by halving")
     func numberAt() async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()
             func number(_ moment: Timestamp) async throws -> Int64? {
                 try await server.database.rows("SELECT audit_number_at(\(family.id), \(moment)) AS n") { try $0["n"] }[

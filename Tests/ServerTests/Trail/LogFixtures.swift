@@ -30,7 +30,7 @@ extension TestServer {
         _ family: FamilyID?, after: Int? = nil, as person: Person, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> [AuditExportLine] {
         let text = try await call(
-            API.exportAuditTrail, AuditExportQuery(familyID: family, after: after), as: person,
+            API.exportAuditLog, AuditExportQuery(familyID: family, after: after), as: person,
             sourceLocation: sourceLocation
         ).text
         return try text.split(separator: "\n").map { line in
@@ -48,7 +48,7 @@ extension TestServer {
     /// Runs one round of a sequencer of its own, as another process would.
     /// - Parameter file: where it remembers the log.
     func round(
-        _ keys: TrailKeys? = TestServer.trailKeys, file: CheckpointFile? = nil,
+        _ keys: AuditKeyring? = TestServer.auditKeyring, file: CheckpointFile? = nil,
         reach: @escaping @Sendable (Sequencer.Step) throws -> Void = { _ in }
     ) async throws {
         let clock = clock
@@ -65,19 +65,19 @@ extension TestServer {
 /// What a verifier says of lines, with the test's key pinned.
 func verdict(
     _ lines: [AuditExportLine], pinned: [VerifierKey]? = nil, witnesses: [String] = [],
-    policy: TrailVerifier.Policy = TrailVerifier.Policy()
-) -> TrailVerifier.Verdict {
-    let keys = pinned ?? TestServer.trailKeys.map { $0.signing.map(\.verifier) } ?? []
-    var verifier = TrailVerifier(pinned: keys, witnesses: witnesses.compactMap { SignedNote($0) }, policy: policy)
+    policy: AuditLogVerifier.Policy = AuditLogVerifier.Policy()
+) -> AuditLogVerifier.Verdict {
+    let keys = pinned ?? TestServer.auditKeyring.map { $0.signing.map(\.verifier) } ?? []
+    var verifier = AuditLogVerifier(pinned: keys, witnesses: witnesses.compactMap { SignedNote($0) }, policy: policy)
     for line in lines {
         guard let record = ExportRecord(line) else { continue }
-        do throws(TrailFinding) { try verifier.check(record) } catch { return .tampered(error) }
+        do throws(AuditFinding) { try verifier.check(record) } catch { return .tampered(error) }
     }
     return verifier.verdict()
 }
 
-extension TrailVerifier.Verdict {
+extension AuditLogVerifier.Verdict {
     var isSound: Bool { if case .sound = self { true } else { false } }
-    var finding: TrailFinding? { if case .tampered(let finding) = self { finding } else { nil } }
+    var finding: AuditFinding? { if case .tampered(let finding) = self { finding } else { nil } }
     var code: String? { finding?.code }
 }

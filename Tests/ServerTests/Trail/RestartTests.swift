@@ -9,8 +9,8 @@ import Testing
 
 @testable import Server
 
-/// Somebody who may do everything with the database, and has neither the keys nor the machine of the server; and servers
-/// that are started again afterwards.
+/// Somebody who may do everything with the database, and has neither the keys nor the machine of the server; and
+/// servers that are started again afterwards.
 @Suite("A restarted server")
 struct RestartTests {
     /// What is done to the log's tables, after the chains were made to fit.
@@ -48,7 +48,7 @@ struct RestartTests {
         try await TestDevice.withFolder { folder in
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let file = CheckpointFile(path: folder + "/checkpoint")
-            try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+            try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
                 let scene = try await AttackScene(server)
                 try await server.round(file: file)
                 try #require(try file.read()?.checkpoint.size == 12)
@@ -133,7 +133,7 @@ struct RestartTests {
             let server = scene.server
             try await Forger(server: server).disarm()
             for statement in Self.attacks[1].statements { try await server.sql(SQL(unsafeSQL: statement)) }
-            let keys = try #require(TestServer.trailKeys)
+            let keys = try #require(TestServer.auditKeyring)
             let acceptance = LogAcceptance(
                 databaseURL: TestLogin.owner.url(server.database.url), keys: keys, file: file)
             let heads = try await acceptance.heads()
@@ -181,7 +181,7 @@ struct RestartTests {
             let server = scene.server
             try await Forger(server: server).disarm()
             for statement in Self.attacks[0].statements { try await server.sql(SQL(unsafeSQL: statement)) }
-            let keys = try #require(TestServer.trailKeys)
+            let keys = try #require(TestServer.auditKeyring)
             let acceptance = LogAcceptance(
                 databaseURL: TestLogin.owner.url(server.database.url), keys: keys, file: file)
             let states = try await server.stateOfRestarted(file, scene.family.guardian) {
@@ -196,7 +196,7 @@ struct RestartTests {
     func otherKey() async throws {
         try await Self.run { scene, file in
             let key = String(repeating: "77", count: 32)
-            let keys = try TrailKeys(
+            let keys = try AuditKeyring(
                 text: "origin nagz.test/log\nsign \(key)\nseal \(String(repeating: "c3", count: 32))\n")
             await #expect(throws: Sequencer.Fault.self) { try await scene.server.round(keys) }
             try await scene.server.write(["nag.created"], by: scene.family.guardian, in: scene.family.id)
@@ -209,7 +209,7 @@ struct RestartTests {
     func unwritable() async throws {
         try await Self.run { scene, file in
             let server = scene.server
-            let keys = try #require(TestServer.trailKeys)
+            let keys = try #require(TestServer.auditKeyring)
             let folder = String(file.path.dropLast("/checkpoint".count))
             let clock = server.clock
             let sizes = try await server.database.run { database in
@@ -247,10 +247,10 @@ extension TestServer {
         var configuration = Configuration(
             databaseURL: TestLogin.server.url(database.url), tokenKeys: [Self.tokenKey], loops: 1)
         configuration.databaseConnections = 1
-        configuration.trailKeys = Self.trailKeys
+        configuration.auditKeyring = Self.auditKeyring
         configuration.checkpointFile = file
         configuration.enforcesRateLimits = false
-        configuration.checksTrail = false
+        configuration.runsBackgroundCheck = false
         configuration.logLevel = .off
         let server = try await NagzServer(configuration, clock: clock, random: random)
         let port = try await server.listen(host: "127.0.0.1", port: 0)

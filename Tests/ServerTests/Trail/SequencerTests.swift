@@ -14,7 +14,7 @@ struct SequencerTests {
 
     /// No sequencer runs but those that a test starts.
     private static func quietly(_ body: @Sendable (TestServer) async throws -> Void) async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, body)
+        try await TestServer.run(configure: { $0.runsSequencer = false }, body)
     }
 
     private static func places(_ server: TestServer) async throws -> [String] {
@@ -82,7 +82,7 @@ struct SequencerTests {
             for round in 0..<5 {
                 for _ in 0..<20 { try await server.write(["a"], by: family.guardian, in: family.id) }
                 let others = try await TestDatabase(url: server.database.url, sessions: 4)
-                let (clock, keys) = (server.clock, try #require(TestServer.trailKeys))
+                let (clock, keys) = (server.clock, try #require(TestServer.auditKeyring))
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<4 {
                         group.addTask {

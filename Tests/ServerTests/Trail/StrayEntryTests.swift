@@ -13,7 +13,7 @@ struct StrayEntryTests {
     private static let unknown = FamilyID(high: 0xdead, low: 1)
 
     private static func run(_ body: @Sendable (AttackScene) async throws -> Void) async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             try await body(try await AttackScene(server))
         }
     }
@@ -142,7 +142,7 @@ struct StrayEntryTests {
             try await scene.server.sql("\(change) \(id)")
             let all = verdict(try await scene.server.export(nil, as: scene.admin))
             #expect(all.code == code && all.finding?.family == id)
-            // Without its clock nobody of the family can ask for its trail.
+            // Without its clock nobody of the family can ask for its audit log.
             if code != "no_clock" { #expect(try await scene.verdicts()[1].code == code) }
             try await scene.keep(name, expecting: 1)
         }

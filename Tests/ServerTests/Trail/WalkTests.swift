@@ -7,7 +7,7 @@ import Testing
 
 @testable import Server
 
-@Suite("Walks through the trail")
+@Suite("Walks through the audit log")
 struct WalkTests {
     private struct Entry: Hashable {
         let family: FamilyID
@@ -80,7 +80,7 @@ struct WalkTests {
 
     @Test("pages of any depth, joined, are what was asked for: nothing skipped, nothing doubled")
     func pages() async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()
             var random = SeededNumbers(seed: 160)
             let people = Array(family.members.prefix(4))

@@ -5,7 +5,7 @@ import NagzAI
 import Postgres
 import TimeZones
 
-/// The operations by their names in the feed and in the trail.
+/// The operations by their names in the feed and in the audit log.
 enum AIOperation: String {
     case summarizeExcuse = "summarize_excuse"
     case selectTone = "select_tone"
@@ -34,13 +34,13 @@ enum AIOperation: String {
     var nagAct: NagAct { self == .pushBack ? .askForPushBack : .read }
 }
 
-/// What came of an operation, and what is to be said of it in feed and trail.
+/// What came of an operation, and what is to be said of it in feed and audit log.
 struct Mediation<Response: Sendable> {
     let outcome: Outcome<Response>
     var tone = AITone.neutral
     /// What the feed shows; no excuse's words.
     let summary: String
-    /// The text that was produced; the trail keeps its length and keyed digest only.
+    /// The text that was produced; the audit log keeps its length and keyed digest only.
     let content: String
     /// Counts the outcome rests on.
     let inputs: AuditBody
@@ -101,8 +101,8 @@ final class NagConsultation {
     let denial: (reason: Denial, code: ErrorCode)?
     let snapshot: Snapshot<NagFacts>
 
-    /// - Throws: 404 unless the nag is of the caller's family; for somebody whom the role matrix allows `act`, 403 when consent
-    ///   or preference is missing.
+    /// - Throws: 404 unless the nag is of the caller's family; for somebody whom the role matrix allows `act`, 403 when
+    ///   consent or preference is missing.
     init(
         _ row: Row, _ nag: NagID, for caller: Caller, _ act: NagAct, _ depth: AIStatements.Depth, zones: ZoneTable
     ) throws {
@@ -160,7 +160,7 @@ final class NagConsultation {
         snapshot = Snapshot(facts, now: caller.now, zone: zone)
     }
 
-    /// Refuses the operation and puts that on the trail.
+    /// Refuses the operation and puts that in the audit log.
     func refuse<Answer>(_ operation: AIOperation, _ denial: (reason: Denial, code: ErrorCode)) -> Decision<Answer> {
         .refuse(
             Act(
@@ -170,7 +170,7 @@ final class NagConsultation {
             APIError(denial.code, denial.reason))
     }
 
-    /// The counts that the trail keeps of what an answer rests on.
+    /// The counts that the audit log keeps of what an answer rests on.
     var counts: AuditBody {
         let facts = snapshot.facts
         return [

@@ -7,18 +7,18 @@ import Reactor
 import TimeZones
 
 /// The seven operations on the server: the caller's right to ask, facts from PostgreSQL, the rules of `NagzAI`, and a
-/// record of every answer in the feed and in the trail, in one transaction with what the answer rests on.
+/// record of every answer in the feed and in the audit log, in one transaction with what the answer rests on.
 ///
-/// An answer is recorded only if nobody's rights or consents have changed since its facts were read; a push-back only if
-/// nothing at all has, so that its bounds hold whatever runs beside it.
+/// An answer is recorded only if nobody's rights or consents have changed since its facts were read; a push-back only
+/// if nothing at all has, so that its bounds hold whatever runs beside it.
 final class Mediator {
     private let services: Services
-    /// Keys the digests of produced texts; nil for throw-away data, whose trail keeps none.
+    /// Keys the digests of produced texts; nil for throw-away data, whose audit log keeps none.
     private let contentKey: [UInt8]?
 
     init(_ services: Services) {
         self.services = services
-        contentKey = services.trailKeys?.masters.first?.derivedKey(label: "content")
+        contentKey = services.auditKeyring?.masters.first?.derivedKey(label: "content")
     }
 
     private var heuristics: Heuristics { services.heuristics }
@@ -208,7 +208,7 @@ final class Mediator {
         return member
     }
 
-    /// The act that puts an answer into the feed and onto the trail.
+    /// The act that puts an answer into the feed and into the audit log.
     private func record<Response>(
         _ mediation: Mediation<Response>, _ operation: AIOperation, _ caller: Caller, _ family: FamilyID,
         _ requester: Requester, subject: Pseudonym?, nag: NagID?, since started: MonotonicTime

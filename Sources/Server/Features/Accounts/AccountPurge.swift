@@ -7,9 +7,9 @@ import SQL
 /// Removes what is personal from accounts some days after their deletion: name, date of birth, preferences, a child's
 /// settings, and excuses in the person's own words.
 ///
-/// The account's id stays, because other members' history refers to it; so do consents, which are records, and the audit log,
-/// which has its own retention. Each account is one act on the chain outside families. If the process dies, accounts that
-/// are not done yet are found again; any number of instances may run it at the same time.
+/// The account's id stays, because other members' history refers to it; so do consents, which are records, and the
+/// audit log, which has its own retention. Each account is one act on the chain outside families. If the process dies,
+/// accounts that are not done yet are found again; any number of instances may run it at the same time.
 struct AccountPurge {
     /// How many days after the deletion.
     static let days = 1...30
@@ -79,11 +79,11 @@ public enum AccountPurgeCommand {
     ///   - report: is told of each account that is due.
     /// - Returns: how many accounts are due, or were purged.
     public static func run(
-        databaseURL: String, keys: TrailKeys, days: Int, isDryRun: Bool, clock: any WallClock = SystemClock(),
+        databaseURL: String, keys: AuditKeyring, days: Int, isDryRun: Bool, clock: any WallClock = SystemClock(),
         report: @escaping @Sendable (_ user: UserID, _ deletedAt: Timestamp) -> Void
     ) async throws -> Int {
         try await Schema.onDatabase(databaseURL) { database in
-            let tool = TrailTool(database, keys, clock: clock)
+            let tool = AuditMaintenance(database, keys, clock: clock)
             let purge = AccountPurge(database: database, ledger: tool.ledger, days: days)
             let due = try await purge.due(at: clock.now())
             for account in due { report(account.id, account.deletedAt) }

@@ -5,10 +5,10 @@ import Postgres
 import Reactor
 import SQL
 
-/// Administrators: people who read every trail and nothing else. Only the command line makes them.
+/// Administrators: people who read every audit log and nothing else. Only the command line makes them.
 ///
 /// An administrator is an account without a family. Their sessions end after half an hour without use and after twelve
-/// hours at all, and each of their looks at a trail is an entry itself.
+/// hours at all, and each of their looks at an audit log is an entry itself.
 public enum Admins {
     /// One of them, as the command line lists them.
     public struct Admin: Sendable {
@@ -48,7 +48,7 @@ public enum Admins {
 
     /// Makes an administrator.
     public static func create(
-        databaseURL: String, keys: TrailKeys, email: String, password: String,
+        databaseURL: String, keys: AuditKeyring, email: String, password: String,
         cost: PasswordHashing.Cost = .interactive, clock: any WallClock = SystemClock()
     ) async throws -> Admin {
         guard let address = try? EmailAddress(wireText: email).wireText else { throw Fault.notAnEmail }
@@ -57,7 +57,7 @@ public enum Admins {
         defer { pool.stop() }
         let hash = try await PasswordHashing(pool, cost: cost).hash(password, .credentials, for: address)
         return try await Schema.onDatabase(databaseURL) { database in
-            let tool = TrailTool(database, keys, clock: clock)
+            let tool = AuditMaintenance(database, keys, clock: clock)
             let now = clock.now()
             let person = Person(
                 id: tool.random.identifier(at: now), pseudonym: tool.random.identifier(at: now), email: address,
@@ -82,10 +82,10 @@ public enum Admins {
 
     /// Takes an administrator's rights and ends their sessions.
     public static func revoke(
-        databaseURL: String, keys: TrailKeys, email: String, clock: any WallClock = SystemClock()
+        databaseURL: String, keys: AuditKeyring, email: String, clock: any WallClock = SystemClock()
     ) async throws {
         try await Schema.onDatabase(databaseURL) { database in
-            let tool = TrailTool(database, keys, clock: clock)
+            let tool = AuditMaintenance(database, keys, clock: clock)
             let now = clock.now()
             guard let row = try await database.query(AdminStatements.active(email: email.lowercased())).first else {
                 throw Fault.unknown

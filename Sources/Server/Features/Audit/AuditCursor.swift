@@ -1,8 +1,8 @@
 import Contract
 import Domain
 
-/// A place in a list of the trail, opaque to clients: the next page lies below this time, and at this time below this family
-/// and number.
+/// A place in a list of the audit log, opaque to clients: the next page lies below this time, and at this time below
+/// this family and number.
 struct AuditCursor: Hashable {
     let family: FamilyID
     /// 0 where everything of that time was seen.
@@ -30,7 +30,7 @@ struct AuditCursor: Hashable {
     }
 
     private static let refusal = APIError(
-        .validationFailed, "cursor is not one of this family's trail.", field: "cursor")
+        .validationFailed, "cursor is not one of this family's audit log.", field: "cursor")
 
     var text: String {
         let words = [before, at.microseconds]

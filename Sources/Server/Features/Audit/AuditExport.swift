@@ -6,7 +6,7 @@ import JSON
 import Postgres
 import Reactor
 
-/// A trail as a file, and the server's own check of it.
+/// An audit log as a file, and the server's own check of it.
 final class AuditExport {
     private let services: Services
 
@@ -19,7 +19,7 @@ final class AuditExport {
             throw APIError(.validationFailed, "after must not be negative.", field: "after")
         }
         let reader = try await services.auditReader(
-            caller, of: call.parameters.familyID, reading: API.exportAuditTrail.operation,
+            caller, of: call.parameters.familyID, reading: API.exportAuditLog.operation,
             details: after.map { ["after": String($0)] } ?? [:])
         let (source, origin, now) = (LoopBound(value: source(for: caller)), origin, call.now)
         return Response(
@@ -40,16 +40,16 @@ final class AuditExport {
     /// Checks what an export of it would hold.
     func verify(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditVerification {
         let reader = try await services.auditReader(
-            caller, of: call.parameters.familyID, reading: API.verifyAuditTrail.operation)
+            caller, of: call.parameters.familyID, reading: API.verifyAuditLog.operation)
         let started = MonotonicTime.now()
-        let pinned = services.trailKeys.map { $0.signing.map(\.verifier) } ?? []
+        let pinned = services.auditKeyring.map { $0.signing.map(\.verifier) } ?? []
         // The newest checkpoint that this process has seen is a witness of its own.
-        let witness = services.trailHead.current.note.flatMap { SignedNote($0) }
-        var policy = TrailVerifier.Policy()
+        let witness = services.checkpointStatus.current.note.flatMap { SignedNote($0) }
+        var policy = AuditLogVerifier.Policy()
         policy.exposureWindow = .seconds(30)
-        var verifier = TrailVerifier(
+        var verifier = AuditLogVerifier(
             pinned: pinned, witnesses: reader.family == nil ? witness.map { [$0] } ?? [] : [], policy: policy)
-        var finding: TrailFinding?
+        var finding: AuditFinding?
         do {
             try await source(for: caller).run(of: reader.family, after: nil, origin: origin, at: call.now) { lines in
                 for line in lines {
@@ -57,22 +57,22 @@ final class AuditExport {
                     try verifier.check(record)
                 }
             }
-        } catch let error as TrailFinding {
+        } catch let error as AuditFinding {
             finding = error
         }
-        let verdict = finding.map { TrailVerifier.Verdict.tampered($0) } ?? verifier.verdict()
+        let verdict = finding.map { AuditLogVerifier.Verdict.tampered($0) } ?? verifier.verdict()
         return AuditVerification(
             verdict, verifier, milliseconds: Int(MonotonicTime.now().elapsed(since: started) / .milliseconds(1)))
     }
 
-    private func source(for caller: Caller) -> TrailExport {
-        TrailExport(services.costlyReads(of: caller), services.sealing)
+    private func source(for caller: Caller) -> AuditLogExport {
+        AuditLogExport(services.costlyReads(of: caller), services.sealing)
     }
-    private var origin: String { services.trailKeys?.origin ?? "nagz" }
+    private var origin: String { services.auditKeyring?.origin ?? "nagz" }
 }
 
 extension AuditVerification {
-    init(_ verdict: TrailVerifier.Verdict, _ verifier: TrailVerifier, milliseconds: Int) {
+    init(_ verdict: AuditLogVerifier.Verdict, _ verifier: AuditLogVerifier, milliseconds: Int) {
         self.init(
             verdict: "sound", entries: Int(verifier.entries), size: verifier.newest.map { Int($0.size) },
             milliseconds: milliseconds)

@@ -2,7 +2,7 @@ import Contract
 import Domain
 import Postgres
 
-/// What a page of the trail is narrowed to, with people resolved to the names the trail has for them.
+/// What a page of the audit log is narrowed to, with people resolved to the names the audit log has for them.
 struct AuditFilter {
     /// A condition on entries.
     enum Condition: Hashable {

@@ -4,7 +4,7 @@ import Domain
 import Postgres
 import TimeZones
 
-/// Which trails there are, and how much happened when.
+/// Which audit logs there are, and how much happened when.
 final class AuditOverview {
     private static let pageSize = 50
     /// Entries that a plot counts at most.

@@ -2,7 +2,7 @@ import Contract
 import Domain
 import Postgres
 
-/// Whom a trail names, and what they have consented to.
+/// Whom an audit log names, and what they have consented to.
 final class AuditPeopleList {
     private let services: Services
 

@@ -1,7 +1,7 @@
 import Domain
 import SQL
 
-/// A plan through the trail: entries for which one condition holds, or all there are, newest first by an index.
+/// A plan through the audit log: entries for which one condition holds, or all there are, newest first by an index.
 struct AuditQueryPlan {
     /// What holds for all it meets; nil for the plan over all entries.
     private let condition: AuditFilter.Condition?
@@ -54,7 +54,8 @@ struct AuditQueryPlan {
         count == 1 && filter.conditions == [condition].compactMap(\.self) && (family == nil || isInChain)
     }
 
-    /// The `at` of the entry that is `depth` entries back, and its `n` in a chain; both null where there are not so many.
+    /// The `at` of the entry that is `depth` entries back, and its `n` in a chain; both null where there are not so
+    /// many.
     func reach(_ span: AuditSpan, _ depth: Int) -> SQL {
         let share = max(1, depth / count) - 1
         let parts = runs.map { run in "(\(run.taken(run.reach(span, skipping: share), "at, e.n")))" as SQL }
@@ -114,9 +115,9 @@ extension AuditFilter.Words {
 
 /// A stretch of one index, backwards.
 ///
-/// Plans are made without knowing values, and a planner that guesses would now and then walk all entries by time where it
-/// should walk those of a rare kind. So each stretch asks for what only its own index has (`0009_audit_pages.sql`), and what
-/// else is asked for is put as a case, of which a planner thinks nothing but that it may hold.
+/// Plans are made without knowing values, and a planner that guesses would now and then walk all entries by time where
+/// it should walk those of a rare kind. So each stretch asks for what only its own index has (`0009_audit_pages.sql`),
+/// and what else is asked for is put as a case, of which a planner thinks nothing but that it may hold.
 private struct ScanRange {
     /// What holds for the columns before the last of its index.
     let condition: SQL

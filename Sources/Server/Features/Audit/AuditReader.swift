@@ -3,23 +3,23 @@ import Contract
 import Domain
 import Postgres
 
-/// Somebody who may read trails: a guardian their family's, an administrator all.
+/// Somebody who may read audit logs: a guardian their family's, an administrator all.
 ///
-/// What an administrator reads is on the trail itself, in the chain of acts outside families, before they see it. A
-/// guardian's reading is not: the trail would grow by being looked at.
+/// What an administrator reads is in the audit log itself, in the chain of acts outside families, before they see it. A
+/// guardian's reading is not: the audit log would grow by being looked at.
 struct AuditReader {
-    /// The trail that is read; nil for all.
+    /// The audit log that is read; nil for all.
     let family: FamilyID?
     let isAdmin: Bool
 }
 
 extension Services {
-    /// Who is asking, and for which trail.
+    /// Who is asking, and for which audit log.
     /// - Parameters:
-    ///   - family: the trail asked for; nil for the guardian's own, or all of an administrator's.
-    ///   - what: names what is read, for the trail.
+    ///   - family: the audit log asked for; nil for the guardian's own, or all of an administrator's.
+    ///   - what: names what is read, for the audit log.
     ///   - details: ids, counts and codes of what is asked for.
-    /// - Throws: 403 for everybody else; a member's attempt is on their family's trail.
+    /// - Throws: 403 for everybody else; a member's attempt is in their family's audit log.
     func auditReader(
         _ caller: Caller, of family: FamilyID?, reading what: Contract.Operation, details: AuditBody = [:]
     ) async throws -> AuditReader {
@@ -32,7 +32,7 @@ extension Services {
             throw APIError(.authorizationDenied, .guardianOnly)
         }
         let member = try await access.member(caller, of: family, database)
-        if let denial = member.denial(of: .readAuditTrail) {
+        if let denial = member.denial(of: .readAuditLog) {
             try await refuse(caller, member, "audit.read.denied", denial)
         }
         return AuditReader(family: family, isAdmin: false)

@@ -1,18 +1,18 @@
 import Contract
 
-/// The group `audit`: reading and proving the trail.
+/// The group `audit`: reading and proving the audit log.
 enum AuditRoutes {
     static func register(in routes: RouteTable, _ services: Services) {
-        let (trail, log, overview) = (AuditTrail(services), AuditLog(services), AuditOverview(services))
+        let (events, log, overview) = (AuditEvents(services), MerkleLog(services), AuditOverview(services))
         let (export, people) = (AuditExport(services), AuditPeopleList(services))
-        routes.signedIn(API.listAuditEvents, trail.list)
+        routes.signedIn(API.listAuditEvents, events.list)
         routes.responding(API.exportAuditEvents, AuditEventsExport(services).stream)
         routes.constant(API.listAuditKinds, AuditKindList(kinds: AuditKinds.all))
         routes.signedIn(API.listAuditPeople, people.list)
         routes.signedIn(API.listAuditConsents, people.consents)
-        routes.signedIn(API.getAuditEvent, trail.detail)
-        routes.responding(API.exportAuditTrail, export.stream)
-        routes.signedIn(API.verifyAuditTrail, export.verify)
+        routes.signedIn(API.getAuditEvent, events.detail)
+        routes.responding(API.exportAuditLog, export.stream)
+        routes.signedIn(API.verifyAuditLog, export.verify)
         routes.signedIn(API.getAuditStatus, log.status)
         routes.signedIn(API.listAuditFamilies, overview.families)
         routes.signedIn(API.getAuditActivity, overview.activity)

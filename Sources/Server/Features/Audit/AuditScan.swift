@@ -3,12 +3,13 @@ import Domain
 import Postgres
 import SQL
 
-/// One page's plan through the trail, newest first.
+/// One page's plan through the audit log, newest first.
 ///
-/// However long the trail is and whatever is asked for, a page looks at a bounded number of entries: each condition has an
-/// index in the order of time, and so have all entries together. How far each of these plans leads back within `depth`
-/// entries is measured first, then the one that leads farthest is walked, and what else is asked for is checked on the
-/// plan. A page that is not full by then comes back short and says how far it has looked; the next goes on from there.
+/// However long the audit log is and whatever is asked for, a page looks at a bounded number of entries: each condition
+/// has an index in the order of time, and so have all entries together. How far each of these plans leads back within
+/// `depth` entries is measured first, then the one that leads farthest is walked, and what else is asked for is checked
+/// on the plan. A page that is not full by then comes back short and says how far it has looked; the next goes on from
+/// there.
 struct AuditScan {
     /// Entries a page looks at.
     static let standardDepth = 1_000
@@ -19,8 +20,8 @@ struct AuditScan {
     let before: AuditCursor?
     let limit: Int
     var depth = standardDepth
-    /// Whether the page MUST tell nothing of other families: a short page says how far it has looked, and that is the time
-    /// of an entry it met. True for guardians.
+    /// Whether the page MUST tell nothing of other families: a short page says how far it has looked, and that is the
+    /// time of an entry it met. True for guardians.
     var staysInFamily = false
 
     /// What a walk comes to.
@@ -76,7 +77,7 @@ struct AuditScan {
     }
 }
 
-/// The stretch of the trail that a page looks at.
+/// The stretch of the audit log that a page looks at.
 struct AuditSpan {
     /// Where a page ends that would be looking for too long: this entry is the last.
     struct Bound {

@@ -2,7 +2,7 @@ import Contract
 import Domain
 import SQL
 
-/// What is read of the audit trail's tables for people to look at. They are written by the ledger alone.
+/// What is read of the audit log's tables for people to look at. They are written by the ledger alone.
 enum AuditStatements {
     /// The columns that `Contract.AuditEntry` and `Sealing.body` read, of an entry `e`, its body and its people.
     private static let columns: SQL = """

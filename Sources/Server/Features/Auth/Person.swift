@@ -45,7 +45,7 @@ struct Person {
         }
     }
 
-    /// The chain of the trail that their sessions are told in.
+    /// The chain of the audit log that their sessions are told in.
     var chain: FamilyID { membership?.familyID ?? .outside }
 
     var user: AuthUser {

@@ -6,7 +6,7 @@ enum SessionStatements {
     // MARK: Reads
 
     /// The session behind a refresh token: the `person`, `session_id`, whether it `stands`, the token's `expires_at`
-    /// and `replaced_at`, and the `seq` of that chain of the trail.
+    /// and `replaced_at`, and the `seq` of that chain of the audit log.
     static func byRefreshToken(_ hash: [UInt8], at now: Timestamp, chain: FamilyID = .outside) -> SQL {
         """
         SELECT \(session(at: now)), t.expires_at, t.replaced_at

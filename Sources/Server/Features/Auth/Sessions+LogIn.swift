@@ -7,8 +7,8 @@ import SQL
 extension Sessions {
     /// Begins a session for an email and its password.
     ///
-    /// An unknown email and a wrong password get the same answer after the same work. Strangers cannot use up the tries of
-    /// an address that the account is known at.
+    /// An unknown email and a wrong password get the same answer after the same work. Strangers cannot use up the tries
+    /// of an address that the account is known at.
     func logIn(_ call: Call<NoParameters, LoginRequest>) async throws -> AuthResponse {
         let (now, email, remote) = (call.now, call.body.email.wireText, call.context.remote)
         let addresses = KnownAddresses.hashes(email, remote, services.tokens)
@@ -103,7 +103,7 @@ extension Sessions {
         }
     }
 
-    /// Answers 401 and puts the failed attempt on the trail, without what was tried.
+    /// Answers 401 and puts the failed attempt in the audit log, without what was tried.
     private func refuse(
         _ context: CallContext, _ person: Person?, method: String, _ refusal: APIError
     ) async throws -> AuthResponse {

@@ -5,7 +5,7 @@ import SQL
 /// Accounts are opened, and sessions begin, go on and end.
 ///
 /// A session is a row; access tokens name it and each request looks at it, so that ending it ends them at once. Every
-/// beginning, renewal and end is an act on the trail: in the person's family, or outside where they have none.
+/// beginning, renewal and end is an act in the audit log: in the person's family, or outside where they have none.
 final class Sessions {
     let services: Services
 

@@ -6,7 +6,7 @@ import SQL
 
 /// How a membership comes to its end: by leaving, by being removed, by the end of the account.
 struct Departure<Answer: WireContent> {
-    /// What the trail calls it, and a refusal of it.
+    /// What the audit log calls it, and a refusal of it.
     let kind: String
     let deniedKind: String
     /// Why a member may not end a membership: asked before it is known whose, and again with the person.
@@ -59,8 +59,8 @@ extension Families {
 
     /// Everything that hangs on the membership ends with it, in one act: access, relationships, a child's login and
     /// sessions, consents given in the family, open nags to the person; and by the trigger `young_account_waits`, the
-    /// account of somebody under 13 waits for a guardian again. Whoever goes takes nothing along that lets them in again
-    /// (`shutOut`). Only when there are more open nags than an act can close
+    /// account of somebody under 13 waits for a guardian again. Whoever goes takes nothing along that lets them in
+    /// again (`shutOut`). Only when there are more open nags than an act can close
     /// are some closed before, in acts of their own; if the process dies between, the person is still a member.
     func depart<Answer>(
         _ caller: Caller, _ user: UserID, from family: FamilyID, by departure: Departure<Answer>
@@ -117,9 +117,9 @@ extension Families {
         return .perform(act, departure.answer(person))
     }
 
-    /// The statements of an act that keep somebody out who may know the family's codes: everybody who is removed, and a guardian
-    /// who goes in whatever way. The family gets new codes, and where a guardian goes, who could set every PIN, the children
-    /// who sign in with one do so again.
+    /// The statements of an act that keep somebody out who may know the family's codes: everybody who is removed, and a
+    /// guardian who goes in whatever way. The family gets new codes, and where a guardian goes, who could set every
+    /// PIN, the children who sign in with one do so again.
     private func shutOut(_ person: MemberRecord, isRemoval: Bool, at now: Timestamp) -> [SQL] {
         guard isRemoval || person.role == .guardian else { return [] }
         let codes = FamilyStatements.setCodes(invite: newCode(), child: newCode())

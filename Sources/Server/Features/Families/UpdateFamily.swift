@@ -19,7 +19,7 @@ extension Families {
             family.name = update.name ?? current.name
             family.timeZone = update.timeZone ?? current.timeZone
             guard family != current else { return .answer(current) }
-            // The trail outlives the family's name, so it only says that the name changed.
+            // The audit log outlives the family's name, so it only says that the name changed.
             var fields: [String] = []
             if family.name != current.name { fields.append("name") }
             if family.timeZone != current.timeZone { fields.append("time_zone") }

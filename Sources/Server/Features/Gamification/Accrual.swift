@@ -7,7 +7,7 @@ import TimeZones
 /// What the end of a nag brings its recipient, as statements of the act that ends it.
 struct Accrual {
     let statements: [SQL]
-    /// For the trail.
+    /// For the audit log.
     let details: AuditBody
 }
 

@@ -36,7 +36,7 @@ struct PrometheusText {
             line("nagz_loop_lag_seconds", #"loop="\#(number)""#, "\(Double(loop.lagNanoseconds.value) / 1e9)")
         }
 
-        trail(head, now)
+        auditLog(head, now)
         begin("process_cpu_seconds_total", "counter", "Processor time used.")
         line("process_cpu_seconds_total", "", "\(ProcessFigures.processorSeconds())")
         single("process_resident_memory_bytes", "gauge", "Memory in use.", ProcessFigures.residentBytes())
@@ -47,7 +47,7 @@ struct PrometheusText {
     }
 
     /// The audit log: `nagz_audit_alarm` is 1 when somebody should look.
-    private mutating func trail(_ head: CheckpointStatus, _ now: Timestamp) {
+    private mutating func auditLog(_ head: CheckpointStatus, _ now: Timestamp) {
         guard head.isOn else { return }
         let snapshot = head.current
         single(

@@ -61,7 +61,7 @@ extension Nags {
         return family
     }
 
-    /// Why the nag is refused, for the trail and in words.
+    /// Why the nag is refused, for the audit log and in words.
     private static func denial(_ row: Row) throws -> (Denial, String)? {
         if let denial = try denialOfNag(row) { return (denial, denial.message) }
         let policy = try FamilyPolicy(row)

@@ -8,7 +8,7 @@ import TimeZones
 
 extension Nags {
     /// Why a nag is not done, in its recipient's words or as their device summed them up. Changes nothing of the nag;
-    /// the words go into no event, trail or log. At most `NagLimit.excusesPerDay` a day.
+    /// the words go into no event, audit log or server log. At most `NagLimit.excusesPerDay` a day.
     func submitExcuse(
         _ caller: Caller, _ call: Call<NagPath, ExcuseCreate>, as input: Provenance
     ) async throws -> ExcuseResponse {
@@ -155,8 +155,8 @@ extension NagStatements {
         """
     }
 
-    /// Takes the words of a former member out of at most `limit` of their excuses; the summaries that the family was shown
-    /// stay.
+    /// Takes the words of a former member out of at most `limit` of their excuses; the summaries that the family was
+    /// shown stay.
     static func forgetExcuses(of author: UserID, limit: Int) -> SQL {
         """
         UPDATE excuses SET text = NULL WHERE (family_id, id) IN (

@@ -67,7 +67,7 @@ struct NagView {
         record.act(kind, by: pseudonym, details: details, stampedRows: stampedRows, statements: statements)
     }
 
-    /// Refuses an act on the nag and puts that on the trail.
+    /// Refuses an act on the nag and puts that in the audit log.
     func refuse<Answer>(
         _ act: NagAct, _ denial: Denial, _ code: ErrorCode = .authorizationDenied
     ) -> Decision<Answer> {

@@ -33,7 +33,7 @@ final class Readiness {
             throw APIError(.unavailable, "The database's clock differs by \(seconds) seconds.", retryAfter: 30)
         }
         // Taking the server out of service would not bring the log up to date: it is told, and it is no reason.
-        let head = services.trailHead
+        let head = services.checkpointStatus
         return ReadinessAnswer(
             status: "ok", auditLog: head.alarm(at: services.clock.now()).rawValue,
             auditState: head.pass.verdict.rawValue

@@ -41,7 +41,7 @@ struct PreferenceChange {
         return StoredPreferences(document)
     }
 
-    /// What the trail is told: which known names changed, and how many others. No values, and no clients' words.
+    /// What the audit log is told: which known names changed, and how many others. No values, and no clients' words.
     var details: AuditBody {
         let known = members.map(\.key).filter { PreferenceKey(rawValue: $0) != nil }.sorted()
         return ["names": known.joined(separator: ","), "other_names": "\(members.count - known.count)"]

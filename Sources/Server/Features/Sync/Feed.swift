@@ -7,9 +7,9 @@ import SQL
 
 /// The family feed: what changed, in commit order, losing nothing for clients of either contract.
 ///
-/// `server_time` is the family clock in the snapshot that the rows were read in, or, where an entity did not fit into the
-/// page, the stamp of its last row: never the wall clock. A client that floors it to the second and sends it back meets
-/// every row again that it may not have seen. A `cursor` pages exactly, without repeats.
+/// `server_time` is the family clock in the snapshot that the rows were read in, or, where an entity did not fit into
+/// the page, the stamp of its last row: never the wall clock. A client that floors it to the second and sends it back
+/// meets every row again that it may not have seen. A `cursor` pages exactly, without repeats.
 final class Feed {
     private let services: Services
 
@@ -35,8 +35,8 @@ final class Feed {
         _ caller: Caller, _ statement: SQL, _ family: FamilyID, _ request: FeedRequest, _ now: Timestamp,
         reserving memory: inout MemoryReservation?
     ) async throws -> FeedPage {
-        // Who comes from a place mostly gets a few rows. The rows end with this function: half a megabyte of them would live
-        // on while the grant waits.
+        // Who comes from a place mostly gets a few rows. The rows end with this function: half a megabyte of them would
+        // live on while the grant waits.
         let rows =
             try await request.start.isBeginning
             ? services.database.query(statement) : services.database.read(statement)
@@ -44,7 +44,7 @@ final class Feed {
         guard memory != nil else {
             throw APIError(.unavailable, "The server has no room for this answer now.", retryAfter: 1)
         }
-        return try FeedPage(rows, family, request, at: now, checkpoint: services.trailHead.current.note)
+        return try FeedPage(rows, family, request, at: now, checkpoint: services.checkpointStatus.current.note)
     }
 }
 

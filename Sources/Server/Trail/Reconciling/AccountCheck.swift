@@ -3,8 +3,8 @@ import Domain
 import Postgres
 import SQL
 
-/// Checks what belongs to no family: accounts, administrators, and consents that people gave for themselves alone. Each row
-/// has its entry, whichever chain that stands in.
+/// Checks what belongs to no family: accounts, administrators, and consents that people gave for themselves alone. Each
+/// row has its entry, whichever chain that stands in.
 ///
 /// That an entry's account is there, and is the one the entry names, is checked with its chain (`FamilyCheck`).
 struct AccountCheck {
@@ -12,7 +12,7 @@ struct AccountCheck {
     /// Whether retention has taken entries, so that a row may have lost its own.
     let isPruned: Bool
 
-    init(_ database: Database, _ keys: TrailKeys) async throws {
+    init(_ database: Database, _ keys: AuditKeyring) async throws {
         self.database = database
         let trusted = TrustedKeys(pinned: keys.signing.map(\.verifier))
         isPruned = try await database.query(ReconcileStatements.prunes)

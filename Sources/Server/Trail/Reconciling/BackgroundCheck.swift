@@ -5,12 +5,12 @@ import Postgres
 import Reactor
 import SQL
 
-/// Checks the whole audit log again and again, slowly: every chain and body, the tree, and the state against what the log
-/// tells (`FamilyCheck`, `TreeCheck`, `AccountCheck`, `SchemaCheck`).
+/// Checks the whole audit log again and again, slowly: every chain and body, the tree, and the state against what the
+/// log tells (`FamilyCheck`, `TreeCheck`, `AccountCheck`, `SchemaCheck`).
 ///
-/// Every server runs one, on a loop and a database session of its own; whoever holds the row of `audit_pass` works, the others
-/// read how it stands. After each page it rests many times as long as the page took. If the process dies, another goes on
-/// behind the last family that was written down.
+/// Every server runs one, on a loop and a database session of its own; whoever holds the row of `audit_pass` works, the
+/// others read how it stands. After each page it rests many times as long as the page took. If the process dies,
+/// another goes on behind the last family that was written down.
 final class BackgroundCheck {
     /// How fast it goes.
     struct Pace: Sendable {
@@ -30,7 +30,7 @@ final class BackgroundCheck {
     private struct Stopped: Error {}
 
     private let database: Database
-    private let keys: TrailKeys
+    private let keys: AuditKeyring
     private let clock: any WallClock
     private let head: PassStatus
     private let log: Log
@@ -42,7 +42,8 @@ final class BackgroundCheck {
     private var lastSaved = MonotonicTime.now()
 
     init(
-        database: Database, keys: TrailKeys, clock: any WallClock, random: any Randomness, status: PassStatus, log: Log,
+        database: Database, keys: AuditKeyring, clock: any WallClock, random: any Randomness, status: PassStatus,
+        log: Log,
         pace: Pace = Pace()
     ) {
         self.database = database

@@ -30,7 +30,8 @@ struct ChainWalk {
             prune.map { ChainVerifier(family: family, after: $0.cut, head: $0.hash) } ?? ChainVerifier(family: family)
     }
 
-    /// The last number that was read. Before the first entry it lies before every number, so that those below 1 are met.
+    /// The last number that was read. Before the first entry it lies before every number, so that those below 1 are
+    /// met.
     var last: Int64 { chain.lastNumber == 0 ? .min : chain.lastNumber }
 
     /// Takes the next entry.
@@ -43,7 +44,7 @@ struct ChainWalk {
         do throws(ChainVerifier.Fault) {
             try chain.check(prepared)
         } catch {
-            damaged(TrailFinding(.chain(error)).code, entry.number)
+            damaged(AuditFinding(.chain(error)).code, entry.number)
             return nil
         }
         if let leaf {

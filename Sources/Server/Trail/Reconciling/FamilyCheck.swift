@@ -3,16 +3,17 @@ import Domain
 import Postgres
 import SQL
 
-/// Checks one family: its chain and bodies, its leaves in the log, its clock, and its rows against what its entries say.
+/// Checks one family: its chain and bodies, its leaves in the log, its clock, and its rows against what its entries
+/// say.
 ///
-/// Entries never change, so they are read page by page. The newest of them are read together with the clock and the rows, in
-/// one snapshot, so that an act that is written meanwhile is either there with its row or not at all.
+/// Entries never change, so they are read page by page. The newest of them are read together with the clock and the
+/// rows, in one snapshot, so that an act that is written meanwhile is either there with its row or not at all.
 struct FamilyCheck {
     let database: Database
     let sealing: Sealing
     let trusted: TrustedKeys
 
-    init(_ database: Database, _ keys: TrailKeys, _ sealing: Sealing) {
+    init(_ database: Database, _ keys: AuditKeyring, _ sealing: Sealing) {
         self.database = database
         self.sealing = sealing
         trusted = TrustedKeys(pinned: keys.signing.map(\.verifier))

@@ -20,7 +20,7 @@ public struct Reconciliation: Sendable {
     public init(of family: FamilyID?) { self.family = family }
 
     public func run(
-        databaseURL: String, keys: TrailKeys, progress: @escaping @Sendable (Progress) -> Void = { _ in }
+        databaseURL: String, keys: AuditKeyring, progress: @escaping @Sendable (Progress) -> Void = { _ in }
     ) async throws -> StateReport {
         let family = family
         return try await Schema.onDatabase(databaseURL) { database in
@@ -29,7 +29,7 @@ public struct Reconciliation: Sendable {
     }
 
     private static func run(
-        _ family: FamilyID?, _ database: Database, _ keys: TrailKeys, _ progress: (Progress) -> Void
+        _ family: FamilyID?, _ database: Database, _ keys: AuditKeyring, _ progress: (Progress) -> Void
     ) async throws -> StateReport {
         let check = FamilyCheck(database, keys, Sealing(keys, random: SystemRandomness()))
         if let family { return try await check.run(family) }

@@ -9,7 +9,7 @@ struct TreeCheck {
     private static let pageSize: Int64 = 1_024
 
     let database: Database
-    let keys: TrailKeys
+    let keys: AuditKeyring
 
     /// - Parameter pause: called between pages.
     func run(pause: (_ leaves: Int) async throws -> Void = { _ in }) async throws -> StateReport {

@@ -18,7 +18,7 @@ struct BackgroundCheckTests {
     func finding() async throws {
         try await TestServer.run(
             configure: {
-                $0.checksTrail = true
+                $0.runsBackgroundCheck = true
                 $0.checkPace = Self.pace
             }, toleratesFaults: true, isOfActs: false
         ) { server in
@@ -49,7 +49,7 @@ struct BackgroundCheckTests {
     func holder() async throws {
         try await TestServer.run { server in
             _ = try await LivedFamily(server)
-            let (clock, random, keys) = (server.clock, server.random, try #require(TestServer.trailKeys))
+            let (clock, random, keys) = (server.clock, server.random, try #require(TestServer.auditKeyring))
             let verdicts = try await server.database.run { database in
                 func check(_ status: PassStatus) -> BackgroundCheck {
                     BackgroundCheck(
@@ -142,11 +142,11 @@ struct BackgroundCheckTests {
 
     @Test("a tree that does not fit its leaves or its checkpoint is found")
     func tree() async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
             try await family.liveWithNags()
             try await server.round()
-            let keys = try #require(TestServer.trailKeys)
+            let keys = try #require(TestServer.auditKeyring)
             func findings() async throws -> [String?] {
                 try await server.database.run {
                     try await TreeCheck(database: $0, keys: keys).run().findings.map(\.found)

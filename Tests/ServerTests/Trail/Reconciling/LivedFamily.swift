@@ -94,7 +94,7 @@ struct LivedFamily: Sendable {
             let services = Services(
                 database: database, clock: server.clock, random: random, tokens: server.tokens,
                 hashing: PasswordHashing(try BlockingPool(name: "test", threads: 0, queueLimit: 0), cost: .testing),
-                heuristics: Heuristics(phrasebook: try Phrasebook.english()), trailKeys: TestServer.trailKeys)
+                heuristics: Heuristics(phrasebook: try Phrasebook.english()), auditKeyring: TestServer.auditKeyring)
             return try await Nags(services, Gamification(services)).miss(nag, in: id, at: now)
         }
     }
@@ -125,7 +125,7 @@ struct LivedFamily: Sendable {
     }
 
     func makeAdministrators() async throws {
-        let (url, keys, clock) = (server.database.url, try #require(TestServer.trailKeys), server.clock)
+        let (url, keys, clock) = (server.database.url, try #require(TestServer.auditKeyring), server.clock)
         for email in ["root@example.org", "gone@example.org"] {
             _ = try await Admins.create(
                 databaseURL: url, keys: keys, email: email, password: "plenty of 7 different letters", cost: .testing,
@@ -152,6 +152,6 @@ extension TestServer {
     /// What `nagz audit reconcile` finds.
     func reconcile(_ family: FamilyID? = nil) async throws -> StateReport {
         try await Reconciliation(of: family).run(
-            databaseURL: database.url, keys: try #require(Self.trailKeys))
+            databaseURL: database.url, keys: try #require(Self.auditKeyring))
     }
 }

@@ -11,7 +11,7 @@ import Testing
 struct ReconcileTests {
     @Test("an honest history is explained, also after departures, an erasure and retention")
     func honest() async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
             try await family.liveWithNags()
             #expect(try await server.reconcile().findings.map(\.description) == [])
@@ -21,7 +21,7 @@ struct ReconcileTests {
             #expect(report.findings.map(\.description) == [])
             #expect(report.verdict == "explained" && report.gaps.isEmpty && report.rows > 40, "\(report)")
 
-            let (url, keys) = (server.database.url, try #require(TestServer.trailKeys))
+            let (url, keys) = (server.database.url, try #require(TestServer.auditKeyring))
             for person in [family.participant, family.stranger] {
                 if person.id == family.stranger.id {
                     _ = try await server.call(API.deleteAccount, AccountPath(userID: person.id), as: person)
@@ -50,7 +50,8 @@ struct ReconcileTests {
         try await TestServer.run { server in
             let told = Mutex(0)
             try await DemoSeed.run(
-                databaseURL: server.database.url, trailKeys: TestServer.trailKeys, clock: server.clock, cost: .testing,
+                databaseURL: server.database.url, auditKeyring: TestServer.auditKeyring, clock: server.clock,
+                cost: .testing,
                 skipsUsed: false, progress: { _ in }, announce: { people in told.withLock { $0 = people.count } })
             let report = try await server.reconcile()
             #expect(report.findings.map(\.description) == [])
@@ -69,7 +70,7 @@ struct ReconcileTests {
 
     @Test("state changed beside the log is named", arguments: Tampering.all)
     func tampered(_ tampering: Tampering) async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
             try await family.liveWithNags()
             _ = try await server.call(

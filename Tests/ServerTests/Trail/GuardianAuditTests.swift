@@ -6,8 +6,8 @@ import Testing
 
 @testable import Server
 
-@Suite("What a guardian's pages of the trail tell of other families")
-struct GuardianTrailTests {
+@Suite("What a guardian's pages of the audit log tell of other families")
+struct GuardianAuditTests {
     /// Three thousand entries of the guardian's family, one a second, and fifteen hundred of the other, half a second
     /// between: all of those by and about the child, under the same trace and about the same thing.
     private static func fill(_ server: TestServer, _ family: Household) async throws -> (ResourceID, TraceID) {
@@ -32,7 +32,7 @@ struct GuardianTrailTests {
 
     @Test("a page that ends before it is full names a time of the family's own, whatever it was narrowed to")
     func searchedTo() async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()
             let (thing, trace) = try await Self.fill(server, family)
             let own = Set(

@@ -4,9 +4,9 @@ import Domain
 import Postgres
 import SQL
 
-/// The audit trail as people read it: newest first, page by page, narrowed by whatever they ask for, and one entry at a
+/// The audit log as people read it: newest first, page by page, narrowed by whatever they ask for, and one entry at a
 /// time with its proof.
-final class AuditTrail {
+final class AuditEvents {
     private let services: Services
 
     init(_ services: Services) { self.services = services }
@@ -30,7 +30,7 @@ final class AuditTrail {
     }
 
     /// One entry, and the proof that it is in the log.
-    /// - Throws: 404 when there is no such entry, 403 for whom its trail is none of the business of.
+    /// - Throws: 404 when there is no such entry, 403 for whom its audit log is none of the business of.
     func detail(_ caller: Caller, _ call: Call<AuditEntryPath, NoBody>) async throws -> AuditEntryDetail {
         let path = call.parameters
         guard let number = path.number else { throw Self.missing }
@@ -56,7 +56,7 @@ final class AuditTrail {
 }
 
 extension AuditQuery {
-    /// What was asked for, for the trail: which conditions, and the ids among their values; no free text.
+    /// What was asked for, for the audit log: which conditions, and the ids among their values; no free text.
     var details: AuditBody {
         var details: AuditBody = ["limit": String(limit)]
         details["actor"] = actorID?.description

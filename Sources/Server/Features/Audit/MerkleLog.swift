@@ -7,7 +7,7 @@ import Postgres
 /// The Merkle log over HTTP: how it stands, its newest checkpoint, its tiles, and the proof that it only grows.
 ///
 /// Tiles hold hashes of hashes and tell nothing of anybody: whoever wants to witness the log needs no account.
-final class AuditLog {
+final class MerkleLog {
     private let services: Services
     private let reader: LogReader
 
@@ -16,10 +16,10 @@ final class AuditLog {
         reader = LogReader(services)
     }
 
-    /// - Throws: 403 for who may read no trail.
+    /// - Throws: 403 for who may read no audit log.
     func status(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> AuditStatus {
         let who = try await services.auditReader(caller, of: nil, reading: API.getAuditStatus.operation)
-        let head = services.trailHead
+        let head = services.checkpointStatus
         let snapshot = head.current
         let newest = try await reader.newestCheckpoint()
         let exposure = snapshot.exposedSince.map { max(0, (call.now - $0).microseconds / 1_000) } ?? 0

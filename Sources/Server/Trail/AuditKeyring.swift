@@ -1,15 +1,15 @@
 import Audit
 import Domain
 
-/// The secrets of the audit trail, which live in a file outside the database: the log's name, the keys that sign it, and the
-/// master keys that wrap the keys of people. Of each kind the newest comes first.
+/// The secrets of the audit log, which live in a file outside the database: the log's name, the keys that sign it, and
+/// the master keys that wrap the keys of people. Of each kind the newest comes first.
 ///
 ///     origin nagz.example/5f2c9a01
 ///     sign 64 hexadecimal digits
 ///     seal 64 hexadecimal digits
 ///
 /// While the master key is changed, a line `next` holds the new one: it unwraps already, and wraps nothing yet.
-public struct TrailKeys: Sendable {
+public struct AuditKeyring: Sendable {
     public let origin: String
     /// All of them sign; the first is the one to pin.
     public let signing: [SigningKey]
@@ -77,8 +77,8 @@ public struct TrailKeys: Sendable {
         bytes(hexadecimal: text).flatMap { $0.count == 32 ? $0 : nil }
     }
 
-    /// The keys with the notes in which neighbours vouch for each other, so that whoever pins one can follow the log to the
-    /// others. A key that was stolen is taken out of the file before the next comes in: then nobody vouches.
+    /// The keys with the notes in which neighbours vouch for each other, so that whoever pins one can follow the log to
+    /// the others. A key that was stolen is taken out of the file before the next comes in: then nobody vouches.
     var handovers: [(key: VerifierKey, note: SignedNote?)] {
         guard signing.count > 1 else { return signing.map { ($0.verifier, nil) } }
         return zip(signing.dropFirst(), signing).flatMap { old, new in

@@ -1,14 +1,15 @@
 import Domain
 
-/// Checks an export of the trail record by record and stops at the first that does not belong.
+/// Checks an export of the audit log record by record and stops at the first that does not belong.
 ///
 /// It holds a hash and a number for each family and one hash for each level of the tree, whatever the length of the
-/// export. It trusts the keys it was given and those they have handed over to, and nothing that the export says of itself.
-public struct TrailVerifier {
+/// export. It trusts the keys it was given and those they have handed over to, and nothing that the export says of
+/// itself.
+public struct AuditLogVerifier {
     /// What came out of it.
     public enum Verdict: Sendable {
         case sound
-        case tampered(TrailFinding)
+        case tampered(AuditFinding)
         /// Nothing wrong was found, but it cannot be said that nothing is: why.
         case incomplete(String)
     }
@@ -66,12 +67,12 @@ public struct TrailVerifier {
         var hasClock = false
 
         /// Takes the next entry of the family.
-        mutating func take(_ prepared: PreparedEntry) throws(TrailFinding) {
+        mutating func take(_ prepared: PreparedEntry) throws(AuditFinding) {
             let entry = prepared.entry
             do throws(ChainVerifier.Fault) {
                 try verifier.check(prepared)
             } catch {
-                var finding = TrailFinding(
+                var finding = AuditFinding(
                     .chain(error), family: entry.family, number: entry.number, position: prepared.position)
                 // What should be here is what is wrong.
                 if case .outOfOrder(let expected, _) = error { finding.number = expected }
@@ -88,7 +89,7 @@ public struct TrailVerifier {
                 return
             }
             guard !isPending else {
-                throw TrailFinding(.neverSequenced, family: entry.family, number: lastPlaced + 1)
+                throw AuditFinding(.neverSequenced, family: entry.family, number: lastPlaced + 1)
             }
             (lastPlaced, lastPlacedHash) = (entry.number, entry.hash)
         }
@@ -104,7 +105,7 @@ public struct TrailVerifier {
     }
 
     /// Checks the next record.
-    public mutating func check(_ record: ExportRecord) throws(TrailFinding) {
+    public mutating func check(_ record: ExportRecord) throws(AuditFinding) {
         switch record {
         case .header(let header): try begin(header)
         case .prune(let note): try check(prune: note)
@@ -114,7 +115,7 @@ public struct TrailVerifier {
         case .leaf(let place): try check(place)
         case .node(let level, let position, let hash):
             guard expectedNodes[level]?.removeValue(forKey: position) == hash else {
-                throw TrailFinding(.nodeDiffers(level: level), position: position << Int64(min(8 * level, 62)))
+                throw AuditFinding(.nodeDiffers(level: level), position: position << Int64(min(8 * level, 62)))
             }
         case .checkpoint(let note): try check(checkpoint: note)
         case .inclusion(let place, let size, let path): try check(place, size, path)
@@ -128,30 +129,30 @@ public struct TrailVerifier {
 
     // MARK: Header and prunes
 
-    private mutating func begin(_ header: ExportRecord.Header) throws(TrailFinding) {
+    private mutating func begin(_ header: ExportRecord.Header) throws(AuditFinding) {
         trusted.accept(header.handovers)
         self.header = header
         for note in witnesses {
-            guard let checkpoint = trusted.checkpoint(note) else { throw TrailFinding(.untrustedCheckpoint) }
-            guard checkpoint.origin == header.origin else { throw TrailFinding(.wrongOrigin) }
+            guard let checkpoint = trusted.checkpoint(note) else { throw AuditFinding(.untrustedCheckpoint) }
+            guard checkpoint.origin == header.origin else { throw AuditFinding(.wrongOrigin) }
             // Two witnesses who saw two histories of one length.
             if let other = witnessed[checkpoint.size], other.root != checkpoint.root {
-                throw TrailFinding(.witnessDiffers(size: checkpoint.size))
+                throw AuditFinding(.witnessDiffers(size: checkpoint.size))
             }
             witnessed[checkpoint.size] = checkpoint
         }
-        if let empty = witnessed[0], empty.root != MerkleHash.empty { throw TrailFinding(.witnessDiffers(size: 0)) }
+        if let empty = witnessed[0], empty.root != MerkleHash.empty { throw AuditFinding(.witnessDiffers(size: 0)) }
     }
 
-    private mutating func check(prune note: SignedNote) throws(TrailFinding) {
-        guard let prune = Prune(text: note.text) else { throw TrailFinding(.badPrune) }
-        let place = TrailFinding(.badPrune, family: prune.family, number: prune.cut)
+    private mutating func check(prune note: SignedNote) throws(AuditFinding) {
+        guard let prune = Prune(text: note.text) else { throw AuditFinding(.badPrune) }
+        let place = AuditFinding(.badPrune, family: prune.family, number: prune.cut)
         guard trusted.haveSigned(note), prune.origin == header?.origin, entries == 0
         else {
             throw place
         }
         guard prune.time - prune.lastTime >= policy.retention else {
-            throw TrailFinding(.tooEarlyPruned, family: prune.family, number: prune.cut)
+            throw AuditFinding(.tooEarlyPruned, family: prune.family, number: prune.cut)
         }
         if let known = chains[prune.family], known.cut >= prune.cut { return }
         var chain = Chain(verifier: ChainVerifier(family: prune.family, after: prune.cut, head: prune.hash))
@@ -162,42 +163,42 @@ public struct TrailVerifier {
 
     // MARK: Entries
 
-    private mutating func check(_ prepared: PreparedEntry) throws(TrailFinding) {
+    private mutating func check(_ prepared: PreparedEntry) throws(AuditFinding) {
         let (entry, position) = (prepared.entry, prepared.position)
         if let family = header?.family, family != entry.family {
-            throw TrailFinding(.chain(.foreignFamily(number: entry.number)), family: family, number: entry.number)
+            throw AuditFinding(.chain(.foreignFamily(number: entry.number)), family: family, number: entry.number)
         }
         try chains[entry.family, default: Chain(verifier: ChainVerifier(family: entry.family))].take(prepared)
         if case .whole = prepared.payload {} else { erased += 1 }
         if let position {
             if header?.family == nil { try grow(prepared.leafHash, at: position, (entry.family, entry.number)) }
         } else if let made = header?.madeAt, made - entry.at > policy.exposureWindow {
-            throw TrailFinding(.neverSequenced, family: entry.family, number: entry.number)
+            throw AuditFinding(.neverSequenced, family: entry.family, number: entry.number)
         }
         if let newest, position.map({ $0 < newest.size }) ?? false, entry.at > newest.time + policy.largestLead {
-            throw TrailFinding(.futureEntry, family: entry.family, number: entry.number)
+            throw AuditFinding(.futureEntry, family: entry.family, number: entry.number)
         }
         entries += 1
     }
 
     /// The clock counts the entries of its family and carries the hash of the newest.
-    private mutating func check(clock family: FamilyID, _ number: Int64, _ head: [UInt8]) throws(TrailFinding) {
+    private mutating func check(clock family: FamilyID, _ number: Int64, _ head: [UInt8]) throws(AuditFinding) {
         let last = chains[family]?.verifier.lastNumber ?? 0
         guard number == last, head == chains[family]?.verifier.head ?? AuditEntry.genesis else {
-            throw TrailFinding(
+            throw AuditFinding(
                 .clockDiffers(clock: number, chain: last), family: family, number: min(number, last) + 1)
         }
         chains[family]?.hasClock = true
     }
 
-    private mutating func check(_ place: LogLeafPlace) throws(TrailFinding) {
+    private mutating func check(_ place: LogLeafPlace) throws(AuditFinding) {
         guard let chain = chains[place.family], place.number <= chain.cut else {
-            throw TrailFinding(.missingEntry, family: place.family, number: place.number, position: place.position)
+            throw AuditFinding(.missingEntry, family: place.family, number: place.number, position: place.position)
         }
         if place.number == chain.cut {
             let leaf = LogLeaf(family: place.family, number: chain.cut, entryHash: chain.cutHash)
             guard leaf.hash == place.hash else {
-                throw TrailFinding(.badPrune, family: place.family, number: place.number, position: place.position)
+                throw AuditFinding(.badPrune, family: place.family, number: place.number, position: place.position)
             }
         }
         try grow(place.hash, at: place.position, (place.family, place.number))
@@ -205,9 +206,9 @@ public struct TrailVerifier {
 
     private mutating func grow(
         _ hash: [UInt8], at position: Int64, _ place: (family: FamilyID, number: Int64)
-    ) throws(TrailFinding) {
+    ) throws(AuditFinding) {
         guard position == treeSize else {
-            throw TrailFinding(
+            throw AuditFinding(
                 .outOfPlace(expected: treeSize), family: place.family, number: place.number, position: position)
         }
         treeSize += 1
@@ -222,7 +223,7 @@ public struct TrailVerifier {
         }
         if let witness = witnessed[treeSize] {
             guard witness.root == treeRoot else {
-                throw TrailFinding(.witnessDiffers(size: treeSize), position: position)
+                throw AuditFinding(.witnessDiffers(size: treeSize), position: position)
             }
             consistent.insert(treeSize)
         }
@@ -241,60 +242,60 @@ public struct TrailVerifier {
 
     // MARK: Checkpoints and proofs
 
-    private mutating func check(checkpoint note: SignedNote) throws(TrailFinding) {
+    private mutating func check(checkpoint note: SignedNote) throws(AuditFinding) {
         guard let checkpoint = trusted.checkpoint(note) else {
             // Keys come and go; what counts is that a later checkpoint of a trusted one covers it.
             isUntrusted = true
             return
         }
         isUntrusted = false
-        guard checkpoint.origin == header?.origin else { throw TrailFinding(.wrongOrigin) }
+        guard checkpoint.origin == header?.origin else { throw AuditFinding(.wrongOrigin) }
         guard checkpoint.time >= newestTime, checkpoint.size >= newest?.size ?? 0 else {
-            throw TrailFinding(.clockWentBack, position: checkpoint.size)
+            throw AuditFinding(.clockWentBack, position: checkpoint.size)
         }
         if header?.family == nil {
             guard checkpoint.size == treeSize, checkpoint.root == treeRoot else {
-                throw TrailFinding(.rootDiffers(size: checkpoint.size), position: checkpoint.size)
+                throw AuditFinding(.rootDiffers(size: checkpoint.size), position: checkpoint.size)
             }
         }
         if let witness = witnessed[checkpoint.size] {
             guard witness.root == checkpoint.root else {
-                throw TrailFinding(.witnessDiffers(size: checkpoint.size))
+                throw AuditFinding(.witnessDiffers(size: checkpoint.size))
             }
             consistent.insert(checkpoint.size)
         }
         (newest, newestTime) = (checkpoint, checkpoint.time)
     }
 
-    private mutating func check(_ place: LogLeafPlace, _ size: Int64, _ path: [[UInt8]]) throws(TrailFinding) {
-        let finding = TrailFinding(
+    private mutating func check(_ place: LogLeafPlace, _ size: Int64, _ path: [[UInt8]]) throws(AuditFinding) {
+        let finding = AuditFinding(
             .badInclusion, family: place.family, number: place.number, position: place.position)
         guard let newest, newest.size == size,
             MerkleProof.root(including: place.hash, at: place.position, size: size, path: path) == newest.root
         else { throw finding }
-        // The log may have an entry that the trail has no more, never the other way round.
+        // The Merkle log may have an entry that the audit log has no more, never the other way round.
         guard let chain = chains[place.family], chain.lastPlaced == place.number else {
             if place.number > chains[place.family]?.lastPlaced ?? 0 {
-                throw TrailFinding(
+                throw AuditFinding(
                     .missingEntry, family: place.family, number: (chains[place.family]?.lastPlaced ?? 0) + 1)
             }
             throw finding
         }
         let head = chain.lastPlacedHash
         guard LogLeaf(family: place.family, number: place.number, entryHash: head).hash == place.hash else {
-            throw TrailFinding(.leafDiffers, family: place.family, number: place.number, position: place.position)
+            throw AuditFinding(.leafDiffers, family: place.family, number: place.number, position: place.position)
         }
         provenFamilies.insert(place.family)
     }
 
     private var provenFamilies: Set<FamilyID> = []
 
-    private mutating func check(_ old: Int64, _ new: Int64, _ path: [[UInt8]]) throws(TrailFinding) {
+    private mutating func check(_ old: Int64, _ new: Int64, _ path: [[UInt8]]) throws(AuditFinding) {
         guard let witness = witnessed[old], let newest, newest.size == new else { return }
         guard
             MerkleProof.isConsistent(
                 old: old, oldRoot: witness.root, new: new, newRoot: newest.root, path: path)
-        else { throw TrailFinding(.badConsistency(old: old)) }
+        else { throw AuditFinding(.badConsistency(old: old)) }
         consistent.insert(old)
     }
 
@@ -305,20 +306,20 @@ public struct TrailVerifier {
         guard let header else { return .incomplete("there is no header: this is no export, or not its beginning") }
         if let finding = goneWithoutRecord() { return .tampered(finding) }
         guard isAtEnd else { return .incomplete("the export is cut off: its last line is missing") }
-        if isUntrusted { return .tampered(TrailFinding(.untrustedCheckpoint)) }
+        if isUntrusted { return .tampered(AuditFinding(.untrustedCheckpoint)) }
         if haveClocks, let family = chains.filter({ !$0.value.hasClock }).keys.min() {
-            return .tampered(TrailFinding(.noClock, family: family))
+            return .tampered(AuditFinding(.noClock, family: family))
         }
         guard let newest else { return .incomplete("there is no checkpoint: nothing is proven against a key") }
         if header.family == nil, treeSize != newest.size {
-            return .tampered(TrailFinding(.unsignedTail(size: newest.size), position: newest.size))
+            return .tampered(AuditFinding(.unsignedTail(size: newest.size), position: newest.size))
         }
         if expectedNodes.values.contains(where: { !$0.isEmpty }) {
             return .incomplete("hashes that the log must keep are missing")
         }
         if let highest = witnessed.values.max(by: { $0.size < $1.size }), highest.size > newest.size {
             return highest.time <= newest.time
-                ? .tampered(TrailFinding(.shrunk(witnessed: highest.size, found: newest.size)))
+                ? .tampered(AuditFinding(.shrunk(witnessed: highest.size, found: newest.size)))
                 : .incomplete(
                     "a witness saw the log at \(highest.size) entries, later than this export's \(newest.size)")
         }
@@ -337,14 +338,14 @@ public struct TrailVerifier {
         return .sound
     }
 
-    private func goneWithoutRecord() -> TrailFinding? {
+    private func goneWithoutRecord() -> AuditFinding? {
         for (family, chain) in chains.sorted(by: { $0.key < $1.key }) {
             let gone = chain.gone.filter { !chain.erasures.contains($0.key) }.values.min()
             let unreadable = chain.unreadable.filter { !chain.erasures.contains($0.key) }.values.min()
             if let number = unreadable, number <= gone ?? .max {
-                return TrailFinding(.unreadableBody, family: family, number: number)
+                return AuditFinding(.unreadableBody, family: family, number: number)
             }
-            if let number = gone { return TrailFinding(.erasedWithoutRecord, family: family, number: number) }
+            if let number = gone { return AuditFinding(.erasedWithoutRecord, family: family, number: number) }
         }
         return nil
     }

@@ -4,17 +4,17 @@ import Postgres
 import Reactor
 import SQL
 
-/// What the command line does to the trail: as the schema's owner, with the keys at hand, one act at a time.
-struct TrailTool {
+/// What the command line does to the audit log: as the schema's owner, with the keys at hand, one act at a time.
+struct AuditMaintenance {
     let database: Database
-    let keys: TrailKeys
+    let keys: AuditKeyring
     let clock: any WallClock
     let random: any Randomness
     let sealing: Sealing
     let ledger: Ledger
 
     init(
-        _ database: Database, _ keys: TrailKeys, clock: any WallClock = SystemClock(),
+        _ database: Database, _ keys: AuditKeyring, clock: any WallClock = SystemClock(),
         random: any Randomness = SystemRandomness()
     ) {
         self.database = database

@@ -4,11 +4,11 @@ import Domain
 import Postgres
 import SQL
 
-/// A trail line by line: of one family by number, of all in the order of the log.
+/// An audit log line by line: of one family by number, of all in the order of the log.
 ///
-/// What it gives is as of one checkpoint, read first; entries that came later have no place yet. Lines behind a number or a
-/// position are the same whenever they are asked for, so that an interrupted export goes on where it stopped.
-struct TrailExport {
+/// What it gives is as of one checkpoint, read first; entries that came later have no place yet. Lines behind a number
+/// or a position are the same whenever they are asked for, so that an interrupted export goes on where it stopped.
+struct AuditLogExport {
     /// Checkpoints on the way are given once in so many entries.
     private static let checkpointDistance: Int64 = 256
 
