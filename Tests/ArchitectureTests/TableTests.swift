@@ -15,7 +15,7 @@ struct TableTests {
             // Everybody shows or names people: by id, display name or pseudonym.
             readers: [
                 "Access", "Admins", "AI", "Audit", "Consents", "Families", "Ingestion", "Ledger", "Metrics", "Nags",
-                "Preferences", "Safety", "Sync", "Trail",
+                "Preferences", "Safety", "Sync", "Server/Audit",
             ]),
         "sessions": Ownership(writers: ["Auth"], readers: ["Access"]),
         "refresh_tokens": Ownership(writers: ["Auth"]),
@@ -24,34 +24,37 @@ struct TableTests {
         "known_addresses": Ownership(writers: ["Auth"]),
         "idempotency_keys": Ownership(writers: ["Ledger"]),
         "refusal_counts": Ownership(writers: ["Ledger"]),
-        "families": Ownership(writers: ["Families"], readers: ["Access", "AI", "Audit", "Metrics", "Nags", "Trail"]),
+        "families": Ownership(
+            writers: ["Families"], readers: ["Access", "AI", "Audit", "Metrics", "Nags", "Server/Audit"]),
         // The row is born with its family; nobody but the ledger moves it.
         "family_clock": Ownership(
             writers: ["Ledger", "Families"],
-            readers: ["Access", "AI", "Audit", "Auth", "Ingestion", "Nags", "Sync", "Trail"]),
+            readers: ["Access", "AI", "Audit", "Auth", "Ingestion", "Nags", "Sync", "Server/Audit"]),
         "memberships": Ownership(
             writers: ["Families"],
             readers: [
-                "Access", "AI", "Audit", "Auth", "Consents", "Gamification", "Nags", "Preferences", "Sync", "Trail",
+                "Access", "AI", "Audit", "Auth", "Consents", "Gamification", "Nags", "Preferences", "Sync",
+                "Server/Audit",
             ]),
         "child_credentials": Ownership(writers: ["Families"]),
         "child_settings": Ownership(writers: ["Families"], readers: ["AI", "Nags"]),
         // Made with a membership, suspended for safety.
-        "relationships": Ownership(writers: ["Families", "Safety"], readers: ["Trail"]),
-        "consents": Ownership(writers: ["Consents"], readers: ["Trail"]),
+        "relationships": Ownership(writers: ["Families", "Safety"], readers: ["Server/Audit"]),
+        "consents": Ownership(writers: ["Consents"], readers: ["Server/Audit"]),
         "preferences": Ownership(writers: ["Preferences"], readers: ["AI", "Gamification"]),
-        "policies": Ownership(writers: ["Families"], readers: ["AI", "Gamification", "Nags", "Trail"]),
+        "policies": Ownership(writers: ["Families"], readers: ["AI", "Gamification", "Nags", "Server/Audit"]),
         "policy_approvals": Ownership(writers: ["Families"]),
         "sync_grants": Ownership(writers: ["Sync"]),
-        "nags": Ownership(writers: ["Nags"], readers: ["AI", "Gamification", "Metrics", "Reports", "Sync", "Trail"]),
+        "nags": Ownership(
+            writers: ["Nags"], readers: ["AI", "Gamification", "Metrics", "Reports", "Sync", "Server/Audit"]),
         "nag_events": Ownership(writers: ["Nags"], readers: ["AI", "Sync"]),
         "excuses": Ownership(writers: ["Nags"], readers: ["AI", "Reports"]),
         "inputs": Ownership(writers: ["Ingestion"]),
         "enrichments": Ownership(writers: ["Ingestion"]),
         "ai_mediation_events": Ownership(writers: ["AI"], readers: ["Sync"]),
-        "gamification_events": Ownership(writers: ["Gamification"], readers: ["Sync", "Trail"]),
-        "member_totals": Ownership(writers: ["Gamification"], readers: ["AI", "Trail"]),
-        "badges": Ownership(writers: ["Gamification"], readers: ["Trail"]),
+        "gamification_events": Ownership(writers: ["Gamification"], readers: ["Sync", "Server/Audit"]),
+        "member_totals": Ownership(writers: ["Gamification"], readers: ["AI", "Server/Audit"]),
+        "badges": Ownership(writers: ["Gamification"], readers: ["Server/Audit"]),
         "incentive_rules": Ownership(writers: ["Gamification"]),
         "incentive_events": Ownership(writers: ["Gamification"]),
         "blocks": Ownership(writers: ["Safety"]),
@@ -61,16 +64,16 @@ struct TableTests {
         "deliveries": Ownership(writers: ["Deliveries"]),
         "report_snapshots": Ownership(writers: ["Reports"]),
         // The ledger adds; what retention and erasure take, the audit log's tools take.
-        "audit_entry": Ownership(writers: ["Ledger", "Trail"], readers: ["Audit"]),
-        "audit_payload": Ownership(writers: ["Ledger", "Trail"], readers: ["Audit"]),
-        "audit_leaf": Ownership(writers: ["Trail"], readers: ["Audit"]),
-        "audit_node": Ownership(writers: ["Trail"]),
-        "audit_checkpoint": Ownership(writers: ["Trail"], readers: ["Audit"]),
-        "audit_key": Ownership(writers: ["Trail"]),
-        "audit_pass": Ownership(writers: ["Trail"]),
-        "audit_prune": Ownership(writers: ["Trail"], readers: ["Audit"]),
-        "audit_subject_key": Ownership(writers: ["Trail"], readers: ["Audit"]),
-        "admins": Ownership(writers: ["Admins"], readers: ["Access", "Audit", "Auth", "Trail"]),
+        "audit_entry": Ownership(writers: ["Ledger", "Server/Audit"], readers: ["Audit"]),
+        "audit_payload": Ownership(writers: ["Ledger", "Server/Audit"], readers: ["Audit"]),
+        "audit_leaf": Ownership(writers: ["Server/Audit"], readers: ["Audit"]),
+        "audit_node": Ownership(writers: ["Server/Audit"]),
+        "audit_checkpoint": Ownership(writers: ["Server/Audit"], readers: ["Audit"]),
+        "audit_key": Ownership(writers: ["Server/Audit"]),
+        "audit_pass": Ownership(writers: ["Server/Audit"]),
+        "audit_prune": Ownership(writers: ["Server/Audit"], readers: ["Audit"]),
+        "audit_subject_key": Ownership(writers: ["Server/Audit"], readers: ["Audit"]),
+        "admins": Ownership(writers: ["Admins"], readers: ["Access", "Audit", "Auth", "Server/Audit"]),
     ]
 
     /// Tables of features that are not built yet.
@@ -107,6 +110,7 @@ struct TableTests {
     private static func place(of file: SourceFile) -> String? {
         let parts = file.path.split(separator: "/").map(String.init)
         guard parts.count > 2, parts[1] != "Seeds" else { return nil }
-        return parts[1] == "Features" ? parts[2] : parts[1]
+        // `Server/Audit` keeps the log, `Server/Features/Audit` shows it to people.
+        return parts[1] == "Features" ? parts[2] : parts[1] == "Audit" ? "Server/Audit" : parts[1]
     }
 }
