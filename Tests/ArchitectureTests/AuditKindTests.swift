@@ -6,33 +6,38 @@ struct AuditKindTests {
     /// Texts of that form which are no kinds.
     private static let others: Set<String> = ["tone.default", "pgoptions.txt"]
 
-    /// What the server's sources write as a kind: texts such as `nag.created`, without columns such as `u.id`.
-    private static let written: [String: String] = {
-        var found: [String: String] = [:]
-        for file in SourceFile.all where file.target == "Server" {
-            for line in file.code {
-                for match in line.matches(of: /"([a-z_]+(?:\.[a-z_]+)+)"/) {
-                    let kind = String(match.output.1)
-                    let first = kind.prefix { $0 != "." }
-                    guard first.count > 2 || first == "ai", !others.contains(kind) else { continue }
-                    found[kind] = file.path
-                }
-            }
-        }
-        return found
-    }()
+    private static let code = SourceFile.all.filter { $0.target == "Server" }.map { file in
+        (path: file.path, text: file.code.joined(separator: "\n"))
+    }
 
-    @Test("each kind the server writes says what it changes of the state that the log explains")
-    func known() {
-        for (kind, path) in Self.written where StateEffect(kind: kind) == nil {
-            Issue.record("\(path) writes “\(kind)”: say in StateEffect.all what it changes")
+    /// Acts take an `AuditKind`; this finds texts such as `nag.created` in statements or elsewhere, without columns such
+    /// as `u.id`.
+    @Test("the server writes no kind as text")
+    func named() {
+        for file in Self.code {
+            for match in file.text.matches(of: /"([a-z_]+(?:\.[a-z_]+)+)"/) {
+                let text = String(match.output.1)
+                let first = text.prefix { $0 != "." }
+                guard first.count > 2 || first == "ai", !Self.others.contains(text) else { continue }
+                Issue.record("\(file.path) has the text “\(text)”: use AuditKind")
+            }
         }
     }
 
-    @Test("no kind is listed that nobody writes")
-    func used() {
-        for kind in StateEffect.all.keys where kind != AuditEntry.erasureKind && Self.written[kind] == nil {
-            Issue.record("StateEffect.all lists “\(kind)”, which the server does not write")
+    @Test("there is no kind that nobody writes", arguments: AuditKind.allCases)
+    func used(kind: AuditKind) {
+        let name = ".\(kind)"
+        let isUsed = Self.code.contains { file in
+            file.text.ranges(of: name).contains { range in
+                let next = range.upperBound < file.text.endIndex ? file.text[range.upperBound] : " "
+                return !next.isLetter && !next.isNumber
+            }
         }
+        #expect(isUsed, "the server does not write “\(kind.rawValue)”")
+    }
+
+    @Test("a refusal changes nothing of the state")
+    func denials() {
+        for kind in AuditKind.allCases where kind.isDenial { #expect(kind.effect == .none) }
     }
 }

@@ -78,7 +78,8 @@ struct LedgerTests {
                 func write(ahead: Timestamp.Span) async throws {
                     let _: StatusAnswer = try await ledger.write(.ofTest(at: truth + ahead, random), in: family.id) {
                         _ in
-                        let act = Act(kind: "tested", basis: .nothing, actor: family.guardian.pseudonym, stampedRows: 0)
+                        let act = Act(
+                            kind: .aiSelectTone, basis: .nothing, actor: family.guardian.pseudonym, stampedRows: 0)
                         return .perform(act, StatusAnswer(status: "ok"))
                     }
                 }
@@ -157,7 +158,7 @@ struct LedgerTests {
                     let ledger = Ledger(
                         database: database, random: random, sealing: Sealing(TestServer.auditKeyring, random: random))
                     let act = Act(
-                        kind: "test.act", basis: .nothing, actor: newcomer.pseudonym, details: ["a": "b"],
+                        kind: .aiSelectTone, basis: .nothing, actor: newcomer.pseudonym, details: ["a": "b"],
                         stampedRows: 0)
                     let _: NoAnswer = try await ledger.write(.ofTest(at: now, random), in: family) { _ in
                         .perform(act, NoAnswer())

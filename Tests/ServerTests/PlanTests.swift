@@ -49,7 +49,7 @@ struct PlanTests {
     func mergedActs(families: Int) async throws {
         let statements: @Sendable (Ledger, CallContext) -> [SQL] = { ledger, context in
             let act = Act(
-                kind: "ai.select_tone", basis: .rightsUnchanged(since: 0), actor: SystemActor.mediator,
+                kind: .aiSelectTone, basis: .rightsUnchanged(since: 0), actor: SystemActor.mediator,
                 statements: [
                     AIStatements.record(
                         EventID(high: 0, low: 1), nil, "select_tone", .neutral, "", onBehalfOf: UserID(high: 0, low: 2),

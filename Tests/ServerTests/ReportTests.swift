@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import JSON
@@ -28,7 +29,7 @@ struct ReportTests {
         let context = server.context
         try await server.database.run { database in
             let act = Act(
-                kind: "nag.created", basis: .nothing, actor: family.guardian.pseudonym,
+                kind: .nagCreated, basis: .nothing, actor: family.guardian.pseudonym,
                 statements: [NagStatements.insert(nag, policy: nil)])
             let ledger = Ledger(database: database, random: server.random)
             let _: NoAnswer = try await ledger.write(context, in: family.id) { _ in .perform(act, NoAnswer()) }

@@ -83,7 +83,9 @@ public struct AuditLogVerifier {
             case .erased: gone[entry.act.subject ?? entry.act.actor, default: entry.number] += 0
             case .unreadable: unreadable[entry.act.subject ?? entry.act.actor, default: entry.number] += 0
             }
-            if let person = entry.act.subject, entry.act.kind == AuditEntry.erasureKind { erasures.insert(person) }
+            if let person = entry.act.subject, entry.act.kind == AuditKind.personErased.rawValue {
+                erasures.insert(person)
+            }
             guard prepared.position != nil else {
                 isPending = true
                 return
@@ -349,9 +351,4 @@ public struct AuditLogVerifier {
         }
         return nil
     }
-}
-
-extension AuditEntry {
-    /// The kind of the entry that says a person's bodies were erased; its subject is the person.
-    public static let erasureKind = "person.erased"
 }

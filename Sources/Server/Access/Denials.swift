@@ -5,7 +5,7 @@ import Domain
 extension Services {
     /// Refuses a member what the role matrix denies them and puts that in their family's audit log: for operations that
     /// write nothing else.
-    func refuse(_ caller: Caller, _ member: Member, _ kind: String, _ denial: Denial) async throws -> Never {
+    func refuse(_ caller: Caller, _ member: Member, _ kind: AuditKind, _ denial: Denial) async throws -> Never {
         let _: NoAnswer = try await ledger.write(caller, in: member.familyID) { queries in
             .denied(kind, to: try await access.member(caller, of: member.familyID, queries), denial)
         }
@@ -20,14 +20,14 @@ extension Member {
 
 extension Decision {
     /// Refuses a member with 403 and puts that in the audit log.
-    /// - Parameter kind: such as `member.add.denied`.
-    static func denied(_ kind: String, to member: Member, _ denial: Denial, subject: Pseudonym? = nil) -> Decision {
+    /// - Parameter kind: such as `.memberAddDenied`.
+    static func denied(_ kind: AuditKind, to member: Member, _ denial: Denial, subject: Pseudonym? = nil) -> Decision {
         denied(kind, to: member, reason: denial.rawValue, subject: subject, APIError(.authorizationDenied, denial))
     }
 
     /// The same for a refusal with words of its own.
     static func denied(
-        _ kind: String, to member: Member, reason: String, subject: Pseudonym? = nil, _ refusal: APIError
+        _ kind: AuditKind, to member: Member, reason: String, subject: Pseudonym? = nil, _ refusal: APIError
     ) -> Decision {
         var refusal = refusal
         refusal.reason = refusal.reason ?? reason

@@ -26,8 +26,7 @@ struct Act {
         case nothing
     }
 
-    /// Such as `nag.created`.
-    var kind: String
+    var kind: AuditKind
     var basis: Basis
     var actor: Pseudonym
     var subject: Pseudonym?

@@ -137,7 +137,7 @@ final class Ledger {
         if let earlier: Answer = try await idempotency.earlierAnswer(database) { return earlier }
         do {
             return try await body(idempotency)
-        } catch let error as PostgresError where error.constraint == "idempotency_keys_pkey" {
+        } catch let error as PostgresError where error.violates(.idempotencyKey) {
             // The same key was used at the same time: the other one's answer is the first answer.
             if let earlier: Answer = try await idempotency.earlierAnswer(database) { return earlier }
             throw error
@@ -152,7 +152,7 @@ final class Ledger {
     private func retryingTakenKey<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
         do {
             return try await body()
-        } catch let error as PostgresError where error.constraint == SubjectKeyStatements.taken {
+        } catch let error as PostgresError where error.violates(.subjectKey) {
             tally.lostRaces += 1
             return try await body()
         }
@@ -262,7 +262,8 @@ final class Ledger {
         let salt = random.bytes(32)
         let body = act.details.canonical
         let entry = AuditEntry.Act(
-            kind: act.kind, actor: act.actor, subject: act.subject, resource: act.resource, trace: context.trace,
+            kind: act.kind.rawValue, actor: act.actor, subject: act.subject, resource: act.resource,
+            trace: context.trace,
             request: context.request, commitment: AuditBody.commitment(salt: salt, body: body))
         let sealed = seal?.key.seal(body, commitment: entry.commitment, nonce: sealing.nonce()) ?? body
         var text = SQL.StringInterpolation(literalCapacity: 0, interpolationCount: 16)

@@ -17,11 +17,11 @@ struct RefusalCount {
 
     /// Nil for acts that are no denials: failed sign-ins have limits of their own.
     init?(_ act: Act, in family: FamilyID) {
-        guard act.kind.hasSuffix(".denied") else { return nil }
+        guard act.kind.isDenial else { return nil }
         let ids = [
             family.description, act.actor.description, act.subject?.description ?? "", act.resource?.description ?? "",
         ]
-        subject = sha256(Array((ids + [act.kind, ""]).joined(separator: "\n").utf8) + act.details.canonical)
+        subject = sha256(Array((ids + [act.kind.rawValue, ""]).joined(separator: "\n").utf8) + act.details.canonical)
     }
 
     /// Of the inputs from a person's outbox that were not applied.

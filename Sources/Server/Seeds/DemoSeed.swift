@@ -64,7 +64,7 @@ public enum DemoSeed {
     /// Whoever reads the audit log learns that these days were a demo's.
     private static func mark(_ stage: DemoStage, at now: Timestamp) async throws {
         let act = Act(
-            kind: "demo.seeded", basis: .nothing, actor: SystemActor.guest, details: ["days": "\(days)"], stampedRows: 0
+            kind: .demoSeeded, basis: .nothing, actor: SystemActor.guest, details: ["days": "\(days)"], stampedRows: 0
         )
         let _: NoAnswer = try await stage.services.ledger.write(stage.context(now), in: stage.family) { _ in
             .perform(act, NoAnswer())

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import Postgres
@@ -29,8 +30,8 @@ struct AdminTests {
     func reads() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            try await server.write(["a", "b"], by: family.guardian, in: family.id)
-            try await server.write(["c"], by: family.stranger, in: family.otherFamilyID)
+            try await server.write([.aiCoaching, .aiDigest], by: family.guardian, in: family.id)
+            try await server.write([.aiPatterns], by: family.stranger, in: family.otherFamilyID)
             let admin = try await server.expectOnly(audit: ["admin.created"]) { try await Self.create(server) }
             let person = try await server.expectOnly(audit: ["session.opened"]) { try await Self.logIn(server) }
             #expect(person.id == admin.id)
@@ -41,7 +42,7 @@ struct AdminTests {
             #expect(page.items.map(\.kind).first == "admin.read")
             #expect(Set(page.items.map(\.familyID)) == [family.id, family.otherFamilyID, .outside])
             let named = try await server.call(API.listAuditEvents, AuditQuery(familyID: family.id), as: person)
-            #expect(named.items.map(\.kind) == ["b", "a"])
+            #expect(named.items.map(\.kind) == ["ai.digest", "ai.coaching"])
             let read = try #require(try await server.audit(.outside).last)
             #expect(read.kind == "admin.read" && read.details["operation"] == "listAuditEvents")
             #expect(read.details["family"] == family.id.description && read.resource == family.id.retyped())
@@ -61,19 +62,19 @@ struct AdminTests {
         try await TestServer.run { server in
             let family = try await server.family()
             for round in 0..<7 {
-                try await server.write(["a", "b"], by: family.guardian, in: family.id)
-                try await server.write(["a"], by: family.stranger, in: family.otherFamilyID)
+                try await server.write([.aiCoaching, .aiDigest], by: family.guardian, in: family.id)
+                try await server.write([.aiCoaching], by: family.stranger, in: family.otherFamilyID)
                 if round.isMultiple(of: 2) { server.clock.advance(by: .seconds(5)) }
             }
             let admin = try await server.admin()
-            for kind in [nil, "a"] {
+            for kind in [nil, "ai.coaching"] {
                 var (seen, cursor): ([String], String?) = ([], nil)
                 repeat {
                     let page = try await server.call(
                         API.listAuditEvents, AuditQuery(kind: kind, cursor: cursor, limit: 4), as: admin)
                     seen += page.items.filter { $0.familyID != .outside }.map { "\($0.familyID) \($0.n)" }
                     cursor = page.nextCursor
-                    try await server.write(["z"], by: family.guardian, in: family.id)
+                    try await server.write([.sessionOpened], by: family.guardian, in: family.id)
                 } while cursor != nil
                 let old = seen.filter {
                     !$0.hasPrefix(family.id.description) || (Int($0.split(separator: " ")[1]) ?? 0) <= 14
@@ -92,9 +93,9 @@ struct AdminTests {
         try await TestServer.run { server in
             let family = try await server.family()
             let thing: ResourceID = server.random.identifier(at: server.clock.now())
-            try await server.write(["nag.created"], by: family.guardian, about: family.child, in: family.id)
-            try await server.write(["nag.completed"], by: family.child, resource: thing, in: family.id)
-            try await server.write(["consent.granted"], by: family.guardian, in: family.id)
+            try await server.write([.nagCreated], by: family.guardian, about: family.child, in: family.id)
+            try await server.write([.nagCompleted], by: family.child, resource: thing, in: family.id)
+            try await server.write([.consentGranted], by: family.guardian, in: family.id)
             func found(_ q: String) async throws -> [Int] {
                 try await server.call(API.listAuditEvents, AuditQuery(q: q), as: family.guardian).items.map(\.n)
             }
@@ -224,10 +225,11 @@ struct AdminTests {
     func detail() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            try await server.write(["a", "b", "c"], by: family.guardian, in: family.id)
+            try await server.write([.aiCoaching, .aiDigest, .aiPatterns], by: family.guardian, in: family.id)
             let fresh = try await server.call(
                 API.getAuditEvent, AuditEntryPath(familyID: family.id, n: 2), as: family.guardian)
-            #expect(fresh.entry.kind == "b" && fresh.payload == "whole" && fresh.entry.details == ["who": "Gia"])
+            #expect(
+                fresh.entry.kind == "ai.digest" && fresh.payload == "whole" && fresh.entry.details == ["who": "Gia"])
             try await server.sequenced()
             let detail = try await server.call(
                 API.getAuditEvent, AuditEntryPath(familyID: family.id, n: 2), as: family.guardian)

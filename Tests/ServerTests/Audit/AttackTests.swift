@@ -23,8 +23,8 @@ struct AttackScene: Sendable {
         admin = try await server.admin()
         for round in 0..<4 {
             try await server.write(
-                ["nag.created", "nag.completed"], by: family.guardian, about: family.child, in: family.id)
-            try await server.write(["nag.created"], by: family.stranger, in: family.otherFamilyID)
+                [.nagCreated, .nagCompleted], by: family.guardian, about: family.child, in: family.id)
+            try await server.write([.nagCreated], by: family.stranger, in: family.otherFamilyID)
             server.clock.advance(by: .seconds(1))
             if round == 1 { try await server.round() }
         }
@@ -229,7 +229,7 @@ struct AttackTests {
             try await server.database.run { database in
                 let ledger = Ledger(database: database, random: random)
                 for _ in 0..<300 {
-                    let act = Act(kind: "bulk", basis: .nothing, actor: SystemActor.mediator, stampedRows: 0)
+                    let act = Act(kind: .aiSelectTone, basis: .nothing, actor: SystemActor.mediator, stampedRows: 0)
                     _ = try await database.query(
                         ledger.statement(act, in: id, .ofTest(at: server.clock.now(), random)))
                 }
@@ -253,7 +253,7 @@ struct AttackTests {
             // The log goes on for half an hour; what is shown is as it was.
             let before = try await server.export(nil, as: scene.admin).dropLast(2)
             server.clock.advance(by: .minutes(30))
-            try await server.write(["late"], by: scene.family.guardian, in: scene.family.id)
+            try await server.write([.nagNoteAdded], by: scene.family.guardian, in: scene.family.id)
             try await server.round()
             let later = try await server.call(API.getAuditCheckpoint).text
             var shown = Array(before)
@@ -283,8 +283,8 @@ struct AttackTests {
             }
             // The other reader's history goes on, until it is as long as the first.
             server.clock.advance(by: .seconds(30))
-            try await server.write(["nag.created"], by: scene.family.stranger, in: scene.family.otherFamilyID)
-            try await server.write(["nag.created"], by: scene.family.stranger, in: scene.family.otherFamilyID)
+            try await server.write([.nagCreated], by: scene.family.stranger, in: scene.family.otherFamilyID)
+            try await server.write([.nagCreated], by: scene.family.stranger, in: scene.family.otherFamilyID)
             try await server.round()
             let lines = try await server.export(nil, as: scene.admin)
             #expect(verdict(lines).isSound)
@@ -343,7 +343,7 @@ struct AttackTests {
     func neverSequenced() async throws {
         try await Self.run { scene in
             let server = scene.server
-            try await server.write(["late"], by: scene.family.guardian, in: scene.family.id)
+            try await server.write([.nagNoteAdded], by: scene.family.guardian, in: scene.family.id)
             #expect(try await scene.verdicts()[0].isSound)
             server.clock.advance(by: .seconds(6))
             #expect(try await scene.verdicts()[0].code == "never_sequenced")

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import JSON
@@ -14,10 +15,10 @@ struct AuditEventsExportTests {
             let family = try await server.family()
             for _ in 0..<5 {
                 try await server.write(
-                    [String](repeating: "a.x", count: 50) + ["b.y"], by: family.child, in: family.id)
+                    [AuditKind](repeating: .blockCreated, count: 50) + [.blockLifted], by: family.child, in: family.id)
             }
-            try await server.write(["a.x"], by: family.stranger, in: family.otherFamilyID)
-            let filter = AuditQuery(kind: "a.x", limit: 3)
+            try await server.write([.blockCreated], by: family.stranger, in: family.otherFamilyID)
+            let filter = AuditQuery(kind: "block.created", limit: 3)
             let text = try await server.expectOnly {
                 try await server.call(
                     API.exportAuditEvents, AuditEventsExportQuery(filter: filter), as: family.guardian
@@ -25,7 +26,10 @@ struct AuditEventsExportTests {
             }
             let entries = try text.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
             #expect(entries.count == 250)
-            #expect(entries.allSatisfy { $0["kind"] == "a.x" && $0["family_id"] == .string(family.id.description) })
+            #expect(
+                entries.allSatisfy {
+                    $0["kind"] == "block.created" && $0["family_id"] == .string(family.id.description)
+                })
             let csv = try await server.call(
                 API.exportAuditEvents, AuditEventsExportQuery(filter: filter, format: .csv), as: family.guardian
             ).text
@@ -43,7 +47,7 @@ struct AuditEventsExportTests {
     func audited() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            try await server.write([String](repeating: "a.x", count: 450), by: family.child, in: family.id)
+            try await server.write([AuditKind](repeating: .blockCreated, count: 450), by: family.child, in: family.id)
             let admin = try await server.admin()
             let text = try await server.expectOnly(audit: ["admin.read"]) {
                 try await server.call(

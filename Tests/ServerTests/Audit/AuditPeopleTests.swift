@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import Postgres
@@ -47,20 +48,21 @@ struct AuditPeopleTests {
         try await TestServer.run { server in
             let family = try await server.family()
             let thing: ResourceID = server.random.identifier(at: server.clock.now())
-            try await server.write(["a"], by: family.guardian, about: family.child, in: family.id)
-            try await server.write(["b"], by: family.secondGuardian, resource: thing, in: family.id)
-            try await server.write(["c"], by: family.stranger, in: family.otherFamilyID)
+            try await server.write([.aiCoaching], by: family.guardian, about: family.child, in: family.id)
+            try await server.write([.aiDigest], by: family.secondGuardian, resource: thing, in: family.id)
+            try await server.write([.aiPatterns], by: family.stranger, in: family.otherFamilyID)
             let admin = try await server.admin()
             func found(_ q: String, by person: Person) async throws -> [String] {
                 try await server.call(API.listAuditEvents, AuditQuery(q: q), as: person).items.map(\.kind)
             }
-            #expect(try await found(family.child.name.uppercased(), by: family.guardian) == ["a"])
-            #expect(try await found(String(thing.description.suffix(8)), by: family.guardian) == ["b"])
+            #expect(try await found(family.child.name.uppercased(), by: family.guardian) == ["ai.coaching"])
+            #expect(try await found(String(thing.description.suffix(8)), by: family.guardian) == ["ai.digest"])
             let end = String(family.child.pseudonym.description.suffix(8))
-            #expect(try await found("Person \(end)", by: family.guardian) == ["a"])
-            #expect(try await found(end, by: admin) == ["a"])
+            #expect(try await found("Person \(end)", by: family.guardian) == ["ai.coaching"])
+            #expect(try await found(end, by: admin) == ["ai.coaching"])
             #expect(
-                try await found("Family \(String(family.otherFamilyID.description.suffix(8)))", by: admin).contains("c")
+                try await found("Family \(String(family.otherFamilyID.description.suffix(8)))", by: admin).contains(
+                    "ai.patterns")
             )
             // Names of families' members are none of an administrator's search, addresses of administrators are.
             #expect(try await found(family.child.name, by: admin).isEmpty)

@@ -14,9 +14,9 @@ struct AuditReadingTests {
             let family = try await server.family()
             let resource: ResourceID = server.random.identifier(at: server.clock.now())
             try await server.write(
-                ["nag.created", "nag.completed"], by: family.participant, about: family.child, resource: resource,
+                [.nagCreated, .nagCompleted], by: family.participant, about: family.child, resource: resource,
                 in: family.id)
-            try await server.write(["family.created"], by: family.stranger, in: family.otherFamilyID)
+            try await server.write([.familyCreated], by: family.stranger, in: family.otherFamilyID)
             let page = try await server.expectOnly {
                 try await server.call(API.listAuditEvents, AuditQuery(), as: family.guardian)
             }
@@ -38,7 +38,7 @@ struct AuditReadingTests {
     func erased() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            try await server.write(["nag.created"], by: family.participant, in: family.id)
+            try await server.write([.nagCreated], by: family.participant, in: family.id)
             try await server.sql("DELETE FROM audit_payload WHERE family_id = \(family.id)")
             try await server.deleteAccount(of: family.participant)
             let page = try await server.call(API.listAuditEvents, AuditQuery(), as: family.guardian)
@@ -56,18 +56,19 @@ struct AuditReadingTests {
         try await TestServer.run { server in
             let family = try await server.family()
             let resource: ResourceID = server.random.identifier(at: server.clock.now())
-            try await server.write(["a.x"], by: family.guardian, in: family.id)
+            try await server.write([.blockCreated], by: family.guardian, in: family.id)
             server.clock.advance(by: .hours(1))
-            try await server.write(["a.x", "b.y"], by: family.child, about: family.participant, in: family.id)
+            try await server.write(
+                [.blockCreated, .blockLifted], by: family.child, about: family.participant, in: family.id)
             server.clock.advance(by: .hours(1))
-            try await server.write(["b.y"], by: family.child, resource: resource, in: family.id)
+            try await server.write([.blockLifted], by: family.child, resource: resource, in: family.id)
             func numbers(_ query: AuditQuery) async throws -> [Int] {
                 try await server.call(API.listAuditEvents, query, as: family.guardian).items.map(\.n)
             }
             let all = try await server.call(API.listAuditEvents, AuditQuery(), as: family.guardian).items
             #expect(all.count == 4)
-            #expect(try await numbers(AuditQuery(kind: "a.x")) == [2, 1])
-            #expect(try await numbers(AuditQuery(kind: "a")) == [])
+            #expect(try await numbers(AuditQuery(kind: "block.created")) == [2, 1])
+            #expect(try await numbers(AuditQuery(kind: "block")) == [])
             #expect(try await numbers(AuditQuery(actorID: family.child.id)) == [4, 3, 2])
             #expect(try await numbers(AuditQuery(subjectID: family.participant.id)) == [3, 2])
             #expect(try await numbers(AuditQuery(resourceID: resource)) == [4])
@@ -78,7 +79,8 @@ struct AuditReadingTests {
             #expect(try await numbers(AuditQuery(from: second, to: second + .hours(1))) == [3, 2])
             #expect(
                 try await numbers(
-                    AuditQuery(actorID: family.child.id, subjectID: family.participant.id, kind: "b.y", from: second))
+                    AuditQuery(
+                        actorID: family.child.id, subjectID: family.participant.id, kind: "block.lifted", from: second))
                     == [3])
             // An id that is nobody's narrows to nothing, not to everything.
             #expect(try await numbers(AuditQuery(actorID: UserID(high: 1, low: 1))) == [])
@@ -90,9 +92,10 @@ struct AuditReadingTests {
         try await TestServer.run { server in
             let family = try await server.family()
             try await server.write(
-                (1...25).map { $0.isMultiple(of: 2) ? "even" : "odd" }, by: family.guardian, in: family.id)
+                (1...25).map { $0.isMultiple(of: 2) ? AuditKind.sessionOpened : .sessionRevoked }, by: family.guardian,
+                in: family.id)
             for (kind, expected) in [
-                (nil, Array((1...25).reversed())), ("odd", Array(stride(from: 25, through: 1, by: -2))),
+                (nil, Array((1...25).reversed())), ("session.revoked", Array(stride(from: 25, through: 1, by: -2))),
             ] {
                 var seen: [Int] = []
                 var cursor: String?
@@ -102,7 +105,7 @@ struct AuditReadingTests {
                     #expect(page.items.count == 10 || page.nextCursor == nil)
                     seen += page.items.map(\.n)
                     cursor = page.nextCursor
-                    try await server.write(["even"], by: family.guardian, in: family.id)
+                    try await server.write([.sessionOpened], by: family.guardian, in: family.id)
                 } while cursor != nil
                 #expect(seen.filter { $0 <= 25 } == expected)
             }

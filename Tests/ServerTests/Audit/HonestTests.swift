@@ -22,9 +22,9 @@ struct HonestTests {
         try await TestServer.run { server in
             let family = try await server.family()
             let person = family.removed
-            try await server.write(["nag.created"], by: family.guardian, about: person, in: family.id)
-            try await server.write(["nag.completed"], by: person, in: family.id)
-            try await server.write(["nag.created"], by: family.guardian, about: family.child, in: family.id)
+            try await server.write([.nagCreated], by: family.guardian, about: person, in: family.id)
+            try await server.write([.nagCompleted], by: person, in: family.id)
+            try await server.write([.nagCreated], by: family.guardian, about: family.child, in: family.id)
             let keys = try #require(TestServer.auditKeyring)
             let (url, clock) = (server.database.url, server.clock)
             let erasure = Erasure(of: person.id)
@@ -71,15 +71,15 @@ struct HonestTests {
     func pruning() async throws {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()
-            try await server.write(["a", "b", "c"], by: family.guardian, in: family.id)
-            try await server.write(["a"], by: family.stranger, in: family.otherFamilyID)
+            try await server.write([.aiCoaching, .aiDigest, .aiPatterns], by: family.guardian, in: family.id)
+            try await server.write([.aiCoaching], by: family.stranger, in: family.otherFamilyID)
             try await server.round()
             server.clock.advance(by: .days(1_200))
             for person in family.members + [family.stranger] {
                 try await server.sql(
                     "UPDATE sessions SET expires_at = \(server.clock.now() + .days(99)) WHERE user_id = \(person.id)")
             }
-            try await server.write(["d", "e"], by: family.guardian, in: family.id)
+            try await server.write([.aiPushBack, .aiSelectTone], by: family.guardian, in: family.id)
             try await server.round()
             let witness = try await server.call(API.getAuditCheckpoint).text
             let (url, keys, clock) = (server.database.url, try #require(TestServer.auditKeyring), server.clock)
@@ -89,7 +89,8 @@ struct HonestTests {
             #expect(try await server.audit(family.id).count == 5)
             let done = try await pruning.run(databaseURL: url, keys: keys, isDryRun: false, clock: clock)
             #expect(done == planned)
-            #expect(try await server.audit(family.id).map(\.kind) == ["d", "e", "trail.pruned"])
+            #expect(
+                try await server.audit(family.id).map(\.kind) == ["ai.push_back", "ai.select_tone", "trail.pruned"])
             #expect(try await server.audit(family.otherFamilyID).map(\.kind) == ["trail.pruned"])
             try await server.round()
             let admin = try await server.admin()
@@ -112,12 +113,12 @@ struct HonestTests {
         try await TestServer.run(configure: { $0.runsSequencer = false }) { server in
             let family = try await server.family()
             let (first, both, second) = (try Self.keys(["5a"]), try Self.keys(["77", "5a"]), try Self.keys(["77"]))
-            try await server.write(["a"], by: family.guardian, in: family.id)
+            try await server.write([.aiCoaching], by: family.guardian, in: family.id)
             try await server.round(first)
             let early = try await server.call(API.getAuditCheckpoint).text
-            try await server.write(["b"], by: family.guardian, in: family.id)
+            try await server.write([.aiDigest], by: family.guardian, in: family.id)
             try await server.round(both)
-            try await server.write(["c"], by: family.guardian, in: family.id)
+            try await server.write([.aiPatterns], by: family.guardian, in: family.id)
             try await server.round(second)
             let lines = try await server.export(nil, as: try await server.admin())
             let (old, new) = (first.signing[0].verifier, second.signing[0].verifier)
@@ -132,7 +133,7 @@ struct HonestTests {
     func masterRotation() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            try await server.write(["a"], by: family.guardian, in: family.id)
+            try await server.write([.aiCoaching], by: family.guardian, in: family.id)
             let both = try Self.keys(["5a"], ["d4", "c3"])
             #expect(try await Rewrapping.run(databaseURL: server.database.url, keys: both) == 1)
             #expect(try await Rewrapping.run(databaseURL: server.database.url, keys: both) == 0)
@@ -152,8 +153,8 @@ struct HonestTests {
         try await TestServer.run { server in
             let family = try await server.family()
             let person = family.removed
-            try await server.write(["nag.completed"], by: person, in: family.id)
-            try await server.write(["nag.completed"], by: family.child, in: family.id)
+            try await server.write([.nagCompleted], by: person, in: family.id)
+            try await server.write([.nagCompleted], by: family.child, in: family.id)
             // What a backup holds: entries, sealed bodies and wrapped keys.
             try await server.sql(
                 """
@@ -178,7 +179,7 @@ struct HonestTests {
             // A server with the next key still wraps with the old one, and so does one that knows no other.
             #expect(next.masters.first == old.masters.first && next.masters.count == 2)
             #expect(try await Rewrapping.run(databaseURL: url, keys: both, batch: 1) > 1)
-            try await server.write(["nag.completed"], by: family.secondGuardian, in: family.id)
+            try await server.write([.nagCompleted], by: family.secondGuardian, in: family.id)
             #expect(try await Rewrapping.keyCounts(databaseURL: url).count == 2)
             try await Rewrapping.retire(databaseURL: url, keys: both)
             try await Rewrapping.retire(databaseURL: url, keys: both)
@@ -195,7 +196,7 @@ struct HonestTests {
             #expect(try await !readable(live, new).contains(person.pseudonym))
             // A server that was forgotten is refused; nothing is sealed that nobody could read.
             let refused = await #expect(throws: PostgresError.self) {
-                try await server.write(["nag.completed"], by: family.participant, in: family.id)
+                try await server.write([.nagCompleted], by: family.participant, in: family.id)
             }
             #expect(refused?.sqlState == "23514")
         }
@@ -205,7 +206,7 @@ struct HonestTests {
     func resumed() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            for _ in 0..<5 { try await server.write(["a"], by: family.guardian, in: family.id) }
+            for _ in 0..<5 { try await server.write([.aiCoaching], by: family.guardian, in: family.id) }
             try await server.sequenced()
             let whole = try await server.export(family.id, as: family.guardian)
             func entries(_ lines: [AuditExportLine]) -> [AuditExportLine] {

@@ -70,7 +70,7 @@ struct RestartTests {
             let (kept, left) = (try file.read(), try await Self.checkpoints(server))
             for _ in 0..<2 {
                 #expect(try await server.stateOfRestarted(file, scene.family.guardian) == "broken")
-                try await server.write(["nag.created"], by: scene.family.guardian, in: scene.family.id)
+                try await server.write([.nagCreated], by: scene.family.guardian, in: scene.family.id)
                 await #expect(throws: Sequencer.Fault.self) { try await server.round(file: file) }
             }
             #expect(try await Self.checkpoints(server) == left, "nothing was signed")
@@ -90,12 +90,12 @@ struct RestartTests {
     func goesOn() async throws {
         try await Self.run { scene, file in
             #expect(try await scene.server.stateOfRestarted(file, scene.family.guardian) == "current")
-            try await scene.server.write(["nag.created"], by: scene.family.guardian, in: scene.family.id)
+            try await scene.server.write([.nagCreated], by: scene.family.guardian, in: scene.family.id)
             try await scene.server.round(file: file)
             #expect(try file.read()?.checkpoint.size == 13)
             #expect(try await file.read()?.note == Self.checkpoints(scene.server).last)
             // Another instance went on meanwhile, and died before it wrote its file.
-            try await scene.server.write(["nag.created"], by: scene.family.guardian, in: scene.family.id)
+            try await scene.server.write([.nagCreated], by: scene.family.guardian, in: scene.family.id)
             try await scene.server.round()
             #expect(try await scene.server.stateOfRestarted(file, scene.family.guardian) == "current")
             #expect(try file.read()?.checkpoint.size == 14)
@@ -109,7 +109,7 @@ struct RestartTests {
             let older = CheckpointFile(path: file.path + ".older")
             let start = try #require(try file.read())
             try older.replaceAny(by: start)
-            try await server.write(["nag.created"], by: scene.family.guardian, in: scene.family.id)
+            try await server.write([.nagCreated], by: scene.family.guardian, in: scene.family.id)
             try await server.round(file: file)
             try await Forger(server: server).disarm()
             for table in ["audit_leaf WHERE position >= 12", "audit_checkpoint WHERE size > 12"] {
@@ -118,7 +118,7 @@ struct RestartTests {
             try await server.sql(
                 "UPDATE audit_entry SET hash = sha256('x') WHERE n = 9 AND family_id = \(scene.family.id)")
             for _ in 0..<3 {
-                try await server.write(["nag.created"], by: scene.family.stranger, in: scene.family.otherFamilyID)
+                try await server.write([.nagCreated], by: scene.family.stranger, in: scene.family.otherFamilyID)
                 try await server.round(file: older)
                 await #expect(throws: Sequencer.Fault.self) { try await server.round(file: file) }
             }
@@ -199,7 +199,7 @@ struct RestartTests {
             let keys = try AuditKeyring(
                 text: "origin nagz.test/log\nsign \(key)\nseal \(String(repeating: "c3", count: 32))\n")
             await #expect(throws: Sequencer.Fault.self) { try await scene.server.round(keys) }
-            try await scene.server.write(["nag.created"], by: scene.family.guardian, in: scene.family.id)
+            try await scene.server.write([.nagCreated], by: scene.family.guardian, in: scene.family.id)
             try await scene.server.round(keys, file: file)
             #expect(try file.read()?.checkpoint.size == 13)
         }

@@ -32,8 +32,8 @@ struct SequencerTests {
         try await Self.quietly { server in
             let family = try await server.family()
             for _ in 0..<3 {
-                try await server.write(["a", "b"], by: family.guardian, in: family.id)
-                try await server.write(["c"], by: family.stranger, in: family.otherFamilyID)
+                try await server.write([.aiCoaching, .aiDigest], by: family.guardian, in: family.id)
+                try await server.write([.aiPatterns], by: family.stranger, in: family.otherFamilyID)
             }
             try await server.round()
             #expect(try await Self.places(server).count == 9)
@@ -59,10 +59,10 @@ struct SequencerTests {
     func dies(step: Sequencer.Step) async throws {
         try await Self.quietly { server in
             let family = try await server.family()
-            try await server.write(["a"], by: family.guardian, in: family.id)
+            try await server.write([.aiCoaching], by: family.guardian, in: family.id)
             try await server.round()
             let before = try await Self.places(server)
-            try await server.write(["b", "c"], by: family.guardian, in: family.id)
+            try await server.write([.aiDigest, .aiPatterns], by: family.guardian, in: family.id)
             await #expect(throws: Killed.self) {
                 try await server.round(reach: { if $0 == step { throw Killed() } })
             }
@@ -80,7 +80,7 @@ struct SequencerTests {
         try await Self.quietly { server in
             let family = try await server.family()
             for round in 0..<5 {
-                for _ in 0..<20 { try await server.write(["a"], by: family.guardian, in: family.id) }
+                for _ in 0..<20 { try await server.write([.aiCoaching], by: family.guardian, in: family.id) }
                 let others = try await TestDatabase(url: server.database.url, sessions: 4)
                 let (clock, keys) = (server.clock, try #require(TestServer.auditKeyring))
                 try await withThrowingTaskGroup(of: Void.self) { group in
@@ -113,7 +113,7 @@ struct SequencerTests {
                 try await server.database.run { database in
                     let ledger = Ledger(database: database, random: random)
                     for _ in 0..<count {
-                        let act = Act(kind: "bulk", basis: .nothing, actor: SystemActor.mediator, stampedRows: 0)
+                        let act = Act(kind: .aiSelectTone, basis: .nothing, actor: SystemActor.mediator, stampedRows: 0)
                         _ = try await database.query(ledger.statement(act, in: id, .ofTest(at: clock.now(), random)))
                     }
                 }
@@ -135,7 +135,7 @@ struct SequencerTests {
     func refuses(what: String) async throws {
         try await Self.quietly { server in
             let family = try await server.family()
-            for _ in 0..<4 { try await server.write(["a"], by: family.guardian, in: family.id) }
+            for _ in 0..<4 { try await server.write([.aiCoaching], by: family.guardian, in: family.id) }
             try await server.round()
             try await server.sql("SET session_replication_role = replica")
             try await server.sql("ALTER TABLE audit_leaf DISABLE TRIGGER ALL")
@@ -147,7 +147,7 @@ struct SequencerTests {
                 try await server.sql("UPDATE audit_checkpoint SET note = replace(note, E'\\n4\\n', E'\\n3\\n')")
             default: try await server.sql("DELETE FROM audit_leaf WHERE position = 0")
             }
-            try await server.write(["b"], by: family.guardian, in: family.id)
+            try await server.write([.aiDigest], by: family.guardian, in: family.id)
             await #expect(throws: Sequencer.Fault.self) { try await server.round() }
         }
     }
@@ -157,7 +157,7 @@ struct SequencerTests {
         try await TestServer.run { server in
             server.clock.set(to: SystemClock().now())
             let family = try await server.family()
-            try await server.write(["a"], by: family.guardian, in: family.id)
+            try await server.write([.aiCoaching], by: family.guardian, in: family.id)
             // The first round may have looked at the clock before it was set, and its checkpoint be of another time.
             let deadline = ContinuousClock.now + .seconds(20)
             var status = try await server.call(API.getAuditStatus, as: family.guardian)

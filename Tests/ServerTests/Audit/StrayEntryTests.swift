@@ -98,7 +98,8 @@ struct StrayEntryTests {
             let server = scene.server
             try await server.dropNumberConstraints()
             let act = AuditEntry.Act(
-                kind: "consent.granted", actor: scene.family.guardian.pseudonym, subject: nil, resource: nil,
+                kind: AuditKind.consentGranted.rawValue, actor: scene.family.guardian.pseudonym, subject: nil,
+                resource: nil,
                 trace: server.random.identifier(at: server.clock.now()),
                 request: server.random.identifier(at: server.clock.now()),
                 commitment: AuditBody.commitment(salt: [UInt8](repeating: 1, count: 32), body: []))
@@ -156,7 +157,7 @@ struct StrayEntryTests {
             try await server.database.run { database in
                 let ledger = Ledger(database: database, random: random)
                 for _ in 0..<1_100 {
-                    let act = Act(kind: "bulk", basis: .nothing, actor: SystemActor.mediator, stampedRows: 0)
+                    let act = Act(kind: .aiSelectTone, basis: .nothing, actor: SystemActor.mediator, stampedRows: 0)
                     _ = try await database.query(ledger.statement(act, in: id, .ofTest(at: server.clock.now(), random)))
                 }
             }

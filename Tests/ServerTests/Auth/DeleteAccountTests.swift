@@ -221,7 +221,7 @@ struct DeleteAccountTests {
                 let error = await #expect(throws: PostgresError.self) {
                     try await server.database.run { _ = try await $0.query(statement) }
                 }
-                #expect(error?.constraint == AccountStatements.deletedIsNoMember)
+                #expect(error?.violates(.deletedIsNoMember) == true)
             }
         }
     }

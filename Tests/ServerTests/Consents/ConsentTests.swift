@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import JSON
@@ -212,7 +213,7 @@ struct ConsentTests {
             try await server.call(API.selectTone, ToneSelectRequest(nagID: nag), as: family.guardian)
             _ = try await server.revoke(consent.id, as: family.guardian)
             server.clock.advance(by: .minutes(1))
-            try await server.write(["clock.moved"], by: family.guardian, in: family.id)
+            try await server.write([.preferencesChanged], by: family.guardian, in: family.id)
             let without = try await server.call(API.syncEvents, SyncQuery(familyID: family.id), as: family.guardian)
             #expect(without.aiMediationEvents.isEmpty)
             _ = try await server.grant(.aiMediation, in: family.id, as: family.guardian)

@@ -158,7 +158,7 @@ struct DeviceCommandTests {
             try await TestDevice.withFolder { folder in
                 server.clock.set(to: SystemClock().now())
                 let home = try await server.family()
-                for _ in 0..<5 { try await server.write(["a.b"], by: home.guardian, in: home.id) }
+                for _ in 0..<5 { try await server.write([.preferencesChanged], by: home.guardian, in: home.id) }
                 try await server.sequenced()
                 _ = try TestDevice(server, home.participant, in: folder)
                 #expect(try await run(["sync"], home: folder).code == 0)
@@ -166,7 +166,7 @@ struct DeviceCommandTests {
                 let log = try JSONValue(parsing: Array(shown.output.utf8).span)["log"]
                 #expect(log?["origin"] == .string(try #require(TestServer.auditKeyring?.signing.first).verifier.name))
                 #expect(try #require(log?["size"]?.integerValue) >= 5)
-                for _ in 0..<3 { try await server.write(["a.b"], by: home.guardian, in: home.id) }
+                for _ in 0..<3 { try await server.write([.preferencesChanged], by: home.guardian, in: home.id) }
                 try await server.sequenced()
                 #expect(try await run(["sync"], home: folder).code == 0, "an honest log grows")
 

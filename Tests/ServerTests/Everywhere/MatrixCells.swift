@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import JSON
@@ -84,7 +85,7 @@ struct Scene: Sendable {
             "SELECT id FROM relationships WHERE family_id = \(family.id) ORDER BY id LIMIT 1"
         ) { try $0["id"] }[0]
         for person in people.values where person.familyID != nil { try await server.enableGamification(person) }
-        try await server.write(["scene.made"], by: family.guardian, in: family.id)
+        try await server.write([.demoSeeded], by: family.guardian, in: family.id)
     }
 
     func person(_ requester: Requester) throws -> Person { try #require(people[requester]) }

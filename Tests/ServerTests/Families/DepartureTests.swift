@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import JSON
@@ -22,13 +23,13 @@ extension TestServer {
                 FROM ledger_stamp, generate_series(1, \(size))
                 """
             ]
-            try await act("nag.created", by: creator, in: family, stampedRows: size, statements: statements)
+            try await act(.nagCreated, by: creator, in: family, stampedRows: size, statements: statements)
             done += size
         }
     }
 
     private func act(
-        _ kind: String, by actor: Person, in family: FamilyID, stampedRows: Int, statements: [SQL]
+        _ kind: AuditKind, by actor: Person, in family: FamilyID, stampedRows: Int, statements: [SQL]
     ) async throws {
         let act = Act(
             kind: kind, basis: .nothing, actor: actor.pseudonym, stampedRows: stampedRows, statements: statements)

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import Postgres
@@ -24,7 +25,7 @@ extension TestServer {
 extension Act {
     /// An act that rests on nothing.
     static func ofTest(
-        _ statements: [SQL], kind: String = "test.act", basis: Basis = .nothing, stampedRows: Int = 1,
+        _ statements: [SQL], kind: AuditKind = .aiSelectTone, basis: Basis = .nothing, stampedRows: Int = 1,
         changesRights: Bool = false
     ) -> Act {
         Act(

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import Foundation
@@ -25,9 +26,6 @@ final class TestServer: Sendable {
     let tokens: Tokens
     /// Every route it answers, as `GET /api/v1/nags/{nag_id}`.
     let routes: Set<String>
-    /// Kinds of entries that the test itself wrote, and no server writes; these are of tests that use the ledger
-    /// itself.
-    let inventedKinds: Locked<Set<String>> = Locked(["bulk", "test.act", "tested"])
 
     static let tokenKey = [UInt8](repeating: 7, count: 32)
     static let auditKeyring: AuditKeyring? = try? AuditKeyring(
@@ -77,9 +75,9 @@ final class TestServer: Sendable {
                 for fault in isOfActs ? try await database.faults() : [] {
                     Issue.record("\(fault)", sourceLocation: sourceLocation)
                 }
-                let known = test.inventedKinds.withLock { $0 }.union(AuditKinds.all)
+                let known = Set(AuditKind.allCases.map(\.rawValue))
                 for kind in isOfActs ? try await database.auditKinds().subtracting(known).sorted() : [] {
-                    Issue.record("\(kind) is missing in StateEffect.all or AuditKinds", sourceLocation: sourceLocation)
+                    Issue.record("\(kind) is missing in AuditKind", sourceLocation: sourceLocation)
                 }
             } catch {
                 Issue.record(error, sourceLocation: sourceLocation)

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import Postgres
@@ -20,7 +21,7 @@ struct CancelNagsTests {
                 let _: NoAnswer = try await ledger.write(context, in: family) { queries in
                     let seq = try await Ledger.newestNumber(of: family, queries)
                     let act = Act(
-                        kind: "nags.cancelled", basis: .nothingChanged(since: seq), actor: actor.pseudonym,
+                        kind: .nagsCancelled, basis: .nothingChanged(since: seq), actor: actor.pseudonym,
                         subject: person.pseudonym, stampedRows: NagStatements.cancelledAtOnce,
                         statements: NagStatements.cancelOpen(of: person.id, in: family, at: context.now))
                     return .perform(act, NoAnswer())

@@ -75,7 +75,7 @@ public struct LogAcceptance: Sendable {
                 // Of two checkpoints of one size the later counts.
                 let now = max(clock.now(), (newest?.time ?? .epoch) + .seconds(1))
                 let act = Act(
-                    kind: "log.accepted", basis: .nothing, actor: SystemActor.operating,
+                    kind: .merkleLogAccepted, basis: .nothing, actor: SystemActor.operating,
                     details: [
                         "size": String(heads.size), "root": hexadecimal(heads.root),
                         "remembered_size": remembered.map { String($0.size) } ?? "none",

@@ -63,7 +63,7 @@ public struct Pruning: Sendable {
             let note = SignedNote(record.text, signedBy: tool.keys.signing)
             _ = try await transaction.query(PruneStatements.insert(record, note))
             let act = Act(
-                kind: "trail.pruned", basis: .nothing, actor: SystemActor.operating,
+                kind: .auditLogPruned, basis: .nothing, actor: SystemActor.operating,
                 details: ["cut": String(point.number), "entries": String(point.entries)], stampedRows: 0,
                 statements: PruneStatements.delete(family, upTo: point.number))
             try await tool.perform(act, in: family, tool.context(now), transaction)

@@ -75,7 +75,7 @@ public struct Erasure: Sendable {
         if !chains.contains(where: { $0.family == .outside }) { chains.insert((.outside, 0), at: 0) }
         for chain in chains.sorted(by: { $0.family < $1.family }) {
             var act = Act(
-                kind: AuditEntry.erasureKind, basis: .nothing, actor: SystemActor.operating, subject: person,
+                kind: .personErased, basis: .nothing, actor: SystemActor.operating, subject: person,
                 sealedFor: SystemActor.operating, details: ["bodies": String(chain.bodies)], changesRights: true,
                 stampedRows: 0, statements: [ErasureStatements.erase(person)])
             if chain.family == .outside {

@@ -67,12 +67,10 @@ enum SubjectKeyStatements {
         "SELECT master, wrapped FROM audit_subject_key WHERE id = \(person)"
     }
 
-    /// A statement of an act, refused as `taken` where somebody else's key came first.
+    /// A statement of an act, refused by `Constraint.subjectKey` where somebody else's key came first.
     static func keep(_ person: Pseudonym, master: [UInt8], _ wrapped: [UInt8]) -> SQL {
         "INSERT INTO audit_subject_key (id, master, wrapped) SELECT \(person), \(master), \(wrapped) FROM ledger_stamp"
     }
-
-    static let taken = "audit_subject_key_pkey"
 }
 
 /// What an entry tells, as it is found in the database.

@@ -17,16 +17,29 @@ enum AIOperation: String {
 
     var promptType: String { rawValue }
 
-    /// The kind of the audit entry, made once each.
-    var auditKind: String {
+    /// The kind of the audit entry.
+    var auditKind: AuditKind {
         switch self {
-        case .summarizeExcuse: "ai.summarize_excuse"
-        case .selectTone: "ai.select_tone"
-        case .coaching: "ai.coaching"
-        case .patterns: "ai.patterns"
-        case .digest: "ai.digest"
-        case .predictCompletion: "ai.predict_completion"
-        case .pushBack, .pushBackRefused: "ai.push_back"
+        case .summarizeExcuse: .aiSummarizeExcuse
+        case .selectTone: .aiSelectTone
+        case .coaching: .aiCoaching
+        case .patterns: .aiPatterns
+        case .digest: .aiDigest
+        case .predictCompletion: .aiPredictCompletion
+        case .pushBack, .pushBackRefused: .aiPushBack
+        }
+    }
+
+    /// The kind of the audit entry of a refusal.
+    var deniedKind: AuditKind {
+        switch self {
+        case .summarizeExcuse: .aiSummarizeExcuseDenied
+        case .selectTone: .aiSelectToneDenied
+        case .coaching: .aiCoachingDenied
+        case .patterns: .aiPatternsDenied
+        case .digest: .aiDigestDenied
+        case .predictCompletion: .aiPredictCompletionDenied
+        case .pushBack, .pushBackRefused: .aiPushBackDenied
         }
     }
 
@@ -164,7 +177,7 @@ final class NagConsultation {
     func refuse<Answer>(_ operation: AIOperation, _ denial: (reason: Denial, code: ErrorCode)) -> Decision<Answer> {
         .refuse(
             Act(
-                kind: "\(operation.auditKind).denied", basis: .rightsUnchanged(since: requester.seq),
+                kind: operation.deniedKind, basis: .rightsUnchanged(since: requester.seq),
                 actor: requester.pseudonym, subject: recipient, resource: snapshot.facts.nag.id.retyped(),
                 details: ["reason": denial.reason.rawValue], stampedRows: 0),
             APIError(denial.code, denial.reason))

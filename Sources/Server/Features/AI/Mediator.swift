@@ -99,7 +99,7 @@ final class Mediator {
             if let denial = RoleMatrix.denialOfInsights(
                 isSelf: user == caller.userID, by: MemberState(role: member.role))
             {
-                return .denied("ai.patterns.denied", to: member, denial)
+                return .denied(.aiPatternsDenied, to: member, denial)
             }
             let rows = try await queries.query(
                 AIStatements.misses(of: user, in: family, from: FactWindow.patterns.start(caller.now), to: caller.now))

@@ -57,7 +57,7 @@ struct AccountPurge {
                 return .answer(StatusAnswer(status: "done before"))
             }
             let act = Act(
-                kind: "account.purged", basis: .nothingChanged(since: try row["seq"]), actor: actor,
+                kind: .accountPurged, basis: .nothingChanged(since: try row["seq"]), actor: actor,
                 subject: try row["pseudonym"], sealedFor: actor, stampedRows: 0,
                 statements: [
                     AccountStatements.purge(user, at: context.now), PreferenceStatements.delete(of: user),

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import Postgres
@@ -35,14 +36,14 @@ final class Accounts {
             return try await services.ledger.write(caller, in: .outside) { queries in
                 guard try await services.access.account(caller, queries).family == nil else { throw hasJoined }
                 let act = Act(
-                    kind: "account.deleted", basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
+                    kind: .accountDeleted, basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
                     stampedRows: 0,
                     statements: AccountStatements.delete(user, at: call.now) + [
                         SessionStatements.revokeAll(of: user, at: call.now)
                     ])
                 return .perform(act, answer)
             }
-        } catch let error as PostgresError where error.constraint == AccountStatements.deletedIsNoMember {
+        } catch let error as PostgresError where error.violates(.deletedIsNoMember) {
             throw hasJoined
         }
     }
@@ -51,7 +52,7 @@ final class Accounts {
 extension Departure<AccountResponse> {
     static func deletingAccount(_ answer: AccountResponse, at now: Timestamp) -> Departure {
         Departure(
-            kind: "account.deleted", deniedKind: "account.delete.denied",
+            kind: .accountDeleted, deniedKind: .accountDeleteDenied,
             denial: { member, person in
                 guard let person else { return nil }
                 return RoleMatrix.denialOfAccountDeletion(

@@ -63,7 +63,7 @@ public enum Admins {
                 id: tool.random.identifier(at: now), pseudonym: tool.random.identifier(at: now), email: address,
                 displayName: "Administrator", status: .active, createdAt: now)
             let act = Act(
-                kind: "admin.created", basis: .nothing, actor: SystemActor.operating, subject: person.pseudonym,
+                kind: .adminCreated, basis: .nothing, actor: SystemActor.operating, subject: person.pseudonym,
                 details: ["user": person.id.description], stampedRows: 0,
                 statements: [
                     AccountStatements.insert(person, passwordHash: hash, dateOfBirth: nil),
@@ -73,7 +73,7 @@ public enum Admins {
                 try await database.transaction { transaction in
                     try await tool.perform(act, in: .outside, tool.context(now), transaction)
                 }
-            } catch let error as PostgresError where error.constraint == "users_email_key" {
+            } catch let error as PostgresError where error.violates(.emailAddress) {
                 throw Fault.taken
             }
             return Admin(id: person.id, email: address, createdAt: now, revokedAt: nil)
@@ -92,7 +92,7 @@ public enum Admins {
             }
             let (user, person): (UserID, Pseudonym) = (try row["id"], try row["pseudonym"])
             let act = Act(
-                kind: "admin.revoked", basis: .nothing, actor: SystemActor.operating, subject: person,
+                kind: .adminRevoked, basis: .nothing, actor: SystemActor.operating, subject: person,
                 changesRights: true, stampedRows: 0,
                 statements: [AdminStatements.revoke(user, at: now), SessionStatements.revokeAll(of: user, at: now)])
             try await database.transaction { transaction in

@@ -33,7 +33,7 @@ extension Services {
         }
         let member = try await access.member(caller, of: family, database)
         if let denial = member.denial(of: .readAuditLog) {
-            try await refuse(caller, member, "audit.read.denied", denial)
+            try await refuse(caller, member, .auditReadDenied, denial)
         }
         return AuditReader(family: family, isAdmin: false)
     }
@@ -46,7 +46,7 @@ extension Services {
         details["operation"] = what.id
         details["family"] = family?.description
         let act = Act(
-            kind: "admin.read", basis: .nothing, actor: account.pseudonym, resource: family?.retyped(),
+            kind: .adminRead, basis: .nothing, actor: account.pseudonym, resource: family?.retyped(),
             details: details, stampedRows: 0)
         let _: NoAnswer = try await ledger.write(caller, in: .outside) { _ in .perform(act, NoAnswer()) }
     }

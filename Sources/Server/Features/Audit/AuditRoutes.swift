@@ -1,3 +1,4 @@
+import Audit
 import Contract
 
 /// The group `audit`: reading and proving the audit log.
@@ -7,7 +8,7 @@ enum AuditRoutes {
         let (export, people) = (AuditExport(services), AuditPeopleList(services))
         routes.signedIn(API.listAuditEvents, events.list)
         routes.responding(API.exportAuditEvents, AuditEventsExport(services).stream)
-        routes.constant(API.listAuditKinds, AuditKindList(kinds: AuditKinds.all))
+        routes.constant(API.listAuditKinds, AuditKindList(kinds: AuditKind.allCases.map(\.rawValue).sorted()))
         routes.signedIn(API.listAuditPeople, people.list)
         routes.signedIn(API.listAuditConsents, people.consents)
         routes.signedIn(API.getAuditEvent, events.detail)

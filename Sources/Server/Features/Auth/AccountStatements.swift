@@ -61,9 +61,6 @@ enum AccountStatements {
         """
     }
 
-    /// What the deletion of a member's account violates, and the admission of somebody whose account is deleted.
-    static let deletedIsNoMember = "deleted_is_no_member"
-
     /// Statements of an act: nobody signs in to the account any more, its email address is free for another, and what the person
     /// consented to for themself is over.
     static func delete(_ user: UserID, at now: Timestamp) -> [SQL] {

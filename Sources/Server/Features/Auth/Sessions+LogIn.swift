@@ -96,7 +96,7 @@ extension Sessions {
                 return .refuse(failedAttempt(person, method: method), Self.wrongChildSignIn)
             }
             let act = Act(
-                kind: "session.opened", basis: basis, actor: person.pseudonym,
+                kind: .sessionOpened, basis: basis, actor: person.pseudonym,
                 subject: person.pseudonym, resource: opening.id.retyped(), details: ["method": method],
                 stampedRows: 0, statements: opening.statements + statements)
             return .perform(act, opening.answer)
@@ -113,7 +113,7 @@ extension Sessions {
 
     private func failedAttempt(_ person: Person?, method: String) -> Act {
         Act(
-            kind: "sign_in.failed", basis: .nothing, actor: SystemActor.guest, subject: person?.pseudonym,
+            kind: .signInFailed, basis: .nothing, actor: SystemActor.guest, subject: person?.pseudonym,
             details: ["method": method], stampedRows: 0)
     }
 }

@@ -28,7 +28,7 @@ extension Sessions {
             let person = try Person(row)
             let session: SessionID = try row["session_id"]
             let act = Act(
-                kind: "session.revoked", basis: .nothingChanged(since: try row["seq"]), actor: person.pseudonym,
+                kind: .sessionRevoked, basis: .nothingChanged(since: try row["seq"]), actor: person.pseudonym,
                 subject: person.pseudonym, resource: session.retyped(), details: ["reason": "log_out"],
                 changesRights: true, stampedRows: 0, statements: [SessionStatements.revoke(session, at: context.now)])
             return .perform(act, NoAnswer())

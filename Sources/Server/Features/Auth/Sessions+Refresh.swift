@@ -28,7 +28,7 @@ extension Sessions {
             let person = try Person(row)
             let session: SessionID = try row["session_id"]
             var act = Act(
-                kind: "session.refreshed", basis: .nothingChanged(since: try row["seq"]), actor: person.pseudonym,
+                kind: .sessionRefreshed, basis: .nothingChanged(since: try row["seq"]), actor: person.pseudonym,
                 subject: person.pseudonym, resource: session.retyped(), stampedRows: 0)
 
             if let replaced: Timestamp = try row["replaced_at"] {
@@ -38,7 +38,7 @@ extension Sessions {
                     }
                     return .answer(answer(for: person, session, refreshToken: next, issuedAt: replaced))
                 }
-                act.kind = "session.revoked"
+                act.kind = .sessionRevoked
                 act.details = ["reason": "refresh_token_reused"]
                 act.changesRights = true
                 act.statements = [SessionStatements.revoke(session, at: now)]

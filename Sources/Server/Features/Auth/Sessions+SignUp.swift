@@ -27,14 +27,14 @@ extension Sessions {
             status: isTooYoung ? .pendingGuardianConsent : .active, createdAt: now)
         let opening = opening(for: person, at: now)
         let act = Act(
-            kind: "account.created", basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
+            kind: .accountCreated, basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
             resource: opening.id.retyped(), details: ["status": person.status, "user": person.id.description],
             stampedRows: 0,
             statements: [AccountStatements.insert(person, passwordHash: hash, dateOfBirth: body.dateOfBirth?.date)]
                 + opening.statements + rememberAddress(of: person.id, email, call.context))
         do {
             return try await services.ledger.write(call.context, in: .outside) { _ in .perform(act, opening.answer) }
-        } catch let error as PostgresError where error.constraint == "users_email_key" {
+        } catch let error as PostgresError where error.violates(.emailAddress) {
             throw taken
         }
     }

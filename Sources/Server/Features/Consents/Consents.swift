@@ -29,14 +29,14 @@ final class Consents {
             let member = try await services.access.member(caller, of: family, queries)
             if member.role == .child { return Self.deniedToChild(member) }
             if type == .childAccountCreation, let denial = member.denial(of: .grantFamilyConsent) {
-                return .denied("consent.grant.denied", to: member, denial)
+                return .denied(.consentGrantDenied, to: member, denial)
             }
             let given = try await queries.query(ConsentStatements.given(type, by: member.userID, in: family))
             if let row = given.first { return .answer(try ConsentResponse(row)) }
             let consent = ConsentResponse(
                 id: services.random.identifier(at: caller.now), userID: member.userID, familyID: family, type: type)
             let act = Act(
-                kind: "consent.granted", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                kind: .consentGranted, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: member.pseudonym, resource: consent.id.retyped(), details: ["type": type.rawValue],
                 changesRights: true, stampedRows: 0, statements: [ConsentStatements.grant(consent, at: caller.now)])
             return .perform(act, consent)
@@ -57,7 +57,7 @@ final class Consents {
             let consent = ConsentResponse(
                 id: services.random.identifier(at: caller.now), userID: account.id, familyID: nil, type: type)
             let act = Act(
-                kind: "consent.granted", basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                kind: .consentGranted, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: account.pseudonym, resource: consent.id.retyped(), details: ["type": type.rawValue],
                 changesRights: true, stampedRows: 0, statements: [ConsentStatements.grant(consent, at: caller.now)])
             return .perform(act, consent)
@@ -81,7 +81,7 @@ final class Consents {
                 }
                 let member = try await services.access.member(caller, of: family, queries)
                 if let denial = member.denial(of: .grantFamilyConsent) {
-                    return .denied("consent.revoke.denied", to: member, denial, subject: try row["pseudonym"])
+                    return .denied(.consentRevokeDenied, to: member, denial, subject: try row["pseudonym"])
                 }
             }
             let revoked: Timestamp? = try row["revoked_at"]
@@ -94,7 +94,7 @@ final class Consents {
             }
             guard revoked == nil else { return .answer(consent) }
             let act = Act(
-                kind: "consent.revoked", basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                kind: .consentRevoked, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 subject: try row["pseudonym"], resource: consent.id.retyped(),
                 details: ["type": consent.type.rawValue], changesRights: true, stampedRows: 0,
                 statements: [ConsentStatements.revoke(consent.id, at: caller.now)])
@@ -106,7 +106,7 @@ final class Consents {
 
     private static func deniedToChild(_ member: Member) -> Decision<ConsentResponse> {
         .denied(
-            "consent.grant.denied", to: member, reason: "child",
+            .consentGrantDenied, to: member, reason: "child",
             APIError(.policyForbidden, "Children cannot give consents. A guardian can."))
     }
 }

@@ -14,7 +14,7 @@ extension Families {
             try await services.ledger.write(caller, in: family) { queries in
                 let member = try await services.access.member(caller, of: family, queries)
                 if let denial = member.denial(of: .addMember) {
-                    return .denied("member.add.denied", to: member, denial)
+                    return .denied(.memberAddDenied, to: member, denial)
                 }
                 let rows = try await queries.query(
                     MembershipStatements.candidate(user, for: family, by: member.userID))
@@ -27,7 +27,7 @@ extension Families {
                 if current == role { throw APIError(.conflict, "This person already has that role in the family.") }
                 if let denial = RoleMatrix.denialOfRoleChange(from: current, to: role) {
                     return .denied(
-                        "member.add.denied", to: member, reason: denial.rawValue, subject: person.pseudonym,
+                        .memberAddDenied, to: member, reason: denial.rawValue, subject: person.pseudonym,
                         APIError(.policyForbidden, denial))
                 }
                 let raised = MemberResponse(
@@ -42,7 +42,7 @@ extension Families {
     /// it ends, and they can give it anew.
     private func raise(_ person: Candidate, by member: Member, at now: Timestamp) -> Act {
         Act(
-            kind: "member.role_changed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+            kind: .memberRoleChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
             subject: person.pseudonym,
             details: ["from": FamilyRole.participant.rawValue, "role": FamilyRole.guardian.rawValue],
             changesRights: true, stampedRows: 0,
@@ -57,7 +57,7 @@ extension Families {
         // An account of others is none of this family's audit log: the entry does not name it.
         let subject = person.isFamilyAccount ? person.pseudonym : nil
         func denied(_ reason: String, _ refusal: APIError) -> Decision<MemberResponse> {
-            .denied("member.add.denied", to: member, reason: reason, subject: subject, refusal)
+            .denied(.memberAddDenied, to: member, reason: reason, subject: subject, refusal)
         }
         if let denial = RoleMatrix.denialOfAdmission(
             isFamilyAccount: person.isFamilyAccount, isBlocked: person.isBlocked)
@@ -75,7 +75,7 @@ extension Families {
             return denied(denial.rawValue, APIError(.policyForbidden, denial))
         }
         let act = Act(
-            kind: "member.added", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+            kind: .memberAdded, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
             subject: person.pseudonym, details: ["role": role.rawValue, "user": person.id.description],
             changesRights: true, stampedRows: 0,
             statements: admission(
@@ -110,7 +110,7 @@ extension Families {
             try await services.ledger.write(caller, in: family) { queries in
                 let member = try await services.access.member(caller, of: family, queries)
                 guard isPrepared, member.denial(of: .createMember) == nil else {
-                    return .denied("member.create.denied", to: member, .guardianOnly)
+                    return .denied(.memberCreateDenied, to: member, .guardianOnly)
                 }
                 if let denial = try await denialOfGrowth(of: family, at: now, makesAccount: true, queries) {
                     return .denied(
@@ -118,10 +118,10 @@ extension Families {
                         APIError(.policyForbidden, denial))
                 }
                 if body.role == .child, try await !allowsChildren(member.userID, in: family, queries) {
-                    return .denied("member.create.denied", to: member, reason: "no_consent", Self.childrenNeedConsent)
+                    return .denied(.memberCreateDenied, to: member, reason: "no_consent", Self.childrenNeedConsent)
                 }
                 var act = Act(
-                    kind: "member.created", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                    kind: .memberCreated, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                     subject: person.pseudonym,
                     details: [
                         "role": body.role.rawValue, "child_login": "\(login != nil)", "user": person.id.description,

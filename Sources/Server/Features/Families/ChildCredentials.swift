@@ -17,7 +17,7 @@ extension Families {
             try await services.ledger.write(caller, in: path.familyID) { queries in
                 let member = try await services.access.member(caller, of: path.familyID, queries)
                 guard let hash, member.denial(of: .setChildCredentials) == nil else {
-                    return .denied("child_credentials.set.denied", to: member, .guardianOnly)
+                    return .denied(.childCredentialsSetDenied, to: member, .guardianOnly)
                 }
                 let child = try await self.member(path.userID, of: path.familyID, queries)
                 guard child.role == .child else {
@@ -25,11 +25,11 @@ extension Families {
                 }
                 guard child.isFamilyAccount else {
                     return .denied(
-                        "child_credentials.set.denied", to: member, reason: Denial.hasOwnSignIn.rawValue,
+                        .childCredentialsSetDenied, to: member, reason: Denial.hasOwnSignIn.rawValue,
                         subject: child.pseudonym, APIError(.policyForbidden, .hasOwnSignIn))
                 }
                 let act = Act(
-                    kind: "child_credentials.set", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                    kind: .childCredentialsSet, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                     subject: child.pseudonym, changesRights: true, stampedRows: 0,
                     statements: [
                         CredentialStatements.set(body.username, pinHash: hash, for: child.id, at: now),
@@ -50,7 +50,7 @@ extension Families {
         return try await services.ledger.write(caller, in: path.familyID) { queries in
             let member = try await services.access.member(caller, of: path.familyID, queries)
             if let denial = member.denial(of: .setChildCredentials) {
-                return .denied("child_lockout.lift.denied", to: member, denial)
+                return .denied(.childLockoutLiftDenied, to: member, denial)
             }
             let child = try await self.member(path.userID, of: path.familyID, queries)
             let detail = child.detail(in: path.familyID)
@@ -58,7 +58,7 @@ extension Families {
                 return .answer(detail)
             }
             let act = Act(
-                kind: "child_lockout.lifted", basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
+                kind: .childLockoutLifted, basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
                 subject: child.pseudonym, stampedRows: 0, statements: [PINAttemptStatements.delete(.of(child.id))])
             return .perform(act, detail)
         }
@@ -90,11 +90,11 @@ extension Families {
         return try await services.ledger.write(caller, in: path.familyID) { queries in
             let member = try await services.access.member(caller, of: path.familyID, queries)
             var act = Act(
-                kind: "child_pin.changed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                kind: .childPinChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: member.pseudonym, changesRights: true, stampedRows: 0)
             // What was found right above may have been replaced since.
             guard isRight, try await queries.query(read).first?["pin_hash"] == current else {
-                act.kind = "sign_in.failed"
+                act.kind = .signInFailed
                 act.details = ["method": "pin_change"]
                 act.changesRights = false
                 return .refuse(act, APIError(.validationFailed, "This is not your PIN.", field: "current_pin"))
@@ -112,7 +112,7 @@ extension Families {
         try await services.ledger.write(caller, in: path.familyID) { queries in
             let member = try await services.access.member(caller, of: path.familyID, queries)
             return .denied(
-                "child_pin.change.denied", to: member, reason: "child_only",
+                .childPinChangeDenied, to: member, reason: "child_only",
                 APIError(.authorizationDenied, "Only the child can change this PIN. A guardian can set a new one."))
         }
     }
@@ -121,7 +121,7 @@ extension Families {
     func namingChild<Answer>(_ write: () async throws -> Answer) async throws -> Answer {
         do {
             return try await write()
-        } catch let error as PostgresError where error.constraint == "child_usernames" {
+        } catch let error as PostgresError where error.violates(.childUsername) {
             throw APIError(.conflict, "Another child of the family has this user name.", field: "username")
         }
     }

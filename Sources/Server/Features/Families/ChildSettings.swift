@@ -9,7 +9,7 @@ extension Families {
         let path = call.parameters
         let member = try await services.access.member(caller, of: path.familyID, services.database)
         guard member.role == .guardian || member.userID == path.userID else {
-            try await services.refuse(caller, member, "child_settings.read.denied", .guardianOrSelfOnly)
+            try await services.refuse(caller, member, .childSettingsReadDenied, .guardianOrSelfOnly)
         }
         return try await settings(of: path, services.database)
     }
@@ -22,7 +22,7 @@ extension Families {
         return try await services.ledger.write(caller, in: path.familyID) { queries in
             let member = try await services.access.member(caller, of: path.familyID, queries)
             if let denial = member.denial(of: .editChildSettings) {
-                return .denied("child_settings.change.denied", to: member, denial)
+                return .denied(.childSettingsChangeDenied, to: member, denial)
             }
             let child = try await self.member(path.userID, of: path.familyID, queries)
             let current = try await settings(of: path, queries)
@@ -34,7 +34,7 @@ extension Families {
             }
             guard settings != current else { return .answer(settings) }
             let act = Act(
-                kind: "child_settings.changed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                kind: .childSettingsChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: child.pseudonym, details: ["fields": update.fields.joined(separator: ",")],
                 changesRights: true, stampedRows: 0, statements: [ChildSettingsStatements.set(settings)])
             return .perform(act, settings)

@@ -24,7 +24,7 @@ extension Families {
                 guard account.family == nil else { throw Self.alreadyInFamily }
                 let policy: PolicyID = random.identifier(at: now)
                 let act = Act(
-                    kind: "family.created", basis: .nothing, actor: account.pseudonym, subject: account.pseudonym,
+                    kind: .familyCreated, basis: .nothing, actor: account.pseudonym, subject: account.pseudonym,
                     resource: family.id.retyped(),
                     details: ["policy": policy.description, "user": account.id.description], changesRights: true,
                     stampedRows: 0,

@@ -7,8 +7,8 @@ import SQL
 /// How a membership comes to its end: by leaving, by being removed, by the end of the account.
 struct Departure<Answer: WireContent> {
     /// What the audit log calls it, and a refusal of it.
-    let kind: String
-    let deniedKind: String
+    let kind: AuditKind
+    let deniedKind: AuditKind
     /// Why a member may not end a membership: asked before it is known whose, and again with the person.
     let denial: (Member, MemberRecord?) -> Denial?
     /// Whether the last guardian may go when nobody else is in the family.
@@ -27,7 +27,7 @@ extension Families {
     func removeMember(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> MemberResponse {
         let path = call.parameters
         var departure = ending(
-            "member.removed", or: "member.remove.denied", in: path.familyID, at: call.now
+            .memberRemoved, or: .memberRemoveDenied, in: path.familyID, at: call.now
         ) { member, _ in member.denial(of: .removeMember) }
         departure.isRemoval = path.userID != caller.userID
         return try await depart(caller, path.userID, from: path.familyID, by: departure)
@@ -38,14 +38,14 @@ extension Families {
         let family = call.parameters.familyID
         return try await depart(
             caller, caller.userID, from: family,
-            by: ending("member.left", or: "member.leave.denied", in: family, at: call.now) { member, person in
+            by: ending(.memberLeft, or: .memberLeaveDenied, in: family, at: call.now) { member, person in
                 RoleMatrix.denialOfLeaving(
                     by: MemberState(role: member.role), isFamilyAccount: person?.isFamilyAccount ?? false)
             })
     }
 
     private func ending(
-        _ kind: String, or deniedKind: String, in family: FamilyID, at now: Timestamp,
+        _ kind: AuditKind, or deniedKind: AuditKind, in family: FamilyID, at now: Timestamp,
         denial: @escaping (Member, MemberRecord?) -> Denial?
     ) -> Departure<MemberResponse> {
         Departure(
@@ -102,7 +102,7 @@ extension Families {
         if isLast, open > closing { return .answer(nil) }
 
         var act = Act(
-            kind: isLast ? departure.kind : "nags.cancelled", basis: .nothingChanged(since: member.seq),
+            kind: isLast ? departure.kind : .nagsCancelled, basis: .nothingChanged(since: member.seq),
             actor: member.pseudonym, subject: person.pseudonym, details: ["cancelled_nags": "\(closing)"],
             changesRights: isLast, stampedRows: closing)
         if closing > 0 { act.statements = NagStatements.cancelOpen(of: user, in: family, at: caller.now) }

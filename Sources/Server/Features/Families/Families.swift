@@ -91,9 +91,9 @@ final class Families {
     func admitting<Answer>(_ write: () async throws -> Answer) async throws -> Answer {
         do {
             return try await write()
-        } catch let error as PostgresError where error.constraint == "one_active_family" {
+        } catch let error as PostgresError where error.violates(.oneActiveFamily) {
             throw Self.alreadyInFamily
-        } catch let error as PostgresError where error.constraint == AccountStatements.deletedIsNoMember {
+        } catch let error as PostgresError where error.violates(.deletedIsNoMember) {
             throw APIError(.conflict, "The account was deleted meanwhile.")
         }
     }

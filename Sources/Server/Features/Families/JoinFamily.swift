@@ -36,7 +36,7 @@ extension Families {
                 func denied(_ reason: String, _ refusal: APIError) -> Decision<MemberResponse> {
                     .refuse(
                         Act(
-                            kind: "member.join.denied", basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
+                            kind: .memberJoinDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
                             details: ["reason": reason], stampedRows: 0),
                         refusal)
                 }
@@ -50,7 +50,7 @@ extension Families {
                 }
                 let role: FamilyRole = account.isWaiting ? .child : .participant
                 let act = Act(
-                    kind: "member.joined", basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                    kind: .memberJoined, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                     subject: account.pseudonym, details: ["role": role.rawValue, "user": account.id.description],
                     changesRights: true, stampedRows: 0,
                     statements: admission(of: account.id, as: role, at: caller.now, isWaiting: account.isWaiting))

@@ -11,7 +11,7 @@ extension Families {
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             if let denial = member.denial(of: .editFamily) {
-                return .denied("family_code.renew.denied", to: member, denial)
+                return .denied(.familyCodeRenewDenied, to: member, denial)
             }
             var answer = try await response(for: member, queries)
             switch code {
@@ -19,7 +19,7 @@ extension Families {
             case .child: answer.childCode = newCode()
             }
             let act = Act(
-                kind: "family_code.renewed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                kind: .familyCodeRenewed, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 resource: family.retyped(), details: ["code": code.rawValue], changesRights: true, stampedRows: 0,
                 statements: [FamilyStatements.setCodes(invite: answer.inviteCode, child: answer.childCode)])
             return .perform(act, answer)

@@ -12,7 +12,7 @@ extension Families {
         return try await services.ledger.write(caller, in: call.parameters.familyID) { queries in
             let member = try await services.access.member(caller, of: call.parameters.familyID, queries)
             if let denial = member.denial(of: .editFamily) {
-                return .denied("family.change.denied", to: member, denial)
+                return .denied(.familyChangeDenied, to: member, denial)
             }
             let current = try await response(for: member, queries)
             var family = current
@@ -25,7 +25,7 @@ extension Families {
             if family.timeZone != current.timeZone { fields.append("time_zone") }
             return .perform(
                 Act(
-                    kind: "family.changed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                    kind: .familyChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                     resource: family.id.retyped(),
                     details: ["fields": fields.joined(separator: ","), "time_zone": family.timeZone],
                     changesRights: true, stampedRows: 0,

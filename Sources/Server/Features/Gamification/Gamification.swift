@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import Postgres
@@ -74,7 +75,7 @@ final class Gamification {
         if let denial = RoleMatrix.denialOfInsights(
             isSelf: user == member.userID, by: MemberState(role: member.role))
         {
-            try await services.refuse(caller, member, "gamification.read.denied", denial)
+            try await services.refuse(caller, member, .gamificationReadDenied, denial)
         }
         _ = try await record(of: user, in: member.familyID)
     }

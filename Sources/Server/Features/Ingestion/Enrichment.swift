@@ -60,7 +60,7 @@ extension Ingestion {
                 return .answer(result(isSame ? .applied : .alreadyDone))
             }
             var act = view.act(
-                "input.enriched", details: ["kind": finding.kind.rawValue, "source": finding.source.rawValue],
+                .inputEnriched, details: ["kind": finding.kind.rawValue, "source": finding.source.rawValue],
                 statements: [
                     IngestionStatements.insert(finding, of: root, at: caller.now),
                     NagStatements.append(

@@ -52,7 +52,7 @@ final class Ingestion {
             try await apply(item.act, to: item.nagID, input, from: caller)
             if let kept = try await result(of: input, from: caller, in: family) { return kept }
             return try await keep(input, item, .alreadyDone, nil, from: caller, in: family)
-        } catch let error as PostgresError where error.constraint == "inputs_pkey" {
+        } catch let error as PostgresError where error.violates(.inputID) {
             // The same item at the same time by another way: that one's answer is the answer.
             if let kept = try await result(of: input, from: caller, in: family) { return kept }
             throw error
@@ -114,7 +114,7 @@ final class Ingestion {
                 var details: AuditBody = ["kind": item.act.kind.rawValue, "outcome": outcome.rawValue]
                 if let refusal { details["code"] = refusal.code.rawValue }
                 let act = Act(
-                    kind: "input.not_applied", basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
+                    kind: .inputNotApplied, basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
                     resource: item.nagID.retyped(), details: details, stampedRows: 0,
                     statements: [
                         IngestionStatements.insert(
@@ -124,7 +124,7 @@ final class Ingestion {
                 return .perform(act, OutboxAnswer(results: [result]))
             }
             return result
-        } catch let error as PostgresError where error.constraint == "inputs_pkey" {
+        } catch let error as PostgresError where error.violates(.inputID) {
             return try await self.result(of: input, from: caller, in: family) ?? result
         }
     }

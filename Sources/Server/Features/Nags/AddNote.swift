@@ -24,7 +24,7 @@ extension Nags {
             }
             return .perform(
                 view.act(
-                    "nag.note_added", details: ["text_length": "\(text.unicodeScalars.count)"],
+                    .nagNoteAdded, details: ["text_length": "\(text.unicodeScalars.count)"],
                     statements: [
                         event(.noteAdded, view, at: caller.now, ["text": text], from: input),
                         input.root(.note, by: view.userID, on: nag, at: caller.now),

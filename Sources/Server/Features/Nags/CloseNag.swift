@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 
@@ -11,7 +12,7 @@ extension Nags {
             nag.status = .withdrawn
             return .perform(
                 view.act(
-                    "nag.withdrawn",
+                    .nagWithdrawn,
                     statements: [NagStatements.withdraw(nag.id, at: call.now), event(.withdrawn, view, at: call.now)]),
                 nag)
         }
@@ -35,7 +36,7 @@ extension Nags {
             nag.recipientDismissedAt = isDismissed ? call.now : nil
             return .perform(
                 view.act(
-                    isDismissed ? "nag.dismissed" : "nag.undismissed",
+                    isDismissed ? .nagDismissed : .nagUndismissed,
                     statements: [
                         NagStatements.dismiss(nag.id, at: nag.recipientDismissedAt),
                         event(isDismissed ? .dismissed : .undismissed, view, at: call.now),

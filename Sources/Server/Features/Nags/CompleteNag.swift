@@ -57,7 +57,7 @@ extension Nags {
             details["next_nag"] = successor.id.description
             details["next_due_at"] = successor.dueAt.rfc3339
         }
-        return .perform(view.act("nag.completed", details: details, stampedRows: 2, statements: statements), nag)
+        return .perform(view.act(.nagCompleted, details: details, stampedRows: 2, statements: statements), nag)
     }
 }
 

@@ -22,7 +22,7 @@ extension Nags {
             if let (denial, message) = try Self.denial(row) {
                 return .refuse(
                     Act(
-                        kind: "nag.create.denied", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                        kind: .nagCreateDenied, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                         subject: try row["pseudonym"], details: ["reason": denial.rawValue], stampedRows: 0),
                     APIError(.policyForbidden, message, reason: denial.rawValue))
             }
@@ -37,7 +37,7 @@ extension Nags {
                 at: call.now, nag.created)
             return .perform(
                 Act(
-                    kind: "nag.created", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                    kind: .nagCreated, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                     subject: try row["pseudonym"], resource: nag.id.retyped(),
                     details: ["category": nag.category.rawValue, "due_at": nag.dueAt.rfc3339],
                     statements: [NagStatements.insert(nag, policy: order.policyID), event]),

@@ -50,7 +50,7 @@ extension Nags {
             let length = call.body.text.unicodeScalars.count
             return .perform(
                 view.act(
-                    "excuse.submitted", details: ["category": excuse.category.rawValue, "text_length": "\(length)"],
+                    .excuseSubmitted, details: ["category": excuse.category.rawValue, "text_length": "\(length)"],
                     statements: [
                         NagStatements.insert(excuse, by: caller.userID, source: input.source, at: call.now),
                         event(

@@ -41,7 +41,7 @@ extension Nags {
                 details["next_due_at"] = successor.dueAt.rfc3339
             }
             let act = record.act(
-                "nag.missed", by: SystemActor.scheduler.retyped(), details: details, stampedRows: 2,
+                .nagMissed, by: SystemActor.scheduler.retyped(), details: details, stampedRows: 2,
                 statements: statements)
             return .perform(act, nag)
         }

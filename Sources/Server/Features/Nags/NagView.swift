@@ -28,7 +28,7 @@ struct NagRecord {
 
     /// Something done to this nag.
     func act(
-        _ kind: String, by actor: Pseudonym, details: AuditBody = [:], stampedRows: Int = 1, statements: [SQL]
+        _ kind: AuditKind, by actor: Pseudonym, details: AuditBody = [:], stampedRows: Int = 1, statements: [SQL]
     ) -> Act {
         Act(
             kind: kind, basis: .nothingChanged(since: seq), actor: actor, subject: recipient,
@@ -63,7 +63,7 @@ struct NagView {
     subscript<Value>(dynamicMember path: KeyPath<NagRecord, Value>) -> Value { record[keyPath: path] }
 
     /// The act of this member on this nag.
-    func act(_ kind: String, details: AuditBody = [:], stampedRows: Int = 1, statements: [SQL]) -> Act {
+    func act(_ kind: AuditKind, details: AuditBody = [:], stampedRows: Int = 1, statements: [SQL]) -> Act {
         record.act(kind, by: pseudonym, details: details, stampedRows: stampedRows, statements: statements)
     }
 
@@ -78,7 +78,26 @@ struct NagView {
         var error = error
         error.reason = error.reason ?? reason
         return .refuse(
-            self.act("nag.\(act.rawValue).denied", details: ["reason": reason], stampedRows: 0, statements: []), error)
+            self.act(act.deniedKind, details: ["reason": reason], stampedRows: 0, statements: []), error)
+    }
+}
+
+extension NagAct {
+    /// What the audit log calls a refusal of it.
+    var deniedKind: AuditKind {
+        switch self {
+        case .read: .nagReadDenied
+        case .edit: .nagEditDenied
+        case .withdraw: .nagWithdrawDenied
+        case .updateStatus: .nagUpdateStatusDenied
+        case .snooze: .nagSnoozeDenied
+        case .dismiss: .nagDismissDenied
+        case .commit: .nagCommitDenied
+        case .submitExcuse: .nagSubmitExcuseDenied
+        case .readExcuses: .nagReadExcusesDenied
+        case .addNote: .nagAddNoteDenied
+        case .askForPushBack: .aiPushBackDenied
+        }
     }
 }
 

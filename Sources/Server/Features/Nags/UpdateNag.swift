@@ -65,7 +65,7 @@ extension Nags {
         if isPromise { details["committed_at"] = nag.committedAt?.rfc3339 ?? "none" }
         return .perform(
             view.act(
-                edited.isEmpty ? "nag.committed" : "nag.updated", details: details, stampedRows: statements.count - 1,
+                edited.isEmpty ? .nagCommitted : .nagUpdated, details: details, stampedRows: statements.count - 1,
                 statements: statements),
             nag)
     }
@@ -98,7 +98,7 @@ extension Nags {
         let change = ["from": view.nag.dueAt.rfc3339, "due_at": dueAt.rfc3339]
         return .perform(
             view.act(
-                "nag.snoozed", details: AuditBody(change),
+                .nagSnoozed, details: AuditBody(change),
                 statements: [NagStatements.snooze(nag.id, to: dueAt), event(.snoozed, view, at: now, change)]),
             nag)
     }

@@ -34,7 +34,7 @@ final class MemberPreferences {
     private func read(_ caller: Caller, of user: UserID, in family: FamilyID) async throws -> PreferenceResponse {
         let member = try await services.access.member(caller, of: family, services.database)
         if let denial = RoleMatrix.denialOfInsights(isSelf: user == caller.userID, by: MemberState(role: member.role)) {
-            try await services.refuse(caller, member, "preferences.read.denied", denial)
+            try await services.refuse(caller, member, .preferencesReadDenied, denial)
         }
         return try await current(of: user, seenBy: member, services.database).response
     }
@@ -50,7 +50,7 @@ final class MemberPreferences {
             if let denial = RoleMatrix.denialOfInsights(
                 isSelf: user == caller.userID, by: MemberState(role: member.role))
             {
-                return .denied("preferences.change.denied", to: member, denial)
+                return .denied(.preferencesChangeDenied, to: member, denial)
             }
             let current = try await current(of: user, seenBy: member, queries)
             if let tags = caller.context.ifMatch, !current.isNamed(byAnyOf: tags) {
@@ -63,7 +63,7 @@ final class MemberPreferences {
             changed.changedBy = member.seq + 1
             changed.updatedAt = caller.now
             let act = Act(
-                kind: "preferences.changed", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                kind: .preferencesChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: current.pseudonym, details: change.details, changesRights: true, stampedRows: 0,
                 statements: [PreferenceStatements.set(changed.stored, of: user, at: caller.now)])
             return .perform(act, changed.response)

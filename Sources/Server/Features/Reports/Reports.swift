@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import JSON
@@ -52,7 +53,7 @@ final class Reports {
     private func guardian(_ caller: Caller, of family: FamilyID) async throws -> Member {
         let member = try await services.access.member(caller, of: family, services.database)
         if let denial = RoleMatrix.denial(of: .readReports, by: MemberState(role: member.role)) {
-            try await services.refuse(caller, member, "report.read.denied", denial)
+            try await services.refuse(caller, member, .reportReadDenied, denial)
         }
         return member
     }

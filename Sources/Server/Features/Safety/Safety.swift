@@ -38,7 +38,7 @@ final class Safety {
             block.state = .active
             return .perform(
                 blocker.act(
-                    "block.created", block, subject: try row["target_pseudonym"],
+                    .blockCreated, block, subject: try row["target_pseudonym"],
                     known == nil
                         ? BlockStatements.insert(block, at: call.now) : BlockStatements.update(block, at: call.now)),
                 block)
@@ -56,7 +56,7 @@ final class Safety {
             block.state = call.body.state
             return .perform(
                 blocker.act(
-                    block.state == .active ? "block.created" : "block.lifted", block,
+                    block.state == .active ? .blockCreated : .blockLifted, block,
                     subject: try row["target_pseudonym"], BlockStatements.update(block, at: call.now)),
                 block)
         }
@@ -68,7 +68,7 @@ final class Safety {
         let family: FamilyID
         let seq: Int64
 
-        func act(_ kind: String, _ block: BlockResponse, subject: Pseudonym?, _ row: SQL) -> Act {
+        func act(_ kind: AuditKind, _ block: BlockResponse, subject: Pseudonym?, _ row: SQL) -> Act {
             Act(
                 kind: kind, basis: .nothingChanged(since: seq), actor: pseudonym, subject: subject,
                 resource: block.id.retyped(), changesRights: true, stampedRows: 0, statements: [row])
@@ -99,7 +99,7 @@ final class Safety {
                 RelationshipStatements.relationship(
                     call.parameters.relationshipID, from: caller.userID, in: member.familyID))
             if let denial = member.denial(of: .suspendRelationship) {
-                return .denied("relationship.suspend.denied", to: member, denial)
+                return .denied(.relationshipSuspendDenied, to: member, denial)
             }
             guard let row = rows.first else { throw APIError(.notFound, "There is no such relationship.") }
             var relationship = RelationshipResponse(
@@ -109,7 +109,7 @@ final class Safety {
             relationship.status = .suspended
             return .perform(
                 Act(
-                    kind: "relationship.suspended", basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                    kind: .relationshipSuspended, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                     subject: try row["other_pseudonym"], resource: relationship.id.retyped(), changesRights: true,
                     stampedRows: 0, statements: [RelationshipStatements.suspend(relationship.id)]),
                 relationship)

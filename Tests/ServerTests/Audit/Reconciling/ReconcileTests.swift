@@ -35,7 +35,7 @@ struct ReconcileTests {
 
             try await server.round()
             server.clock.advance(by: .days(1_200))
-            try await server.write(["trail.pruned"], by: family.guardian, in: family.id)
+            try await server.write([.auditLogPruned], by: family.guardian, in: family.id)
             try await server.round()
             _ = try await Pruning(before: server.clock.now() - Prune.retention).run(
                 databaseURL: url, keys: keys, isDryRun: false, clock: server.clock)

@@ -1,0 +1,152 @@
+/// What an entry of the audit log tells: every kind that a server writes.
+///
+/// The raw values stand in signed entries, and so never change. A log may hold kinds of a later version: readers take any
+/// text, and writers these alone.
+public enum AuditKind: String, Sendable, Hashable, CaseIterable {
+    case accountCreated = "account.created"
+    case accountDeleted = "account.deleted"
+    case accountPurged = "account.purged"
+    case adminCreated = "admin.created"
+    case adminRead = "admin.read"
+    case adminRevoked = "admin.revoked"
+    case aiCoaching = "ai.coaching"
+    case aiDigest = "ai.digest"
+    case aiPatterns = "ai.patterns"
+    case aiPredictCompletion = "ai.predict_completion"
+    case aiPushBack = "ai.push_back"
+    case aiSelectTone = "ai.select_tone"
+    case aiSummarizeExcuse = "ai.summarize_excuse"
+    case blockCreated = "block.created"
+    case blockLifted = "block.lifted"
+    case childCredentialsSet = "child_credentials.set"
+    case childLockoutLifted = "child_lockout.lifted"
+    case childPinChanged = "child_pin.changed"
+    case childSettingsChanged = "child_settings.changed"
+    case consentGranted = "consent.granted"
+    case consentRevoked = "consent.revoked"
+    case demoSeeded = "demo.seeded"
+    case excuseSubmitted = "excuse.submitted"
+    case familyChanged = "family.changed"
+    case familyCreated = "family.created"
+    case familyCodeRenewed = "family_code.renewed"
+    case inputEnriched = "input.enriched"
+    case inputNotApplied = "input.not_applied"
+    case merkleLogAccepted = "log.accepted"
+    case memberAdded = "member.added"
+    case memberCreated = "member.created"
+    case memberJoined = "member.joined"
+    case memberLeft = "member.left"
+    case memberRemoved = "member.removed"
+    case memberRoleChanged = "member.role_changed"
+    case nagCommitted = "nag.committed"
+    case nagCompleted = "nag.completed"
+    case nagCreated = "nag.created"
+    case nagDismissed = "nag.dismissed"
+    case nagMissed = "nag.missed"
+    case nagNoteAdded = "nag.note_added"
+    case nagSnoozed = "nag.snoozed"
+    case nagUndismissed = "nag.undismissed"
+    case nagUpdated = "nag.updated"
+    case nagWithdrawn = "nag.withdrawn"
+    case nagsCancelled = "nags.cancelled"
+    case personErased = "person.erased"
+    case preferencesChanged = "preferences.changed"
+    case relationshipSuspended = "relationship.suspended"
+    case sessionOpened = "session.opened"
+    case sessionRefreshed = "session.refreshed"
+    case sessionRevoked = "session.revoked"
+    case signInFailed = "sign_in.failed"
+    case auditLogPruned = "trail.pruned"
+
+    // MARK: What the role matrix and the rules refused
+
+    case accountDeleteDenied = "account.delete.denied"
+    case aiCoachingDenied = "ai.coaching.denied"
+    case aiDigestDenied = "ai.digest.denied"
+    case aiPatternsDenied = "ai.patterns.denied"
+    case aiPredictCompletionDenied = "ai.predict_completion.denied"
+    case aiPushBackDenied = "ai.push_back.denied"
+    case aiSelectToneDenied = "ai.select_tone.denied"
+    case aiSummarizeExcuseDenied = "ai.summarize_excuse.denied"
+    case auditReadDenied = "audit.read.denied"
+    case childCredentialsSetDenied = "child_credentials.set.denied"
+    case childLockoutLiftDenied = "child_lockout.lift.denied"
+    case childPinChangeDenied = "child_pin.change.denied"
+    case childSettingsChangeDenied = "child_settings.change.denied"
+    case childSettingsReadDenied = "child_settings.read.denied"
+    case consentGrantDenied = "consent.grant.denied"
+    case consentRevokeDenied = "consent.revoke.denied"
+    case familyChangeDenied = "family.change.denied"
+    case familyCodeRenewDenied = "family_code.renew.denied"
+    case gamificationReadDenied = "gamification.read.denied"
+    case memberAddDenied = "member.add.denied"
+    case memberCreateDenied = "member.create.denied"
+    case memberJoinDenied = "member.join.denied"
+    case memberLeaveDenied = "member.leave.denied"
+    case memberRemoveDenied = "member.remove.denied"
+    case nagAddNoteDenied = "nag.add_note.denied"
+    case nagCommitDenied = "nag.commit.denied"
+    case nagCreateDenied = "nag.create.denied"
+    case nagDismissDenied = "nag.dismiss.denied"
+    case nagEditDenied = "nag.edit.denied"
+    case nagReadDenied = "nag.read.denied"
+    case nagReadExcusesDenied = "nag.read_excuses.denied"
+    case nagSnoozeDenied = "nag.snooze.denied"
+    case nagSubmitExcuseDenied = "nag.submit_excuse.denied"
+    case nagUpdateStatusDenied = "nag.update_status.denied"
+    case nagWithdrawDenied = "nag.withdraw.denied"
+    case preferencesChangeDenied = "preferences.change.denied"
+    case preferencesReadDenied = "preferences.read.denied"
+    case relationshipSuspendDenied = "relationship.suspend.denied"
+    case reportReadDenied = "report.read.denied"
+}
+
+extension AuditKind {
+    /// Whether the entry tells of something that was refused: it changes nothing.
+    public var isDenial: Bool { rawValue.hasSuffix(".denied") }
+
+    /// What an entry of this kind changes of the state that the audit log explains.
+    public var effect: StateEffect {
+        switch self {
+        case .accountCreated: .accountCreated
+        case .accountDeleted: .accountDeleted
+        case .adminCreated: .adminCreated
+        case .adminRevoked: .adminRevoked
+        case .consentGranted: .consentGranted
+        case .consentRevoked: .consentRevoked
+        case .familyCreated: .familyCreated
+        case .memberAdded: .memberAdmitted(liftsSuspensions: true, opensAccount: false)
+        case .memberCreated: .memberAdmitted(liftsSuspensions: false, opensAccount: true)
+        case .memberJoined: .memberAdmitted(liftsSuspensions: false, opensAccount: false)
+        case .memberLeft, .memberRemoved: .memberDeparted
+        case .memberRoleChanged: .memberRaised
+        case .nagCommitted, .nagUpdated: .nagEdited
+        case .nagCompleted: .nagCompleted
+        case .nagCreated: .nagCreated
+        case .nagDismissed: .nagDismissed
+        case .nagMissed: .nagMissed
+        case .nagSnoozed: .nagSnoozed
+        case .nagUndismissed: .nagUndismissed
+        case .nagWithdrawn: .nagWithdrawn
+        case .nagsCancelled: .nagsCancelled
+        case .personErased: .personErased
+        case .relationshipSuspended: .relationshipSuspended
+        case .accountPurged, .adminRead, .aiCoaching, .aiDigest, .aiPatterns, .aiPredictCompletion, .aiPushBack,
+            .aiSelectTone, .aiSummarizeExcuse, .blockCreated, .blockLifted, .childCredentialsSet,
+            .childLockoutLifted, .childPinChanged, .childSettingsChanged, .demoSeeded, .excuseSubmitted,
+            .familyChanged, .familyCodeRenewed, .inputEnriched, .inputNotApplied, .merkleLogAccepted, .nagNoteAdded,
+            .preferencesChanged, .sessionOpened, .sessionRefreshed, .sessionRevoked, .signInFailed, .auditLogPruned:
+            .none
+        case .accountDeleteDenied, .aiCoachingDenied, .aiDigestDenied, .aiPatternsDenied, .aiPredictCompletionDenied,
+            .aiPushBackDenied, .aiSelectToneDenied, .aiSummarizeExcuseDenied, .auditReadDenied,
+            .childCredentialsSetDenied, .childLockoutLiftDenied, .childPinChangeDenied, .childSettingsChangeDenied,
+            .childSettingsReadDenied, .consentGrantDenied, .consentRevokeDenied, .familyChangeDenied,
+            .familyCodeRenewDenied, .gamificationReadDenied, .memberAddDenied, .memberCreateDenied,
+            .memberJoinDenied, .memberLeaveDenied, .memberRemoveDenied, .nagAddNoteDenied, .nagCommitDenied,
+            .nagCreateDenied, .nagDismissDenied, .nagEditDenied, .nagReadDenied, .nagReadExcusesDenied,
+            .nagSnoozeDenied, .nagSubmitExcuseDenied, .nagUpdateStatusDenied, .nagWithdrawDenied,
+            .preferencesChangeDenied, .preferencesReadDenied, .relationshipSuspendDenied, .reportReadDenied:
+            .none
+        }
+    }
+}

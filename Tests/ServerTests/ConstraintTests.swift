@@ -1,0 +1,26 @@
+import Domain
+import Postgres
+import SQL
+import Testing
+
+@testable import Server
+
+@Suite("Constraints that features know by name")
+struct ConstraintTests {
+    @Test("each is in the database")
+    func known() async throws {
+        try await TestServer.run { server in
+            let names = try await server.database.run { database in
+                try await database.query(
+                    """
+                    SELECT conname::text AS name FROM pg_constraint
+                    UNION SELECT relname::text FROM pg_class JOIN pg_index ON indexrelid = oid WHERE indisunique
+                    """
+                ).map { row throws(PostgresError) -> String in try row["name"] }
+            }
+            for constraint in Constraint.allCases {
+                #expect(names.contains(constraint.rawValue), "\(constraint.rawValue)")
+            }
+        }
+    }
+}
