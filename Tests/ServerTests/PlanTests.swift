@@ -43,6 +43,38 @@ struct PlanTests {
         }
     }
 
+    @Test("an erasure finds a person's bodies by their key, however many others there are")
+    func erasure() async throws {
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
+            try await server.sql(
+                """
+                INSERT INTO audit_payload (family_id, n, key_id, salt, body)
+                SELECT md5((i % 10)::text)::uuid, i + 1, md5((i % 500)::text)::uuid, sha256(''), ''
+                FROM generate_series(0, 19999) i
+                """)
+            try await server.sql("VACUUM ANALYZE audit_payload")
+            let random = server.random
+            let plans = try await server.database.run { database in
+                let ledger = Ledger(database: database, random: random)
+                return try await database.transaction { transaction in
+                    let planned = PlannedQueries(transaction, analyzes: false)
+                    let person = Pseudonym(high: 0, low: 1)
+                    let act = Act(
+                        kind: .personErased, basis: .nothing, actor: SystemActor.operating, stampedRows: 0,
+                        statements: [ErasureStatements.erase(person)])
+                    _ = try await planned.query(ErasureStatements.chains(of: person))
+                    _ = try await planned.query(
+                        ledger.statement(act, in: FamilyID(high: 0, low: 3), CallContext.ofTest(at: .epoch, random)))
+                    return planned.plans.map(\.text)
+                }
+            }
+            #expect(plans.count == 2)
+            for plan in plans {
+                #expect(plan.contains("audit_payload_by_key") && !plan.contains("Seq Scan on audit_payload"), "\(plan)")
+            }
+        }
+    }
+
     @Test(
         "merged acts take their families' rows in the order of their ids, so that batches never wait in a circle",
         arguments: [0, 2_000])
