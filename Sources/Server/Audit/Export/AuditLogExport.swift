@@ -71,7 +71,7 @@ struct AuditLogExport {
             let rows = try await queries.query(
                 ExportStatements.entries(of: family, after: number, upTo: last, size: size))
             guard rows.count > 0 else { break }
-            try await give(try rows.map { try line($0, position: try $0["position"]) })
+            try await give(try await lines(rows) { try $0["position"] })
             number = try rows[rows.count - 1]["n"]
             count += rows.count
         }
@@ -112,6 +112,7 @@ struct AuditLogExport {
             var nextNote = 0
             var lines: [AuditExportLine] = []
             for index in 0..<rows.count {
+                await LoopSlice.endOfLine(index)
                 let place: Int64 = try rows[index]["position"]
                 lines.append(try line(rows[index], at: place))
                 if case .entry(let entry) = lines[lines.count - 1] {
@@ -146,6 +147,7 @@ struct AuditLogExport {
                 let clock = try clock(family, rows[index]["clock"], rows[index]["head"])
                 var (lines, number): ([AuditExportLine], Int64) = ([], 0)
                 while index < rows.count, try rows[index]["clock_family"] == family {
+                    await LoopSlice.endOfLine(index)
                     if let next: Int64 = try rows[index]["n"] {
                         lines.append(try line(rows[index], position: nil))
                         number = next
@@ -177,11 +179,21 @@ struct AuditLogExport {
             let rows = try await queries.query(
                 ExportStatements.entries(of: family, after: number, upTo: last, size: 0))
             guard rows.count > 0 else { break }
-            try await give(try rows.map { try line($0, position: nil) })
+            try await give(try await lines(rows) { _ in nil })
             number = try rows[rows.count - 1]["n"]
             count += rows.count
         }
         return count
+    }
+
+    /// The entries in those rows as lines.
+    private func lines(_ rows: Rows, at position: (Row) throws -> Int64?) async throws -> [AuditExportLine] {
+        var lines: [AuditExportLine] = []
+        for index in 0..<rows.count {
+            await LoopSlice.endOfLine(index)
+            lines.append(try line(rows[index], position: try position(rows[index])))
+        }
+        return lines
     }
 
     /// The subtrees that are complete with one of those leaves, by that leaf.

@@ -28,7 +28,8 @@ final class AuditExport {
                 try await source.value.run(of: reader.family, after: after, origin: origin, at: now) { lines in
                     var bytes: [UInt8] = []
                     bytes.reserveCapacity(1_024 * lines.count)
-                    for line in lines {
+                    for (index, line) in lines.enumerated() {
+                        await LoopSlice.endOfLine(index)
                         bytes += line.jsonBytes
                         bytes.append(UInt8(ascii: "\n"))
                     }
@@ -52,7 +53,8 @@ final class AuditExport {
         var finding: AuditFinding?
         do {
             try await source(for: caller).run(of: reader.family, after: nil, origin: origin, at: call.now) { lines in
-                for line in lines {
+                for (index, line) in lines.enumerated() {
+                    await LoopSlice.endOfLine(index)
                     guard let record = ExportRecord(line) else { continue }
                     try verifier.check(record)
                 }
