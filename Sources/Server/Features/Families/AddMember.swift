@@ -114,7 +114,7 @@ extension Families {
                 }
                 if let denial = try await denialOfGrowth(of: family, at: now, makesAccount: true, queries) {
                     return .denied(
-                        "member.create.denied", to: member, reason: denial.rawValue,
+                        .memberCreateDenied, to: member, reason: denial.rawValue,
                         APIError(.policyForbidden, denial))
                 }
                 if body.role == .child, try await !allowsChildren(member.userID, in: family, queries) {

@@ -115,7 +115,7 @@ struct BackgroundCheckTests {
             let family = try await LivedFamily(server)
             try await family.liveWithNags()
             try await server.round()
-            let (clock, random, keys) = (server.clock, server.random, try #require(TestServer.trailKeys))
+            let (clock, random, keys) = (server.clock, server.random, try #require(TestServer.auditKeys))
             let lines = try LogRecorder()
             let (log, status) = (Log(.info, descriptor: lines.descriptor), PassStatus())
             func pass() async throws {

@@ -17,7 +17,7 @@ struct GrowingLogTests {
     ) async throws {
         try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
-            let (page, keys) = (ReconcileStatements.pageSize, try #require(TestServer.trailKeys))
+            let (page, keys) = (ReconcileStatements.pageSize, try #require(TestServer.auditKeys))
             @Sendable func grow() async throws {
                 try await server.write(Array(repeating: "tested", count: page), by: family.child, in: family.id)
             }
