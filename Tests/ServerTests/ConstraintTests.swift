@@ -13,13 +13,17 @@ struct ConstraintTests {
             let names = try await server.database.run { database in
                 try await database.query(
                     """
-                    SELECT conname::text AS name FROM pg_constraint
-                    UNION SELECT relname::text FROM pg_class JOIN pg_index ON indexrelid = oid WHERE indisunique
+                    SELECT conname::text AS name FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+                    UNION SELECT relname::text FROM pg_class JOIN pg_index ON indexrelid = oid
+                    WHERE indisunique AND relnamespace = 'public'::regnamespace
+                    -- Triggers refuse under their own names.
+                    UNION SELECT tgname::text FROM pg_trigger WHERE NOT tgisinternal
                     """
                 ).map { row throws(PostgresError) -> String in try row["name"] }
             }
             for constraint in Constraint.allCases {
-                #expect(names.contains(constraint.rawValue), "\(constraint.rawValue)")
+                let isKnown = names.contains(constraint.rawValue)
+                #expect(isKnown, "\(constraint.rawValue)")
             }
         }
     }

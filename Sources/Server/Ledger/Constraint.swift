@@ -1,6 +1,6 @@
 import Postgres
 
-/// The constraints and unique indexes of the schema whose violation means something to a feature.
+/// The constraints, unique indexes and refusing triggers of the schema whose violation means something to a feature.
 ///
 /// The raw values are their names in the database, which a test compares with its catalogue.
 enum Constraint: String, CaseIterable {
