@@ -162,7 +162,7 @@ struct RestartTests {
             try await Forger(server: server).disarm()
             try await server.sql("DELETE FROM audit_leaf WHERE position >= 6")
             let acceptance = LogAcceptance(
-                databaseURL: TestLogin.owner.url(server.database.url), keys: try #require(TestServer.auditKeys),
+                databaseURL: TestLogin.owner.url(server.database.url), keys: try #require(TestServer.auditKeyring),
                 file: file)
             let root = try await acceptance.heads().root
             await #expect {

@@ -101,7 +101,7 @@ struct FamilySizeTests {
 
     @Test("what one family has costs another nothing when somebody comes or goes")
     func otherFamilies() async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await server.family()
             let large = family.otherFamilyID
             try await server.sql(

@@ -111,11 +111,11 @@ struct BackgroundCheckTests {
             ),
         ])
     func wholePass(subject: String, statements: [String]) async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
             try await family.liveWithNags()
             try await server.round()
-            let (clock, random, keys) = (server.clock, server.random, try #require(TestServer.auditKeys))
+            let (clock, random, keys) = (server.clock, server.random, try #require(TestServer.auditKeyring))
             let lines = try LogRecorder()
             let (log, status) = (Log(.info, descriptor: lines.descriptor), PassStatus())
             func pass() async throws {

@@ -15,9 +15,9 @@ struct GrowingLogTests {
     private static func check(
         isSequenced: Bool, _ body: @escaping @Sendable (StateReport, _ rests: Int) throws -> Void
     ) async throws {
-        try await TestServer.run(configure: { $0.sequencesTrail = false }, isOfActs: false) { server in
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
-            let (page, keys) = (ReconcileStatements.pageSize, try #require(TestServer.auditKeys))
+            let (page, keys) = (ReconcileStatements.pageSize, try #require(TestServer.auditKeyring))
             @Sendable func grow() async throws {
                 try await server.write(Array(repeating: "tested", count: page), by: family.child, in: family.id)
             }
