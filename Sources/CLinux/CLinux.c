@@ -136,3 +136,9 @@ void CLinuxNameThread(const char *name) {
     snprintf(kept, sizeof kept, "%s", name);
     pthread_setname_np(pthread_self(), kept);
 }
+
+static _Thread_local uint64_t loop;
+
+void CLinuxSetLoop(uint64_t number) { loop = number; }
+
+uint64_t CLinuxLoop(void) { return loop; }

@@ -30,7 +30,9 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     }
 
     private let inbox = Locked(Inbox())
-    private let threadNumber = Atomic<UInt>(0)
+    private static let lastNumber = Atomic<UInt64>(0)
+    /// What the thread that runs this loop's jobs calls itself by.
+    private let number = lastNumber.add(1, ordering: .relaxed).newValue
     private var local: [Entry] = []
     private var running: [Entry] = []
 
@@ -43,7 +45,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
 
     /// Makes the calling thread the one that runs jobs.
     func adoptCurrentThread() {
-        threadNumber.store(UInt(pthread_self()), ordering: .releasing)
+        CLinuxSetLoop(number)
     }
 
     /// Ends the calling thread's time as the loop's thread, after all queued jobs have run. Jobs enqueued from then on run
@@ -60,8 +62,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
                 guard local.isEmpty else { return false }
                 inbox.hasLoopEnded = true
                 inbox.isWakePending = false
-                // Within the lock: the next thread to run jobs starts only after it.
-                threadNumber.store(0, ordering: .releasing)
+                CLinuxSetLoop(0)
                 return true
             }
             if isDone { return }
@@ -69,7 +70,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
         }
     }
 
-    var isOnLoopThread: Bool { threadNumber.load(ordering: .relaxed) == UInt(pthread_self()) }
+    var isOnLoopThread: Bool { CLinuxLoop() == number }
 
     func enqueue(_ job: consuming ExecutorJob) { enqueue(Entry(job: UnownedJob(job), taskExecutor: nil)) }
 

@@ -126,11 +126,3 @@ public final class Poller {
         for action in actions { action() }
     }
 }
-
-/// A value that only ever exists on one loop's thread, on its way between two pieces of code of that same loop.
-///
-/// Sound only where both ends run on the same loop.
-public struct LoopBound<Value>: @unchecked Sendable {
-    public let value: Value
-    public init(value: Value) { self.value = value }
-}

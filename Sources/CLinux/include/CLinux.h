@@ -48,5 +48,9 @@ int CLinuxTerminationDescriptor(void);
 /// Takes one pending signal from such a descriptor; returns its number, 0 when none is pending.
 int CLinuxTakeSignal(int descriptor);
 
+/// The number that the calling thread was last given by CLinuxSetLoop, at first 0.
+void CLinuxSetLoop(uint64_t number);
+uint64_t CLinuxLoop(void);
+
 /// Names the calling thread; the kernel keeps 15 bytes.
 void CLinuxNameThread(const char *name);

@@ -1,0 +1,30 @@
+import Reactor
+import Testing
+
+@Suite("Values bound to a loop")
+struct LoopBoundTests {
+    @Test("a value comes out on its loop")
+    func onTheLoop() async throws {
+        let loop = try EventLoop(name: "test")
+        try loop.start()
+        defer { loop.stop() }
+        let bound = try await loop.task { _ in LoopBound(value: [1, 2]) }
+        #expect(try await loop.task { _ in bound.value } == [1, 2])
+    }
+
+    @Test("a value that is opened on another loop ends a debug build")
+    func elsewhere() async {
+        await #expect(processExitsWith: .failure) {
+            let loops = (try EventLoop(name: "one"), try EventLoop(name: "two"))
+            try loops.0.start()
+            try loops.1.start()
+            let bound = try await loops.0.task { _ in LoopBound(value: 1) }
+            _ = try await loops.1.task { _ in bound.value }
+        }
+    }
+
+    @Test("a value that is bound on no loop ends a debug build")
+    func nowhere() async {
+        await #expect(processExitsWith: .failure) { _ = LoopBound(value: 1) }
+    }
+}
