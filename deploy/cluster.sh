@@ -19,13 +19,13 @@ as_postgres() {
 give_to_postgres() { if [ "$(id -u)" = 0 ]; then chown postgres: "$@"; fi; }
 
 # What differs between the clusters: `kept` for people's data, `bench` as the peers were measured, `scratch` for tests,
-# which need not survive a power cut.
+# which need not survive a power cut; it alone speaks TLS.
 cluster_settings() {
     case "$CLUSTER_KIND" in
         kept) echo 'shared_buffers = 128MB' ;;
         bench) echo 'shared_buffers = 512MB' ;;
         scratch) printf '%s\n' 'shared_buffers = 128MB' 'max_connections = 200' \
-            'fsync = off' 'synchronous_commit = off' 'full_page_writes = off' ;;
+            'fsync = off' 'synchronous_commit = off' 'full_page_writes = off' 'ssl = on' ;;
     esac
 }
 
@@ -72,8 +72,18 @@ cluster_create() {
         ${option:+"$option"} ||
         give_up "$EX_UNAVAILABLE" "$log" "initdb failed: $(last_line "$log")"
     rm -f "$CLUSTER/initdb.password"
+    [ "$CLUSTER_KIND" != scratch ] || make_certificate "$new"
     echo "include 'nagz.conf'" >>"$new/postgresql.conf"
     mv "$new" "$CLUSTER/data"
+}
+
+# make_certificate DATA: a key and a self-signed certificate for this machine, where PostgreSQL looks for them.
+make_certificate() {
+    local log=$STATE/log/certificate.log
+    command -v openssl >/dev/null || install_packages openssl
+    as_postgres openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 7 -subj /CN=localhost \
+        -addext 'subjectAltName = DNS:localhost, IP:127.0.0.1' -keyout "$1/server.key" -out "$1/server.crt" >"$log" 2>&1 ||
+        give_up "$EX_UNAVAILABLE" "$log" "the cluster's certificate could not be made: $(last_line "$log")"
 }
 
 # The process id of the running cluster, or nothing; a stale postmaster.pid (killed, machine restarted) does not count.
@@ -168,8 +178,12 @@ remove_cluster() {
 }
 
 # cluster_url ROLE DATABASE: ROLE is `postgres` (superuser), `nagz` (owner of the databases made here) or `nagz_serve` (the
-# login of `nagz serve`).
-cluster_url() { printf 'postgres://%s:%s@127.0.0.1:%s/%s' "$1" "$(cat "$(password_file "$1")")" "$CLUSTER_PORT" "$2"; }
+# login of `nagz serve`). Tests that are not about TLS do without it.
+cluster_url() {
+    local options=''
+    [ "$CLUSTER_KIND" != scratch ] || options='?sslmode=disable'
+    printf 'postgres://%s:%s@127.0.0.1:%s/%s%s' "$1" "$(cat "$(password_file "$1")")" "$CLUSTER_PORT" "$2" "$options"
+}
 
 password_file() {
     case "$1" in

@@ -19,6 +19,7 @@ import SQL
     private var preparedNames: [SQL.StatementKey: String] = [:]
     private var statementCount = 0
     private var watchdog: TimerID?
+    private var isReadScheduled = false
     private(set) var isOpen = true
     /// Held by a transaction: nobody else may use it.
     var isExclusive = false
@@ -122,10 +123,29 @@ import SQL
 
     func ready(_ events: Readiness) {
         if events.contains(.writable) { flush() }
-        guard isOpen, !events.isDisjoint(with: [.readable, .peerClosed, .hangUp, .error]) else { return }
+        // Also when only writing was possible: PQflush itself reads where it cannot send everything.
+        readInput()
+    }
+
+    private func readInput() {
+        guard isOpen else { return }
         guard unsafe PQconsumeInput(handle) == 1 else { return close() }
         receive()
-        if isOpen, unsafe PQstatus(handle) != CONNECTION_OK { close() }
+        guard isOpen else { return }
+        if unsafe PQstatus(handle) != CONNECTION_OK { return close() }
+        readDecrypted()
+    }
+
+    /// Goes on reading what TLS has decrypted: epoll knows nothing of it. Once a turn, so that a large result keeps nobody
+    /// else on the loop waiting.
+    private func readDecrypted() {
+        guard !isReadScheduled, unsafe CPostgresDecryptedBytes(handle) > 0 else { return }
+        isReadScheduled = true
+        poller.atEndOfTurn { [weak self] in
+            guard let self else { return }
+            isReadScheduled = false
+            readInput()
+        }
     }
 
     /// Takes what has arrived, one batch a turn: its rows are used up before the next one's take as much memory.
