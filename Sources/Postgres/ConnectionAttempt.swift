@@ -2,34 +2,45 @@ import CPostgres
 import Glibc
 import Reactor
 
-/// Opening a session without blocking the loop: libpq's PQconnectPoll driven by readiness and one deadline.
+/// Opening a session without blocking the loop: the hosts' names looked up elsewhere, then libpq's PQconnectPoll driven by
+/// readiness; one deadline for all of it.
 @safe final class ConnectionAttempt: ReadinessHandler {
-    /// Nil once the session is handed over or the attempt is over.
-    private var handle: OpaquePointer?
+    private let options: ConnectionOptions
+    private let resolver: HostResolver
     private let poller: Poller
+    /// Nil until the names are known, and once the session is handed over or the attempt is over.
+    private var handle: OpaquePointer?
+    private var lookup: Lookup?
+    /// Why there is no handle.
+    private var reason: String?
     private var continuation: CheckedContinuation<Bool, Never>?
     private var watched: Int32 = -1
     private var timer: TimerID?
+    private var isOver = false
 
-    init(_ options: ConnectionOptions, _ poller: Poller) throws(PostgresError) {
-        let keywords = options.parameters.map(\.keyword)
-        let values = options.parameters.map(\.value)
-        let handle = unsafe withCStrings(keywords) { keywords in
-            unsafe withCStrings(values) { values in unsafe PQconnectStartParams(keywords, values, 0) }
-        }
-        guard let handle = unsafe handle else { throw .unavailable("out of memory") }
-        unsafe self.handle = unsafe handle
+    /// The names of the hosts on their way to addresses.
+    private struct Lookup {
+        let hosts: HostList
+        let parameters: [(keyword: String, value: String)]
+        var underWay: Set<String>
+        var addresses: [String: [String]] = [:]
+        /// Ends the wait for the other names once one is known.
+        var timer: TimerID?
+    }
+
+    init(_ options: ConnectionOptions, _ resolver: HostResolver, _ poller: Poller) {
+        self.options = options
+        self.resolver = resolver
         self.poller = poller
-        _ = unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
     }
 
     deinit { unsafe PQfinish(handle) }
 
     /// Opens the session, which is the caller's from then on.
-    /// - Throws: `unavailable`, with libpq's reason, when it cannot be opened within `timeout`.
+    /// - Throws: `unavailable`, with the resolver's or libpq's reason, when it cannot be opened within `timeout`.
     func open(within timeout: Duration) async throws(PostgresError) -> OpaquePointer {
         let isConnected = await run(timeout)
-        guard let handle = unsafe handle else { throw .unavailable("given up") }
+        guard let handle = unsafe handle else { throw .unavailable(reason ?? "given up") }
         guard isConnected, unsafe PQsetnonblocking(handle, 1) == 0, unsafe PQenterPipelineMode(handle) == 1 else {
             let reason = unsafe String(cString: PQerrorMessage(handle))
             throw .unavailable(reason.isEmpty ? "no answer in time" : Self.firstLine(reason))
@@ -41,6 +52,7 @@ import Reactor
     /// Ends the attempt and its socket at once. A session that nobody authenticates holds up the database's other
     /// sessions: `DROP DATABASE` waits for it, up to PostgreSQL's `authentication_timeout`.
     func giveUp() {
+        isOver = true
         stopWatching()
         unsafe PQfinish(handle)
         unsafe handle = nil
@@ -53,11 +65,76 @@ import Reactor
 
     private func run(_ timeout: Duration) async -> Bool {
         await withCheckedContinuation { continuation in
+            // It may have been given up before this task had its turn.
+            guard !isOver else { return continuation.resume(returning: false) }
             self.continuation = continuation
-            timer = poller.schedule(at: poller.now + timeout) { [weak self] in self?.finish(false) }
-            // PQconnectPoll's contract: before the first call, behave as if it had asked to write.
-            if unsafe PQstatus(handle) == CONNECTION_BAD { finish(false) } else { wait(for: .writable) }
+            timer = poller.schedule(at: poller.now + timeout) { [weak self] in self?.timedOut() }
+            begin(timeout)
         }
+    }
+
+    private func timedOut() {
+        if let lookup {
+            let names = lookup.hosts.names.filter(lookup.underWay.contains).joined(separator: ", ")
+            reason = "the host name \(names) was not resolved in time"
+        }
+        finish(false)
+    }
+
+    // MARK: Names
+
+    private func begin(_ timeout: Duration) {
+        let parameters = HostList.withDefaults(options.parameters)
+        guard let hosts = HostList(parameters), !hosts.names.isEmpty else { return connect(options.parameters) }
+        var lookup = Lookup(hosts: hosts, parameters: parameters, underWay: Set(hosts.names))
+        // One name that nobody answers for leaves the other hosts half of the time.
+        lookup.timer = poller.schedule(at: poller.now + timeout / 2) { [weak self] in self?.connectToKnownHosts() }
+        self.lookup = lookup
+        for name in hosts.names {
+            poller.spawn { [weak self, resolver] in
+                let answer = await resolver.addresses(of: name)
+                self?.resolved(name, answer)
+            }
+        }
+    }
+
+    private func resolved(_ name: String, _ answer: HostResolver.Answer) {
+        guard lookup?.underWay.remove(name) != nil else { return }
+        switch answer {
+        case .success(let addresses): lookup?.addresses[name] = addresses
+        case .failure(let error): reason = reason ?? error.reason
+        }
+        guard let lookup, lookup.underWay.isEmpty else { return }
+        if lookup.hosts.isUsable(with: lookup.addresses) { connectToKnownHosts() } else { finish(false) }
+    }
+
+    /// Goes on with the hosts whose addresses are known, if there are any.
+    private func connectToKnownHosts() {
+        guard let lookup, lookup.hosts.isUsable(with: lookup.addresses) else { return }
+        endLookup()
+        connect(lookup.hosts.applied(to: lookup.parameters, addresses: lookup.addresses))
+    }
+
+    private func endLookup() {
+        if let timer = lookup?.timer { poller.cancel(timer) }
+        lookup = nil
+    }
+
+    // MARK: Session
+
+    private func connect(_ parameters: [(keyword: String, value: String)]) {
+        let keywords = parameters.map(\.keyword)
+        let values = parameters.map(\.value)
+        unsafe handle = unsafe withCStrings(keywords) { keywords in
+            unsafe withCStrings(values) { values in unsafe PQconnectStartParams(keywords, values, 0) }
+        }
+        guard let handle = unsafe handle else {
+            reason = "out of memory"
+            return finish(false)
+        }
+        _ = unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
+        // PQconnectPoll's contract: before the first call, behave as if it had asked to write.
+        if unsafe PQstatus(handle) == CONNECTION_BAD { finish(false) } else { wait(for: .writable) }
     }
 
     func ready(_ events: Readiness) {
@@ -89,7 +166,9 @@ import Reactor
     private func finish(_ isConnected: Bool) {
         guard let continuation else { return }
         self.continuation = nil
+        isOver = true
         stopWatching()
+        endLookup()
         if let timer { poller.cancel(timer) }
         continuation.resume(returning: isConnected)
     }

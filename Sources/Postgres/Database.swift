@@ -43,6 +43,7 @@ public final class Database: Queries {
 
     public let poller: Poller
     private let options: ConnectionOptions
+    private let resolver: HostResolver
     let limits: Limits
     private var connections: [Connection] = []
     private var attempts: [ConnectionAttempt] = []
@@ -57,8 +58,12 @@ public final class Database: Queries {
     /// Why the last attempt to open a session failed; nil once one is open.
     public private(set) var lastFailure: String?
 
-    public init(_ options: ConnectionOptions, limits: Limits = Limits(), poller: Poller) {
+    /// - Parameter resolver: looks up the hosts' names.
+    public init(
+        _ options: ConnectionOptions, limits: Limits = Limits(), resolver: HostResolver = .system, poller: Poller
+    ) {
         self.options = options
+        self.resolver = resolver
         self.limits = limits
         self.poller = poller
     }
@@ -137,8 +142,7 @@ public final class Database: Queries {
     /// which costs the loop milliseconds each (SCRAM).
     public func open() {
         guard !isClosed, connections.count + attempts.count < limits.connections else { return }
-        let attempt: ConnectionAttempt
-        do { attempt = try ConnectionAttempt(options, poller) } catch { return failed(error) }
+        let attempt = ConnectionAttempt(options, resolver, poller)
         attempts.append(attempt)
         poller.spawn { [self] in
             let isOpen = await establish(attempt)
@@ -178,7 +182,7 @@ public final class Database: Queries {
 
     /// A session could not be opened.
     private func failed(_ error: any Error) {
-        lastFailure = if case PostgresError.unavailable(let reason) = error { reason } else { "\(error)" }
+        lastFailure = (error as? PostgresError)?.reason ?? "\(error)"
         if limits.givesUpOnFailure { refuseWaiters() }
         reopenLater()
     }

@@ -39,6 +39,11 @@ public enum PostgresError: Error, Sendable, Hashable {
         if case .refused(let refusal) = self { refusal.constraint } else { nil }
     }
 
+    /// Why the database is unavailable, if that is the error.
+    var reason: String? {
+        if case .unavailable(let reason) = self { reason } else { nil }
+    }
+
     /// A lock was not to be had in time, or the statement took too long.
     var isOutOfTime: Bool { sqlState == "55P03" || sqlState == "57014" }
 

@@ -147,6 +147,8 @@ import Testing
             let options = try ConnectionOptions(url: "postgres://nobody@127.0.0.1:\(listener.port)/nothing")
             let database = Database(options, poller: poller)
             database.open()
+            // The attempt begins with a task of its own, which runs before this one.
+            await withCheckedContinuation { begun in poller.spawn { begun.resume() } }
             database.close()
         }
         loop.stop()

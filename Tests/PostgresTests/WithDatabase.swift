@@ -4,14 +4,24 @@ import Reactor
 import SQL
 import Testing
 
+/// A superuser's URL of the test cluster, with these of libpq's parameters instead of its own.
+func testURL(_ parameters: [String: String] = [:]) throws -> String {
+    let url = try #require(
+        ProcessInfo.processInfo.environment["NAGZ_TEST_DATABASE_URL"],
+        "set NAGZ_TEST_DATABASE_URL to a superuser's URL of a test cluster (deploy/test does)")
+    // libpq takes the last word.
+    return parameters.reduce(url) { url, parameter in
+        let separator = url.contains("://") ? url.contains("?") ? "&" : "?" : " "
+        return "\(url)\(separator)\(parameter.key)=\(parameter.value)"
+    }
+}
+
 /// Runs `body` on a fresh loop with a fresh, empty database of the test cluster, and drops the database afterwards.
 func withDatabase(
     _ limits: Database.Limits = Database.Limits(), settings: [(name: String, value: String)] = [],
     _ body: @escaping @Sendable (Database) async throws -> Void
 ) async throws {
-    let url = try #require(
-        ProcessInfo.processInfo.environment["NAGZ_TEST_DATABASE_URL"],
-        "set NAGZ_TEST_DATABASE_URL to a superuser's URL of a test cluster (deploy/test does)")
+    let url = try testURL()
     let name = "test_\(UUID().uuidString.lowercased().replacing("-", with: ""))"
     let loop = try EventLoop(name: "test")
     try loop.start()

@@ -1,0 +1,119 @@
+import Glibc
+import Reactor
+
+/// Looks host names up on threads of its own: the system's call blocks, for half a minute where no name server answers.
+///
+/// Those who ask for a name that is being looked up already share its answer, so that a dead name server has at most one
+/// call a name. Safe from any thread.
+public final class HostResolver: Sendable {
+    /// The addresses of a name, as text, or why there are none.
+    public typealias Answer = Result<[String], PostgresError>
+
+    /// The system's names, for the whole process.
+    public static let system = HostResolver(lookUp: systemAddresses)
+
+    private static let threads = 2
+    /// Names that may wait for a thread, and callers that may wait for a name.
+    private static let queueLimit = 64
+    private static let callerLimit = 1_024
+
+    private struct State {
+        /// Made for the first name: most processes have none to look up.
+        var pool: BlockingPool?
+        /// Those who wait for the answer to somebody else's question.
+        var waiting: [String: [CheckedContinuation<Answer?, Never>]] = [:]
+    }
+
+    private let lookUp: @Sendable (String) -> Answer
+    private let state = Locked(State())
+
+    /// - Parameter lookUp: may block.
+    public init(lookUp: @escaping @Sendable (String) -> Answer) { self.lookUp = lookUp }
+
+    deinit { state.withLock { $0.pool }?.stop() }
+
+    /// Returns on the caller's executor, whenever the lookup ends: a caller in a hurry has a timer of its own.
+    func addresses(of name: String) async -> Answer {
+        while true {
+            let isFirst = state.withLock { state in
+                guard state.waiting[name] == nil else { return false }
+                state.waiting[name] = []
+                return true
+            }
+            if !isFirst {
+                if let answer = await sharedAnswer(for: name) { return answer }
+                continue
+            }
+            let answer = await ask(name)
+            let callers = state.withLock { $0.waiting.removeValue(forKey: name) ?? [] }
+            for caller in callers { caller.resume(returning: answer) }
+            return answer
+        }
+    }
+
+    /// Nil when the lookup under way has ended since.
+    private func sharedAnswer(for name: String) async -> Answer? {
+        await withCheckedContinuation { continuation in
+            let outcome = state.withLock { state -> Joining in
+                guard let count = state.waiting[name]?.count else { return .ended }
+                guard count < Self.callerLimit else { return .tooMany }
+                state.waiting[name]?.append(continuation)
+                return .joined
+            }
+            switch outcome {
+            case .joined: break
+            case .ended: continuation.resume(returning: nil)
+            case .tooMany: continuation.resume(returning: .failure(Self.busy))
+            }
+        }
+    }
+
+    private enum Joining {
+        case joined, ended, tooMany
+    }
+
+    private func ask(_ name: String) async -> Answer {
+        do {
+            let pool = try state.withLock { state in
+                let pool =
+                    try state.pool
+                    ?? BlockingPool(
+                        name: "nagz-names", threads: Self.threads, queueLimit: Self.queueLimit)
+                state.pool = pool
+                return pool
+            }
+            return try await pool.run { [lookUp] in lookUp(name) }
+        } catch let error as SystemError {
+            return .failure(.unavailable("host names cannot be looked up: \(error)"))
+        } catch {
+            return .failure(Self.busy)
+        }
+    }
+
+    private static let busy = PostgresError.unavailable("too many host names are being looked up")
+
+    @Sendable private static func systemAddresses(of name: String) -> Answer {
+        var hints = unsafe addrinfo()
+        unsafe hints.ai_family = AF_UNSPEC
+        unsafe hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var first: UnsafeMutablePointer<addrinfo>?
+        let fault = unsafe getaddrinfo(name, nil, &hints, &first)
+        guard fault == 0 else {
+            let text = unsafe fault == EAI_SYSTEM ? UnsafePointer(strerror(errno)) : gai_strerror(fault)
+            let reason = unsafe text.map { unsafe String(cString: $0) } ?? "\(fault)"
+            return .failure(.unavailable("could not translate host name \"\(name)\" to address: \(reason)"))
+        }
+        defer { unsafe freeaddrinfo(first) }
+        var addresses: [String] = []
+        var next = unsafe first
+        while let entry = unsafe next {
+            unsafe next = entry.pointee.ai_next
+            var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+            let isText = unsafe getnameinfo(
+                entry.pointee.ai_addr, entry.pointee.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+            guard isText == 0 else { continue }
+            addresses.append(String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self))
+        }
+        return .success(addresses)
+    }
+}
