@@ -5,12 +5,16 @@ import SQL
 /// One session with PostgreSQL on its loop's epoll: libpq, non-blocking and in pipeline mode.
 ///
 /// Work is sent as *exchanges*: some statements followed by a synchronisation point. Several exchanges may be under way;
-/// their results come back in order. Outside an explicit `BEGIN` a batch is one implicit transaction: its
+/// their results come back in order. Outside an explicit `BEGIN` an batch is one implicit transaction: its
 /// statements commit together or not at all, and its results are handed over only after that commit.
 @safe final class Connection: ReadinessHandler {
+    /// What the pool calls the session by.
+    let id: Int
     private let handle: OpaquePointer
     private let socket: Int32
     private let poller: Poller
+    /// Called once, when the session should be used no more.
+    private let onRetire: (Connection) -> Void
     /// Called once, when the session is gone; exchanges under way have failed by then.
     private let onClose: (Connection) -> Void
 
@@ -18,26 +22,23 @@ import SQL
     /// The statements that the session has prepared for certain, and what it calls them.
     private var preparedNames: [SQL.StatementKey: String] = [:]
     private var statementCount = 0
-    private var watchdog: TimerID?
+    private lazy var watchdog = DeadlineTimer(poller) { [weak self] in self?.checkDeadline() }
     private var isReadScheduled = false
     private(set) var isOpen = true
-    /// Held by a transaction: nobody else may use it.
-    var isExclusive = false
-    /// Requests it was given to that have not given it back.
-    var inFlight = 0
-    /// Those among them that may wait for locks.
-    var lockHolders = 0
-
+    private var isRetired = false
     /// No batch may take longer than this, whatever the database's own timeouts say: a frozen host must not hold
     /// requests for ever.
     private let timeout: Duration
 
     init(
-        adopting handle: OpaquePointer, poller: Poller, timeout: Duration, onClose: @escaping (Connection) -> Void
+        adopting handle: OpaquePointer, id: Int, poller: Poller, timeout: Duration,
+        onRetire: @escaping (Connection) -> Void, onClose: @escaping (Connection) -> Void
     ) throws(SystemError) {
+        self.id = id
         unsafe self.handle = unsafe handle
         self.poller = poller
         self.timeout = timeout
+        self.onRetire = onRetire
         self.onClose = onClose
         socket = unsafe PQsocket(handle)
         try poller.watch(socket, for: .readable, self)
@@ -84,7 +85,7 @@ import SQL
         }
         guard unsafe PQpipelineSync(handle) == 1 else { return close() }
         flush()
-        armWatchdog()
+        watchdog.arm(for: underway.first?.deadline)
     }
 
     private func queue(_ statement: SQL, in batch: PipelineBatch) -> Bool {
@@ -155,7 +156,7 @@ import SQL
                 unsafe take(result, for: batch)
             } else if batch.isScript {
                 underway.removeFirst()
-                if unsafe PQenterPipelineMode(handle) != 1 { mustClose = true }
+                if unsafe PQenterPipelineMode(handle) != 1 { retire() }
                 batch.finish()
             }
             if let next = underway.first, next !== batch {
@@ -170,7 +171,6 @@ import SQL
             unsafe PQclear(result)
             underway.removeFirst()
             batch.finish()
-            armWatchdog()
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
             switch batch.nextStep() {
             case .execute: batch.rows.append(unsafe Rows(adopting: result))
@@ -193,13 +193,17 @@ import SQL
             unsafe PQclear(result)
             _ = batch.nextStep()
             // 26000: no such prepared statement; 0A000: its result shape has changed. A new session knows neither.
-            if ["26000", "0A000"].contains(refusal.sqlState) { mustClose = true }
+            if ["26000", "0A000"].contains(refusal.sqlState) { retire() }
             if batch.error == nil { batch.error = .refused(refusal) }
         }
     }
 
-    /// The session's prepared statements and ours have come apart: it is closed when the last who holds it lets go.
-    private(set) var mustClose = false
+    /// The session's state and ours have come apart: it is closed when the last who holds it lets go.
+    private func retire() {
+        guard !isRetired else { return }
+        isRetired = true
+        onRetire(self)
+    }
 
     private static func refusal(of result: OpaquePointer) -> PostgresError.Refusal {
         func field(_ code: Int32) -> String? {
@@ -217,8 +221,7 @@ import SQL
         guard isOpen else { return }
         isOpen = false
         poller.unwatch(socket)
-        if let watchdog { poller.cancel(watchdog) }
-        watchdog = nil
+        watchdog.cancel()
         let lost = underway
         underway.removeAll()
         for batch in lost {
@@ -228,17 +231,9 @@ import SQL
         onClose(self)
     }
 
-    private func armWatchdog() {
-        if let watchdog, underway.isEmpty {
-            poller.cancel(watchdog)
-            self.watchdog = nil
-        }
-        guard watchdog == nil, let oldest = underway.first else { return }
-        watchdog = poller.schedule(at: oldest.deadline) { [weak self] in
-            guard let self else { return }
-            watchdog = nil
-            if let oldest = underway.first, oldest.deadline <= poller.now { close() } else { armWatchdog() }
-        }
+    private func checkDeadline() {
+        guard let oldest = underway.first, !oldest.isScript else { return }
+        if oldest.deadline <= poller.now { close() } else { watchdog.arm(for: oldest.deadline) }
     }
 }
 

@@ -47,14 +47,13 @@ public final class Database: Queries {
     let limits: Limits
     private var connections: [Connection] = []
     private var attempts: [ConnectionAttempt] = []
-    /// Those that only read, and all others: the ones do not wait for the others' sessions.
-    private var readers = WaiterQueue()
-    private var writers = WaiterQueue()
-    private var lastTicket: UInt64 = 0
+    private var pool: SessionPool
+    /// Those who wait for a session, by the pool's ticket.
+    private var waiters: [UInt64: CheckedContinuation<LoopBound<Connection?>, Never>] = [:]
+    private lazy var expiry = DeadlineTimer(poller) { [weak self] in self?.refuseExpired() }
+    private var lastSession = 0
     private lazy var reads = GroupRead(
         self, batchLimit: limits.sharedReads, concurrency: limits.sharedStatements)
-    private var reconnectPause = Duration.milliseconds(50)
-    private var isClosed = false
     /// Why the last attempt to open a session failed; nil once one is open.
     public private(set) var lastFailure: String?
 
@@ -66,6 +65,7 @@ public final class Database: Queries {
         self.resolver = resolver
         self.limits = limits
         self.poller = poller
+        pool = SessionPool(limits)
     }
 
     /// How many sessions there may be.
@@ -73,7 +73,7 @@ public final class Database: Queries {
     /// How many sessions are open.
     public var openConnections: Int { connections.count }
     /// How many requests wait for a session.
-    public var waiting: Int { readers.count + writers.count }
+    public var waiting: Int { pool.waiting }
 
     // MARK: Statements
 
@@ -86,7 +86,7 @@ public final class Database: Queries {
     public func read(_ statement: SQL) async throws(PostgresError) -> Rows { try await reads.run(statement) }
 
     /// Runs several statements of one shape as one (`SQL.merged`) and returns the rows of each; nil where they cannot be.
-    func runMerged(_ statements: [SQL], use: SessionUse = .read) async throws(PostgresError) -> [Rows]? {
+    func runMerged(_ statements: [SQL], use: SessionPool.Use = .read) async throws(PostgresError) -> [Rows]? {
         guard statements.count > 1, let merged = SQL.merged(statements) else { return nil }
         let rows = try await pipeline([merged], use: use)
         guard let first = rows.first else { throw .unexpectedShape("no result") }
@@ -98,17 +98,7 @@ public final class Database: Queries {
         try await pipeline(statements, use: .read)
     }
 
-    /// What a session is wanted for.
-    enum SessionUse {
-        /// Statements that hardly wait for locks.
-        case read
-        /// Statements that may wait for locks: where there are three sessions or more, nothing is sent behind them on theirs.
-        case write
-        /// A transaction, which has the session to itself.
-        case exclusive
-    }
-
-    func pipeline(_ statements: [SQL], use: SessionUse) async throws(PostgresError) -> [Rows] {
+    func pipeline(_ statements: [SQL], use: SessionPool.Use) async throws(PostgresError) -> [Rows] {
         let connection = try await acquire(for: use)
         defer { released(connection, from: use) }
         return try await connection.pipeline(statements)
@@ -121,10 +111,7 @@ public final class Database: Queries {
         _ body: (Transaction) async throws(Failure) -> Value
     ) async throws -> Value {
         let connection = try await acquire(for: .exclusive)
-        defer {
-            connection.isExclusive = false
-            released(connection, from: .exclusive)
-        }
+        defer { released(connection, from: .exclusive) }
         let transaction = Transaction(connection)
         do {
             let value = try await body(transaction)
@@ -141,7 +128,7 @@ public final class Database: Queries {
     /// Opens the sessions in the background, one after the other: the first answers requests while the others sign in,
     /// which costs the loop milliseconds each (SCRAM).
     public func open() {
-        guard !isClosed, connections.count + attempts.count < limits.connections else { return }
+        guard pool.beginAttempt() else { return }
         let attempt = ConnectionAttempt(options, resolver, poller)
         attempts.append(attempt)
         poller.spawn { [self] in
@@ -153,26 +140,24 @@ public final class Database: Queries {
 
     /// Ends all sessions; statements under way fail as lost.
     public func close() {
-        isClosed = true
+        pool.close()
         for attempt in attempts { attempt.giveUp() }
         for connection in connections { connection.close() }
-        refuseWaiters()
-    }
-
-    private func refuseWaiters() {
-        for waiter in readers.takeAll() + writers.takeAll() { waiter.resume(returning: nil) }
+        refuse(pool.refuseAll())
+        expiry.cancel()
     }
 
     private func establish(_ attempt: ConnectionAttempt) async -> Bool {
         do {
             let handle = unsafe try await attempt.open(within: limits.connectTimeout)
+            lastSession += 1
             let connection = unsafe try Connection(
-                adopting: handle, poller: poller, timeout: limits.batchTimeout,
-                onClose: { [weak self] in self?.lost($0) })
-            reconnectPause = .milliseconds(50)
+                adopting: handle, id: lastSession, poller: poller, timeout: limits.batchTimeout,
+                onRetire: { [weak self] in self?.pool.retire($0.id) }, onClose: { [weak self] in self?.lost($0) })
             lastFailure = nil
             connections.append(connection)
-            if isClosed { connection.close() } else { serveWaiters() }
+            let grants = pool.opened(connection.id)
+            if pool.isClosed { connection.close() } else { serve(grants) }
             return true
         } catch {
             failed(error)
@@ -183,199 +168,66 @@ public final class Database: Queries {
     /// A session could not be opened.
     private func failed(_ error: any Error) {
         lastFailure = (error as? PostgresError)?.reason ?? "\(error)"
-        if limits.givesUpOnFailure { refuseWaiters() }
-        reopenLater()
+        if limits.givesUpOnFailure { refuse(pool.refuseAll()) }
+        open(after: pool.attemptFailed())
     }
 
     private func lost(_ connection: Connection) {
         connections.removeAll { $0 === connection }
-        reopenLater()
+        open(after: pool.lost(connection.id))
     }
 
-    private func reopenLater() {
-        guard !isClosed else { return }
-        poller.schedule(at: poller.now + reconnectPause) { [weak self] in self?.open() }
-        reconnectPause = min(reconnectPause * 2, .seconds(1))
+    private func open(after pause: Duration?) {
+        guard let pause else { return }
+        poller.schedule(at: poller.now + pause) { [weak self] in self?.open() }
     }
 
     // MARK: Waiting for a session
 
-    private func acquire(for use: SessionUse) async throws(PostgresError) -> Connection {
+    private func acquire(for use: SessionPool.Use) async throws(PostgresError) -> Connection {
         poller.assertIsolated()
-        if waiting == 0, let connection = free(for: use) {
-            give(connection, for: use)
-            return connection
-        }
-        guard !isClosed else { throw Self.closed }
-        guard waiting < limits.queue else { throw .unavailable("too many requests are waiting") }
-        let deadline = poller.now + limits.acquireTimeout
+        if let id = pool.acquireAtOnce(for: use), let connection = connection(id) { return connection }
+        guard !pool.isClosed else { throw Self.closed }
+        guard pool.waiting < limits.queue else { throw Self.tooManyWaiting }
         let granted = await withCheckedContinuation { continuation in
-            lastTicket += 1
-            let ticket = lastTicket
-            if use == .read {
-                readers.add(continuation, ticket, for: use)
-            } else {
-                writers.add(continuation, ticket, for: use)
+            // The loop may have turned since we looked.
+            switch pool.acquire(for: use, at: poller.now) {
+            case .granted(let id): continuation.resume(returning: LoopBound(value: connection(id)))
+            case .waiting(let ticket):
+                waiters[ticket] = continuation
+                expiry.arm(for: pool.nextDeadline)
+            case .tooManyWaiting, .closed: continuation.resume(returning: LoopBound(value: nil))
             }
-            poller.schedule(at: deadline) { [weak self] in self?.take(ticket, for: use)?.resume(returning: nil) }
-            // The loop may have turned since we looked for a session.
-            serveWaiters()
         }
-        guard let connection = granted?.value else {
-            throw isClosed ? Self.closed : .unavailable(lastFailure ?? "no session became free in time")
+        guard let connection = granted.value else {
+            throw pool.isClosed ? Self.closed : .unavailable(lastFailure ?? "no session became free in time")
         }
         return connection
     }
 
     private static let closed = PostgresError.unavailable("the pool of sessions is closed")
+    private static let tooManyWaiting = PostgresError.unavailable("too many requests are waiting")
 
-    private func take(_ ticket: UInt64, for use: SessionUse) -> WaiterQueue.Continuation? {
-        use == .read ? readers.take(ticket) : writers.take(ticket)
+    private func connection(_ id: Int) -> Connection? { connections.first { $0.id == id } }
+
+    private func released(_ connection: Connection, from use: SessionPool.Use) {
+        let (grants, mustClose) = pool.release(connection.id, from: use)
+        if mustClose { connection.close() }
+        serve(grants)
     }
 
-    /// From here on the session is taken, whether anything was sent on it yet or not: the loop may turn in between.
-    private func give(_ connection: Connection, for use: SessionUse) {
-        connection.inFlight += 1
-        if use != .read { connection.lockHolders += 1 }
-        connection.isExclusive = use == .exclusive
-    }
-
-    /// The open session that the fewest hold, if it can take more. The first of three or more is kept for reads: however
-    /// many writes wait for locks, they have one.
-    /// - Parameter isReserved: only that one is looked at.
-    private func free(for use: SessionUse, isReserved: Bool = false) -> Connection? {
-        let limit = use == .exclusive ? 1 : limits.exchangesPerConnection
-        let hasReserved = limits.connections > 2 && connections.count > 1
-        if isReserved, !hasReserved { return nil }
-        var best: Connection?
-        for (index, connection) in connections.enumerated()
-        where !connection.isExclusive && !connection.mustClose && connection.isOpen {
-            if hasReserved, index == 0 ? use != .read : isReserved { continue }
-            if hasReserved, connection.lockHolders > 0 { continue }
-            if connection.inFlight < (best?.inFlight ?? limit) { best = connection }
-            if connection.inFlight == 0 { break }
-        }
-        return best
-    }
-
-    private func released(_ connection: Connection, from use: SessionUse) {
-        connection.inFlight -= 1
-        if use != .read { connection.lockHolders -= 1 }
-        if connection.mustClose, connection.inFlight == 0 { connection.close() }
-        serveWaiters()
-    }
-
-    /// First come first served; but a read whose turn it is not goes before writes that wait, on the session kept for reads.
-    private func serveWaiters() {
-        while true {
-            let (reader, writer) = (readers.next, writers.next)
-            let isReadersTurn = reader.map { $0.ticket < writer?.ticket ?? .max } ?? false
-            if let next = isReadersTurn ? reader : writer, let connection = free(for: next.use) {
-                serve(next, connection)
-            } else if let reader, let connection = free(for: .read, isReserved: true) {
-                serve(reader, connection)
-            } else {
-                return
-            }
+    private func serve(_ grants: [SessionPool.Grant]) {
+        for grant in grants {
+            waiters.removeValue(forKey: grant.ticket)?.resume(returning: LoopBound(value: connection(grant.session)))
         }
     }
 
-    private func serve(_ next: (ticket: UInt64, use: SessionUse), _ connection: Connection) {
-        guard let continuation = take(next.ticket, for: next.use) else { return }
-        give(connection, for: next.use)
-        continuation.resume(returning: LoopBound(value: connection))
-    }
-}
-
-/// Statements on one session between BEGIN and COMMIT.
-public final class Transaction: Queries {
-    private let connection: Connection
-    private var isBegun = false
-    private var isOver = false
-
-    init(_ connection: Connection) { self.connection = connection }
-
-    /// The statement after which a transaction waits no longer than that for each lock.
-    static func lockTimeout(_ timeout: Duration) -> SQL {
-        let timeout = "\(timeout / .milliseconds(1))ms"
-        return "SELECT set_config('lock_timeout', \(timeout), true)"
+    private func refuseExpired() {
+        refuse(pool.expire(at: poller.now))
+        expiry.arm(for: pool.nextDeadline)
     }
 
-    public func query(_ statement: SQL) async throws(PostgresError) -> Rows {
-        let rows = try await pipeline([statement])
-        guard let first = rows.first else { throw .unexpectedShape("no result") }
-        return first
-    }
-
-    /// Runs the statements in one round trip.
-    public func pipeline(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
-        if isBegun { return try await connection.pipeline(statements) }
-        isBegun = true
-        return Array(try await connection.pipeline(["BEGIN"] + statements).dropFirst())
-    }
-
-    /// Runs several statements in one text, without parameters, and drops what they return: for migrations.
-    public func run(script: String) async throws(PostgresError) {
-        if !isBegun { _ = try await pipeline([]) }
-        try await connection.run(script: script)
-    }
-
-    /// - Throws: also when a statement had failed before, which the caller of the transaction may have ignored.
-    fileprivate func commit() async throws(PostgresError) {
-        guard let rows = try await end("COMMIT"), rows.command != "COMMIT" else { return }
-        throw .refused(.rolledBack)
-    }
-
-    fileprivate func rollBack() async throws(PostgresError) { _ = try await end("ROLLBACK") }
-
-    /// Nil when there is nothing to end.
-    private func end(_ statement: SQL) async throws(PostgresError) -> Rows? {
-        guard isBegun, !isOver else { return nil }
-        isOver = true
-        return try await connection.pipeline([statement]).first
-    }
-}
-
-/// Requests waiting for a session, first come first served.
-private struct WaiterQueue {
-    typealias Continuation = CheckedContinuation<LoopBound<Connection>?, Never>
-
-    private struct Waiter {
-        let continuation: Continuation
-        let use: Database.SessionUse
-    }
-
-    private var order: [UInt64] = []
-    private var firstIndex = 0
-    private var waiters: [UInt64: Waiter] = [:]
-
-    var count: Int { waiters.count }
-
-    mutating func add(_ continuation: Continuation, _ ticket: UInt64, for use: Database.SessionUse) {
-        order.append(ticket)
-        waiters[ticket] = Waiter(continuation: continuation, use: use)
-    }
-
-    mutating func take(_ ticket: UInt64) -> Continuation? { waiters.removeValue(forKey: ticket)?.continuation }
-
-    /// Who is first in line; those who gave up are skipped.
-    var next: (ticket: UInt64, use: Database.SessionUse)? {
-        mutating get {
-            while firstIndex < order.count {
-                let ticket = order[firstIndex]
-                if let waiter = waiters[ticket] { return (ticket, waiter.use) }
-                firstIndex += 1
-                if firstIndex > 1_024 {
-                    order.removeFirst(firstIndex)
-                    firstIndex = 0
-                }
-            }
-            return nil
-        }
-    }
-
-    mutating func takeAll() -> [Continuation] {
-        defer { waiters.removeAll() }
-        return waiters.values.map(\.continuation)
+    private func refuse(_ tickets: [UInt64]) {
+        for ticket in tickets { waiters.removeValue(forKey: ticket)?.resume(returning: LoopBound(value: nil)) }
     }
 }

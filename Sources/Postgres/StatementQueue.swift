@@ -4,7 +4,7 @@ import SQL
 /// Statements that wait for their turn, first come first served, to be run together with those behind them that fit.
 ///
 /// At most `concurrency` batches are under way. What comes meanwhile waits: as many as may wait for a session, and as long.
-/// While one is under way the next leaves only when it is full or has waited for `gathering`: fewer and larger batches cost
+/// While one is under way the next leaves only when it is full or has waited for `gatheringTime`: fewer and larger batches cost
 /// everybody less, and a slow one holds nobody up for long.
 final class StatementQueue {
     final class Entry {
@@ -31,7 +31,7 @@ final class StatementQueue {
 
     typealias Continuation = CheckedContinuation<LoopBound<Result<Rows, PostgresError>>, Never>
 
-    private static let gathering = Duration.milliseconds(5)
+    private static let gatheringTime = Duration.milliseconds(5)
 
     private let poller: Poller
     private let limits: Database.Limits
@@ -45,8 +45,10 @@ final class StatementQueue {
     private var selection = BatchSelection<GroupCommit.Key>()
     private var running = 0
     private var isFlushScheduled = false
-    private var isWatching = false
-    private var isGathering = false
+    /// For the one who has waited longest.
+    private lazy var expiry = DeadlineTimer(poller) { [weak self] in self?.refuseExpired() }
+    /// For the batch that is not full.
+    private lazy var gathering = DeadlineTimer(poller) { [weak self] in self?.flush() }
     /// How many batches there were so far.
     private(set) var batches = 0
 
@@ -118,7 +120,7 @@ final class StatementQueue {
 
     private var isBatchDue: Bool {
         guard running < concurrency, let oldest = oldestReady else { return false }
-        return running == 0 || isBatchFull || oldest.arrival + Self.gathering <= poller.now
+        return running == 0 || isBatchFull || oldest.arrival + Self.gatheringTime <= poller.now
     }
 
     /// The oldest whose key is not under way.
@@ -131,15 +133,10 @@ final class StatementQueue {
         return !isFair || pending.count { selection.mayTake($0.key) } >= batchLimit
     }
 
-    /// Looks again when the oldest has waited for long enough; one timer at a time.
+    /// Looks again when the oldest has waited for long enough.
     private func gather() {
-        guard !isGathering, running < concurrency, let oldest = oldestReady else { return }
-        isGathering = true
-        poller.schedule(at: oldest.arrival + Self.gathering) { [weak self] in
-            guard let self else { return }
-            isGathering = false
-            flush()
-        }
+        guard running < concurrency, let oldest = oldestReady else { return }
+        gathering.arm(for: oldest.arrival + Self.gatheringTime)
     }
 
     private func takeBatch() -> [Entry] {
@@ -155,17 +152,12 @@ final class StatementQueue {
         return batch
     }
 
-    /// Tells those who have waited for too long; one timer at a time.
-    private func watch() {
-        guard !isWatching, let oldest = pending.first else { return }
-        isWatching = true
-        poller.schedule(at: oldest.arrival + limits.acquireTimeout) { [weak self] in
-            guard let self else { return }
-            isWatching = false
-            while let oldest = pending.first, oldest.arrival + limits.acquireTimeout <= poller.now {
-                pending.removeFirst().finish(.failure(.unavailable("no session became free in time")))
-            }
-            watch()
+    private func watch() { expiry.arm(for: pending.first.map { $0.arrival + limits.acquireTimeout }) }
+
+    private func refuseExpired() {
+        while let oldest = pending.first, oldest.arrival + limits.acquireTimeout <= poller.now {
+            pending.removeFirst().finish(.failure(.unavailable("no session became free in time")))
         }
+        watch()
     }
 }

@@ -1,0 +1,149 @@
+import Reactor
+import Testing
+
+@testable import Postgres
+
+@Suite("The pool's queue, without a database")
+struct SessionPoolTests {
+    private static let start = MonotonicTime(nanoseconds: 1_000_000_000)
+
+    private func pool(
+        _ sessions: Int, of connections: Int? = nil, perConnection: Int = 1, queue: Int = 8
+    ) -> SessionPool {
+        var limits = Database.Limits()
+        limits.connections = connections ?? sessions
+        limits.exchangesPerConnection = perConnection
+        limits.queue = queue
+        limits.acquireTimeout = .seconds(2)
+        var pool = SessionPool(limits)
+        for id in 0..<sessions {
+            #expect(pool.beginAttempt() == true)
+            #expect(pool.opened(id) == [])
+        }
+        return pool
+    }
+
+    @Test("who waits is served in the order of arrival, and a newcomer does not pass")
+    func order() {
+        var pool = pool(1)
+        #expect(pool.acquireAtOnce(for: .write) == 0)
+        #expect(pool.acquire(for: .write, at: Self.start) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .read, at: Self.start) == .waiting(ticket: 2))
+        #expect(pool.acquire(for: .exclusive, at: Self.start) == .waiting(ticket: 3))
+        #expect(pool.acquireAtOnce(for: .read) == nil)
+        #expect(pool.waiting == 3)
+        for (ticket, held) in [(1, .write), (2, .write), (3, .read)] as [(UInt64, SessionPool.Use)] {
+            let (grants, mustClose) = pool.release(0, from: held)
+            #expect(grants == [.init(ticket: ticket, session: 0)] && !mustClose)
+        }
+        #expect(pool.waiting == 0 && pool.nextDeadline == nil)
+    }
+
+    @Test("requests spread over the sessions that the fewest hold, up to the limit of each")
+    func spread() {
+        var pool = pool(2, perConnection: 2)
+        let sessions = (0..<5).map { _ in pool.acquireAtOnce(for: .read) }
+        #expect(sessions == [0, 1, 0, 1, nil])
+        // Only a session that nobody holds is given to a transaction.
+        _ = pool.release(1, from: .read)
+        #expect(pool.acquireAtOnce(for: .exclusive) == nil)
+        _ = pool.release(1, from: .read)
+        #expect(pool.acquireAtOnce(for: .exclusive) == 1)
+        _ = pool.release(0, from: .read)
+        #expect(pool.acquireAtOnce(for: .read) == 0)
+        #expect(pool.acquireAtOnce(for: .read) == nil)
+    }
+
+    @Test("of three sessions one is kept for reads, and nothing is sent behind a write")
+    func reserved() {
+        var pool = pool(3, perConnection: 2)
+        let writes = (0..<3).map { _ in pool.acquireAtOnce(for: .write) }
+        #expect(writes == [1, 2, nil])
+        #expect(pool.acquire(for: .write, at: Self.start) == .waiting(ticket: 1))
+        // A read behind the write that waits gets the session kept for reads as soon as there is room.
+        #expect(pool.acquire(for: .read, at: Self.start) == .waiting(ticket: 2))
+        let (grants, _) = pool.release(1, from: .write)
+        #expect(grants == [.init(ticket: 1, session: 1), .init(ticket: 2, session: 0)])
+    }
+
+    @Test("the one timer is for who has waited longest, and those whose time is over leave the queue")
+    func timeout() {
+        var pool = pool(1)
+        _ = pool.acquireAtOnce(for: .exclusive)
+        #expect(pool.acquire(for: .write, at: Self.start) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .read, at: Self.start + .seconds(1)) == .waiting(ticket: 2))
+        #expect(pool.acquire(for: .write, at: Self.start + .milliseconds(1_500)) == .waiting(ticket: 3))
+        #expect(pool.nextDeadline == Self.start + .seconds(2))
+        #expect(pool.expire(at: Self.start + .milliseconds(1_999)) == [])
+        #expect(pool.expire(at: Self.start + .seconds(2)) == [1])
+        #expect(pool.nextDeadline == Self.start + .seconds(3))
+        #expect(pool.expire(at: Self.start + .seconds(3)) == [2])
+        let (grants, _) = pool.release(0, from: .exclusive)
+        #expect(grants == [.init(ticket: 3, session: 0)])
+        #expect(pool.expire(at: Self.start + .seconds(9)) == [])
+        #expect(pool.nextDeadline == nil)
+    }
+
+    @Test("a full queue refuses, and a closed pool does")
+    func refusals() {
+        var pool = pool(0, of: 1, queue: 2)
+        #expect(pool.acquire(for: .read, at: Self.start) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .write, at: Self.start) == .waiting(ticket: 2))
+        #expect(pool.acquire(for: .read, at: Self.start) == .tooManyWaiting)
+        #expect(pool.refuseAll() == [1, 2])
+        #expect(pool.waiting == 0)
+        pool.close()
+        #expect(pool.acquire(for: .read, at: Self.start) == .closed)
+        #expect(pool.beginAttempt() == false)
+    }
+
+    @Test("no more sessions are opened than there may be, and those who wait get the new one")
+    func opening() {
+        var pool = pool(0, of: 2, perConnection: 2)
+        #expect(pool.acquire(for: .read, at: Self.start) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .exclusive, at: Self.start) == .waiting(ticket: 2))
+        let attempts = (0..<3).map { _ in pool.beginAttempt() }
+        #expect(attempts == [true, true, false])
+        #expect(pool.opened(7) == [.init(ticket: 1, session: 7)])
+        #expect(pool.opened(8) == [.init(ticket: 2, session: 8)])
+        #expect(pool.beginAttempt() == false)
+    }
+
+    @Test("pauses between attempts double up to a second, until a session is open")
+    func reconnect() {
+        var pool = pool(0, of: 1)
+        let pauses = (0..<7).map { _ in
+            #expect(pool.beginAttempt() == true)
+            return pool.attemptFailed()
+        }
+        #expect(pauses == [50, 100, 200, 400, 800, 1_000, 1_000].map { .milliseconds($0) })
+        #expect(pool.beginAttempt() == true)
+        #expect(pool.opened(1) == [])
+        #expect(pool.lost(1) == .milliseconds(50))
+        #expect(pool.beginAttempt() == true)
+        pool.close()
+        #expect(pool.attemptFailed() == nil)
+    }
+
+    @Test("a session that is lost serves nobody, and giving it back changes nothing")
+    func lost() {
+        var pool = pool(1)
+        _ = pool.acquireAtOnce(for: .write)
+        #expect(pool.acquire(for: .read, at: Self.start) == .waiting(ticket: 1))
+        #expect(pool.lost(0) == .milliseconds(50))
+        let (grants, mustClose) = pool.release(0, from: .write)
+        #expect(grants.isEmpty && !mustClose && pool.waiting == 1)
+        #expect(pool.beginAttempt() == true)
+        #expect(pool.opened(1) == [.init(ticket: 1, session: 1)])
+    }
+
+    @Test("a retired session is given to nobody, and is to be closed when the last gives it back")
+    func retired() {
+        var pool = pool(1, perConnection: 2)
+        _ = (pool.acquireAtOnce(for: .read), pool.acquireAtOnce(for: .read))
+        pool.retire(0)
+        #expect(pool.release(0, from: .read).mustClose == false)
+        #expect(pool.acquireAtOnce(for: .read) == nil)
+        #expect(pool.release(0, from: .read).mustClose == true)
+    }
+}
