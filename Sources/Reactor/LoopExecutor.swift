@@ -79,16 +79,16 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
             local.append(entry)
             return
         }
-        let (mustWake, hasLoopEnded) = inbox.withLock { inbox in
+        // Within the lock: once the loop can see the job it may run it, and with it the last reference to this may go.
+        inbox.withLock { inbox in
             inbox.entries.append(entry)
-            defer { inbox.isWakePending = true }
-            return (!inbox.isWakePending, inbox.hasLoopEnded)
-        }
-        guard mustWake else { return }
-        if hasLoopEnded {
-            DispatchQueue.global().async { self.runUntilEmpty() }
-        } else {
-            wake()
+            guard !inbox.isWakePending else { return }
+            inbox.isWakePending = true
+            if inbox.hasLoopEnded {
+                DispatchQueue.global().async { self.runUntilEmpty() }
+            } else {
+                wake()
+            }
         }
     }
 

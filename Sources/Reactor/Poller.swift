@@ -82,10 +82,13 @@ public final class Poller {
     public func atEndOfTurn(_ action: @escaping () -> Void) { endOfTurn.append(action) }
 
     /// Starts a task on this loop. What it captures lives on the loop and stays there, so it need not be Sendable.
-    public func spawn(_ body: @escaping () async -> Void) {
+    public func spawn(_ body: @escaping () async -> Void) { _ = spawnCancellable(body) }
+
+    /// As `spawn`, and returns the task for whoever may cancel it.
+    public func spawnCancellable(_ body: @escaping () async -> Void) -> Task<Void, Never> {
         // Sound because both ends are this loop: the box is opened on the thread that made it.
-        let confined = LoopBound(value: body)
-        Task(executorPreference: tasks) { await confined.value() }
+        let bound = LoopBound(value: body)
+        return Task(executorPreference: tasks) { await bound.value() }
     }
 
     // MARK: Turning

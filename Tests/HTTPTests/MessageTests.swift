@@ -150,7 +150,7 @@ struct ResponseTests {
 
     @Test("every answer is guarded and dated")
     func guards() throws {
-        var connection = ScriptedConnection(try sampleApplication())
+        let connection = try ScriptedConnection(sampleApplication())
         connection.receive(bytes("GET / HTTP/1.1\r\nHost: a\r\n\r\n"))
         let answer = try #require(answers(in: connection.output).first)
         #expect(answer["cache-control"] == "no-store" && answer["x-content-type-options"] == "nosniff")
@@ -160,7 +160,7 @@ struct ResponseTests {
 
     @Test("HEAD has the head of GET and no content")
     func head() throws {
-        var connection = ScriptedConnection(try sampleApplication())
+        let connection = try ScriptedConnection(sampleApplication())
         connection.receive(bytes("HEAD / HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n"))
         let both = answers(in: connection.output, heads: [0])
         #expect(both.map(\.status) == [200, 200] && both.map(\.text) == ["", "root"])
@@ -169,7 +169,7 @@ struct ResponseTests {
 
     @Test("405 and OPTIONS name the methods of a path")
     func allow() throws {
-        var connection = ScriptedConnection(try sampleApplication())
+        let connection = try ScriptedConnection(sampleApplication())
         connection.receive(
             bytes("DELETE /nags/1 HTTP/1.1\r\nHost: a\r\n\r\nOPTIONS /nags/1 HTTP/1.1\r\nHost: a\r\n\r\n"))
         let both = answers(in: connection.output)
@@ -185,7 +185,7 @@ struct ResponseTests {
             ("", 200),
         ])
     func conditional(_ value: String, _ status: Int) throws {
-        var connection = ScriptedConnection(try sampleApplication())
+        let connection = try ScriptedConnection(sampleApplication())
         connection.receive(bytes("GET /tagged HTTP/1.1\r\nHost: a\r\nIf-None-Match: \(value)\r\n\r\n"))
         let answer = try #require(answers(in: connection.output).first)
         #expect(
@@ -203,7 +203,7 @@ struct CompressionTests {
             ("br", false),
         ])
     func negotiation(_ value: String, _ isCompressed: Bool) throws {
-        var connection = ScriptedConnection(try sampleApplication())
+        let connection = try ScriptedConnection(sampleApplication())
         connection.receive(bytes("GET /page HTTP/1.1\r\nHost: a\r\nAccept-Encoding: \(value)\r\n\r\n"))
         let answer = try #require(answers(in: connection.output).first)
         #expect((answer["content-encoding"] == "gzip") == isCompressed && answer["vary"] == "Accept-Encoding")
@@ -213,7 +213,7 @@ struct CompressionTests {
 
     @Test("small content is left alone")
     func small() throws {
-        var connection = ScriptedConnection(try sampleApplication())
+        let connection = try ScriptedConnection(sampleApplication())
         connection.receive(bytes("GET / HTTP/1.1\r\nHost: a\r\nAccept-Encoding: gzip\r\n\r\n"))
         let answer = try #require(answers(in: connection.output).first)
         #expect(answer["content-encoding"] == nil && answer["vary"] == nil)
@@ -254,7 +254,7 @@ struct CORSTests {
     private static let policy = CORSPolicy(origins: ["https://app.example"])
 
     private func answer(_ wire: String, _ policy: CORSPolicy = policy) throws -> Answer {
-        var connection = ScriptedConnection(try sampleApplication(cors: policy))
+        let connection = try ScriptedConnection(sampleApplication(cors: policy))
         connection.receive(bytes(wire))
         return try #require(answers(in: connection.output).first)
     }

@@ -42,7 +42,7 @@ struct RawRequestTests {
     }
 
     private func statuses(_ raw: RawRequest, cutAt cut: Int?) throws -> [Int] {
-        var connection = ScriptedConnection(try sampleApplication())
+        let connection = try ScriptedConnection(sampleApplication())
         if let cut {
             connection.receive(Array(raw.wire[..<cut]))
             connection.receive(Array(raw.wire[cut...]))

@@ -27,6 +27,8 @@ public struct Status: RawRepresentable, Sendable, Hashable, ExpressibleByInteger
     public static let upgradeRequired: Status = 426
     public static let tooManyRequests: Status = 429
     public static let headTooLarge: Status = 431
+    /// Never sent: what logs and metrics say of a request whose client left before the answer (nginx's number).
+    public static let clientClosedRequest: Status = 499
     public static let internalServerError: Status = 500
     public static let notImplemented: Status = 501
     public static let badGateway: Status = 502

@@ -5,7 +5,6 @@ public final class BodyWriter {
 
     private let connection: HTTPConnection
     private let isChunked: Bool
-    private(set) var bytesWritten = 0
 
     init(connection: HTTPConnection, isChunked: Bool) {
         self.connection = connection
@@ -16,7 +15,6 @@ public final class BodyWriter {
     public func write(_ bytes: [UInt8]) async throws(Disconnected) {
         guard !bytes.isEmpty else { return }
         guard connection.write(piece: bytes, isChunked: isChunked) else { throw Disconnected() }
-        bytesWritten += bytes.count
         if connection.isWriteBufferFull { await connection.waitForRoom() }
         guard !connection.isClosed else { throw Disconnected() }
     }

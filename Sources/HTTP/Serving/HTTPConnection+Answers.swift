@@ -24,7 +24,7 @@ extension HTTPConnection {
     }
 
     func dispatch(_ body: consuming [UInt8]) {
-        guard let (head, plan) = pending.take() else { return state.close() }
+        guard let (head, plan) = pending.take() else { return end(.disconnected) }
         switch plan {
         case .none(let allowed):
             let request = makeRequest(head, body, route: nil)
@@ -34,8 +34,10 @@ extension HTTPConnection {
             switch route.answer {
             case .immediate(let answer): send(answer(request), for: request)
             case .async(let answer):
-                worker.poller.spawn { [self] in
+                underWay = RequestUnderWay(request)
+                task = worker.poller.spawnCancellable { [self] in
                     let response = await answer(request)
+                    task = nil
                     guard !isClosed else { return }
                     send(response, for: request)
                     updateInterest()
@@ -59,12 +61,7 @@ extension HTTPConnection {
         append(head: response, id: id, framing: .length(count), persistence: .close)
         if case .bytes(let bytes) = response.body, !isHead { writeBuffer.append(body: bytes) }
         finishAnswer(queued: writeBuffer.count - before, persists: false)
-        guard let observer = worker.observer else { return }
-        observer.finished(
-            RequestRecord(
-                method: pending?.head.method, route: pending?.plan.route, status: response.status,
-                nanoseconds: MonotonicTime.now().nanoseconds(since: state.requestStart), bytesIn: state.requestBytes,
-                bytesOut: writeBuffer.count - before, id: id, trace: nil, remote: remote, fault: fault))
+        observe(.refused(fault), status: response.status, bytesOut: writeBuffer.count - before, id: id)
     }
 
     private func makeRequest(
@@ -95,8 +92,10 @@ extension HTTPConnection {
         switch response.body {
         case .bytes(let bytes) where hasContent: writeBuffer.append(body: bytes)
         case .stream(let produce) where hasContent:
-            state.queued(writeBuffer.count - before, now: worker.poller.now)
-            return stream(produce, copy request, response.status, persists, isChunked: framing == .chunked)
+            let count = writeBuffer.count - before
+            state.queued(count, now: worker.poller.now)
+            underWay = RequestUnderWay(request, response.status, bytesOut: count)
+            return stream(produce, copy request, persists, isChunked: framing == .chunked)
         case .upgrade(let takeOver):
             state.queued(writeBuffer.count - before, now: worker.poller.now)
             observe(request, response.status, bytesOut: writeBuffer.count - before)
@@ -138,25 +137,26 @@ extension HTTPConnection {
     }
 
     private func stream(
-        _ produce: @escaping @Sendable (BodyWriter) async throws -> Void, _ request: Request, _ status: Status,
-        _ persists: Bool, isChunked: Bool
+        _ produce: @escaping @Sendable (BodyWriter) async throws -> Void, _ request: Request, _ persists: Bool,
+        isChunked: Bool
     ) {
         isStreaming = true
-        worker.poller.spawn { [self] in
+        task = worker.poller.spawnCancellable { [self] in
             defer { isStreaming = false }
             let writer = BodyWriter(connection: self, isChunked: isChunked)
             do {
                 try await produce(writer)
             } catch {
                 // The status is sent already: only a broken-off message can tell the peer (RFC 9112 §8).
-                return abort()
+                return abort(.streamFailed(error))
             }
             guard !isClosed else { return }
             let end = isChunked ? [UInt8]("0\r\n\r\n".utf8) : []
             writeBuffer.append { $0.append(contentsOf: end) }
             finishAnswer(queued: end.count, persists: persists && isChunked)
             isStreaming = false
-            observe(request, status, bytesOut: writer.bytesWritten)
+            task = nil
+            observeUnderWay(moreBytes: end.count)
             updateInterest()
         }
     }
@@ -176,15 +176,6 @@ extension HTTPConnection {
     private func finishAnswer(queued count: Int, persists: Bool) {
         state.queued(count, now: worker.poller.now)
         state.answered(persists: persists, now: worker.poller.now)
-    }
-
-    private func observe(_ request: borrowing Request, _ status: Status, bytesOut: Int) {
-        guard let observer = worker.observer else { return }
-        observer.finished(
-            RequestRecord(
-                method: request.method, route: request.route, status: status,
-                nanoseconds: MonotonicTime.now().nanoseconds(since: state.requestStart), bytesIn: state.requestBytes,
-                bytesOut: bytesOut, id: request.id, trace: request.trace, remote: remote, fault: nil))
     }
 }
 

@@ -10,6 +10,10 @@ final class HTTPConnection: ReadinessHandler {
     var state: HTTPConnectionState
     /// The head whose content is being read, and what will answer it.
     var pending: (head: RequestHead, plan: Application.RouteDecision)?
+    /// The handler or stream under way; cancelled when the connection ends.
+    var task: Task<Void, Never>?
+    /// The request whose answer is being made by it.
+    var underWay: RequestUnderWay?
     var writeBuffer = WriteBuffer()
     var upgrade: (@Sendable (consuming UpgradedSocket) -> Void)?
     /// A streamed answer is under way.
@@ -31,6 +35,8 @@ final class HTTPConnection: ReadinessHandler {
     /// Streams that wait until there is room for more; an array, because a look at it copies nothing.
     private var roomWaiters: [CheckedContinuation<Void, Never>] = []
     private var isReleased = false
+    /// Why the connection is closed.
+    private(set) var closeCause = RequestFault.disconnected
 
     /// Answers of a pipeline are gathered up to this size, or to a large body, before they are sent.
     private static let gathering = 32 << 10
@@ -62,7 +68,7 @@ final class HTTPConnection: ReadinessHandler {
         if wantsInput {
             receive()
         } else if !events.isDisjoint(with: [.hangUp, .error]) {
-            state.close()
+            end(.disconnected)
         } else {
             // Back-pressure: what comes now waits in the kernel until the answer under way is written.
             interest.subtract(.readable)
@@ -83,7 +89,7 @@ final class HTTPConnection: ReadinessHandler {
         } else if count == 0 {
             handle(state.inputEnded(now: worker.poller.now))
         } else if !Socket.isTransient(count) {
-            state.close()
+            end(.disconnected)
         }
     }
 
@@ -114,7 +120,7 @@ final class HTTPConnection: ReadinessHandler {
         case .head(let head): plan(head, hasMore: hasMore)
         case .request(let body): dispatch(body)
         case .fault(let fault): answer(fault)
-        case .close: state.close()
+        case .close: end(.disconnected)
         }
     }
 
@@ -127,7 +133,7 @@ final class HTTPConnection: ReadinessHandler {
             let result = worker.calls.send(&writeBuffer, descriptor)
             if result == -Int(EINTR) { continue }
             guard result >= 0 else {
-                if !Socket.isTransient(result) { state.close() }
+                if !Socket.isTransient(result) { end(.disconnected) }
                 break
             }
             left -= result
@@ -148,7 +154,9 @@ final class HTTPConnection: ReadinessHandler {
             output.append(contentsOf: piece)
             if isChunked { output.append("\r\n") }
         }
-        state.queued(writeBuffer.count - before, now: worker.poller.now)
+        let count = writeBuffer.count - before
+        underWay?.bytesOut += count
+        state.queued(count, now: worker.poller.now)
         flush()
         updateInterest()
         return !isClosed
@@ -189,12 +197,12 @@ final class HTTPConnection: ReadinessHandler {
             state.beginLingering(now: worker.poller.now)
         }
         // What comes behind an upgrade is its new owner's: with a part missing there is nothing to hand over.
-        if upgrade != nil, hasDroppedInput { state.close() }
+        if upgrade != nil, hasDroppedInput { end(.memoryTaken) }
         if let takeOver = upgrade, writeBuffer.count == 0, !isClosed { return handOver(takeOver) }
         guard !isClosed else { return release() }
         hold(state.heldBytes + readAhead.count)
         guard holdBacklog() else {
-            state.close()
+            end(.memoryTaken)
             return release()
         }
         var wanted = interest
@@ -283,7 +291,9 @@ final class HTTPConnection: ReadinessHandler {
         let id = worker.poller.schedule(at: deadline) { [self] in
             timer = nil
             guard !isClosed else { return }
-            handle(state.expire(now: worker.poller.now))
+            let event = state.expire(now: worker.poller.now)
+            if isClosed { closeCause = .writeTimeout }
+            handle(event)
             updateInterest()
         }
         timer = (id, deadline)
@@ -294,9 +304,16 @@ final class HTTPConnection: ReadinessHandler {
         updateInterest()
     }
 
-    func abort() {
-        state.close()
+    /// Ends the connection now, whatever is under way.
+    func abort(_ cause: RequestFault) {
+        end(cause)
         updateInterest()
+    }
+
+    /// The first cause is kept.
+    func end(_ cause: RequestFault) {
+        if !isClosed { closeCause = cause }
+        state.close()
     }
 
     private func handOver(_ takeOver: @Sendable (consuming UpgradedSocket) -> Void) {
@@ -316,6 +333,9 @@ final class HTTPConnection: ReadinessHandler {
 
     private func leave() {
         isReleased = true
+        observeUnanswered()
+        task?.cancel()
+        task = nil
         if let timer { worker.poller.cancel(timer.id) }
         timer = nil
         forgetReadAhead()

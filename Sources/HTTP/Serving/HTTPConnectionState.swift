@@ -43,6 +43,8 @@ public struct HTTPConnectionState: Sendable {
     /// When the request being read or answered began, and how many bytes it had.
     public private(set) var requestStart: MonotonicTime
     public private(set) var requestBytes = 0
+    /// A request has begun, or was refused before it could, and has not been observed.
+    private var needsRecord = false
 
     public init(limits: Limits, now: MonotonicTime) {
         self.limits = limits
@@ -112,8 +114,7 @@ public struct HTTPConnectionState: Sendable {
             return .needsInput
         case .idle where position < input.count:
             phase = .head(since: now)
-            requestStart = now
-            requestBytes = 0
+            beginRequest(now)
         default: break
         }
         do throws(HTTPRequestError) {
@@ -174,9 +175,20 @@ public struct HTTPConnectionState: Sendable {
 
     /// What came behind the request just answered was not kept.
     public mutating func inputDropped(now: MonotonicTime) -> Event {
+        beginRequest(now)
+        return refuse(.memoryTaken)
+    }
+
+    private mutating func beginRequest(_ now: MonotonicTime) {
         requestStart = now
         requestBytes = 0
-        return refuse(.memoryTaken)
+        needsRecord = true
+    }
+
+    /// True once for each request that has begun: whoever gets it MUST tell the observer of the request.
+    public mutating func takeRecord() -> Bool {
+        defer { needsRecord = false }
+        return needsRecord
     }
 
     private mutating func refuse(_ fault: HTTPRequestError) -> Event {
@@ -221,7 +233,10 @@ public struct HTTPConnectionState: Sendable {
     public mutating func close() { phase = .closed }
 
     /// Answers `overloaded` at once, before anything is read, and ends.
-    public mutating func turnAway() { phase = .answering }
+    public mutating func turnAway() {
+        phase = .answering
+        needsRecord = true
+    }
 
     // MARK: Time
 

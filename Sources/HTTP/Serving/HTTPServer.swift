@@ -16,7 +16,7 @@ public final class HTTPServer: Sendable {
     private let largeRequests: MemoryBudget
     /// What answers hold; handlers that build large ones reserve from it first.
     public let answerMemory: MemoryBudget
-    private let seats: [WorkerSlot]
+    private let slots: [WorkerSlot]
 
     /// - Parameters:
     ///   - applications: one for each loop, so that what a loop's routes work with never leaves it.
@@ -36,7 +36,7 @@ public final class HTTPServer: Sendable {
         largeRequests = MemoryBudget(
             limit: limits.requestMemory, limitPerAddress: limits.requestMemoryPerAddress, small: limits.smallMessage)
         self.answerMemory = answerMemory ?? limits.answerBudget
-        seats = loops.map { _ in WorkerSlot() }
+        slots = loops.map { _ in WorkerSlot() }
     }
 
     /// One application for all loops.
@@ -55,23 +55,39 @@ public final class HTTPServer: Sendable {
     /// - Throws: when the address cannot be had; nothing listens then.
     public func listen(on address: String, port: UInt16, backlog: Int32 = 1024) async throws(SystemError) -> UInt16 {
         let (descriptors, port) = try Self.bind(loops.count, address, port, backlog)
-        for (index, (loop, seat)) in zip(loops, seats).enumerated() {
-            var random = SystemRandomNumberGenerator()
-            let identifiers = IdentifierSource(seed: random.next(), stream: random.next())
-            try await open(descriptors[index], applications[index], identifiers, seat, on: loop)
-        }
+        try await accept(on: descriptors)
         return port
     }
 
+    /// Starts accepting.
+    /// - Parameter descriptors: one for each loop, listening; owned, and closed when this throws.
+    func accept(on descriptors: [Int32]) async throws(SystemError) {
+        var rest = descriptors[...]
+        do throws(SystemError) {
+            for ((loop, application), slot) in zip(zip(loops, applications), slots) {
+                guard let descriptor = rest.first else { break }
+                var random = SystemRandomNumberGenerator()
+                let identifiers = IdentifierSource(seed: random.next(), stream: random.next())
+                try await open(descriptor, application, identifiers, slot, on: loop)
+                rest.removeFirst()
+            }
+        } catch {
+            for descriptor in rest { close(descriptor) }
+            // The loops that accept already: they close their listeners, and what has connected meanwhile.
+            await drain(within: .zero)
+            throw error
+        }
+    }
+
     /// Stops accepting, lets running requests finish, closes idle connections after a short grace, and returns when
-    /// none is left; what is not done in `time` is cut off.
+    /// none is left; what is not done in `time` is cut off. May be called several times, also at once.
     public func drain(within time: Duration) async {
         await withTaskGroup { group in
-            for (loop, seat) in zip(loops, seats) {
+            for (loop, slot) in zip(loops, slots) {
                 group.addTask {
                     await withCheckedContinuation { continuation in
                         loop.post { loop in
-                            guard let worker = seat.worker(on: loop) else { return continuation.resume() }
+                            guard let worker = slot.worker(on: loop) else { return continuation.resume() }
                             worker.drain(until: loop.poller.now + time) { continuation.resume() }
                         }
                     }
@@ -81,14 +97,14 @@ public final class HTTPServer: Sendable {
     }
 
     private func open(
-        _ descriptor: Int32, _ application: Application, _ identifiers: IdentifierSource, _ seat: WorkerSlot,
+        _ descriptor: Int32, _ application: Application, _ identifiers: IdentifierSource, _ slot: WorkerSlot,
         on loop: isolated EventLoop
     ) throws(SystemError) {
         let worker = HTTPWorker(
             listener: descriptor, poller: loop.poller, application: application, limits: limits, limiter: limiter,
             largeRequests: largeRequests, answerMemory: answerMemory, observer: observer, identifiers: identifiers)
         try worker.listen()
-        seat.take(worker, on: loop)
+        slot.take(worker, on: loop)
     }
 
     /// One listening descriptor a loop, all on the same port, which nobody else may share.

@@ -23,7 +23,8 @@ final class HTTPWorker: ReadinessHandler {
     private var date = DateLine()
     private var spare: [UInt8] = []
     private var isListening = false
-    private var whenEmpty: (() -> Void)?
+    private var drains: [() -> Void] = []
+    private var drainTimers: [TimerID] = []
 
     private static let pause = Duration.milliseconds(100)
     private static let acceptsPerTurn = 128
@@ -98,7 +99,7 @@ final class HTTPWorker: ReadinessHandler {
         let connection = HTTPConnection(
             descriptor: descriptor, remote: remote, worker: self, isAdmitted: isAdmitted)
         connections[descriptor] = connection
-        do throws(SystemError) { try connection.begin() } catch { connection.abort() }
+        do throws(SystemError) { try connection.begin() } catch { connection.abort(.disconnected) }
     }
 
     /// What the peer's connections are counted by.
@@ -121,15 +122,17 @@ final class HTTPWorker: ReadinessHandler {
 
     // MARK: Draining
 
-    /// Stops accepting, lets running requests finish, and calls back when the last connection is gone.
+    /// Stops accepting, lets running requests finish, and calls back when the last connection is gone. Of several calls
+    /// the earliest deadline counts, and each is called back.
     func drain(until deadline: MonotonicTime, _ whenEmpty: @escaping () -> Void) {
         stopListening()
-        self.whenEmpty = whenEmpty
+        drains.append(whenEmpty)
         for connection in connections.values { connection.drain() }
         guard !connections.isEmpty else { return finishDraining() }
-        poller.schedule(at: deadline) { [self] in
-            for connection in connections.values { connection.abort() }
+        let timer = poller.schedule(at: deadline) { [self] in
+            for connection in connections.values { connection.abort(.drainDeadline) }
         }
+        drainTimers.append(timer)
     }
 
     /// Closing a listener resets what waits in its queue, so that is accepted first.
@@ -142,9 +145,11 @@ final class HTTPWorker: ReadinessHandler {
     }
 
     private func finishDraining() {
-        guard let done = whenEmpty else { return }
-        whenEmpty = nil
-        done()
+        for timer in drainTimers { poller.cancel(timer) }
+        drainTimers = []
+        let finished = drains
+        drains = []
+        for whenEmpty in finished { whenEmpty() }
     }
 
     // MARK: Shared by the connections

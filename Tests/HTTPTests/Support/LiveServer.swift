@@ -78,6 +78,16 @@ final class Client {
     }
     func send(_ text: String) { send(bytes(text)) }
 
+    /// Ends the connection at once; what was sent and not read is lost.
+    func reset() {
+        var linger = Glibc.linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+        // Connecting to no address ends a connection; the descriptor is closed with this value.
+        var nobody = sockaddr()
+        nobody.sa_family = sa_family_t(AF_UNSPEC)
+        _ = connect(descriptor, &nobody, socklen_t(MemoryLayout<sockaddr>.size))
+    }
+
     func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// Everything until the peer ends the stream.

@@ -8,10 +8,15 @@ import Reactor
 struct LoneWorker {
     private let loop: EventLoop
     private let application: Application
+    private let observer: (any RequestObserver)?
     private let calls: @Sendable () -> SocketCalls
 
-    init(_ application: Application, _ calls: @escaping @Sendable () -> SocketCalls) throws {
+    init(
+        _ application: Application, observer: (any RequestObserver)? = nil,
+        _ calls: @escaping @Sendable () -> SocketCalls = { SocketCalls() }
+    ) throws {
         self.application = application
+        self.observer = observer
         self.calls = calls
         loop = try EventLoop(name: "lone")
         try loop.start()
@@ -22,11 +27,9 @@ struct LoneWorker {
     /// Serves one connection, over a pair of sockets.
     /// - Returns: the peer.
     func connect() async -> Client {
-        var both: [Int32] = [-1, -1]
-        precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &both) == 0)
-        _ = fcntl(both[0], F_SETFL, O_NONBLOCK)
-        await open(both[0], on: loop)
-        return Client(descriptor: both[1])
+        let (own, peer) = socketPair()
+        await open(own, on: loop)
+        return Client(descriptor: peer)
     }
 
     /// Listens.
@@ -37,6 +40,9 @@ struct LoneWorker {
         return UInt16(truncatingIfNeeded: CLinuxLocalPort(listener))
     }
 
+    /// Returns after the loop has run what it was asked for before.
+    func turn() async throws { try await loop.task { _ in } }
+
     private func open(_ descriptor: Int32, on loop: isolated EventLoop) {
         worker(-1, loop).open(descriptor, .loopback)
     }
@@ -46,11 +52,29 @@ struct LoneWorker {
     }
 
     private func worker(_ listener: Int32, _ loop: isolated EventLoop) -> HTTPWorker {
-        HTTPWorker(
-            listener: listener, poller: loop.poller, application: application, limits: Limits(),
-            limiter: ConnectionLimiter(limits: Limits()),
-            largeRequests: MemoryBudget(limit: .max, limitPerAddress: .max, small: 0),
-            answerMemory: Limits().answerBudget, observer: nil,
-            identifiers: IdentifierSource(seed: 1, stream: 2), calls: calls())
+        HTTPWorker(application, listener: listener, on: loop.poller, observer: observer, calls: calls())
     }
+}
+
+extension HTTPWorker {
+    /// A worker without a server: its bounds and identifiers are its own.
+    convenience init(
+        _ application: Application, listener: Int32 = -1, on poller: Poller, limits: Limits = Limits(),
+        observer: (any RequestObserver)? = nil, calls: SocketCalls = SocketCalls()
+    ) {
+        self.init(
+            listener: listener, poller: poller, application: application, limits: limits,
+            limiter: ConnectionLimiter(limits: limits),
+            largeRequests: MemoryBudget(limit: .max, limitPerAddress: .max, small: 0),
+            answerMemory: limits.answerBudget, observer: observer,
+            identifiers: IdentifierSource(seed: 1, stream: 2), calls: calls)
+    }
+}
+
+/// Two connected sockets: one for the server, which does not block, and its peer.
+func socketPair() -> (own: Int32, peer: Int32) {
+    var both: [Int32] = [-1, -1]
+    precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &both) == 0)
+    _ = fcntl(both[0], F_SETFL, O_NONBLOCK)
+    return (both[0], both[1])
 }

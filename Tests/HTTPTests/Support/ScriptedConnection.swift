@@ -1,90 +1,80 @@
-import Reactor
+import Glibc
 
 @testable import HTTP
+@testable import Reactor
 
-/// A connection without a socket: the same rules, routes and writer as the driver's, immediate routes only.
+/// A connection of the server over a pair of sockets, on a loop that is turned by hand: after each step all that it
+/// calls for has happened. For immediate routes only: the loop runs no task.
 struct ScriptedConnection {
-    var state: HTTPConnectionState
-    let application: Application
-    let limits: Limits
-    var now = MonotonicTime(nanoseconds: 1_000_000_000)
+    private let pair: ScriptedPair
+
+    init(_ application: Application) throws { pair = try ScriptedPair(application) }
+
+    /// All that the server has sent.
+    var output: [UInt8] { pair.output }
+
+    func receive(_ input: [UInt8]) { pair.send(input) }
+
+    /// The peer sends no more.
+    func endInput() { pair.endSending() }
+}
+
+/// The loop, the peer's socket, and what has come from it.
+private final class ScriptedPair {
     private(set) var output: [UInt8] = []
-    private var pending: (RequestHead, Application.RouteDecision)?
-    private let deflater = Deflater()
-    private var identifiers = IdentifierSource(seed: 1, stream: 2)
+    private let loop: EventLoop
+    private var peer: Int32
+    private var buffer = [UInt8](repeating: 0, count: 16 << 10)
 
-    init(_ application: Application, limits: Limits = Limits()) {
-        self.application = application
-        self.limits = limits
-        state = HTTPConnectionState(limits: limits, now: now)
+    init(_ application: Application) throws {
+        loop = try EventLoop(name: "scripted")
+        let (own, peer) = socketPair()
+        self.peer = peer
+        loop.executor.adoptCurrentThread()
+        loop.assumeIsolated { HTTPWorker(application, on: $0.poller).open(own, .loopback) }
     }
 
-    mutating func receive(_ input: [UInt8]) {
-        var position = 0
-        while true {
-            let event = state.take(input.span, at: &position, now: now)
-            if case .needsInput = event { return }
-            handle(event)
-            if state.isClosed { return }
+    /// The server's side ends with the peer's.
+    deinit {
+        close(peer)
+        turn()
+    }
+
+    func send(_ bytes: [UInt8]) {
+        var sent = 0
+        while sent < bytes.count {
+            let count = min(bytes.count - sent, 16 << 10)
+            // The server may have ended the connection: then there is nobody to send to.
+            guard Glibc.send(peer, Array(bytes[sent..<sent + count]), count, Int32(MSG_NOSIGNAL)) == count else {
+                break
+            }
+            sent += count
+            settle()
+        }
+        settle()
+    }
+
+    func endSending() {
+        shutdown(peer, Int32(SHUT_WR))
+        settle()
+    }
+
+    /// One turn takes what has come, and the next sends what found the socket full.
+    private func settle() {
+        for _ in 0..<2 {
+            turn()
+            while case let count = recv(peer, &buffer, buffer.count, Int32(MSG_DONTWAIT)), count > 0 {
+                output += buffer.prefix(count)
+            }
         }
     }
 
-    mutating func endInput() { handle(state.inputEnded(now: now)) }
-    mutating func expire() { handle(state.expire(now: now)) }
-
-    mutating func handle(_ event: HTTPConnectionState.Event) {
-        switch event {
-        case .needsInput, .close: break
-        case .fault(let fault):
-            let origin =
-                if let head = pending?.0 { head.headers["origin"] } else {
-                    state.originOfRefused ?? application.cors?.soleOrigin
-                }
-            answer(application.refuse(fault, origin: origin, RequestID(high: 0, low: 0)), nil)
-        case .head(let head):
-            let plan = application.plan(head)
-            if case .none(let allowed) = plan, head.expectsContinue || head.announcesContent {
-                let request = makeRequest(head, [], route: nil)
-                return answer(application.answerWithoutRoute(request, allowed: allowed), request, mayPersist: false)
-            }
-            pending = (head, plan)
-            var limit = limits.body
-            if case .route(let route) = plan, let own = route.bodyLimit { limit = own }
-            if let fault = state.admitBody(upTo: limit) { handle(.fault(fault)) }
-        case .request(let body):
-            guard let (head, plan) = pending else { return }
-            var route: Route?
-            if case .route(let matched) = plan { route = matched }
-            let request = makeRequest(head, body, route: route)
-            var response: Response
-            switch plan {
-            case .none(let allowed): response = application.answerWithoutRoute(request, allowed: allowed)
-            case .route(let route):
-                guard case .immediate(let make) = route.answer else { fatalError("immediate routes only") }
-                response = make(request)
-            }
-            application.finish(&response, for: request, with: deflater)
-            answer(response, request)
+    /// A turn that does not wait.
+    private func turn() {
+        loop.executor.adoptCurrentThread()
+        loop.assumeIsolated { loop in
+            loop.poller.schedule(at: loop.poller.now) {}
+            loop.poller.turn()
         }
-    }
-
-    private mutating func makeRequest(_ head: RequestHead, _ body: [UInt8], route: Route?) -> Request {
-        Request(
-            head: head, body: body, remote: .loopback, id: identifiers.requestID(),
-            trace: identifiers.trace(continuing: nil), route: route)
-    }
-
-    private mutating func answer(_ response: Response, _ request: Request?, mayPersist: Bool = true) {
-        let persists = mayPersist && request.map { state.persists(after: $0.head) } ?? false
-        var date = DateLine()
-        date.refresh(0)
-        ResponseHeadWriter.append(
-            response, id: request?.id,
-            framing: response.status.forbidsContent ? .none : .length(response.byteCount),
-            persistence: persists ? .usual : .close, date: date, to: &output)
-        if case .bytes(let bytes) = response.body, request?.method != .head { output += bytes }
-        state.queued(1, now: now)
-        state.answered(persists: persists, now: now)
-        state.wrote(1, now: now)
     }
 }

@@ -27,8 +27,8 @@ final class RequestCounters: Sendable {
     }
 
     private static let statuses: [UInt16] = [
-        101, 200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 414, 417, 422, 429, 431, 500, 501, 503,
-        505,
+        101, 200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 414, 417, 422, 429, 431, 499, 500, 501,
+        503, 505,
     ]
     /// Where a status stands among them.
     private static let placeOfStatus: [Int] = (0..<600).map { number in

@@ -9,15 +9,17 @@ struct RequestWatch: RequestObserver {
 
     func finished(_ record: borrowing RequestRecord) {
         telemetry.requests.count(record)
-        guard log.isOn(.info) else { return }
+        var level = Log.Level.info
+        if case .streamFailed = record.fault { level = .error }
+        guard log.isOn(level) else { return }
         let milliseconds = Double(record.nanoseconds / 1_000) / 1_000
         // Copied out: a borrowed value cannot go into a closure. Nothing a client sent is among it but the trace's id.
         let (method, template, status) = (
             record.method?.description, record.route?.template, Int(record.status.rawValue)
         )
         let (bytesIn, bytesOut, id) = (record.bytesIn, record.bytesOut, record.id.description)
-        let (trace, fault) = (record.trace?.traceID, record.fault.map { "\($0)" })
-        log.write(.info, "request") { json in
+        let (trace, fault) = (record.trace?.traceID, record.fault?.description)
+        log.write(level, "request") { json in
             json.field("method", method)
             json.field("route", template)
             json.field("status", status)
