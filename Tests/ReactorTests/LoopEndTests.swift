@@ -56,6 +56,23 @@ struct LoopEndTests {
         }
         #expect(answers == 5_050)
     }
+
+    @Test("a loop whose last reference goes in its own job ends, and its descriptors with it", .timeLimit(.minutes(1)))
+    func lastReference() async throws {
+        for _ in 0..<1_000 {
+            let outcome = Outcome()
+            do {
+                let loop = try EventLoop(name: "test")
+                try loop.start()
+                // The job that is enqueued here holds the only reference that is left when `stop` lets the thread go.
+                loop.post { loop in
+                    loop.stop()
+                    outcome.finish(with: 1)
+                }
+            }
+            #expect(await outcome.value() == 1)
+        }
+    }
 }
 
 /// Lets waiting tasks go on once it is open.
