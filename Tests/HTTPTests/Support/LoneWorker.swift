@@ -67,7 +67,7 @@ extension HTTPWorker {
             limiter: ConnectionLimiter(limits: limits),
             largeRequests: MemoryBudget(limit: .max, limitPerAddress: .max, small: 0),
             answerMemory: limits.answerBudget, observer: observer,
-            identifiers: IdentifierSource(seed: 1, stream: 2), calls: calls)
+            identifiers: IdentifierSource(seed: .random(in: 0...(.max)), stream: .random(in: 0...(.max))), calls: calls)
     }
 }
 

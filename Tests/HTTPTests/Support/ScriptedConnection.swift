@@ -43,7 +43,7 @@ private final class ScriptedPair {
     func send(_ bytes: [UInt8]) {
         var sent = 0
         while sent < bytes.count {
-            let count = min(bytes.count - sent, 16 << 10)
+            let count = min(bytes.count - sent, 64 << 10)
             // The server may have ended the connection: then there is nobody to send to.
             guard Glibc.send(peer, Array(bytes[sent..<sent + count]), count, Int32(MSG_NOSIGNAL)) == count else {
                 break
