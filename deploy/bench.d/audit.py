@@ -22,7 +22,7 @@ def scripts(folder):
     """The durable write of W2 on one family, whole and without the audit log."""
     text = (bench.DATA / "w2.pgb").read_text()
     hot = re.sub(r"\\set f random\(0, \d+\)", r"\\set f 0", text)
-    bare = re.sub(r", entry AS \(.*?\) SELECT seq, ts FROM tick", " SELECT seq, ts FROM tick", hot, flags=re.S)
+    bare = re.sub(r", entry AS \(.*?\) SELECT seq, ts FROM ledger_stamp", " SELECT seq, ts FROM ledger_stamp", hot, flags=re.S)
     bare = re.sub(r", prev_head = c\.head, head = sha256\(.*?\) WHERE c\.family_id", " WHERE c.family_id", bare, flags=re.S)
     if "audit_" in bare or "sha256" in bare:
         sys.exit("deploy/bench: the write cannot be told from its audit log any more")

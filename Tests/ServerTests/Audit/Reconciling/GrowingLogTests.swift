@@ -19,7 +19,7 @@ struct GrowingLogTests {
             let family = try await LivedFamily(server)
             let (page, keys) = (ReconcileStatements.pageSize, try #require(TestServer.auditKeyring))
             @Sendable func grow() async throws {
-                try await server.write(Array(repeating: "tested", count: page), by: family.child, in: family.id)
+                try await server.write(Array(repeating: .nagNoteAdded, count: page), by: family.child, in: family.id)
             }
             try await grow()
             if isSequenced { try await server.round() }
