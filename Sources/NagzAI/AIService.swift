@@ -1,15 +1,42 @@
 import Domain
 
-/// The seven operations of the mediator: the same signatures and the same answers wherever they run.
+/// Answers the mediator's operations: the same questions and the same answers wherever it runs.
 ///
 /// On the server the facts come from PostgreSQL, on a phone from its event cache; a REST client of the server's
 /// endpoints conforms as well.
 public protocol AIService {
-    func summarizeExcuse(_ text: String, nagID: NagID) async throws -> ExcuseSummaryResponse
-    func selectTone(nagID: NagID) async throws -> ToneSelectResponse
-    func coaching(nagID: NagID) async throws -> CoachingResponse
-    func patterns(userID: UserID, familyID: FamilyID) async throws -> PatternsResponse
-    func digest(familyID: FamilyID) async throws -> DigestResponse
-    func predictCompletion(nagID: NagID) async throws -> PredictCompletionResponse
-    func pushBack(nagID: NagID) async throws -> PushBackResponse
+    func answer<Question, Response>(
+        _ operation: AIOperation<Question, Response>, _ question: Question
+    ) async throws -> Response
+}
+
+/// The seven operations by name.
+extension AIService {
+    public func summarizeExcuse(_ text: String, nagID: NagID) async throws -> ExcuseSummaryResponse {
+        try await answer(AIOperations.summarizeExcuse, ExcuseQuestion(text: text, nagID: nagID))
+    }
+
+    public func selectTone(nagID: NagID) async throws -> ToneSelectResponse {
+        try await answer(AIOperations.selectTone, NagQuestion(nagID: nagID))
+    }
+
+    public func coaching(nagID: NagID) async throws -> CoachingResponse {
+        try await answer(AIOperations.coaching, NagQuestion(nagID: nagID))
+    }
+
+    public func patterns(userID: UserID, familyID: FamilyID) async throws -> PatternsResponse {
+        try await answer(AIOperations.patterns, MemberQuestion(userID: userID, familyID: familyID))
+    }
+
+    public func digest(familyID: FamilyID) async throws -> DigestResponse {
+        try await answer(AIOperations.digest, FamilyQuestion(familyID: familyID))
+    }
+
+    public func predictCompletion(nagID: NagID) async throws -> PredictCompletionResponse {
+        try await answer(AIOperations.predictCompletion, NagQuestion(nagID: nagID))
+    }
+
+    public func pushBack(nagID: NagID) async throws -> PushBackResponse {
+        try await answer(AIOperations.pushBack, NagQuestion(nagID: nagID))
+    }
 }

@@ -10,44 +10,33 @@ private final class FarAway: AIService {
     struct Refused: Error {}
     var isDown = false
     var refuses = false
-    private(set) var asked: [AIOperation] = []
+    private(set) var asked: [AIOperationID] = []
 
-    private func answer<Response>(_ operation: AIOperation, _ response: Response) throws -> Response {
+    func answer<Question, Response>(
+        _ operation: AIOperation<Question, Response>, _ question: Question
+    ) async throws -> Response {
         if isDown { throw Unreachable() }
         if refuses { throw Refused() }
-        asked.append(operation)
-        return response
+        asked.append(operation.id)
+        return try #require(Self.answer(operation.id, question) as? Response)
     }
 
-    func summarizeExcuse(_ text: String, nagID: NagID) async throws -> ExcuseSummaryResponse {
-        try answer(
-            .summarizeExcuse, ExcuseSummaryResponse(nagID: nagID, summary: "far", category: .other, confidence: 1))
-    }
-    func selectTone(nagID: NagID) async throws -> ToneSelectResponse {
-        try answer(
-            .selectTone, ToneSelectResponse(nagID: nagID, tone: .firm, missCount7d: 9, streak: 9, reason: "far"))
-    }
-    func coaching(nagID: NagID) async throws -> CoachingResponse {
-        try answer(.coaching, CoachingResponse(nagID: nagID, tip: "far", category: "", scenario: ""))
-    }
-    func patterns(userID: UserID, familyID: FamilyID) async throws -> PatternsResponse {
-        try answer(.patterns, PatternsResponse(userID: userID, familyID: familyID, insights: [], analyzedAt: .epoch))
-    }
-    func digest(familyID: FamilyID) async throws -> DigestResponse {
-        try answer(
-            .digest,
+    private static func answer(_ operation: AIOperationID, _ question: any AIQuestion) -> any Sendable {
+        let nagID = (question as? any AboutNag)?.nagID ?? NagID(high: 0, low: 0)
+        return switch operation {
+        case .summarizeExcuse: ExcuseSummaryResponse(nagID: nagID, summary: "far", category: .other, confidence: 1)
+        case .selectTone: ToneSelectResponse(nagID: nagID, tone: .firm, missCount7d: 9, streak: 9, reason: "far")
+        case .coaching: CoachingResponse(nagID: nagID, tip: "far", category: "", scenario: "")
+        case .patterns: PatternsResponse(userID: me, familyID: homeFamily, insights: [], analyzedAt: .epoch)
+        case .digest:
             DigestResponse(
-                familyID: familyID, periodStart: .epoch, periodEnd: .epoch, summaryText: "far", memberSummaries: [],
-                totals: DigestTotals(totalNags: 0, completed: 0, missed: 0, open: 0, completionRate: 0)))
-    }
-    func predictCompletion(nagID: NagID) async throws -> PredictCompletionResponse {
-        try answer(
-            .predictCompletion,
-            PredictCompletionResponse(nagID: nagID, likelihood: 1, suggestedReminderTime: nil, factors: []))
-    }
-    func pushBack(nagID: NagID) async throws -> PushBackResponse {
-        try answer(
-            .pushBack, PushBackResponse(nagID: nagID, shouldPushBack: false, message: nil, tone: nil, reason: "far"))
+                familyID: homeFamily, periodStart: .epoch, periodEnd: .epoch, summaryText: "far", memberSummaries: [],
+                totals: DigestTotals(totalNags: 0, completed: 0, missed: 0, open: 0, completionRate: 0))
+        case .predictCompletion:
+            PredictCompletionResponse(nagID: nagID, likelihood: 1, suggestedReminderTime: nil, factors: [])
+        case .pushBack:
+            PushBackResponse(nagID: nagID, shouldPushBack: false, message: nil, tone: nil, reason: "far")
+        }
     }
 }
 
@@ -78,7 +67,7 @@ struct OnDeviceTests {
                 facts: CacheFacts(cache, family: homeFamily, now: { now }), heuristics: heuristics)
         }
 
-        func ask(_ operation: AIOperation, nag: UInt64 = 1) async throws -> AnswerRecord {
+        func ask(_ operation: AIOperationID, nag: UInt64 = 1) async throws -> AnswerRecord {
             let service = OnDeviceAIService(
                 local: local, server: far, user: me, isOffline: { $0 is FarAway.Unreachable }, stopwatch: { 0 },
                 record: { self.records.append($0) })
@@ -86,7 +75,7 @@ struct OnDeviceTests {
             return try #require(records.last)
         }
 
-        static func run(_ operation: AIOperation, _ service: some AIService, _ nag: NagID) async throws {
+        static func run(_ operation: AIOperationID, _ service: some AIService, _ nag: NagID) async throws {
             switch operation {
             case .summarizeExcuse: _ = try await service.summarizeExcuse("I forgot", nagID: nag)
             case .selectTone: _ = try await service.selectTone(nagID: nag)
@@ -99,10 +88,10 @@ struct OnDeviceTests {
         }
     }
 
-    private static let remoteFirst: [AIOperation: AnswerReason] = [.digest: .wholeFamily, .pushBack: .mustBeRecorded]
+    private static let remoteFirst: [AIOperationID: AnswerReason] = [.digest: .wholeFamily, .pushBack: .mustBeRecorded]
 
-    @Test("a fresh cache answers, but for the digest and push-backs", arguments: AIOperation.allCases)
-    func fresh(operation: AIOperation) async throws {
+    @Test("a fresh cache answers, but for the digest and push-backs", arguments: AIOperationID.allCases)
+    func fresh(operation: AIOperationID) async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)
             try bench.sync()
@@ -115,8 +104,8 @@ struct OnDeviceTests {
 
     @Test(
         "after a day the server is asked; where it is not reached, the device says what it knows",
-        arguments: AIOperation.allCases)
-    func stale(operation: AIOperation) async throws {
+        arguments: AIOperationID.allCases)
+    func stale(operation: AIOperationID) async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)
             try bench.sync()
@@ -162,7 +151,7 @@ struct OnDeviceTests {
         try await withFolder { folder in
             let bench = try Bench(folder)
             try bench.sync(facts(allowsMediation: false))
-            for operation in AIOperation.allCases where Self.remoteFirst[operation] == nil {
+            for operation in AIOperationID.allCases where Self.remoteFirst[operation] == nil {
                 await #expect(throws: LocalRefusal.consentMissing) { try await bench.ask(operation) }
             }
             #expect(bench.far.asked.isEmpty)
@@ -191,8 +180,8 @@ struct OnDeviceTests {
         }
     }
 
-    @Test("privacy level local: answered here or not at all", arguments: AIOperation.allCases)
-    func local(operation: AIOperation) async throws {
+    @Test("privacy level local: answered here or not at all", arguments: AIOperationID.allCases)
+    func local(operation: AIOperationID) async throws {
         try await withFolder { folder in
             let bench = try Bench(folder)
             let nag = NagID(high: 1, low: 1)
@@ -253,8 +242,8 @@ struct OnDeviceTests {
     func answers() async throws {
         try await withFolder { folder in
             let cache = try EventCache(path: folder + "/cache.db")
-            for (operation, minutes) in [(AIOperation.digest, 1), (.coaching, 2), (.digest, 3)]
-                as [(AIOperation, Int64)]
+            for (operation, minutes) in [(AIOperationID.digest, 1), (.coaching, 2), (.digest, 3)]
+                as [(AIOperationID, Int64)]
             {
                 try cache.note(
                     AnswerRecord(

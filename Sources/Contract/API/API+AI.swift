@@ -29,8 +29,23 @@ extension API {
     public static let evaluatePushBack = Endpoint<NoParameters, PushBackRequest, PushBackResponse>(
         Operation("evaluatePushBack", .post, "/api/v1/ai/push-back", tag: .ai, status: 201))
 
-    static let aiOperations: [Operation] = [
-        summarizeExcuse.operation, selectTone.operation, coach.operation, detectPatterns.operation,
-        generateDigest.operation, predictCompletion.operation, evaluatePushBack.operation,
+    /// Each AI operation with its endpoint.
+    public static let aiCalls: [any AICall] = [
+        AIBodyCall(operation: AIOperations.summarizeExcuse, endpoint: summarizeExcuse),
+        AIBodyCall(operation: AIOperations.selectTone, endpoint: selectTone),
+        AIBodyCall(operation: AIOperations.coaching, endpoint: coach),
+        AIQueryCall(operation: AIOperations.patterns, endpoint: detectPatterns),
+        AIQueryCall(operation: AIOperations.digest, endpoint: generateDigest),
+        AIQueryCall(operation: AIOperations.predictCompletion, endpoint: predictCompletion),
+        AIBodyCall(operation: AIOperations.pushBack, endpoint: evaluatePushBack),
     ]
+
+    /// The endpoint of an AI operation; nil for one that has none.
+    public static func call<Question, Response>(
+        of operation: AIOperation<Question, Response>
+    ) -> (any AICall<Question, Response>)? {
+        aiCalls.first { $0.id == operation.id } as? any AICall<Question, Response>
+    }
+
+    static let aiOperations = aiCalls.map(\.described)
 }

@@ -1,8 +1,39 @@
 import Domain
 import JSON
+import NagzAI
+
+/// Parameters or a body that carry the question of an AI operation.
+public protocol AIRequest: Sendable {
+    associatedtype Question: AIQuestion
+
+    init(asking question: Question)
+    var question: Question { get }
+}
+
+/// A request that names one nag.
+public protocol NagRequest: AIRequest where Question == NagQuestion {
+    init(nagID: NagID)
+    var nagID: NagID { get }
+}
+
+extension NagRequest {
+    public init(asking question: NagQuestion) { self.init(nagID: question.nagID) }
+
+    public var question: NagQuestion { NagQuestion(nagID: nagID) }
+}
+
+extension NagRequest where Self: WireObject {
+    public init(_ fields: FieldReader) throws(InvalidInput) { self.init(nagID: try fields.required("nag_id")) }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("nag_id", nagID)
+        }
+    }
+}
 
 /// Asks for a summary and a category of an excuse.
-public struct ExcuseSummaryRequest: Hashable, WireObject {
+public struct ExcuseSummaryRequest: Hashable, WireObject, AIRequest {
     public var text: String
     public var nagID: NagID
 
@@ -10,6 +41,10 @@ public struct ExcuseSummaryRequest: Hashable, WireObject {
         self.text = text
         self.nagID = nagID
     }
+
+    public init(asking question: ExcuseQuestion) { self.init(text: question.text, nagID: question.nagID) }
+
+    public var question: ExcuseQuestion { ExcuseQuestion(text: text, nagID: nagID) }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         text = try fields.text("text", 1...2000)
@@ -25,58 +60,38 @@ public struct ExcuseSummaryRequest: Hashable, WireObject {
 }
 
 /// Asks which tone suits a nag's recipient now.
-public struct ToneSelectRequest: Hashable, WireObject {
+public struct ToneSelectRequest: Hashable, WireObject, NagRequest {
     public var nagID: NagID
 
-    public init(nagID: NagID) {
-        self.nagID = nagID
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        nagID = try fields.required("nag_id")
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("nag_id", nagID)
-        }
-    }
+    public init(nagID: NagID) { self.nagID = nagID }
 }
 
 /// Asks for a tip about a nag.
-public struct CoachingRequest: Hashable, WireObject {
+public struct CoachingRequest: Hashable, WireObject, NagRequest {
     public var nagID: NagID
 
-    public init(nagID: NagID) {
-        self.nagID = nagID
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        nagID = try fields.required("nag_id")
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("nag_id", nagID)
-        }
-    }
+    public init(nagID: NagID) { self.nagID = nagID }
 }
 
 /// Asks whether to push back on an overdue nag, and does so within the family's bounds.
-public struct PushBackRequest: Hashable, WireObject {
+public struct PushBackRequest: Hashable, WireObject, NagRequest {
     public var nagID: NagID
 
-    public init(nagID: NagID) {
-        self.nagID = nagID
+    public init(nagID: NagID) { self.nagID = nagID }
+}
+
+extension NagQuery: NagRequest {}
+
+extension UserInFamilyQuery: AIRequest {
+    public init(asking question: MemberQuestion) {
+        self.init(userID: question.userID, familyID: question.familyID)
     }
 
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        nagID = try fields.required("nag_id")
-    }
+    public var question: MemberQuestion { MemberQuestion(userID: userID, familyID: familyID) }
+}
 
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("nag_id", nagID)
-        }
-    }
+extension FamilyQuery: AIRequest {
+    public init(asking question: FamilyQuestion) { self.init(familyID: question.familyID) }
+
+    public var question: FamilyQuestion { FamilyQuestion(familyID: familyID) }
 }

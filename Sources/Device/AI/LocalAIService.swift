@@ -1,19 +1,11 @@
 import Domain
 import NagzAI
 
-/// The operations by name.
-public enum AIOperation: String, Sendable, CaseIterable {
-    case summarizeExcuse = "summarize_excuse"
-    case selectTone = "select_tone"
-    case coaching, patterns, digest
-    case predictCompletion = "predict_completion"
-    case pushBack = "push_back"
-}
-
 /// The operations answered on this device and nowhere else: the service of privacy level `local`.
 ///
 /// It holds the cache and the rules, and nothing that could send a request: whoever has only this value cannot reach the
-/// network, by whatever way.
+/// network, by whatever way. The digest is of the week as far as this device holds it, unless a nag was done more than a
+/// month before it was due: everybody's on a guardian's device, any other person's own.
 public struct LocalAIService: AIService {
     private let facts: CacheFacts
     private let heuristics: Heuristics
@@ -25,47 +17,21 @@ public struct LocalAIService: AIService {
         service = HeuristicAIService(facts: facts, heuristics: heuristics)
     }
 
-    /// Needs no facts but the consent, so that an excuse can be summed up however old the cache is.
-    public func summarizeExcuse(_ text: String, nagID: NagID) async throws -> ExcuseSummaryResponse {
+    /// What needs no facts needs no synced cache, but the consent: an excuse can be summed up however old the cache is.
+    /// - Throws: `CacheMiss` where the cache cannot tell, `LocalRefusal` where the device may not.
+    public func answer<Question, Response>(
+        _ operation: AIOperation<Question, Response>, _ question: Question
+    ) async throws -> Response {
+        if operation.onDevice == .never { throw LocalRefusal.mustBeRecorded }
+        if operation.facts != .none { try facts.requireSynced() }
         try requireConsent()
-        return try await service.summarizeExcuse(text, nagID: nagID)
+        return try await service.answer(operation, question)
     }
 
     /// A sentence that stands for an excuse of that category, so that its words can stay here.
     public func excuseSentence(for category: ExcuseCategory, nagID: NagID) -> String {
         heuristics.excuseSentence(for: category, nagID: nagID)
     }
-
-    /// - Throws: `CacheMiss` where the cache cannot tell, `LocalRefusal` where the device may not.
-    public func selectTone(nagID: NagID) async throws -> ToneSelectResponse {
-        try requireFacts()
-        return try await service.selectTone(nagID: nagID)
-    }
-
-    public func coaching(nagID: NagID) async throws -> CoachingResponse {
-        try requireFacts()
-        return try await service.coaching(nagID: nagID)
-    }
-
-    public func patterns(userID: UserID, familyID: FamilyID) async throws -> PatternsResponse {
-        try requireFacts()
-        return try await service.patterns(userID: userID, familyID: familyID)
-    }
-
-    /// The week as far as this device holds it, unless a nag was done more than a month before it was due: everybody's on a
-    /// guardian's device, any other person's own.
-    public func digest(familyID: FamilyID) async throws -> DigestResponse {
-        try requireFacts()
-        return try await service.digest(familyID: familyID)
-    }
-
-    public func predictCompletion(nagID: NagID) async throws -> PredictCompletionResponse {
-        try requireFacts()
-        return try await service.predictCompletion(nagID: nagID)
-    }
-
-    /// Never answered here: its bounds hold only where each push-back is recorded before the next is asked for.
-    public func pushBack(nagID _: NagID) async throws -> PushBackResponse { throw LocalRefusal.mustBeRecorded }
 
     // MARK: What holds for all
 
@@ -77,11 +43,6 @@ public struct LocalAIService: AIService {
 
     func allowsOnDevice(_ user: UserID) throws -> Bool { try facts.allowsOnDevice(user) }
 
-    private func requireFacts() throws {
-        try facts.requireSynced()
-        try requireConsent()
-    }
-
     /// Where the cache does not know of the consent, it counts as not given.
     private func requireConsent() throws {
         guard try cachedFamily?.allowsMediation == true else { throw LocalRefusal.consentMissing }
@@ -92,7 +53,7 @@ public struct LocalAIService: AIService {
 public enum LocalRefusal: Error, Hashable, Sendable {
     /// The consent `ai_mediation` is not in force, as far as this device knows.
     case consentMissing
-    /// A push-back has to be recorded by the server.
+    /// The answer has to be recorded by the server, or its bounds would not hold.
     case mustBeRecorded
     /// The person switched answers of their device off.
     case switchedOff

@@ -34,99 +34,52 @@ public struct OnDeviceAIService<Server: AIService>: AIService {
         self.record = record
     }
 
-    public func summarizeExcuse(_ text: String, nagID: NagID) async throws -> ExcuseSummaryResponse {
-        try await answer(.summarizeExcuse, needsFacts: false) {
-            try await local.summarizeExcuse(text, nagID: nagID)
-        } remotely: {
-            try await server.summarizeExcuse(text, nagID: nagID)
-        }
-    }
-
-    public func selectTone(nagID: NagID) async throws -> ToneSelectResponse {
-        try await answer(.selectTone) {
-            try await local.selectTone(nagID: nagID)
-        } remotely: {
-            try await server.selectTone(nagID: nagID)
-        }
-    }
-
-    public func coaching(nagID: NagID) async throws -> CoachingResponse {
-        try await answer(.coaching) {
-            try await local.coaching(nagID: nagID)
-        } remotely: {
-            try await server.coaching(nagID: nagID)
-        }
-    }
-
-    public func patterns(userID: UserID, familyID: FamilyID) async throws -> PatternsResponse {
-        try await answer(.patterns) {
-            try await local.patterns(userID: userID, familyID: familyID)
-        } remotely: {
-            try await server.patterns(userID: userID, familyID: familyID)
-        }
-    }
-
-    public func digest(familyID: FamilyID) async throws -> DigestResponse {
-        try await answer(.digest, remoteFirst: .wholeFamily) {
-            try await local.digest(familyID: familyID)
-        } remotely: {
-            try await server.digest(familyID: familyID)
-        }
-    }
-
-    public func predictCompletion(nagID: NagID) async throws -> PredictCompletionResponse {
-        try await answer(.predictCompletion) {
-            try await local.predictCompletion(nagID: nagID)
-        } remotely: {
-            try await server.predictCompletion(nagID: nagID)
-        }
-    }
-
-    public func pushBack(nagID: NagID) async throws -> PushBackResponse {
-        try await answer(.pushBack, remoteFirst: .mustBeRecorded) {
-            try await local.pushBack(nagID: nagID)
-        } remotely: {
-            try await server.pushBack(nagID: nagID)
-        }
-    }
-
-    // MARK: Where to
-
-    private func answer<Response>(
-        _ operation: AIOperation, needsFacts: Bool = true, remoteFirst: AnswerReason? = nil,
-        locally: () async throws -> Response, remotely: () async throws -> Response
+    public func answer<Question, Response>(
+        _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response {
         let started = stopwatch()
         func told(_ response: Response, _ place: AnswerPlace, _ reason: AnswerReason) -> Response {
             record(
                 AnswerRecord(
-                    operation: operation, place: place, reason: reason, at: local.now,
+                    operation: operation.id, place: place, reason: reason, at: local.now,
                     microseconds: stopwatch() - started))
             return response
         }
         let reason: AnswerReason
-        if let remoteFirst {
-            reason = remoteFirst
-        } else if try !local.allowsOnDevice(user) {
-            reason = .switchedOff
-        } else if needsFacts, let cachedFamily = try local.cachedFamily, cachedFamily.syncedAt != nil,
-            !cachedFamily.isFresh(at: local.now)
-        {
-            reason = .stale
+        if let known = try reasonToAskServer(operation) {
+            reason = known
         } else {
             do {
-                return told(try await locally(), .device, .fresh)
+                return told(try await local.answer(operation, question), .device, .fresh)
             } catch let miss as CacheMiss {
                 reason = AnswerReason(miss)
             }
         }
         do {
-            return told(try await remotely(), .server, reason)
+            return told(try await server.answer(operation, question), .server, reason)
         } catch  where isOffline(error) {
             // The narrower way, and disclosed: nothing leaves the device that would not have otherwise.
-            guard reason != .switchedOff, let response = try? await locally() else { throw error }
+            guard reason != .switchedOff, let response = try? await local.answer(operation, question) else {
+                throw error
+            }
             return told(response, .device, .serverUnreachable)
         }
+    }
+
+    /// Why the server is asked before the cache is looked at; nil where it is not.
+    private func reasonToAskServer<Question, Response>(
+        _ operation: AIOperation<Question, Response>
+    ) throws -> AnswerReason? {
+        switch operation.onDevice {
+        case .never: return .mustBeRecorded
+        case .whenOffline: return .wholeFamily
+        case .first: break
+        }
+        if try !local.allowsOnDevice(user) { return .switchedOff }
+        guard operation.facts != .none, let cachedFamily = try local.cachedFamily, cachedFamily.syncedAt != nil else {
+            return nil
+        }
+        return cachedFamily.isFresh(at: local.now) ? nil : .stale
     }
 }
 
@@ -166,14 +119,14 @@ public enum AnswerReason: String, Sendable, CaseIterable {
 
 /// Where one answer came from and how long it took.
 public struct AnswerRecord: Hashable, Sendable {
-    public let operation: AIOperation
+    public let operation: AIOperationID
     public let place: AnswerPlace
     public let reason: AnswerReason
     public let at: Timestamp
     public let microseconds: Int64
 
     public init(
-        operation: AIOperation, place: AnswerPlace, reason: AnswerReason, at: Timestamp, microseconds: Int64
+        operation: AIOperationID, place: AnswerPlace, reason: AnswerReason, at: Timestamp, microseconds: Int64
     ) {
         self.operation = operation
         self.place = place
@@ -204,7 +157,7 @@ extension EventCache {
             let (operation, place, reason): (String, String, String) = (
                 try row["operation"], try row["place"], try row["reason"]
             )
-            guard let operation = AIOperation(rawValue: operation), let place = AnswerPlace(rawValue: place),
+            guard let operation = AIOperationID(rawValue: operation), let place = AnswerPlace(rawValue: place),
                 let reason = AnswerReason(rawValue: reason)
             else { return nil }
             return AnswerRecord(

@@ -38,7 +38,7 @@ struct BenchmarkScripts {
         }
         let facts = AIStatements.nagFacts(Self.nag, for: caller, sessionCheck: sessionCheck, .tone)
         let act = Act(
-            kind: AIOperation.selectTone.auditKind, basis: .rightsUnchanged(since: Self.sequence),
+            kind: AIOperations.selectTone.id.auditKind, basis: .rightsUnchanged(since: Self.sequence),
             actor: SystemActor.mediator, subject: Self.recipient, resource: Self.nag.retyped(),
             details: [
                 "miss_count_7d": "1", "streak": "0", "operation": "select_tone", "rule": "tone.default",

@@ -1,6 +1,7 @@
 import Contract
 import Domain
 import JSON
+import NagzAI
 
 /// What the demo family asks of each other on ordinary days.
 private struct Routine {
@@ -168,15 +169,14 @@ enum DemoHistory {
     private static func plan(sunday day: Int, _ stage: DemoStage) {
         let people = stage.people
         stage.at(stage.moment(day, 19, 45)) { now in
-            _ = try await stage.mediator.generateDigest(
-                stage.caller(people.nora, at: now),
-                Call(FamilyQuery(familyID: stage.family), NoBody(), stage.context(now)))
+            _ = try await stage.mediator.answer(
+                AIOperations.digest, FamilyQuestion(familyID: stage.family), for: stage.caller(people.nora, at: now))
         }
         for person in [people.leo, people.maya, people.daniel] where stage.dice.happens(35) {
             stage.at(stage.moment(day, 20, 10)) { now in
-                _ = try await stage.mediator.detectPatterns(
-                    stage.caller(people.nora, at: now),
-                    Call(UserInFamilyQuery(userID: person.id, familyID: stage.family), NoBody(), stage.context(now)))
+                _ = try await stage.mediator.answer(
+                    AIOperations.patterns, MemberQuestion(userID: person.id, familyID: stage.family),
+                    for: stage.caller(people.nora, at: now))
             }
         }
     }

@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import NagzAI
 
 /// A nag of the story, and what will become of it.
 struct DemoNag {
@@ -48,20 +49,20 @@ extension DemoStage {
     private func consult(_ nag: DemoNag, _ id: NagID, at now: Timestamp) async throws {
         if dice.happens(18) {
             at(now + .minutes(3)) { [self] now in
-                _ = try await mediator.selectTone(
-                    caller(nag.from, at: now), Call(NoParameters(), ToneSelectRequest(nagID: id), context(now)))
+                _ = try await mediator.answer(
+                    AIOperations.selectTone, NagQuestion(nagID: id), for: caller(nag.from, at: now))
             }
         }
         if dice.happens(12) {
             at(now + .minutes(4)) { [self] now in
-                _ = try await mediator.predictCompletion(
-                    caller(nag.from, at: now), Call(NagQuery(nagID: id), NoBody(), context(now)))
+                _ = try await mediator.answer(
+                    AIOperations.predictCompletion, NagQuestion(nagID: id), for: caller(nag.from, at: now))
             }
         }
         if dice.happens(12) {
             at(now + .minutes(20)) { [self] now in
-                _ = try await mediator.coach(
-                    caller(nag.to, at: now), Call(NoParameters(), CoachingRequest(nagID: id), context(now)))
+                _ = try await mediator.answer(
+                    AIOperations.coaching, NagQuestion(nagID: id), for: caller(nag.to, at: now))
             }
         }
     }
@@ -120,9 +121,8 @@ extension DemoStage {
         at(moment) { [self] now in
             _ = try await nags.submitExcuse(
                 caller(nag.to, at: now), Call(NagPath(nagID: id), ExcuseCreate(text: text), context(now)))
-            _ = try await mediator.summarizeExcuse(
-                caller(nag.from, at: now),
-                Call(NoParameters(), ExcuseSummaryRequest(text: text, nagID: id), context(now)))
+            _ = try await mediator.answer(
+                AIOperations.summarizeExcuse, ExcuseQuestion(text: text, nagID: id), for: caller(nag.from, at: now))
         }
     }
 
@@ -155,8 +155,8 @@ extension DemoStage {
 
     private func pushBack(_ nag: DemoNag, _ id: NagID, at moment: Timestamp) {
         at(moment) { [self] now in
-            _ = try await mediator.evaluatePushBack(
-                caller(nag.from, at: now), Call(NoParameters(), PushBackRequest(nagID: id), context(now)))
+            _ = try await mediator.answer(
+                AIOperations.pushBack, NagQuestion(nagID: id), for: caller(nag.from, at: now))
         }
     }
 }

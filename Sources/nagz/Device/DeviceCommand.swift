@@ -61,12 +61,14 @@ enum DeviceCommand {
             case "sync": try await DeviceSync.run(desk, &arguments)
             case "nags": try DeviceNags.list(desk, &arguments)
             case "complete", "excuse", "note": try await DeviceActs.run(command, desk, &arguments)
-            case "tone", "coach", "predict", "push-back", "patterns", "digest":
-                try await DeviceAnswers.run(command, desk, &arguments)
             case "outbox": try DeviceStatus.outbox(desk, &arguments)
             case "status": try DeviceStatus.status(desk, &arguments)
             case "measure": try await DeviceMeasure.run(desk, &arguments)
-            default: throw Stop(.usage, "there is no “device \(command)”; nagz device --help tells what there is")
+            default:
+                guard let ask = DeviceAnswers.command(command) else {
+                    throw Stop(.usage, "there is no “device \(command)”; nagz device --help tells what there is")
+                }
+                try await DeviceAnswers.run(ask, desk, &arguments)
             }
         } catch {
             // Only the server's own word counts: a session that is over may be begun again.

@@ -4,6 +4,7 @@ import Device
 import Domain
 import Foundation
 import JSON
+import NagzAI
 
 /// `nagz device status` and `outbox`: how this device stands.
 enum DeviceStatus {

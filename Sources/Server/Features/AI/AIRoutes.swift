@@ -1,14 +1,29 @@
 import Contract
+import NagzAI
 
-/// The group `ai`: the seven operations of the mediator.
+/// The group `ai`: the operations of the mediator.
 enum AIRoutes {
     static func register(in routes: RouteTable, _ mediator: Mediator) {
-        routes.signedIn(API.summarizeExcuse, mediator.summarizeExcuse)
-        routes.signedIn(API.selectTone, mediator.selectTone)
-        routes.signedIn(API.coach, mediator.coach)
-        routes.signedIn(API.detectPatterns, mediator.detectPatterns)
-        routes.signedIn(API.generateDigest, mediator.generateDigest)
-        routes.signedIn(API.predictCompletion, mediator.predictCompletion)
-        routes.signedIn(API.evaluatePushBack, mediator.evaluatePushBack)
+        routes.signedIn(API.summarizeExcuse) {
+            try await mediator.answer(AIOperations.summarizeExcuse, $1.body.question, for: $0)
+        }
+        routes.signedIn(API.selectTone) {
+            try await mediator.answer(AIOperations.selectTone, $1.body.question, for: $0)
+        }
+        routes.signedIn(API.coach) {
+            try await mediator.answer(AIOperations.coaching, $1.body.question, for: $0)
+        }
+        routes.signedIn(API.detectPatterns) {
+            try await mediator.answer(AIOperations.patterns, $1.parameters.question, for: $0)
+        }
+        routes.signedIn(API.generateDigest) {
+            try await mediator.answer(AIOperations.digest, $1.parameters.question, for: $0)
+        }
+        routes.signedIn(API.predictCompletion) {
+            try await mediator.answer(AIOperations.predictCompletion, $1.parameters.question, for: $0)
+        }
+        routes.signedIn(API.evaluatePushBack) {
+            try await mediator.answer(AIOperations.pushBack, $1.body.question, for: $0)
+        }
     }
 }

@@ -6,19 +6,9 @@ import SQL
 
 /// Every statement of the mediator: facts in one read each, and the record of an answer.
 enum AIStatements {
-    /// How much of a nag's history an operation looks at.
-    enum Depth {
-        /// The nag alone.
-        case nag
-        /// Recent misses and the streak.
-        case tone
-        /// Everything of `NagFacts`.
-        case full
-    }
-
     /// The caller's right to ask and the facts about a nag, as of one moment. No row: the session has ended. The columns
     /// stand in the order in which `NagConsultation` reads them.
-    static func nagFacts(_ nag: NagID, for caller: Caller, sessionCheck: SQL, _ depth: Depth) -> SQL {
+    static func nagFacts(_ nag: NagID, for caller: Caller, sessionCheck: SQL, _ depth: FactDepth) -> SQL {
         """
         SELECT u.status AS account_status, n.recipient_id, n.family_id, n.creator_id, m.role,
                \(hasConsent), \(isEnabled), u.pseudonym, c.seq, r.pseudonym AS recipient_pseudonym, n.category,
@@ -48,14 +38,14 @@ enum AIStatements {
 
     private static let isEnabled: SQL = "p.prefs->'ai_server_enabled' IS DISTINCT FROM 'false'::jsonb AS is_enabled"
 
-    private static func facts(_ depth: Depth, _ now: Timestamp) -> SQL {
+    private static func facts(_ depth: FactDepth, _ now: Timestamp) -> SQL {
         let tone: SQL = """
             , (SELECT count(*) FROM nag_events e WHERE e.family_id = n.family_id AND e.recipient_id = n.recipient_id
                     AND e.event_type = 'nag_missed' AND e.at > \(now - .days(7)) AND e.at <= \(now)) AS misses,
                coalesce(t.streak, 0) AS streak
             """
         switch depth {
-        case .nag: return ""
+        case .none: return ""
         case .tone: return tone
         case .full:
             return """
@@ -72,9 +62,9 @@ enum AIStatements {
         }
     }
 
-    private static func joins(_ depth: Depth, _ now: Timestamp) -> SQL {
+    private static func joins(_ depth: FactDepth, _ now: Timestamp) -> SQL {
         switch depth {
-        case .nag: ""
+        case .none: ""
         case .tone: "\nLEFT JOIN member_totals t ON t.family_id = n.family_id AND t.user_id = n.recipient_id"
         case .full:
             """

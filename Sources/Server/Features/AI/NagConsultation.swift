@@ -5,79 +5,6 @@ import NagzAI
 import Postgres
 import TimeZones
 
-/// The operations by their names in the feed and in the audit log.
-enum AIOperation: String {
-    case summarizeExcuse = "summarize_excuse"
-    case selectTone = "select_tone"
-    case coaching, patterns, digest
-    case predictCompletion = "predict_completion"
-    case pushBack = "push_back"
-    /// An evaluation that ended without a push-back: recorded, but not one of the counted attempts.
-    case pushBackRefused = "push_back_refused"
-
-    var promptType: String { rawValue }
-
-    /// The kind of the audit entry.
-    var auditKind: AuditKind {
-        switch self {
-        case .summarizeExcuse: .aiSummarizeExcuse
-        case .selectTone: .aiSelectTone
-        case .coaching: .aiCoaching
-        case .patterns: .aiPatterns
-        case .digest: .aiDigest
-        case .predictCompletion: .aiPredictCompletion
-        case .pushBack, .pushBackRefused: .aiPushBack
-        }
-    }
-
-    /// The kind of the audit entry of a refusal.
-    var deniedKind: AuditKind {
-        switch self {
-        case .summarizeExcuse: .aiSummarizeExcuseDenied
-        case .selectTone: .aiSelectToneDenied
-        case .coaching: .aiCoachingDenied
-        case .patterns: .aiPatternsDenied
-        case .digest: .aiDigestDenied
-        case .predictCompletion: .aiPredictCompletionDenied
-        case .pushBack, .pushBackRefused: .aiPushBackDenied
-        }
-    }
-
-    /// What the role matrix is asked about an operation on a nag.
-    var nagAct: NagAct { self == .pushBack ? .askForPushBack : .read }
-}
-
-/// What came of an operation, and what is to be said of it in feed and audit log.
-struct Mediation<Response: Sendable> {
-    let outcome: Outcome<Response>
-    var tone = AITone.neutral
-    /// What the feed shows; no excuse's words.
-    let summary: String
-    /// The text that was produced; the audit log keeps its length and keyed digest only.
-    let content: String
-    /// Counts the outcome rests on.
-    let inputs: AuditBody
-    let classification: String
-    /// Whether the outcome uses up something that is bounded.
-    var countsOnce = false
-    /// Where it differs from the operation's own.
-    var promptType: AIOperation?
-
-    init(
-        _ outcome: Outcome<Response>, tone: AITone = .neutral, summary: String, content: String,
-        inputs: AuditBody, classification: String, countsOnce: Bool = false, promptType: AIOperation? = nil
-    ) {
-        self.outcome = outcome
-        self.tone = tone
-        self.summary = summary
-        self.content = content
-        self.inputs = inputs
-        self.classification = classification
-        self.countsOnce = countsOnce
-        self.promptType = promptType
-    }
-}
-
 /// Who asks the mediator, as of one moment.
 struct Requester {
     let pseudonym: Pseudonym
@@ -117,7 +44,7 @@ final class NagConsultation {
     /// - Throws: 404 unless the nag is of the caller's family; for somebody whom the role matrix allows `act`, 403 when
     ///   consent or preference is missing.
     init(
-        _ row: Row, _ nag: NagID, for caller: Caller, _ act: NagAct, _ depth: AIStatements.Depth, zones: ZoneTable
+        _ row: Row, _ nag: NagID, for caller: Caller, _ act: NagAct, _ depth: FactDepth, zones: ZoneTable
     ) throws {
         try Access.requireActive(status: try row["account_status"])
         guard let recipientID: UserID = try row["recipient_id"], let family: FamilyID = try row["family_id"] else {
@@ -144,7 +71,7 @@ final class NagConsultation {
                 id: nag, familyID: family, recipientID: recipientID, category: try row["category"],
                 status: try row["status"], dueAt: try row["due_at"], createdAt: try row["created_at"]))
         var zone: any ZoneRules = UniversalTime()
-        if depth != .nag {
+        if depth != .none {
             facts.missCount7d = try row["misses"]
             facts.streak = try row["streak"]
         }
@@ -174,24 +101,12 @@ final class NagConsultation {
     }
 
     /// Refuses the operation and puts that in the audit log.
-    func refuse<Answer>(_ operation: AIOperation, _ denial: (reason: Denial, code: ErrorCode)) -> Decision<Answer> {
+    func refuse<Answer>(_ kind: AuditKind, _ denial: (reason: Denial, code: ErrorCode)) -> Decision<Answer> {
         .refuse(
             Act(
-                kind: operation.deniedKind, basis: .rightsUnchanged(since: requester.seq),
+                kind: kind, basis: .rightsUnchanged(since: requester.seq),
                 actor: requester.pseudonym, subject: recipient, resource: snapshot.facts.nag.id.retyped(),
                 details: ["reason": denial.reason.rawValue], stampedRows: 0),
             APIError(denial.code, denial.reason))
-    }
-
-    /// The counts that the audit log keeps of what an answer rests on.
-    var counts: AuditBody {
-        let facts = snapshot.facts
-        return [
-            "miss_count_7d": "\(facts.missCount7d)", "streak": "\(facts.streak)",
-            "time_conflict_count_7d": "\(facts.timeConflictCount7d)",
-            "category": "\(facts.category.completed)/\(facts.category.total)",
-            "category_7d": "\(facts.recentCategory.completed)/\(facts.recentCategory.total)",
-            "overall": "\(facts.overall.completed)/\(facts.overall.total)", "push_backs": "\(facts.pushBacks.count)",
-        ]
     }
 }

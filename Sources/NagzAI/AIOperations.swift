@@ -1,0 +1,96 @@
+import Domain
+
+/// Every operation of the mediator, each described once.
+public enum AIOperations {
+    /// A short form of an excuse, and its category. Neither the summary nor a word of it is recorded.
+    public static let summarizeExcuse = AIOperation<ExcuseQuestion, ExcuseSummaryResponse>(
+        .summarizeExcuse, facts: .none,
+        rule: { heuristics, question, _ in heuristics.excuseSummary(of: question.text, nagID: question.nagID) },
+        record: { _, question, _, response in
+            AIRecord(
+                summary: "Excuse: \(response.category.rawValue)", content: response.summary,
+                inputs: [("text_length", "\(question.text.unicodeScalars.count)")],
+                classification: response.category.rawValue)
+        })
+
+    /// Which tone suits a nag's recipient now.
+    public static let selectTone = AIOperation<NagQuestion, ToneSelectResponse>(
+        .selectTone, facts: .tone,
+        rule: { heuristics, _, snapshot in heuristics.tone(for: snapshot.facts) },
+        record: { _, _, _, response in
+            AIRecord(
+                tone: response.tone, summary: response.reason, content: response.reason,
+                inputs: [("miss_count_7d", "\(response.missCount7d)"), ("streak", "\(response.streak)")],
+                classification: response.tone.rawValue)
+        })
+
+    /// A tip about a nag.
+    public static let coaching = AIOperation<NagQuestion, CoachingResponse>(
+        .coaching,
+        rule: { heuristics, _, snapshot in heuristics.coaching(for: snapshot) },
+        record: { heuristics, _, snapshot, response in
+            AIRecord(
+                tone: heuristics.tone(for: snapshot.facts).response.tone, summary: response.tip,
+                content: response.tip, inputs: snapshot.facts.counts, classification: response.scenario)
+        })
+
+    /// Weekdays on which a member misses nags again and again.
+    public static let patterns = AIOperation<MemberQuestion, PatternsResponse>(
+        .patterns,
+        rule: { heuristics, _, snapshot in heuristics.patterns(for: snapshot) },
+        record: { _, _, snapshot, response in
+            AIRecord(
+                summary: "\(response.insights.count) repeated weekdays",
+                inputs: [("misses_90d", "\(snapshot.facts.misses.count)")],
+                classification: "\(response.insights.count)")
+        })
+
+    /// The last seven days of a family, or of one member.
+    public static let digest = AIOperation<FamilyQuestion, DigestResponse>(
+        .digest, onDevice: .whenOffline,
+        rule: { heuristics, _, snapshot in heuristics.digest(for: snapshot) },
+        record: { _, _, snapshot, response in
+            AIRecord(
+                summary: response.summaryText, content: response.summaryText,
+                inputs: [
+                    ("nags", "\(response.totals.totalNags)"), ("members", "\(snapshot.facts.members.count)"),
+                ],
+                classification: "\(response.totals.completionRate)")
+        })
+
+    /// How likely a nag is to be done.
+    public static let predictCompletion = AIOperation<NagQuestion, PredictCompletionResponse>(
+        .predictCompletion,
+        rule: { heuristics, _, snapshot in heuristics.prediction(for: snapshot) },
+        record: { _, _, snapshot, response in
+            AIRecord(
+                summary: "Likelihood \(response.likelihood)", inputs: snapshot.facts.counts,
+                classification: "\(response.likelihood)")
+        })
+
+    /// Whether a reminder with some insistence is allowed now, and its words. An evaluation that ends without one is
+    /// recorded, but counts for no bound; one that is produced counts at once.
+    public static let pushBack = AIOperation<NagQuestion, PushBackResponse>(
+        .pushBack, nagAct: .askForPushBack, onDevice: .never,
+        rule: { heuristics, _, snapshot in heuristics.pushBack(for: snapshot) },
+        record: { _, _, snapshot, response in
+            AIRecord(
+                promptType: response.shouldPushBack ? nil : "push_back_refused", tone: response.tone ?? .neutral,
+                summary: response.message ?? response.reason, content: response.message ?? "",
+                inputs: snapshot.facts.counts, classification: response.reason,
+                countsOnce: response.shouldPushBack)
+        })
+}
+
+extension NagFacts {
+    /// The counts that the audit log keeps of what an answer rests on.
+    fileprivate var counts: [(name: String, value: String)] {
+        [
+            ("miss_count_7d", "\(missCount7d)"), ("streak", "\(streak)"),
+            ("time_conflict_count_7d", "\(timeConflictCount7d)"),
+            ("category", "\(category.completed)/\(category.total)"),
+            ("category_7d", "\(recentCategory.completed)/\(recentCategory.total)"),
+            ("overall", "\(overall.completed)/\(overall.total)"), ("push_backs", "\(pushBacks.count)"),
+        ]
+    }
+}

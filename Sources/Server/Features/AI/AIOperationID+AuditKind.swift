@@ -1,0 +1,30 @@
+import Audit
+import NagzAI
+
+extension AIOperationID {
+    /// The kind of the audit entry of an answer.
+    var auditKind: AuditKind {
+        switch self {
+        case .summarizeExcuse: .aiSummarizeExcuse
+        case .selectTone: .aiSelectTone
+        case .coaching: .aiCoaching
+        case .patterns: .aiPatterns
+        case .digest: .aiDigest
+        case .predictCompletion: .aiPredictCompletion
+        case .pushBack: .aiPushBack
+        }
+    }
+
+    /// The kind of the audit entry of a refusal.
+    var deniedKind: AuditKind {
+        switch self {
+        case .summarizeExcuse: .aiSummarizeExcuseDenied
+        case .selectTone: .aiSelectToneDenied
+        case .coaching: .aiCoachingDenied
+        case .patterns: .aiPatternsDenied
+        case .digest: .aiDigestDenied
+        case .predictCompletion: .aiPredictCompletionDenied
+        case .pushBack: .aiPushBackDenied
+        }
+    }
+}

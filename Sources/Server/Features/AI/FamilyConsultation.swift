@@ -1,0 +1,70 @@
+import Audit
+import Contract
+import Domain
+import NagzAI
+import Postgres
+import TimeZones
+
+/// A question about a family or one of its members: who may ask it, and its facts from PostgreSQL.
+protocol AboutFamily: AIQuestion {
+    var familyID: FamilyID { get }
+
+    /// Why a member is not answered; nil when they are.
+    func denial(of member: Member, _ caller: Caller) -> Denial?
+
+    /// The facts that a member may see, and whom alone they are about.
+    /// - Throws: 404 for somebody who is no member; `PostgresError`.
+    func consult(
+        for member: Member, _ caller: Caller, _ zone: any ZoneRules, _ queries: any Queries
+    ) async throws -> (facts: Facts, subject: Pseudonym?)
+}
+
+extension MemberQuestion: AboutFamily {
+    func denial(of member: Member, _ caller: Caller) -> Denial? {
+        RoleMatrix.denialOfInsights(isSelf: userID == caller.userID, by: MemberState(role: member.role))
+    }
+
+    func consult(
+        for member: Member, _ caller: Caller, _ zone: any ZoneRules, _ queries: any Queries
+    ) async throws -> (facts: Snapshot<PatternFacts>, subject: Pseudonym?) {
+        let rows = try await queries.query(
+            AIStatements.misses(
+                of: userID, in: familyID, from: FactWindow.patterns.start(caller.now), to: caller.now))
+        guard let subject = try rows.first?["pseudonym"] as Pseudonym? else {
+            throw APIError(.notFound, "There is no such member.")
+        }
+        let misses = try rows.map { row throws(PostgresError) -> PatternFacts.Miss? in
+            guard let dueAt: Timestamp = try row["due_at"], let missedAt: Timestamp = try row["at"] else {
+                return nil
+            }
+            return PatternFacts.Miss(dueAt: dueAt, missedAt: missedAt)
+        }.compactMap { $0 }
+        let facts = PatternFacts(userID: userID, familyID: familyID, misses: misses)
+        return (Snapshot(facts, now: caller.now, zone: zone), subject)
+    }
+}
+
+extension FamilyQuestion: AboutFamily {
+    /// Every member may ask; who does not see the others is told of themself alone.
+    func denial(of _: Member, _: Caller) -> Denial? { nil }
+
+    func consult(
+        for member: Member, _ caller: Caller, _ zone: any ZoneRules, _ queries: any Queries
+    ) async throws -> (facts: Snapshot<DigestFacts>, subject: Pseudonym?) {
+        let seesAll = RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: member.role)) == nil
+        let subject = seesAll ? nil : caller.userID
+        let facts = DigestFacts(
+            familyID: familyID, subject: subject,
+            members: try await queries.query(AIStatements.digestMembers(of: familyID, subject: subject)).map { row in
+                DigestFacts.Member(userID: try row["user_id"], displayName: try row["display_name"])
+            },
+            nags: try await queries.query(
+                AIStatements.digestNags(
+                    of: familyID, subject: subject, from: FactWindow.digest.start(caller.now), to: caller.now)
+            ).map { row in
+                DigestFacts.Nag(
+                    recipientID: try row["recipient_id"], status: try row["status"], dueAt: try row["due_at"])
+            })
+        return (Snapshot(facts, now: caller.now, zone: zone), seesAll ? nil : member.pseudonym)
+    }
+}

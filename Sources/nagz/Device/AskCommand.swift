@@ -1,0 +1,55 @@
+import Contract
+import Device
+import Domain
+import JSON
+import NagzAI
+
+/// A command that asks for one AI operation: what it asks about, and its answer in lines.
+struct AskCommand: Sendable {
+    let name: String
+    let operation: AIOperationID
+    let ask: @Sendable (any AIService, AskedCommand) async throws -> PrintableAnswer
+
+    init<Question, Response: WireOutput>(
+        _ name: String, _ operation: AIOperation<Question, Response>,
+        about question: @escaping @Sendable (AskedCommand) throws -> Question,
+        lines: @escaping @Sendable (Response) -> [String]
+    ) {
+        self.name = name
+        self.operation = operation.id
+        ask = { service, asked in
+            let answer = try await service.answer(operation, try question(asked))
+            return PrintableAnswer(json: answer.jsonValue, lines: lines(answer))
+        }
+    }
+}
+
+/// An answer as both ways of printing need it.
+struct PrintableAnswer {
+    let json: JSONValue
+    let lines: [String]
+}
+
+/// A command as it was given, and what its question is made of.
+struct AskedCommand {
+    let name: String
+    let subject: String?
+    let session: DeviceSession
+    let family: FamilyID
+    let desk: DeviceDesk
+    let cache: EventCache
+
+    /// The nag that the person named.
+    func nag() throws -> NagID {
+        guard let subject else { throw Stop(.usage, "nagz device \(name) takes a NAG") }
+        return try desk.nag(subject, cache, family)
+    }
+
+    /// The person named, or whose device it is.
+    func user() throws -> UserID {
+        guard let user = subject.map({ UserID($0) }) ?? session.userID else {
+            throw Stop(.usage, "nagz device \(name) takes a user's id")
+        }
+        return user
+    }
+}

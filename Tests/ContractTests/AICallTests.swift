@@ -1,0 +1,46 @@
+import Contract
+import Domain
+import NagzAI
+import Testing
+
+@Suite("AI operations and their endpoints")
+struct AICallTests {
+    private let nag = NagID(high: 1, low: 2)
+
+    @Test("every operation has one endpoint, in the order of their names")
+    func complete() {
+        #expect(API.aiCalls.map(\.id) == AIOperationID.allCases)
+        #expect(API.call(of: AIOperations.summarizeExcuse) != nil)
+        #expect(API.call(of: AIOperations.selectTone) != nil)
+        #expect(API.call(of: AIOperations.coaching) != nil)
+        #expect(API.call(of: AIOperations.patterns) != nil)
+        #expect(API.call(of: AIOperations.digest) != nil)
+        #expect(API.call(of: AIOperations.predictCompletion) != nil)
+        #expect(API.call(of: AIOperations.pushBack) != nil)
+    }
+
+    @Test("an operation of another shape has none")
+    func otherShape() {
+        let other = AIOperation<NagQuestion, DigestResponse>(
+            .digest, rule: { _, _, _ in Outcome(empty, .digestNothingDue) },
+            record: { _, _, _, _ in AIRecord(summary: "", inputs: [], classification: "") })
+        #expect(API.call(of: other) == nil)
+    }
+
+    @Test("a request carries its question")
+    func questions() {
+        let text = ExcuseQuestion(text: "I forgot", nagID: nag)
+        #expect(ExcuseSummaryRequest(asking: text).question == text)
+        let one = NagQuestion(nagID: nag)
+        #expect(ToneSelectRequest(asking: one).question == one && CoachingRequest(asking: one).question == one)
+        #expect(PushBackRequest(asking: one).question == one && NagQuery(asking: one).question == one)
+        let member = MemberQuestion(userID: UserID(high: 3, low: 4), familyID: FamilyID(high: 5, low: 6))
+        #expect(UserInFamilyQuery(asking: member).question == member)
+        let family = FamilyQuestion(familyID: FamilyID(high: 5, low: 6))
+        #expect(FamilyQuery(asking: family).question == family)
+    }
+}
+
+private let empty = DigestResponse(
+    familyID: FamilyID(high: 5, low: 6), periodStart: .epoch, periodEnd: .epoch, summaryText: "", memberSummaries: [],
+    totals: DigestTotals(totalNags: 0, completed: 0, missed: 0, open: 0, completionRate: 0))
