@@ -72,10 +72,11 @@ struct SessionPool {
 
     // MARK: Requests
 
-    /// A session for a request that would not wait, if nobody does: from here on it is taken, whether anything was sent on
-    /// it yet or not.
+    /// A session for a request that need not wait: because nobody does, or because only writes do and it reads. From here on
+    /// it is taken, whether anything was sent on it yet or not.
     mutating func acquireAtOnce(for use: Use) -> Int? {
-        guard waiting == 0, let index = free(for: use) else { return nil }
+        if use == .read ? readers.count > 0 : waiting > 0 { return nil }
+        guard let index = free(for: use, isReserved: waiting > 0) else { return nil }
         take(index, for: use)
         return sessions[index].id
     }

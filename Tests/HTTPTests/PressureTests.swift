@@ -15,13 +15,6 @@ struct PressureTests {
         let routes: [Route] = [
             Route(.post, "/write") { .text(.ok, "\($0.body.count)") },
             Route(.get, "/page") { _ in Response(.ok, .text, bytes: Self.page) },
-            Route(.get, "/stream") { _ in
-                Response(
-                    .ok, .text,
-                    body: .stream { writer in
-                        for _ in 0..<100 { try await writer.write([UInt8](repeating: 0x78, count: 100_000)) }
-                    })
-            },
             .immediate(.get, "/small") { _ in Response(.ok, .text, bytes: [UInt8](repeating: 0x78, count: 4_000)) },
         ]
         return Application(router: try Router(routes), compressesFrom: nil)
@@ -188,7 +181,20 @@ struct PressureTests {
     func streams() async throws {
         var limits = Limits()
         limits.answerMemoryPerAddress = 3 * limits.writeBuffer + 200_000
-        try await withServer(try application(), limits: limits) { server, port in
+        let gate = Gate()
+        let route = Route(.get, "/stream") { _ in
+            Response(
+                .ok, .text,
+                body: .stream { writer in
+                    let piece = [UInt8](repeating: 0x78, count: 100_000)
+                    try await writer.write(piece)
+                    // Until all are answered: a stream under way may hold more than its buffer.
+                    await gate.pass()
+                    for _ in 0..<100 { try await writer.write(piece) }
+                })
+        }
+        let application = Application(router: try Router([route]), compressesFrom: nil)
+        try await withServer(application, limits: limits) { server, port in
             var readers: [Client] = []
             var statuses: [Substring] = []
             for _ in 0..<5 {
@@ -199,6 +205,7 @@ struct PressureTests {
                 readers.append(client)
             }
             #expect(statuses == ["200", "200", "200", "503", "503"])
+            await gate.open()
             #expect(server.answerMemory.reservedBytes <= limits.answerMemoryPerAddress)
             withExtendedLifetime(readers) {}
         }

@@ -54,16 +54,28 @@ struct SessionPoolTests {
         #expect(pool.acquireAtOnce(for: .read) == nil)
     }
 
+    @Test("a read that comes while only writes wait has the session kept for reads")
+    func newcomer() {
+        var pool = pool(3)
+        #expect([pool.acquireAtOnce(for: .exclusive), pool.acquireAtOnce(for: .exclusive)] == [1, 2])
+        #expect(pool.acquire(for: .exclusive, at: Self.start) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .read, at: Self.start) == .granted(session: 0))
+        #expect(pool.acquire(for: .read, at: Self.start) == .waiting(ticket: 2))
+        #expect(pool.acquireAtOnce(for: .read) == nil)
+    }
+
     @Test("of three sessions one is kept for reads, and nothing is sent behind a write")
     func reserved() {
         var pool = pool(3, perConnection: 2)
         let writes = (0..<3).map { _ in pool.acquireAtOnce(for: .write) }
         #expect(writes == [1, 2, nil])
         #expect(pool.acquire(for: .write, at: Self.start) == .waiting(ticket: 1))
-        // A read behind the write that waits gets the session kept for reads as soon as there is room.
+        // Reads pass the write that waits, on the session kept for them, up to its limit.
+        #expect(pool.acquire(for: .read, at: Self.start) == .granted(session: 0))
+        #expect(pool.acquire(for: .read, at: Self.start) == .granted(session: 0))
         #expect(pool.acquire(for: .read, at: Self.start) == .waiting(ticket: 2))
-        let (grants, _) = pool.release(1, from: .write)
-        #expect(grants == [.init(ticket: 1, session: 1), .init(ticket: 2, session: 0)])
+        #expect(pool.release(0, from: .read).grants == [.init(ticket: 2, session: 0)])
+        #expect(pool.release(1, from: .write).grants == [.init(ticket: 1, session: 1)])
     }
 
     @Test("the one timer is for who has waited longest, and those whose time is over leave the queue")

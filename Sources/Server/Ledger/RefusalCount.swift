@@ -26,8 +26,8 @@ struct RefusalCount {
 
     /// Of the inputs from a person's outbox that were not applied.
     init(ofInputsBy person: Pseudonym, in family: FamilyID) {
-        subject = sha256(
-            Array([family.description, person.description, "input.not_applied"].joined(separator: "\n").utf8))
+        let parts = [family.description, person.description, AuditKind.inputNotApplied.rawValue]
+        subject = sha256(Array(parts.joined(separator: "\n").utf8))
     }
 
     /// Whether the log tells of the refusal with that number.
