@@ -45,12 +45,12 @@ import Domain
         var ranges = [Range<Int>?](repeating: nil, count: statements)
         var last = 0
         for row in 0..<count {
-            let place = Int(Row(rows: self, index: row).integer(0))
-            guard (1...statements).contains(place), place == last || ranges[place - 1] == nil else {
+            let ordinal = Int(Row(rows: self, index: row).integer(0))
+            guard (1...statements).contains(ordinal), ordinal == last || ranges[ordinal - 1] == nil else {
                 throw .unexpectedShape("rows of a merged statement")
             }
-            ranges[place - 1] = (ranges[place - 1]?.lowerBound ?? row)..<(row + 1)
-            last = place
+            ranges[ordinal - 1] = (ranges[ordinal - 1]?.lowerBound ?? row)..<(row + 1)
+            last = ordinal
         }
         return ranges.map { Rows($0 ?? 0..<0, of: self) }
     }

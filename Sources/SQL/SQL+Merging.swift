@@ -1,14 +1,14 @@
 /// Several statements of one shape as one, for requests that wait at the same moment: what a statement costs the database
 /// before its first row, and a round trip, are paid once for all of them.
 ///
-/// The values become a table with a row a statement, `request`: `value_1`, `value_2`, … in the order of their places, and
-/// `place`, from 1 on. Arrays carry it, so that one prepared statement does for any number.
+/// The values become a table with a row a statement, `request`: `value_1`, `value_2`, … in their order, and
+/// `ordinal`, from 1 on. Arrays carry it, so that one prepared statement does for any number.
 extension SQL {
     /// Where that table goes in a statement that says itself how it is merged, behind its `WITH`. Such a statement names
-    /// `request` with `\(merged:)`, has it in scope wherever a value stands, and answers `place` as its first column.
+    /// `request` with `\(merged:)`, has it in scope wherever a value stands, and answers `ordinal` as its first column.
     public static let requests = SQL(pieces: [.requests])
 
-    /// Statements of one shape as one, whose rows are those of all, each with its statement's `place` as the first column.
+    /// Statements of one shape as one, whose rows are those of all, each with its statement's `ordinal` as the first column.
     ///
     /// A statement without `requests` MUST be a `SELECT`. Nil where there is nothing to tell the statements apart by, and
     /// where a value is an array already.
@@ -22,7 +22,7 @@ extension SQL {
         for (index, type) in arrays.enumerated() { table += (index == 0 ? [] : [.literal(", ")]) + [.value(type)] }
         table.append(.literal(") WITH ORDINALITY AS request ("))
         for number in 1...types.count { table += [.requestValue(number), .literal(", ")] }
-        table.append(.literal("place)"))
+        table.append(.literal("ordinal)"))
 
         var pieces: [Piece] = []
         var count = 0
@@ -41,7 +41,7 @@ extension SQL {
         }
         if !isWhole {
             pieces =
-                [.literal("SELECT request.place, answer.* FROM ")] + table + [.literal(" CROSS JOIN LATERAL (")]
+                [.literal("SELECT request.ordinal, answer.* FROM ")] + table + [.literal(" CROSS JOIN LATERAL (")]
                 + pieces
                 + [.literal(") answer")]
         }

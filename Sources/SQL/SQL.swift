@@ -10,7 +10,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     /// The text, a piece at a time. Plain values without references: statements are put together from parts for every
     /// request, and copying these costs next to nothing.
     var pieces: [Piece]
-    /// The values, in the order of their places.
+    /// The values, in the order of the text.
     public internal(set) var values: [SQLValue] = []
     private(set) var runtimeTexts: [String] = []
 

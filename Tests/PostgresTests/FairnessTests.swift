@@ -54,11 +54,11 @@ struct FairnessTests {
 
     private static func write(of row: Int) -> SQL {
         """
-        WITH \(SQL.requests)tick AS (
+        WITH \(SQL.requests)ledger_stamp AS (
             UPDATE clock c SET seq = c.seq + 1 \(merged: "FROM request ")WHERE c.id = \(row)
             RETURNING c.id, c.seq\(merged: ", request.*")
         )
-        SELECT \(merged: "place, ")seq FROM tick
+        SELECT \(merged: "ordinal, ")seq FROM ledger_stamp
         """
     }
 

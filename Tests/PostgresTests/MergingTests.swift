@@ -80,11 +80,11 @@ import Testing
     /// A write as the ledger's are: it takes a row, and applies only where that goes.
     private static func write(_ number: Int, of row: Int) -> SQL {
         """
-        WITH \(SQL.requests)tick AS (
+        WITH \(SQL.requests)ledger_stamp AS (
             UPDATE clock c SET seq = c.seq + 1 \(merged: "FROM request ")WHERE c.id = \(row) AND c.id <> 5
             RETURNING c.id, c.seq\(merged: ", request.*")
-        ), kept AS (INSERT INTO thing (id, clock, note) SELECT \(number), id, \(number == 9 ? nil : "n\(number)") FROM tick)
-        SELECT \(merged: "place, ")seq FROM tick
+        ), kept AS (INSERT INTO thing (id, clock, note) SELECT \(number), id, \(number == 9 ? nil : "n\(number)") FROM ledger_stamp)
+        SELECT \(merged: "ordinal, ")seq FROM ledger_stamp
         """
     }
 
@@ -252,7 +252,7 @@ import Testing
         #expect(SQL.merged([]) == nil)
         #expect(
             SQL.merged(["SELECT \(1) + \(2.5)", "SELECT \(3) + \(4.5)"])?.text
-                == "SELECT request.place, answer.* FROM unnest($1, $2) WITH ORDINALITY AS request (value_1, value_2, place)"
+                == "SELECT request.ordinal, answer.* FROM unnest($1, $2) WITH ORDINALITY AS request (value_1, value_2, ordinal)"
                 + " CROSS JOIN LATERAL (SELECT value_1 + value_2) answer")
     }
 }

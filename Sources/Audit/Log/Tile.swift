@@ -101,18 +101,18 @@ public struct NodeRun: Hashable, Sendable {
 
 /// Hashes of the layout by level and position, as read from where they are kept.
 public struct NodeStore: Sendable {
-    private struct Place: Hashable {
+    private struct NodeIndex: Hashable {
         let level: Int
         let position: Int64
     }
 
-    private var hashes: [Place: [UInt8]] = [:]
+    private var hashes: [NodeIndex: [UInt8]] = [:]
 
     public init() {}
 
     public subscript(level: Int, position: Int64) -> [UInt8]? {
-        get { hashes[Place(level: level, position: position)] }
-        set { hashes[Place(level: level, position: position)] = newValue }
+        get { hashes[NodeIndex(level: level, position: position)] }
+        set { hashes[NodeIndex(level: level, position: position)] = newValue }
     }
 
     /// The root over a proof's range; nil where a hash is missing.

@@ -6,10 +6,10 @@ public enum AuditExportLine: Sendable, Hashable {
     case header(Header)
     case prune(note: String)
     case entry(Entry)
-    case leaf(Place)
+    case leaf(LeafPosition)
     case node(level: Int, position: Int, hash: HexDigest)
     case checkpoint(note: String)
-    case inclusion(Place, size: Int, path: [HexDigest])
+    case inclusion(LeafPosition, size: Int, path: [HexDigest])
     case consistency(ConsistencyProof)
     /// Where a family's clock stands: the number of its newest entry, and that entry's hash.
     case clock(FamilyID, n: Int, head: HexDigest)
@@ -84,7 +84,7 @@ public enum AuditExportLine: Sendable, Hashable {
     }
 
     /// A place in the log and the entry it is for.
-    public struct Place: Sendable, Hashable, WireInput {
+    public struct LeafPosition: Sendable, Hashable, WireInput {
         public var position: Int
         public var familyID: FamilyID
         public var n: Int
@@ -123,7 +123,7 @@ extension AuditExportLine: WireInput {
             self = .header(header)
         } else if let node: Node = try fields.optional("node") {
             self = .node(level: node.level, position: node.position, hash: node.hash)
-        } else if let place: Place = try fields.optional("leaf") {
+        } else if let place: LeafPosition = try fields.optional("leaf") {
             self = .leaf(place)
         } else if let text: Text = try fields.optional("checkpoint") {
             self = .checkpoint(note: text.note)
@@ -159,11 +159,11 @@ extension AuditExportLine: WireInput {
     }
 
     private struct Inclusion: WireInput {
-        let place: Place
+        let place: LeafPosition
         let size: Int
         let path: [HexDigest]
         init(_ fields: FieldReader) throws(InvalidInput) {
-            place = try Place(fields)
+            place = try LeafPosition(fields)
             size = try fields.required("size")
             path = try fields.required("path")
         }

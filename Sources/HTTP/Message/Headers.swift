@@ -10,27 +10,27 @@ public struct Headers: Sendable, Sequence {
     /// The first field of that name.
     public subscript(name: String) -> String? {
         var index = 0
-        guard let place = next(name, from: &index) else { return nil }
-        return head.text(place)
+        guard let range = next(name, from: &index) else { return nil }
+        return head.text(range)
     }
 
     /// The field of that name where more than one would be ambiguous (`Authorization`, `Idempotency-Key` …).
     public func single(_ name: String) throws(HTTPRequestError) -> String? {
-        guard let place = try singlePlace(name) else { return nil }
-        return head.text(place)
+        guard let range = try singleRange(name) else { return nil }
+        return head.text(range)
     }
 
-    func singlePlace(_ name: String) throws(HTTPRequestError) -> RequestHead.Place? {
+    func singleRange(_ name: String) throws(HTTPRequestError) -> RequestHead.ByteRange? {
         var index = 0
-        guard let place = next(name, from: &index) else { return nil }
+        guard let range = next(name, from: &index) else { return nil }
         guard next(name, from: &index) == nil else { throw .fieldRepeated }
-        return place
+        return range
     }
 
     public func all(_ name: String) -> [String] {
         var index = 0
         var values: [String] = []
-        while let place = next(name, from: &index) { values.append(head.text(place)) }
+        while let range = next(name, from: &index) { values.append(head.text(range)) }
         return values
     }
 
@@ -42,25 +42,25 @@ public struct Headers: Sendable, Sequence {
     /// Calls `body` with each element of a list field, over all fields of that name, in order.
     public func forEachListElement(of name: String, _ body: (Span<UInt8>) -> Void) {
         var index = 0
-        while let place = next(name, from: &index) {
-            head.bytes.span.extracting(place.range).forEachListElement(body)
+        while let range = next(name, from: &index) {
+            head.bytes.span.extracting(range.indices).forEachListElement(body)
         }
     }
 
     /// Lends the bytes of the first field of that name, without making a text of them.
     public func withValue<Result>(of name: String, _ body: (Span<UInt8>) -> Result) -> Result? {
         var index = 0
-        guard let place = next(name, from: &index) else { return nil }
-        return body(head.bytes.span.extracting(place.range))
+        guard let range = next(name, from: &index) else { return nil }
+        return body(head.bytes.span.extracting(range.indices))
     }
 
-    func next(_ name: String, from index: inout Int) -> RequestHead.Place? {
+    func next(_ name: String, from index: inout Int) -> RequestHead.ByteRange? {
         let wanted = name.utf8
         while index < head.fieldCount {
-            let place = head.namePlace(index)
+            let range = head.nameRange(index)
             index += 1
-            guard place.count == wanted.count else { continue }
-            if head.bytes.span.extracting(place.range).equals(wanted.span) { return head.valuePlace(index - 1) }
+            guard range.count == wanted.count else { continue }
+            if head.bytes.span.extracting(range.indices).equals(wanted.span) { return head.valueRange(index - 1) }
         }
         return nil
     }
@@ -70,7 +70,7 @@ public struct Headers: Sendable, Sequence {
         return AnyIterator {
             guard index < head.fieldCount else { return nil }
             defer { index += 1 }
-            return (head.text(head.namePlace(index)), head.text(head.valuePlace(index)))
+            return (head.text(head.nameRange(index)), head.text(head.valueRange(index)))
         }
     }
 }

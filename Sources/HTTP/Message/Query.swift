@@ -3,9 +3,9 @@
 /// The parser has already refused malformed percent signs, NUL and what does not decode to UTF-8.
 public struct Query: Sendable, Sequence {
     let bytes: [UInt8]
-    let place: RequestHead.Place
+    let range: RequestHead.ByteRange
 
-    public var isEmpty: Bool { place.count == 0 }
+    public var isEmpty: Bool { range.count == 0 }
 
     /// The first value of that name.
     public subscript(name: String) -> String? { first { $0.name == name }?.value }
@@ -13,7 +13,7 @@ public struct Query: Sendable, Sequence {
     public func all(_ name: String) -> [String] { filter { $0.name == name }.map(\.value) }
 
     public func makeIterator() -> Iterator {
-        Iterator(bytes: bytes, position: place.range.lowerBound, end: place.range.upperBound)
+        Iterator(bytes: bytes, position: range.indices.lowerBound, end: range.indices.upperBound)
     }
 
     public struct Iterator: IteratorProtocol {

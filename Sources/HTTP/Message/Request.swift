@@ -36,8 +36,8 @@ public struct Request: Sendable {
     /// The token of `Authorization: Bearer …` (RFC 6750 §2.1).
     /// - Throws: `fieldRepeated` when there are several Authorization fields.
     public func bearerToken() throws(HTTPRequestError) -> String? {
-        guard let place = try headers.singlePlace("authorization") else { return nil }
-        let value = head.bytes.span.extracting(place.range)
+        guard let range = try headers.singleRange("authorization") else { return nil }
+        let value = head.bytes.span.extracting(range.indices)
         guard value.count > 7, value.extracting(0..<7).equalsIgnoringCase("bearer ") else { return nil }
         var start = 7
         while start < value.count, value[start] == UInt8(ascii: " ") { start += 1 }

@@ -3,14 +3,14 @@
 /// Nothing is copied out until somebody asks: a route is matched and a field compared on the bytes themselves.
 public struct RequestHead: Sendable {
     /// Where a part lies in `bytes`.
-    struct Place: Sendable, BitwiseCopyable {
+    struct ByteRange: Sendable, BitwiseCopyable {
         var start: UInt32
         var end: UInt32
         init(_ start: Int, _ end: Int) {
             self.start = UInt32(truncatingIfNeeded: start)
             self.end = UInt32(truncatingIfNeeded: end)
         }
-        @inline(__always) var range: Range<Int> { Int(start)..<Int(end) }
+        @inline(__always) var indices: Range<Int> { Int(start)..<Int(end) }
         @inline(__always) var count: Int { Int(end &- start) }
     }
 
@@ -36,10 +36,10 @@ public struct RequestHead: Sendable {
     /// The head without line ends; decoded path segments that differ from what was sent are appended after it.
     var bytes: [UInt8] = []
     /// First the path segments, then name and value of each field in turn.
-    var places: [Place] = []
+    var ranges: [ByteRange] = []
     var segmentCount = 0
-    var target = Place(0, 0)
-    var queryPlace = Place(0, 0)
+    var target = ByteRange(0, 0)
+    var queryRange = ByteRange(0, 0)
     var flags: Flags = []
     var declaredLength = 0
 
@@ -67,27 +67,27 @@ public struct RequestHead: Sendable {
 
     /// The request target exactly as it was sent.
     public var rawTarget: String { text(target) }
-    public var query: Query { Query(bytes: bytes, place: queryPlace) }
+    public var query: Query { Query(bytes: bytes, range: queryRange) }
     public var headers: Headers { Headers(head: self) }
 
     /// A path segment, percent-decoded and known to be UTF-8; empty ones are left out, so `//a/` is `/a`.
-    public func pathSegment(_ index: Int) -> String { text(places[index]) }
+    public func pathSegment(_ index: Int) -> String { text(ranges[index]) }
     /// The decoded path; a `/` inside a segment that was sent as `%2F` shows as it is, so match on segments.
     public var path: String {
         segmentCount == 0 ? "/" : (0..<segmentCount).map { "/" + pathSegment($0) }.joined()
     }
 
-    func text(_ place: Place) -> String { String(lossy: bytes.span.extracting(place.range)) }
+    func text(_ range: ByteRange) -> String { String(lossy: bytes.span.extracting(range.indices)) }
 
     @inline(__always) func segment(_ index: Int, equals literal: [UInt8]) -> Bool {
-        let place = places[index]
-        guard place.count == literal.count else { return false }
-        return bytes.span.extracting(place.range).equals(literal.span)
+        let range = ranges[index]
+        guard range.count == literal.count else { return false }
+        return bytes.span.extracting(range.indices).equals(literal.span)
     }
 
     // MARK: Fields
 
-    var fieldCount: Int { (places.count - segmentCount) / 2 }
-    @inline(__always) func namePlace(_ field: Int) -> Place { places[segmentCount + 2 * field] }
-    @inline(__always) func valuePlace(_ field: Int) -> Place { places[segmentCount + 2 * field + 1] }
+    var fieldCount: Int { (ranges.count - segmentCount) / 2 }
+    @inline(__always) func nameRange(_ field: Int) -> ByteRange { ranges[segmentCount + 2 * field] }
+    @inline(__always) func valueRange(_ field: Int) -> ByteRange { ranges[segmentCount + 2 * field + 1] }
 }

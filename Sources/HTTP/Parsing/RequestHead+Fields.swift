@@ -6,9 +6,9 @@ extension RequestHead {
         guard let colon = Self.lowerName(&bytes, from: start) else { throw .fieldSyntax }
         let value = colon + 1
         let text = bytes.span.extracting(value..<bytes.count).trimmed()
-        places.append(Place(start, colon))
-        places.append(Place(value + text.lowerBound, value + text.upperBound))
-        let meaning = try meaning(of: places.count - 2)
+        ranges.append(ByteRange(start, colon))
+        ranges.append(ByteRange(value + text.lowerBound, value + text.upperBound))
+        let meaning = try meaning(of: ranges.count - 2)
         flags.formUnion(meaning.flags)
         declaredLength = meaning.length
     }
@@ -27,8 +27,8 @@ extension RequestHead {
 
     /// What the few fields that govern the message itself add to what is known of it.
     private func meaning(of index: Int) throws(HTTPRequestError) -> (flags: Flags, length: Int) {
-        let name = bytes.span.extracting(places[index].range)
-        let value = bytes.span.extracting(places[index + 1].range)
+        let name = bytes.span.extracting(ranges[index].indices)
+        let value = bytes.span.extracting(ranges[index + 1].indices)
         switch name.count {
         case 4 where name.equals("host"):
             guard !flags.contains(.host) else { throw .hostRepeated }

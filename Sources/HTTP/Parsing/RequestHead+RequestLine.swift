@@ -14,7 +14,7 @@ extension RequestHead {
             throw targetEnd < end && bytes[targetEnd] != 0x20 ? .targetSyntax : .requestLineSyntax
         }
         try takeVersion(from: targetEnd + 1)
-        target = Place(targetStart, targetEnd)
+        target = ByteRange(targetStart, targetEnd)
 
         guard let known = Method(bytes.span.extracting(0..<methodEnd)) else { throw .unknownMethod }
         method = known
@@ -32,8 +32,8 @@ extension RequestHead {
 
     /// The four forms of a target (RFC 9112 §3.2); the authority form belongs to CONNECT, which is not implemented.
     private mutating func takeTarget() throws(HTTPRequestError) {
-        var start = target.range.lowerBound
-        let end = target.range.upperBound
+        var start = target.indices.lowerBound
+        let end = target.indices.upperBound
         if bytes[start] == UInt8(ascii: "*"), end - start == 1 {
             guard method == .options else { throw .targetSyntax }
             flags.insert(.wholeServer)
@@ -78,23 +78,23 @@ extension RequestHead {
                 index += 1
             }
             guard segment < index else { continue }
-            places.append(encoded ? try decode(segment, index) : Place(segment, index))
+            ranges.append(encoded ? try decode(segment, index) : ByteRange(segment, index))
             segmentCount += 1
         }
     }
 
     /// Appends the decoded text of a segment behind the head and says where.
-    private mutating func decode(_ start: Int, _ end: Int) throws(HTTPRequestError) -> Place {
+    private mutating func decode(_ start: Int, _ end: Int) throws(HTTPRequestError) -> ByteRange {
         var decoded: [UInt8] = []
         guard bytes.span.extracting(start..<end).appendPercentDecoded(to: &decoded), decoded.span.isUTF8WithoutNUL
         else { throw .targetSyntax }
         bytes.append(decoded.span)
-        return Place(bytes.count - decoded.count, bytes.count)
+        return ByteRange(bytes.count - decoded.count, bytes.count)
     }
 
     /// Keeps the query as it is, once it is known that it can be decoded.
     private mutating func takeQuery(from start: Int, to end: Int) throws(HTTPRequestError) {
-        queryPlace = Place(start, end)
+        queryRange = ByteRange(start, end)
         let query = bytes.span.extracting(start..<end)
         var encoded = false
         for index in query.indices where query[index] == UInt8(ascii: "%") {

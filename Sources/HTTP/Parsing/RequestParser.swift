@@ -104,7 +104,7 @@ public struct RequestParser: Sendable {
             // A method is a token: a TLS hello or other noise is refused at its first byte.
             guard input[position].isToken else { throw fail(.requestLineSyntax) }
             head.bytes.reserveCapacity(min(input.count - position, limits.head))
-            head.places.reserveCapacity(16)
+            head.ranges.reserveCapacity(16)
             state = .requestLine
         }
     }

@@ -42,9 +42,9 @@ public struct Router: Sendable {
         let root = TrieNode()
         for (number, route) in routes.enumerated() {
             guard route.template.hasPrefix("/"), Self.isWellFormed(route) else { throw .malformed(route.template) }
-            var place = root
-            for segment in route.segments { place = place.child(segment) }
-            guard place.routes.updateValue(number, forKey: route.method) == nil else {
+            var node = root
+            for segment in route.segments { node = node.child(segment) }
+            guard node.routes.updateValue(number, forKey: route.method) == nil else {
                 throw .repeated(route.method, route.template)
             }
         }
@@ -71,11 +71,11 @@ public struct Router: Sendable {
             }
             return -1
         }
-        let place = head.places[depth]
+        let range = head.ranges[depth]
         for edge in node.firstEdge..<node.firstEdge + node.edgeCount {
             let edge = edges[edge]
-            guard edge.end - edge.start == place.count,
-                text.span.extracting(edge.start..<edge.end).equals(head.bytes.span.extracting(place.range))
+            guard edge.end - edge.start == range.count,
+                text.span.extracting(edge.start..<edge.end).equals(head.bytes.span.extracting(range.indices))
             else { continue }
             let number = find(head, node: edge.node, depth: depth + 1, &allowed)
             if number >= 0 || !allowed.isEmpty { return number }

@@ -287,7 +287,7 @@ final class Ledger {
             )
             """ as SQL)
         if let idempotency, let outcome { text.appendInterpolation(idempotency.record(outcome, at: context.now)) }
-        text.appendInterpolation(" SELECT \(merged: "place, ")seq, ts FROM ledger_stamp" as SQL)
+        text.appendInterpolation(" SELECT \(merged: "ordinal, ")seq, ts FROM ledger_stamp" as SQL)
         return SQL(stringInterpolation: text)
     }
 

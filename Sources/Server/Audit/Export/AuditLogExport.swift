@@ -83,7 +83,7 @@ struct AuditLogExport {
             let number: Int64 = try row["n"]
             // Where a hash is missing the path does not lead to the root, which is what the reader is to see.
             let path = try await reader.inclusion(of: family, number, size: size) ?? []
-            let place = AuditExportLine.Place(
+            let place = AuditExportLine.LeafPosition(
                 position: Int(position), familyID: family, n: Int(number), hash: try HexDigest(column: try row["hash"]))
             lines.append(.inclusion(place, size: Int(size), path: path.compactMap { HexDigest(bytes: $0) }))
         }
@@ -229,7 +229,7 @@ struct AuditLogExport {
     private func line(_ row: Row, at position: Int64) throws -> AuditExportLine {
         if (try row["n"] as Int64?) != nil { return try line(row, position: position) }
         return .leaf(
-            AuditExportLine.Place(
+            AuditExportLine.LeafPosition(
                 position: Int(position), familyID: try row["leaf_family"], n: try row["leaf_n"],
                 hash: try HexDigest(column: try row["leaf_hash"])))
     }

@@ -52,7 +52,7 @@ extension ExportRecord {
 }
 
 extension LogLeafPlace {
-    init(_ place: AuditExportLine.Place) {
+    init(_ place: AuditExportLine.LeafPosition) {
         self.init(
             position: Int64(place.position), family: place.familyID, number: Int64(place.n), hash: place.hash.bytes)
     }

@@ -51,7 +51,7 @@ struct AccountCheck {
             guard rows.count == ReconcileStatements.pageSize else { break }
             try await pause(rows.count)
         }
-        for row in try await database.query(ReconcileStatements.revived).map(Place.init(ofAccount:)) {
+        for row in try await database.query(ReconcileStatements.revived).map(Location.init(ofAccount:)) {
             differs(.account, row.id, "status", "active", "deleted", &report, row)
         }
         let erased = try await database.query(ReconcileStatements.erased).one()
@@ -111,7 +111,7 @@ struct AccountCheck {
                     mayBePruned: isRevoked)
             }
         }
-        for row in try await database.query(ReconcileStatements.missingAdministrators).map(Place.init(ofPerson:)) {
+        for row in try await database.query(ReconcileStatements.missingAdministrators).map(Location.init(ofPerson:)) {
             report.add(
                 StateFinding(.administrator, row.id, .noRow, family: .outside, number: row.number))
         }
@@ -120,7 +120,7 @@ struct AccountCheck {
     // MARK: Findings
 
     /// Somebody's account or stand-in, and the entry that tells of them.
-    private struct Place {
+    private struct Location {
         let id: String
         var family = FamilyID.outside
         let number: Int64
@@ -145,10 +145,10 @@ struct AccountCheck {
 
     private func differs(
         _ subject: StateFinding.Subject, _ id: String, _ field: String, _ found: String, _ expected: String,
-        _ report: inout StateReport, _ place: Place? = nil, mayBePruned: Bool = false
+        _ report: inout StateReport, _ location: Location? = nil, mayBePruned: Bool = false
     ) {
         if isPruned, mayBePruned { return report.add(.pruned) }
-        var finding = StateFinding(subject, id, .differs, family: place?.family, number: place?.number)
+        var finding = StateFinding(subject, id, .differs, family: location?.family, number: location?.number)
         (finding.field, finding.found, finding.expected) = (field, found, expected)
         report.add(finding)
     }
