@@ -240,7 +240,9 @@ struct UpdateNagTests {
             while try await server.payloads("nag_snoozed", of: nag.id).count < 2 {
                 try await snooze(nag.id, family.child)
             }
-            try await server.expectOnly(audit: ["nag.snooze.denied"]) {
+            // One of those that ran together may have been refused for the same reason: a repeated refusal is counted.
+            let isTold = try await server.audit(family.id).contains { $0.kind == "nag.snooze.denied" }
+            try await server.expectOnly(audit: isTold ? [] : ["nag.snooze.denied"]) {
                 try await server.expect(.refusal(.policyForbidden)) { try await snooze(nag.id, family.child) }
             }
             server.clock.set(to: ManualClock.start + .hours(13))
