@@ -245,10 +245,15 @@ struct PressureTests {
     func backlog() async throws {
         var limits = Limits()
         limits.answerMemoryPerAddress = 0
+        // Not for being slow: the reader below does not read before its connection has ended.
+        limits.writeWindow = .seconds(3_600)
         try await withServer(try application(), limits: limits) { server, port in
             let client = Client(port: port, receiveBuffer: 4_096)
-            _ = fcntl(client.descriptor, F_SETFL, O_NONBLOCK)
             let request = "GET /small HTTP/1.1\r\nHost: a\r\n\r\n"
+            client.send(request)
+            _ = await client.receive(until: "\r\n\r\n")
+            #expect(server.connectionCount == 1)
+            _ = fcntl(client.descriptor, F_SETFL, O_NONBLOCK)
             let wire = [UInt8](String(repeating: request, count: 10_000).utf8)
             var sent = 0
             while sent < wire.count {
@@ -258,6 +263,7 @@ struct PressureTests {
             }
             _ = fcntl(client.descriptor, F_SETFL, 0)
             client.endSending()
+            while server.connectionCount > 0 { await Task.yield() }
             let received = await client.receiveAll().count
             #expect(received < sent / request.utf8.count * 4_000, "\(sent) bytes sent, \(received) received")
             #expect(server.answerMemory.reservedBytes == 0)
