@@ -5,7 +5,7 @@ import SQL
 /// One session with PostgreSQL on its loop's epoll: libpq, non-blocking and in pipeline mode.
 ///
 /// Work is sent as *exchanges*: some statements followed by a synchronisation point. Several exchanges may be under way;
-/// their results come back in order. Outside an explicit `BEGIN` an batch is one implicit transaction: its
+/// their results come back in order. Outside an explicit `BEGIN` a batch is one implicit transaction: its
 /// statements commit together or not at all, and its results are handed over only after that commit.
 @safe final class Connection: ReadinessHandler {
     /// What the pool calls the session by.

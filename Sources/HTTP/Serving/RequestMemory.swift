@@ -1,6 +1,6 @@
 /// How many bytes of requests one loop may hold in memory, and how many it does.
 ///
-/// An byte counts from its arrival until the request it belongs to is answered, so that requests which nobody has
+/// A byte counts from its arrival until the request it belongs to is answered, so that requests which nobody has
 /// looked at yet cannot take all the memory there is. A sixteenth is for small requests only.
 struct RequestMemory {
     private let limit: Int
