@@ -31,7 +31,7 @@ private final class Waiting: Sendable {
     }
 }
 
-@Suite("A handler whose client has gone is cancelled", .timeLimit(.minutes(1)))
+@Suite("A handler whose client has gone is cancelled", .timeLimit(.minutes(10)))
 struct CancellationTests {
     private let gate = Gate()
     private let ended = Gate()

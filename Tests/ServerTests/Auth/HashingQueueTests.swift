@@ -5,7 +5,7 @@ import Testing
 
 @testable import Server
 
-@Suite("Waiting for a password to be hashed", .timeLimit(.minutes(2)))
+@Suite("Waiting for a password to be hashed", .timeLimit(.minutes(10)))
 struct HashingQueueTests {
     /// Runs `body` with a pool whose only thread is held until `release` is called.
     private func withHeldPool(
