@@ -3,11 +3,10 @@ import Domain
 import Postgres
 import SQL
 
-/// Who may do what: every request's first look at the database, in one statement, as of one moment.
+/// Authorisation: the first statement of every request, which reads session, account and membership as of one moment.
 struct Access {
-    /// The signed-in person's account, whatever families they belong to. An administrator's session is prolonged by
-    /// this.
-    /// - Parameter orWaiting: whether it may be an account that waits for a guardian.
+    /// The caller's account, whatever families they belong to. Prolongs an administrator's session.
+    /// - Parameter orWaiting: whether the account may be one that waits for a guardian.
     /// - Throws: 401 when the session has ended, 403 while the account waits for a guardian.
     func account(_ caller: Caller, orWaiting: Bool = false, _ queries: any Queries) async throws -> Account {
         let rows = try await queries.query(
@@ -29,9 +28,9 @@ struct Access {
         return account
     }
 
-    /// The signed-in person as a member of a family.
-    /// - Throws: 401 when the session has ended, 403 while the account waits for a guardian or for somebody who is not
-    ///   a member.
+    /// The caller as a member of a family.
+    /// - Throws: 401 when the session has ended; 403 while the account waits for a guardian, and for somebody who is
+    ///   not a member.
     func member(_ caller: Caller, of family: FamilyID, _ queries: any Queries) async throws -> Member {
         let rows = try await queries.query(
             """
@@ -50,15 +49,15 @@ struct Access {
         return try Member(caller, family, role, row)
     }
 
-    /// The member's own active family, for operations that name none.
-    /// - Throws: 404 with `missing` when they have none, so that nothing is told about other families' things.
+    /// The caller's own active family, for operations that name none.
+    /// - Throws: 404 with `missing` when they have none, so that other families' data stays unknown.
     func member(_ caller: Caller, orNotFound missing: String, _ queries: any Queries) async throws -> Member {
         let account = try await account(caller, queries)
         guard let family = account.family else { throw APIError(.notFound, missing) }
         return try await member(caller, of: family, queries)
     }
 
-    /// The condition that the caller's session still stands, for statements that check it along with their own reads:
+    /// The condition that the caller's session is still open, for statements that check it along with their own reads:
     /// `… WHERE u.id = \(caller.userID) AND \(access.sessionCheck(caller))`.
     func sessionCheck(_ caller: Caller) -> SQL {
         switch caller.session {
@@ -86,7 +85,7 @@ struct Access {
     }
 }
 
-/// A person with a live session.
+/// An account with an open session.
 struct Account {
     let id: UserID
     let pseudonym: Pseudonym
@@ -94,9 +93,9 @@ struct Account {
     let email: String?
     let family: FamilyID?
     let role: FamilyRole?
-    /// Made by the command line; reads every audit log.
+    /// Made by the command line; may read every family's audit log.
     let isAdmin: Bool
-    /// Opened by somebody under 13, and in no family yet.
+    /// Of somebody under 13 who is in no family yet.
     let isWaiting: Bool
 
     fileprivate init(_ row: Row) throws(PostgresError) {
@@ -111,7 +110,7 @@ struct Account {
     }
 }
 
-/// A signed-in person in their family, as of one moment. Only `Access` can make one.
+/// The caller as a member of their family, as of one moment. Only `Access` can make one.
 struct Member {
     let userID: UserID
     let familyID: FamilyID
@@ -120,7 +119,7 @@ struct Member {
     let displayName: String?
     let familyName: String
     let timeZone: String
-    /// The family's number at that moment: the basis of what is decided from here on.
+    /// The family's sequence number at that moment: the basis of decisions made from here on.
     let seq: Int64
 
     fileprivate init(_ caller: Caller, _ family: FamilyID, _ role: FamilyRole, _ row: Row) throws(PostgresError) {

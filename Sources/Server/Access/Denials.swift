@@ -3,7 +3,7 @@ import Contract
 import Domain
 
 extension Services {
-    /// Refuses a member what the role matrix denies them and puts that in their family's audit log: for operations that
+    /// Refuses a member what the role matrix denies, and records that in the family's audit log: for operations that
     /// write nothing else.
     func refuse(_ caller: Caller, _ member: Member, _ kind: AuditKind, _ denial: Denial) async throws -> Never {
         let _: NoAnswer = try await ledger.write(caller, in: member.familyID) { queries in
@@ -14,18 +14,18 @@ extension Services {
 }
 
 extension Member {
-    /// Why the role matrix refuses the member an act on the family; nil when it does not.
+    /// Why the role matrix refuses the member an act on the family; nil when it allows it.
     func denial(of act: FamilyAct) -> Denial? { RoleMatrix.denial(of: act, by: MemberState(role: role)) }
 }
 
 extension Decision {
-    /// Refuses a member with 403 and puts that in the audit log.
+    /// Refuses a member with 403 and records it in the audit log.
     /// - Parameter kind: such as `.memberAddDenied`.
     static func denied(_ kind: AuditKind, to member: Member, _ denial: Denial, subject: Pseudonym? = nil) -> Decision {
         denied(kind, to: member, reason: denial.rawValue, subject: subject, APIError(.authorizationDenied, denial))
     }
 
-    /// The same for a refusal with words of its own.
+    /// The same for a refusal with a message of its own.
     static func denied(
         _ kind: AuditKind, to member: Member, reason: String, subject: Pseudonym? = nil, _ refusal: APIError
     ) -> Decision {

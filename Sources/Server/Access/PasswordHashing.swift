@@ -4,51 +4,53 @@ import Reactor
 
 /// argon2id (RFC 9106) by libsodium, on a small pool of threads: each hash takes tens of milliseconds and much memory.
 public struct PasswordHashing: Sendable {
-    /// What one hash costs.
+    /// The cost of one hash.
     public struct Cost: Sendable {
         let operations: UInt64
         let memory: Int
 
         /// 64 MiB, two passes.
         public static let interactive = Cost(operations: 2, memory: 64 << 20)
-        /// As little as argon2id allows; for tests only.
+        /// The least that argon2id allows; for tests only.
         public static let testing = Cost(operations: 1, memory: 8 << 10)
     }
 
-    /// What is hashed for whom. Lanes take turns, and so do the clients in a lane: a crowd that signs up keeps nobody from
-    /// signing in.
+    /// The purpose of a hash. Lanes take turns, and so do the clients in a lane, so that a crowd that signs up delays
+    /// no sign-in.
     enum Lane: Int, CaseIterable {
-        /// Sign-in from an address that the account is known at.
+        /// A sign-in from an address that the account has used before.
         case knownSignIn
         case signIn
         case childSignIn
-        /// What somebody signed in sets or changes.
+        /// A password or PIN that a signed-in person sets or changes.
         case credentials
         case signUp
     }
 
     private let pool: BlockingPool
     private let cost: Cost
-    /// Compared against when there is no account, so that a guess of an email takes as long as a guess of a password.
+    /// Compared against where there is no account, so that a guess of an address takes as long as a guess of a
+    /// password.
     private let nobody: String
 
-    /// The threads that hash, and the line before them.
-    /// - Parameter queueLimit: how many of each lane may wait; 32 of them wait two seconds alone, ten beside all others.
+    /// The hashing threads and their queue.
+    /// - Parameter queueLimit: how many of each lane may wait. 32 take two seconds if no other lane waits; ten do when
+    ///   all lanes are full.
     static func pool(queueLimit: Int) throws(SystemError) -> BlockingPool {
         try BlockingPool(name: "nagz-hash", threads: 2, lanes: Lane.allCases.count, queueLimit: queueLimit)
     }
 
-    /// - Parameter pool: with as many lanes as are used.
+    /// - Parameter pool: with one lane for each `Lane`.
     public init(_ pool: BlockingPool, cost: Cost = .interactive) {
         self.pool = pool
         self.cost = cost
-        // No password hashes to this: checking one against it costs what it costs with an account, and fails.
+        // No password has this hash. Checking against it takes as long as against a real one, and fails.
         nobody =
             "$argon2id$v=19$m=\(cost.memory >> 10),t=\(cost.operations),p=1$"
             + "bm9ib2R5IGhhcyB0aGlzMQ$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
     }
 
-    /// The text to keep of a password or PIN.
+    /// The hash of a password or PIN, as text to store.
     /// - Throws: 503 when too many wait already.
     func hash(_ secret: String, _ lane: Lane, for client: some Hashable & Sendable) async throws -> String {
         let cost = cost
@@ -58,7 +60,7 @@ public struct PasswordHashing: Sendable {
         return hash
     }
 
-    /// Whether the secret belongs to the kept text; false, after as long a time, when there is none.
+    /// Whether the secret matches the stored hash. Without a hash it takes as long and is false.
     /// - Throws: 503 when too many wait already.
     func verify(
         _ secret: String, against kept: String?, _ lane: Lane, for client: some Hashable & Sendable

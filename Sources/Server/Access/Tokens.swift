@@ -19,7 +19,8 @@ public struct Tokens: Sendable {
 
     public static let accessLifetime = Timestamp.Span.hours(24)
     public static let refreshLifetime = Timestamp.Span.days(60)
-    /// How long a refresh token that was replaced still gives the same new pair: two code paths of one client race.
+    /// How long a replaced refresh token still gives the same new pair: one client may use it in two requests at the
+    /// same time.
     public static let refreshGrace = Timestamp.Span.seconds(60)
 
     private static let issuer = "nagz"
@@ -27,11 +28,11 @@ public struct Tokens: Sendable {
 
     private struct Key: Sendable {
         let secret: [UInt8]
-        /// The token's first part. A token whose first part is not one of these is not ours, whatever it claims.
+        /// The accepted JWT headers. A token with any other header is not ours.
         let header: String
     }
 
-    /// The first signs; all verify, so that a key can be replaced without signing everybody out.
+    /// The first signs; all verify, so that a key can be rotated without signing everybody out.
     private let keys: [Key]
     /// Accepts `dev:<user-uuid>`; for development only.
     private let acceptsDevelopmentTokens: Bool
@@ -49,7 +50,7 @@ public struct Tokens: Sendable {
 
     // MARK: Access tokens
 
-    /// A token for the session, good for `accessLifetime` from `now`. The same arguments give the same token.
+    /// A token for the session, valid for `accessLifetime` from `now`. The same arguments give the same token.
     public func accessToken(_ claims: Claims, at now: Timestamp) -> String {
         let content = JSONWriter.document { json in
             json.object { json in
@@ -68,7 +69,7 @@ public struct Tokens: Sendable {
     }
 
     /// The claims of a signed token.
-    /// - Throws: 401 with the same words whatever is wrong with the token.
+    /// - Throws: 401, with the same message for every fault of the token.
     public func verify(_ token: String, at now: Timestamp) throws(APIError) -> Claims {
         let verified = try readSigned(token)
         guard now.seconds < verified.expiry else { throw Self.refusal }
@@ -77,7 +78,7 @@ public struct Tokens: Sendable {
 
     fileprivate static let refusal = APIError(.authenticationFailed, "The access token is not valid. Sign in again.")
 
-    /// Whose token it is: a signed one, or a development token where those are accepted.
+    /// The claims of a signed token, or of a development token where those are accepted.
     fileprivate func read(_ token: String) throws(APIError) -> VerifiedTokens.Entry {
         if acceptsDevelopmentTokens, token.hasPrefix("dev:"), let user = UserID(token.dropFirst(4)) {
             return VerifiedTokens.Entry(user: user, session: .development, expiry: .max)
@@ -86,7 +87,7 @@ public struct Tokens: Sendable {
         return VerifiedTokens.Entry(user: claims.user, session: .signedIn(claims.session), expiry: expiry)
     }
 
-    /// Whose token it is and until when, whatever the time is now.
+    /// The claims of a signed token, expired or not.
     private func readSigned(_ token: String) throws(APIError) -> (claims: Claims, expiry: Int64) {
         let parts = token.split(separator: ".", omittingEmptySubsequences: false)
         guard token.utf8.count <= 2_048, token.isASCII, parts.count == 3,
@@ -107,28 +108,28 @@ public struct Tokens: Sendable {
 
     // MARK: Refresh tokens
 
-    /// What is kept of a refresh token.
+    /// The stored form of a refresh token.
     public static func refreshHash(_ token: String) -> [UInt8] { sha256(Array(token.utf8)) }
 
-    /// The token that follows `token`, by each key, the newest first: computable with the server's keys alone, so nothing
-    /// of it is kept before it is used.
+    /// The successor of `token` by each key, the newest first. It follows from the server's keys, so nothing of it is
+    /// stored before it is used.
     public func successors(of token: String) -> [String] {
         keyedHashes(of: "refresh successor \(token)").map(base64URL)
     }
 
-    /// What stands for a text that is not kept itself, by each key, the newest first. Texts of different uses MUST begin
-    /// differently.
+    /// A keyed digest that is stored in place of a text, by each key, the newest first. Texts of different uses MUST
+    /// begin differently.
     func keyedHashes(of text: String) -> [[UInt8]] { keys.map { hmac(Array(text.utf8), key: $0.secret) } }
 
     /// A first refresh token, from 32 random bytes.
     public static func refreshToken(_ random: any Randomness) -> String { base64URL(random.bytes(32)) }
 }
 
-/// The tokens that a loop has verified before: a signature that was right stays right, only time goes on.
+/// The tokens that a loop has verified before: a valid signature stays valid; only the expiry is checked again.
 final class VerifiedTokens {
     private static let limit = 8_192
 
-    /// Whose token it is, and until when in seconds since 1970.
+    /// The token's claims, and its expiry in seconds since 1970.
     struct Entry {
         let user: UserID
         let session: Caller.Session
@@ -136,14 +137,14 @@ final class VerifiedTokens {
     }
 
     private let tokens: Tokens
-    /// ASCII only: strings are equal when they are canonically equivalent, which for ASCII is byte by byte. With more,
-    /// a token in which U+212A stands for K would be found as well.
+    /// ASCII only: Swift compares strings by canonical equivalence, which for ASCII is byte by byte. Otherwise a token
+    /// with U+212A in place of K would be found as well.
     private var known: [String: Entry] = [:]
 
     init(_ tokens: Tokens) { self.tokens = tokens }
 
-    /// The same as `Tokens.read`, mostly without computing it.
-    /// - Throws: 401 with the same words whatever is wrong with the token.
+    /// The same as `Tokens.read`, mostly without the computation.
+    /// - Throws: 401, with the same message for every fault of the token.
     func verify(_ token: String, at now: Timestamp) throws(APIError) -> Entry {
         guard token.isASCII else { throw Tokens.refusal }
         if let verified = known[token], now.seconds < verified.expiry { return verified }
@@ -171,7 +172,7 @@ func hmac(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
     return code
 }
 
-/// Compares in a time that tells nothing about where they differ.
+/// Compares in constant time.
 func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     left.count == right.count && sodium_memcmp(left, right, left.count) == 0
 }
@@ -183,7 +184,7 @@ func base64URL(_ bytes: [UInt8]) -> String {
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }
 
-/// The bytes again; nil unless the text is exactly what `base64URL` prints for them.
+/// Decodes base64url; nil unless the text is exactly what `base64URL` writes for those bytes.
 func bytes(base64URL text: Substring) -> [UInt8]? {
     let encoded = Array(text.utf8).map { CChar(bitPattern: $0) }
     var bytes = [UInt8](repeating: 0, count: encoded.count)

@@ -2,8 +2,8 @@ import Contract
 import Domain
 import HTTP
 
-/// One request as a feature sees it: typed parameters and body, when it came, and how it is named in logs and audit
-/// log.
+/// A request as a feature sees it: typed parameters and body, its time, and the ids that name it in the logs and the
+/// audit log.
 struct Call<Parameters, Body> {
     let parameters: Parameters
     let body: Body
@@ -12,44 +12,44 @@ struct Call<Parameters, Body> {
     var now: Timestamp { context.now }
 }
 
-/// What every request carries, whatever it asks for.
+/// What every request carries, whatever its operation.
 struct CallContext: Sendable {
-    /// The one moment that all of the request's rules go by.
+    /// The request's time. All rules of the request use this one value.
     let now: Timestamp
     let trace: TraceID
     let request: Domain.RequestID
-    /// Where the request came from; nil for what no request asked for.
+    /// The client's network; nil for work that no request asked for.
     var remote: RemoteAddress.Network?
-    /// Present when the client wants a repeated write to give the first answer again.
+    /// Set when the client named its write, so that a retry gets the first answer again.
     var idempotency: IdempotencyKey?
-    /// The `If-Match` field: the tags of what the client has seen and wants to change, as it sent them.
+    /// The `If-Match` field as the client sent it.
     var ifMatch: String?
 }
 
 extension CallContext {
-    /// What an act carries that no request asked for.
+    /// The context of work that no request asked for, such as housekeeping.
     init(unaskedAt now: Timestamp, _ random: any Randomness) {
         self.init(now: now, trace: random.identifier(at: now), request: random.identifier(at: now))
     }
 }
 
-/// A client's name for one write, and what it asked for under it: digests both, because bodies hold PINs.
+/// An `Idempotency-Key` and a fingerprint of the request that carried it. Both are digests, because bodies hold PINs.
 struct IdempotencyKey: Sendable {
-    /// SHA-256 of the name.
+    /// SHA-256 of the `Idempotency-Key`.
     let key: [UInt8]
-    /// SHA-256 of name, method, path and body.
+    /// SHA-256 of that key, method, path and body.
     let fingerprint: [UInt8]
-    /// The status that a success has.
+    /// The status of a successful answer.
     let status: Int
 }
 
 /// A signed-in person. Only `VerifiedTokens.caller` makes one.
 struct Caller: Sendable {
-    /// What the request acts by.
+    /// What proves the caller's identity.
     enum Session: Sendable {
-        /// A signed token: the session it names MUST still stand.
+        /// A signed token. The session it names MUST still be open.
         case signedIn(SessionID)
-        /// A development token, which a server accepts with `--dev-tokens` only: there is no session to check.
+        /// A development token, accepted with `--dev-tokens` only: it has no session.
         case development
     }
 
@@ -73,7 +73,7 @@ struct Caller: Sendable {
 
     var now: Timestamp { context.now }
 
-    /// The same person with the same request, whose writes are named otherwise.
+    /// The same request under another idempotency key.
     var withoutIdempotencyKey: Caller {
         var context = context
         context.idempotency = nil
@@ -82,9 +82,9 @@ struct Caller: Sendable {
 }
 
 extension VerifiedTokens {
-    /// Who a bearer token speaks for.
-    /// - Throws: 401 unless the token is ours, whole and in time. Whether its session still stands is the database's to
-    ///   say: `Access` checks it in the same statement that reads what the request needs.
+    /// The caller that a bearer token names.
+    /// - Throws: 401 unless the token is signed by us, complete and not expired. Whether its session is still open is
+    ///   for the database to say: `Access` checks that in the statement that reads what the request needs.
     func caller(_ token: String?, _ context: CallContext) throws(APIError) -> Caller {
         guard let token else {
             throw APIError(

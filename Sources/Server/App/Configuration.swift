@@ -1,34 +1,35 @@
 import Domain
 import HTTP
 
-/// Everything a server is told when it starts. Nothing here has a secret as its default.
+/// Everything that is configurable. No secret has a default.
 public struct Configuration: Sendable {
     public var host = "127.0.0.1"
     public var port: UInt16 = 9_800
-    /// Of a login that is a member of the role `nagz_server` and of nothing else.
+    /// The server's login: a member of the role `nagz_server` and of nothing else.
     public var databaseURL: String
     /// Event loops, each a thread.
     public var loops: Int
-    /// Database sessions of all loops together: four a loop, at most 16, unless told otherwise. Requests share sessions
-    /// by pipelining, and more sessions cost the database more than they bring.
+    /// Database sessions of all loops together; by default four a loop, at most 16. Requests share sessions by
+    /// pipelining; more sessions cost the database more than they bring.
     public var databaseConnections: Int
-    /// Descriptors that the process may open: the server takes no more connections than they are enough for.
+    /// Descriptors that the process may open. They limit how many connections the server accepts.
     public var descriptors: Int?
     /// 32 bytes or more each, the newest first.
     public var tokenKeys: [[UInt8]]
-    /// Seal the audit log's bodies and sign its Merkle log; nil does neither: for throw-away data.
+    /// The keys that seal the audit log's bodies and sign its Merkle log. Without them entries are neither sealed nor
+    /// signed: for throw-away data only.
     public var auditKeyring: AuditKeyring?
-    /// Whether this server takes its turn at bringing entries into the log.
+    /// Whether this instance may sequence entries into the Merkle log.
     public var runsSequencer = true
-    /// Where the newest checkpoint of the log is remembered over restarts; nil forgets it with the process.
+    /// Where the newest checkpoint of the log is kept over restarts; nil keeps it in memory only.
     public var checkpointFile: CheckpointFile?
-    /// Whether this server takes its turn at checking the log, and the state against it, in the background.
+    /// Whether this instance may run the background check of the audit log.
     public var runsBackgroundCheck = true
     var checkPace = BackgroundCheck.Pace()
     public var enforcesRateLimits = true
-    /// How many days after its deletion an account is purged: 1 to 30.
+    /// Days from an account's deletion to its purge: 1 to 30.
     public var purgeDays = AccountPurge.standardDays
-    /// Accepts `Authorization: Bearer dev:<user-uuid>`; for development only, and told loudly at start.
+    /// Accepts `Authorization: Bearer dev:<user-uuid>`. For development only; the log warns of it at start.
     public var acceptsDevelopmentTokens = false
     public var logLevel = Log.Level.info
     /// Where log lines go: standard error.
@@ -36,11 +37,11 @@ public struct Configuration: Sendable {
     /// Origins whose browsers may call the API.
     public var corsOrigins = ["http://localhost:5173"]
     var proxies = TrustedProxies.none
-    /// Bytes that answers may hold, in all and for one address.
+    /// Bytes of memory for answers, in all and for one address.
     public var answerMemory = Limits().answerMemory
     public var answerMemoryPerAddress = Limits().answerMemoryPerAddress
     public var passwordCost = PasswordHashing.Cost.interactive
-    /// How many passwords and PINs of each lane may wait for being hashed.
+    /// How many passwords and PINs may wait to be hashed, in each lane.
     var hashingQueueLimit = 32
 
     public init(databaseURL: String, tokenKeys: [[UInt8]], loops: Int) {
@@ -50,7 +51,7 @@ public struct Configuration: Sendable {
         databaseConnections = min(4 * loops, 16)
     }
 
-    /// What connections and requests are held to.
+    /// Limits of connections and requests.
     var httpLimits: Limits {
         var limits = Limits()
         limits.answerMemory = answerMemory
@@ -62,13 +63,14 @@ public struct Configuration: Sendable {
         return limits
     }
 
-    /// How many connections there may be at once where the descriptors allow no more; nil when they are enough.
+    /// The number of connections that the descriptors allow, where that is less than configured; nil where they
+    /// suffice.
     public var scarceConnections: Int? {
         let connections = httpLimits.connections
         return connections < Limits().connections ? connections : nil
     }
 
-    /// Lets proxies say whom a request comes from: each an address, or a block such as `10.0.0.0/8`.
+    /// Trusts proxies to name the client in `X-Forwarded-For`. Each is an address, or a block such as `10.0.0.0/8`.
     public mutating func trust(proxies names: [String]) throws(UnknownProxy) {
         do throws(TrustedProxies.Malformed) {
             proxies = try TrustedProxies(names)
@@ -77,12 +79,12 @@ public struct Configuration: Sendable {
         }
     }
 
-    /// A name that is neither.
+    /// Neither an address nor a block.
     public struct UnknownProxy: Error {
         public let name: String
     }
 
-    /// What a session with the database is held to.
+    /// Settings of every database session.
     static let sessionSettings = [
         ("statement_timeout", "5000"), ("lock_timeout", "2000"), ("idle_in_transaction_session_timeout", "5000"),
         // Short statements spend more on planning than on running; every one of them is keyed by family.

@@ -1,10 +1,10 @@
 import Contract
 import Postgres
 
-/// What becomes of an error that a feature throws: what the client is told, and what only the log is told.
+/// An error that a feature threw, as an answer for the client and a cause for the log.
 struct Failure {
     let answer: APIError
-    /// The private cause; nil for refusals, which are nobody's fault.
+    /// The private cause; nil for refusals, which are expected.
     let cause: String?
 
     init(_ error: any Error) {
@@ -29,7 +29,7 @@ struct Failure {
 
     private static let unexpected = APIError(.internalError, "Something went wrong on the server.")
 
-    /// Whether the same request may succeed a little later: overload, a lost connection, a time-out, a full disk.
+    /// Whether a retry may succeed soon: overload, a lost connection, a timeout, a full disk.
     private static func isPassing(_ error: PostgresError) -> Bool {
         switch error {
         case .unavailable, .connectionLost: true

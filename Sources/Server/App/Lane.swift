@@ -1,9 +1,9 @@
 import Contract
 import Reactor
 
-/// Lets few tasks of one loop at a time do something, so many in all and for each key; the keys take turns.
+/// Limits how many tasks of one loop do something at the same time, in all and for each key; the keys take turns.
 ///
-/// For what is costly or waits for locks: whoever asks for much of it waits here, in memory, and holds no database session.
+/// For work that is costly or waits for locks. Tasks wait here in memory and hold no database session.
 final class Lane<Key: Hashable> {
     private let poller: Poller
     private let timeout: Duration
@@ -12,8 +12,8 @@ final class Lane<Key: Hashable> {
     private var lastTicket: UInt64 = 0
 
     /// - Parameters:
-    ///   - queueLimit: how many may wait; a quarter of it for one key.
-    ///   - timeout: how long.
+    ///   - queueLimit: how many tasks may wait in all; one key may have a quarter of that.
+    ///   - timeout: how long a task may wait.
     init(
         _ poller: Poller, limit: Int = .max, limitPerKey: Int, queueLimit: Int = 1_024,
         timeout: Duration = .seconds(2)
@@ -24,7 +24,7 @@ final class Lane<Key: Hashable> {
     }
 
     /// Waits for a turn; `leave` MUST follow.
-    /// - Throws: 503 when too many wait, or when it has waited for too long.
+    /// - Throws: 503 when too many wait, or after the timeout.
     func enter(_ key: Key) async throws(APIError) {
         if turns.enter(key) { return }
         let mayGo = await withCheckedContinuation { continuation in

@@ -6,16 +6,14 @@ import JSON
 import Reactor
 
 /// Structured logs: one JSON object a line, written to standard error by a thread of its own, so that a slow reader of
-/// the log slows no request. Lines that find 4 MiB waiting are dropped and counted.
-///
-/// Nothing of a request's body, no token, PIN, email or password goes into a line.
+/// the log slows no request. When 4 MiB wait, further lines are dropped and counted.
 public final class Log: Sendable {
     public enum Level: Int, Sendable, Comparable {
         case info, warning, error, off
 
         public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
 
-        /// Reads what the command line says.
+        /// Reads the value of `--log`.
         public init?(named name: String) {
             switch name {
             case "info": self = .info
@@ -61,7 +59,7 @@ public final class Log: Sendable {
 
     public func isOn(_ level: Level) -> Bool { level >= self.level && self.level != .off }
 
-    /// Writes a line: time, level and event, then what `fields` adds.
+    /// Writes a line: time, level, event, and the fields that `fields` adds.
     public func write(_ level: Level, _ event: StaticString, _ fields: (inout JSONWriter) -> Void = { _ in }) {
         guard isOn(level) else { return }
         append(
@@ -89,7 +87,7 @@ public final class Log: Sendable {
         if mustWake { work.signal() }
     }
 
-    /// Writes out what waits and ends the thread; lines after that are lost. Waits a second at most for a slow reader.
+    /// Writes the lines that wait and ends the thread; later lines are lost. Waits at most a second for a slow reader.
     func stop() {
         guard level != .off else { return }
         state.withLock { $0.isStopped = true }
@@ -112,7 +110,7 @@ public final class Log: Sendable {
         isDone.signal()
     }
 
-    /// A descriptor that takes nothing (disk full, reader gone) loses the lines, never the server.
+    /// When the descriptor accepts nothing (disk full, reader gone), lines are lost; the server goes on.
     private func writeAll(_ lines: [UInt8]) {
         var rest = lines[...]
         while !rest.isEmpty {

@@ -6,26 +6,26 @@ import NagzAI
 import Postgres
 import Reactor
 
-/// The composition root: loops, database sessions, features and the HTTP server, put together and taken down in order.
+/// The composition root: builds loops, database sessions, features and the HTTP server, and takes them down in order.
 public final class NagzServer: Sendable {
     private let loops: [EventLoop]
     private let http: HTTPServer
-    /// Answers `/metrics`, on the first loop.
+    /// Serves `/metrics`, on the first loop.
     private let metrics: HTTPServer
     private let members: [LoopBound<LoopMembers>]
     private let sequencing: LoopBound<(Sequencer, Database)>?
-    /// On a loop of its own, so that what it computes delays no request.
+    /// Runs on a loop of its own, so that its work delays no request.
     private let checking: (loop: EventLoop, check: LoopBound<(BackgroundCheck, Database)>)?
     private let telemetry: Telemetry
     private let hashingPool: BlockingPool
     private let filePool: BlockingPool
     private let log: Log
-    /// Every route it answers, as `GET /api/v1/nags/{nag_id}`.
+    /// Every route, as `GET /api/v1/nags/{nag_id}`.
     public let routes: [String]
 
     /// Builds everything and opens the database sessions; listens nowhere and writes nothing yet.
     ///
-    /// The database may be away: sessions are opened when it is back, and requests are answered 503 until then.
+    /// The database may be away: then requests are answered 503, and sessions are opened when it is back.
     public init(
         _ configuration: Configuration, clock: any WallClock = SystemClock(),
         random: any Randomness = SystemRandomness()
@@ -121,7 +121,7 @@ public final class NagzServer: Sendable {
             limits: MetricsListener.limits)
     }
 
-    /// What lives on one loop besides its requests.
+    /// The parts of one loop besides its requests.
     private struct LoopMembers {
         let database: Database
         let pulse: LoopPulse
@@ -135,8 +135,8 @@ public final class NagzServer: Sendable {
         try body(loop.poller)
     }
 
-    /// Starts answering, and keeping the audit log.
-    /// - Returns: the port, which the kernel chose when 0 was asked for.
+    /// Starts to serve, and to keep the audit log.
+    /// - Returns: the port, which the kernel chose when 0 was given.
     public func listen(host: String, port: UInt16) async throws(SystemError) -> UInt16 {
         let port = try await http.listen(on: host, port: port)
         if let sequencing, let loop = loops.first { await Self.start(sequencing, on: loop) }
@@ -144,13 +144,13 @@ public final class NagzServer: Sendable {
         return port
     }
 
-    /// Starts answering `/metrics`, and nothing else, at an address of its own.
-    /// - Returns: the port, which the kernel chose when 0 was asked for.
+    /// Starts to serve `/metrics`, and nothing else, at an address of its own.
+    /// - Returns: the port, which the kernel chose when 0 was given.
     public func listenForMetrics(host: String, port: UInt16) async throws(SystemError) -> UInt16 {
         try await metrics.listen(on: host, port: port, backlog: 16)
     }
 
-    /// Stops accepting, lets running requests finish, and takes everything down.
+    /// Stops accepting connections, lets running requests finish, and stops everything.
     public func shutDown(within time: Duration = .seconds(8)) async {
         telemetry.beginDraining()
         await http.drain(within: time)
@@ -193,7 +193,7 @@ public final class NagzServer: Sendable {
 }
 
 extension Database.Limits {
-    /// One session, which may wait: nobody waits for it.
+    /// One session, with a long timeout: no request waits for it.
     fileprivate static var ofSequencer: Self {
         var limits = Self()
         limits.connections = 1
@@ -203,7 +203,7 @@ extension Database.Limits {
 }
 
 extension APIError {
-    /// The error of what HTTP refused before any operation saw it.
+    /// The answer to a request that HTTP refused before any operation saw it.
     fileprivate init(status: Int, reason: String) {
         let code = ErrorCode.allCases.first { $0.status == status } ?? .malformedRequest
         self.init(code, reason, status: status)

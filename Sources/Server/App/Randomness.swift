@@ -2,13 +2,13 @@ import CSodium
 import Domain
 import Reactor
 
-/// Where ids, salts and tokens come from, handed in so that tests can repeat a run.
+/// The source of ids, salts and tokens; injected, so that tests can repeat a run.
 public protocol Randomness: Sendable {
     func bytes(_ count: Int) -> [UInt8]
 }
 
-/// The system's generator, through libsodium. Short requests are served from bytes asked for ahead, so that the ids, salts
-/// and nonces of several acts cost one call to the kernel; each byte is handed out once and wiped.
+/// The system's generator, through libsodium. Short requests are served from a buffer, so that the ids, salts and
+/// nonces of several acts cost one system call. Each byte is used once and then wiped.
 public final class SystemRandomness: Randomness {
     private static let ahead = 512
     private let pool = Locked([UInt8]())
@@ -40,7 +40,7 @@ public final class SystemRandomness: Randomness {
 }
 
 extension Randomness {
-    /// An id that sorts by its time of making: UUID version 7 (RFC 9562, section 5.7).
+    /// A UUID version 7 (RFC 9562, section 5.7), which sorts by its creation time.
     public func identifier<Kind>(at now: Timestamp) -> Identifier<Kind> {
         let random = bytes(10)
         let milliseconds = UInt64(bitPattern: floorDivide(now.microseconds, 1_000)) & 0xffff_ffff_ffff
@@ -50,12 +50,12 @@ extension Randomness {
             high: milliseconds << 16 | 0x7000 | high & 0x0fff, low: 0x8000_0000_0000_0000 | low & 0x3fff_ffff_ffff_ffff)
     }
 
-    /// Letters and digits without those that look alike (0 O 1 I L), for codes that people type.
+    /// Letters and digits except those that look alike (0 O 1 I L), for codes that people type.
     public func code(_ length: Int) -> String {
         let alphabet = Array("ABCDEFGHJKMNPQRSTUVWXYZ23456789")
         var code = ""
         while code.count < length {
-            // Bytes past the last whole multiple are thrown away, so that every letter is equally likely.
+            // Bytes past the last whole multiple are discarded, so that every letter is equally likely.
             for byte in bytes(length) where Int(byte) < 256 / alphabet.count * alphabet.count && code.count < length {
                 code.append(alphabet[Int(byte) % alphabet.count])
             }

@@ -4,10 +4,10 @@ import Domain
 import HTTP
 import Reactor
 
-/// The routes of one loop: what turns requests into typed calls and answers into responses, in one place.
+/// The routes of one loop: parses requests into typed calls and writes answers as responses.
 ///
-/// A handler of a bearer operation receives a `Caller`, which only a valid token can make; one of an open operation does
-/// not. Registration is one line an operation: `routes.signedIn(API.createNag, nags.create)`.
+/// A handler of a bearer operation receives a `Caller`, which only a valid token can make; a handler of an open one
+/// does not. Registration is one line an operation: `routes.signedIn(API.createNag, nags.create)`.
 final class RouteTable {
     private(set) var routes: [Route] = []
     private let services: Services
@@ -20,7 +20,7 @@ final class RouteTable {
         self.log = log
     }
 
-    /// An operation for everybody.
+    /// An operation without authentication.
     func open<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Call<Parameters, Body>) async throws -> Answer
@@ -32,7 +32,7 @@ final class RouteTable {
         }
     }
 
-    /// An operation for everybody that looks at who is signed in: nil for nobody, and for a token that is not valid.
+    /// An operation with optional authentication: the caller is nil without a token, and with one that is not valid.
     func openOrSignedIn<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Caller?, Call<Parameters, Body>) async throws -> Answer
@@ -45,7 +45,7 @@ final class RouteTable {
         }
     }
 
-    /// An operation for somebody signed in.
+    /// An operation for signed-in callers.
     func signedIn<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Caller, Call<Parameters, Body>) async throws -> Answer
@@ -53,7 +53,7 @@ final class RouteTable {
         written(endpoint) { caller, call in try await handler(caller, call).content }
     }
 
-    /// The same for a handler that writes its answer's JSON itself, row by row.
+    /// The same for a handler that writes the JSON of its answer itself, row by row.
     func written<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Caller, Call<Parameters, Body>) async throws -> [UInt8]
@@ -70,7 +70,7 @@ final class RouteTable {
         }
     }
 
-    /// An operation whose answer is no JSON document: text, bytes, or a stream.
+    /// An operation for signed-in callers whose answer is not a JSON document: text, bytes, or a stream.
     func responding<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Caller, Call<Parameters, Body>) async throws -> Response
@@ -87,7 +87,7 @@ final class RouteTable {
         }
     }
 
-    /// The same for everybody.
+    /// The same without authentication.
     func openlyResponding<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,
         _ handler: @escaping (Call<Parameters, Body>) async throws -> Response
@@ -99,7 +99,7 @@ final class RouteTable {
         }
     }
 
-    /// An operation whose answer never changes while the server runs: sent from the loop without a task.
+    /// An operation whose answer does not change while the server runs: sent from the loop without a task.
     func constant<Answer>(_ endpoint: Endpoint<NoParameters, NoBody, Answer>, _ answer: Answer) {
         let response = Response(.ok, .json, bytes: answer.content)
         routes.append(Route(endpoint.operation, answer: .immediate { _ in response }))
@@ -152,7 +152,7 @@ final class RouteTable {
         return Call(parameters: parameters, body: try endpoint.body(request.body.span), context: context)
     }
 
-    /// Whose token the request carries. A request without a valid one is counted too, by where it came from.
+    /// The caller that the request's token names. A request without a valid token is counted by its address.
     private func caller(
         of request: Request, _ operation: Operation, _ context: CallContext, _ fields: inout [HeaderField]
     ) throws(APIError) -> Caller {
@@ -167,8 +167,8 @@ final class RouteTable {
         return caller
     }
 
-    /// A request of a session that has ended counts by where it came from: whoever holds its token uses up nothing of the
-    /// account's.
+    /// A request of an ended session is counted by its address, so that whoever holds an old token cannot use up the
+    /// account's limit.
     private func countEnded(
         _ caller: Caller, _ operation: Operation, _ fields: inout [HeaderField]
     ) throws(APIError) {
@@ -239,8 +239,8 @@ extension CallContext {
 }
 
 extension IdempotencyKey {
-    /// Nil when the client has not named the write, and where nobody is signed in to name it.
-    /// - Throws: 422 for what is no name: the contract wants 1 to 255 visible ASCII characters.
+    /// Nil when the client sent no `Idempotency-Key`, and where nobody is signed in.
+    /// - Throws: 422 unless the key is 1 to 255 visible ASCII characters.
     fileprivate init?(_ request: Request, _ operation: Operation) throws(APIError) {
         guard operation.access == .bearer, operation.method != .get, let key = request.headers["idempotency-key"] else {
             return nil

@@ -10,11 +10,12 @@ public enum Schema {
         public var description: String { "the database lacks \(migrations) migrations: run nagz migrate first" }
     }
 
-    /// Applies what is pending, and makes or restores the role `nagz_server` with its grants; or only tells of it.
+    /// Applies pending migrations, and creates or repairs the role `nagz_server` with its grants; or reports what it
+    /// would do.
     /// - Parameters:
-    ///   - databaseURL: of the schema's owner.
-    ///   - restored: told of each thing that was missing although its migration was applied.
-    /// - Returns: how many migrations were pending.
+    ///   - databaseURL: the schema owner's.
+    ///   - restored: called for each thing that was missing although its migration was applied.
+    /// - Returns: the number of pending migrations.
     @discardableResult
     public static func migrate(
         folder: String, databaseURL: String, isDryRun: Bool = false,
@@ -35,10 +36,11 @@ public enum Schema {
         }
     }
 
-    /// Checks that a server can work with the database: its login has the rights it needs and no others, and the schema is
-    /// this program's.
-    /// - Parameter databaseURL: of the server's login.
-    /// - Throws: `RoleFault`, `Pending`, or `Migrator.Fault` when the database is newer than the files or differs from them.
+    /// Checks that a server can work with the database: its login has the privileges it needs and no others, and the
+    /// schema is this program's.
+    /// - Parameter databaseURL: the server login's.
+    /// - Throws: `RoleFault`, `Pending`, or `Migrator.Fault` when the database is newer than the files or differs from
+    ///   them.
     public static func check(folder: String, databaseURL: String) async throws {
         let migrations = try migrations(folder)
         let migrator = try Migrator(migrations)

@@ -4,7 +4,7 @@ import NagzAI
 import Postgres
 import TimeZones
 
-/// What the features of one loop work with. Lives on that loop.
+/// What the features of one loop share. Used on that loop only.
 final class Services {
     let database: Database
     let ledger: Ledger
@@ -17,10 +17,11 @@ final class Services {
     let heuristics: Heuristics
     let zones = ZoneTable()
     let sealing: Sealing
-    /// What is known of the Merkle log.
+    /// The status of the Merkle log.
     let checkpointStatus: CheckpointStatus
     let auditKeyring: AuditKeyring?
-    /// Handlers that build large answers reserve from it first; shared with the connections of all loops.
+    /// Memory for answers, shared by the connections of all loops. A handler reserves from it before it builds a large
+    /// answer.
     let answerMemory: MemoryBudget
     /// Reads that cost much: one at a time for each person, two on this loop.
     let costlyReadLane: Lane<UserID>

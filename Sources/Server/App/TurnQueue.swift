@@ -1,6 +1,6 @@
-/// Who may go next where few may go at once: so many in all and for each key; the keys take turns.
+/// Decides who runs next where few may run at once, in all and for each key; the keys take turns.
 ///
-/// A pure value: whoever waits has a ticket of the caller's making.
+/// A pure value: the caller makes the tickets of those that wait.
 struct TurnQueue<Key: Hashable> {
     private let limit: Int
     private let limitPerKey: Int
@@ -12,21 +12,21 @@ struct TurnQueue<Key: Hashable> {
     private(set) var runningCount = 0
     private(set) var waitingCount = 0
 
-    /// - Parameter queueLimit: how many may wait in all; a quarter of it for one key.
+    /// - Parameter queueLimit: how many tickets may wait in all; one key may have a quarter of that.
     init(limit: Int, limitPerKey: Int, queueLimit: Int) {
         self.limit = limit
         self.limitPerKey = limitPerKey
         self.queueLimit = queueLimit
     }
 
-    /// True when it may go at once; `leave` MUST follow.
+    /// Whether the key may run at once; if so `leave` MUST follow.
     mutating func enter(_ key: Key) -> Bool {
         guard waiting[key] == nil, mayRun(key) else { return false }
         start(key)
         return true
     }
 
-    /// False when too many wait already.
+    /// Queues a ticket; false when too many wait already.
     mutating func wait(_ key: Key, ticket: UInt64) -> Bool {
         let own = waiting[key]?.count ?? 0
         guard waitingCount < queueLimit, own < max(1, queueLimit / 4) else { return false }
@@ -36,8 +36,8 @@ struct TurnQueue<Key: Hashable> {
         return true
     }
 
-    /// One of the key has ended.
-    /// - Returns: the tickets that may go now; `leave` MUST follow for each.
+    /// Ends one run of the key.
+    /// - Returns: the tickets that may run now; `leave` MUST follow for each.
     mutating func leave(_ key: Key) -> [UInt64] {
         runningCount -= 1
         let left = (running[key] ?? 1) - 1
@@ -54,7 +54,7 @@ struct TurnQueue<Key: Hashable> {
         return tickets
     }
 
-    /// Takes out a ticket that waits no longer; false when it may go already.
+    /// Removes a ticket that no longer waits; false when it may run already.
     mutating func withdraw(_ key: Key, ticket: UInt64) -> Bool {
         guard let place = waiting[key]?.firstIndex(of: ticket) else { return false }
         waiting[key]?.remove(at: place)

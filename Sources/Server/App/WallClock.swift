@@ -1,11 +1,11 @@
 import Domain
 import Foundation
 
-/// What time it is, handed in so that tests can set it.
+/// The time of day; injected, so that tests can set it.
 public protocol WallClock: Sendable {
-    /// Floored to the millisecond, the precision that reaches clients.
+    /// The time in whole milliseconds, the precision that clients see.
     func now() -> Timestamp
-    /// Whether it is meant to show what the database's clock shows.
+    /// Whether the clock is meant to agree with the database's.
     var isTimeOfDay: Bool { get }
 }
 

@@ -3,26 +3,26 @@ import Contract
 import Domain
 import SQL
 
-/// One write of a family: what must still hold, the statements that carry it out, and what the audit log says of it.
+/// One write to a family's data: its basis, the statements that carry it out, and its entry in the audit log.
 ///
-/// The statements read the ledger's stamps from `ledger_stamp`, so that they write nothing when the ledger
-/// refuses:
+/// The statements take sequence number and time from `ledger_stamp`, so that they write nothing when the ledger refuses
+/// the act:
 ///
 ///     INSERT INTO nags (family_id, id, …, sync_seq, sync_ts) SELECT family_id, \(id), …, seq, ts FROM ledger_stamp
 ///     UPDATE nags SET status = …, sync_seq = ledger_stamp.seq, sync_ts = ledger_stamp.ts FROM ledger_stamp WHERE
 ///     nags.family_id = ledger_stamp.family_id …
 ///
-/// All of an act's statements see the database as it was before the act, and each row is changed by one of them at
-/// most.
+/// All statements of an act see the database as it was before the act. No two of them may change the same row.
 struct Act {
-    /// What the decision behind the act rests on.
+    /// What must still hold when the act is written.
     enum Basis {
-        /// Nothing in the family has changed since that number, which MUST have been read before or with all that the
-        /// decision rests on: for decisions that count, compare or happen once.
+        /// Nothing in the family has changed since that sequence number. It MUST have been read before, or together
+        /// with, all that the decision depends on. For decisions that count, compare or happen once.
         case nothingChanged(since: Int64)
-        /// Nobody's rights, consents or preferences have changed since that number: for records of what was read.
+        /// Nobody's rights, consents or preferences have changed since that sequence number. For records of what was
+        /// read.
         case rightsUnchanged(since: Int64)
-        /// Nothing: for acts outside families, which rest on constraints alone.
+        /// Nothing: for acts outside families, which depend on constraints alone.
         case nothing
     }
 
@@ -31,35 +31,35 @@ struct Act {
     var actor: Pseudonym
     var subject: Pseudonym?
     var resource: ResourceID?
-    /// Whose erasure takes the details away: by default the subject's, or the actor's where there is none.
+    /// The person whose erasure removes the details: by default the subject, or the actor where there is none.
     var sealedFor: Pseudonym?
-    /// Names and values for the audit log: ids, counts, codes. Never a person's words, secrets or addresses.
+    /// Names and values for the audit log: ids, counts, codes. Never a person's text, secrets or addresses.
     var details: AuditBody = [:]
-    /// Whether somebody may do more or less afterwards.
+    /// Whether the act changes anybody's rights, consents or preferences.
     var changesRights = false
-    /// The most rows of one entity of the feed that the act stamps; 400 at most.
+    /// The number of feed rows of one type that the act may stamp; 400 at most.
     var stampedRows = 1
-    /// Whether acts of the same shape may be one statement: wherever a value stands in the statements, `ledger_stamp`
+    /// Whether acts of the same shape may share one statement. Wherever the statements contain a value, `ledger_stamp`
     /// MUST be in scope.
     var canMerge = false
     var statements: [SQL] = []
 
-    /// Whose key seals the details.
+    /// The person whose key seals the details.
     var personToldOf: Pseudonym { sealedFor ?? subject ?? actor }
 }
 
-/// What a feature decides to do about a request. Indirect: it lives in the frames of all that wait for it.
+/// What a feature decides to do about a request. Indirect, because every waiting write keeps one in its frame.
 indirect enum Decision<Answer> {
-    /// Write this and answer that, together or not at all.
+    /// Write the act and give the answer, both or neither.
     case perform(Act, Answer)
-    /// Refuse, and put the refusal in the audit log.
+    /// Refuse, and record the refusal in the audit log.
     case refuse(Act, APIError)
-    /// Refuse without writing: the log has told of it, and this one is counted.
+    /// Refuse without an entry: the refusal was recorded before, and this one is counted.
     case refuseAgain(APIError)
-    /// Answer without writing: nothing is to be done, or it was done before.
+    /// Answer without writing: there is nothing to do, or it was done before.
     case answer(Answer)
 
-    /// Whose key seals what is to be written; nil where nothing is.
+    /// The person whose key seals the entry; nil where nothing is written.
     var personToldOf: Pseudonym? {
         switch self {
         case .perform(let act, _), .refuse(let act, _): act.personToldOf
@@ -67,7 +67,7 @@ indirect enum Decision<Answer> {
         }
     }
 
-    /// What the client is told, once it is done.
+    /// The answer to the client.
     @inline(never)
     func outcome() throws(APIError) -> Answer {
         switch self {
@@ -77,15 +77,15 @@ indirect enum Decision<Answer> {
     }
 }
 
-/// The fixed actors of the audit log and the feed that are not people.
+/// The actors of the audit log and the feed that are not people.
 enum SystemActor {
-    /// Time and policy: `actor_id` of events nobody caused.
+    /// Time and policy: the `actor_id` of events that nobody caused.
     static let scheduler = UserID(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0001)
-    /// The AI mediator, as an actor of the audit log.
+    /// The AI mediator.
     static let mediator = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0002)
-    /// Somebody who is not signed in.
+    /// A client that is not signed in.
     static let guest = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0003)
-    /// Whoever runs the command line.
+    /// The operator at the command line.
     static let operating = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0004)
 }
 

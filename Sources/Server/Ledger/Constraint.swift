@@ -1,23 +1,23 @@
 import Postgres
 
-/// The constraints, unique indexes and refusing triggers of the schema whose violation means something to a feature.
+/// The constraints, unique indexes and triggers whose violation a feature turns into an answer.
 ///
-/// The raw values are their names in the database, which a test compares with its catalogue.
+/// The raw values are their names in the database; a test compares them with its catalog.
 enum Constraint: String, CaseIterable {
-    /// One account a mail address.
+    /// One account for each email address.
     case emailAddress = "users_email_key"
-    /// One child a user name in a family.
+    /// One child for each user name in a family.
     case childUsername = "child_usernames"
     /// A person is an active member of one family at most.
     case oneActiveFamily = "one_active_family"
-    /// A deleted account is no member: violated by the deletion of a member's account, and by the admission of somebody whose
-    /// account is deleted.
+    /// A deleted account has no membership: violated when a member's account is deleted, and when a deleted account
+    /// joins.
     case deletedIsNoMember = "deleted_is_no_member"
-    /// One input an id.
+    /// One input for each id.
     case inputID = "inputs_pkey"
-    /// One write an idempotency key.
+    /// One write for each idempotency key.
     case idempotencyKey = "idempotency_keys_pkey"
-    /// One key a person: violated where another act kept one first.
+    /// One sealing key for each person: violated where another act stored one first.
     case subjectKey = "audit_subject_key_pkey"
 }
 

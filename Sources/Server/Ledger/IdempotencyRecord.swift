@@ -3,24 +3,24 @@ import Domain
 import Postgres
 import SQL
 
-/// A write that its client has named, so that doing it again gives the first answer again.
+/// A write that its client has named, so that a retry gets the first answer again.
 ///
-/// The answer is recorded in the act's own transaction: there is no moment at which the act is done and its answer is
-/// not known. Answers are kept for a day.
+/// The answer is stored in the act's own transaction: it is known as soon as the act is done. Answers are kept for a
+/// day.
 struct IdempotencyRecord {
     private static let retention = Timestamp.Span.days(1)
 
     private let caller: Caller
     private let key: IdempotencyKey
 
-    /// Nil when the client has not named its write.
+    /// Nil when the client sent no `Idempotency-Key`.
     init?(_ caller: Caller) {
         guard let key = caller.context.idempotency else { return nil }
         self.caller = caller
         self.key = key
     }
 
-    /// The first answer, or nil when there is none yet, and when the session has ended.
+    /// The first answer; nil when there is none yet, and when the session has ended.
     /// - Throws: 422 when the key was used for another request.
     func earlierAnswer<Answer: WireContent>(_ queries: any Queries) async throws -> Answer? {
         let rows = try await queries.query(
@@ -37,7 +37,7 @@ struct IdempotencyRecord {
         return try Answer(content: body.span)
     }
 
-    /// The part of the act's statement that keeps the answer.
+    /// The part of the act's statement that stores the answer.
     func record(_ answer: [UInt8], at now: Timestamp) -> SQL {
         """
         , once AS (
@@ -47,7 +47,7 @@ struct IdempotencyRecord {
         """
     }
 
-    /// Deletes at most `count` answers that nobody may ask for again.
+    /// Deletes at most `count` expired answers.
     static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM idempotency_keys WHERE (user_id, key) IN (

@@ -5,26 +5,27 @@ import Postgres
 import Reactor
 import SQL
 
-/// The one way to write: every act of a family takes that family's row, gets the next number and time, and leaves its
-/// audit entry in the same transaction.
+/// The only way to write. Every act of a family locks that family's row of the ledger, gets the next sequence number
+/// and time, and leaves its audit entry in the same transaction.
 ///
 /// A feature reads what it needs, decides in plain Swift, and returns an `Act`. The act is committed only if its basis
-/// still holds; otherwise the feature reads and decides again, and after two lost races it does so holding the row, so
-/// that it cannot lose a third. Acts of different families share durable transactions (`GroupCommit`). An answer leaves
-/// after its commit. If the process dies before, the act either happened whole, with its entry, or not at all.
+/// still holds; otherwise the feature reads and decides again, and after two lost races it does so while it holds the
+/// row, so that it cannot lose a third. Acts of different families share durable transactions (`GroupCommit`). The
+/// client is answered after the commit. If the process dies before, the act either happened completely, with its entry,
+/// or not at all.
 final class Ledger {
     /// How far a family's clock may run ahead of the wall clock before writers are slowed down.
     static let largestLead = Timestamp.Span.minutes(10)
     private static let optimisticAttempts = 2
     private static let writersPerFamily = 8
 
-    /// How decisions have fared so far.
+    /// Counters of the decisions so far.
     struct Tally {
         /// Acts committed.
         var writes = 0
-        /// Decisions whose basis had changed before they could be written.
+        /// Decisions whose basis had changed before the write.
         var lostRaces = 0
-        /// Decisions taken holding the family's row.
+        /// Decisions made while holding the family's row.
         var heldRows = 0
     }
 
@@ -34,18 +35,18 @@ final class Ledger {
 
     private let database: Database
     private let commits: GroupCommit
-    /// A family's writes under way: more of them wait here, and hold nothing that other families need.
+    /// Limits a family's concurrent writes. More of them wait here and hold nothing that other families need.
     private let writers: Lane<FamilyID>
-    /// Writes that hold their family's row: one a family, and no more than leave sessions for the others.
+    /// Limits the writes that hold their family's row: one a family, and few enough to leave sessions for the others.
     private let rowHolders: Lane<FamilyID>
     private let random: any Randomness
     private let sealing: Sealing
     private let comparesClocks: Bool
 
     /// - Parameters:
-    ///   - sealing: seals what is told of people; nil for throw-away data.
-    ///   - comparesClocks: whether an act that lies far after the database's own time is refused. A machine whose clock is
-    ///     ahead would carry the clocks of families with it, and the other instances would have to wait for them.
+    ///   - sealing: seals the details about people; nil for throw-away data.
+    ///   - comparesClocks: whether an act whose time is far after the database's own is refused. Otherwise a machine
+    ///     with a fast clock would advance the clocks of families, and the other instances would have to wait for them.
     init(database: Database, random: any Randomness, sealing: Sealing? = nil, comparesClocks: Bool = false) {
         self.comparesClocks = comparesClocks
         self.database = database
@@ -56,7 +57,7 @@ final class Ledger {
         rowHolders = Lane(database.poller, limit: max(1, database.connectionLimit / 2), limitPerKey: 1)
     }
 
-    /// Runs `decide` against a current read of the database and carries out what it decides.
+    /// Runs `decide` against a current read of the database and carries out its decision.
     ///
     /// `decide` may run several times; it MUST have no effects but its decision.
     /// - Throws: what `decide` throws, the refusal it decides on, or a `PostgresError`.
@@ -66,7 +67,7 @@ final class Ledger {
         try await onlyOnce(caller) { try await write(caller.context, idempotency: $0, in: family, decide) }
     }
 
-    /// The same for a request nobody is signed in for; such requests take no idempotency key.
+    /// The same for a request without a signed-in caller; such requests have no idempotency key.
     func write<Answer: WireContent>(
         _ context: CallContext, idempotency: IdempotencyRecord? = nil, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
@@ -82,8 +83,8 @@ final class Ledger {
         }
     }
 
-    /// Decides and writes once; nil when the basis did not hold any more. Out of line, or every write's frame would have
-    /// room for each attempt.
+    /// Decides and writes once; nil when the basis no longer held. Not inlined, or every write's frame would have room
+    /// for each attempt.
     @inline(never)
     private func attempt<Answer: WireContent>(
         _ context: CallContext, _ idempotency: IdempotencyRecord?, in family: FamilyID,
@@ -100,8 +101,8 @@ final class Ledger {
         return try decision.outcome()
     }
 
-    /// Begins the ledger of a new family: `foundation` makes the family and its row of the ledger, which the act's own
-    /// statement then finds, and all of it is one transaction.
+    /// Creates the ledger of a new family: `foundation` inserts the family and its row of the ledger, which the act's
+    /// own statement then finds. All of it is one transaction.
     func createFamilyLedger<Answer: WireContent>(
         _ caller: Caller, _ family: FamilyID,
         _ decide: (any Queries) async throws -> (foundation: [SQL], act: Act, answer: Answer)
@@ -124,12 +125,12 @@ final class Ledger {
         }
     }
 
-    /// The answer this write gave before, for features that do something about it before they write.
+    /// The first answer to this write, for features that need it before they write.
     func earlierAnswer<Answer: WireContent>(_ caller: Caller) async throws -> Answer? {
         try await IdempotencyRecord(caller)?.earlierAnswer(database)
     }
 
-    /// Gives the first answer again where the client has named its write and it was done before.
+    /// Gives the first answer again when the client has named its write and it was done before.
     private func onlyOnce<Answer: WireContent>(
         _ caller: Caller, _ body: (IdempotencyRecord?) async throws -> Answer
     ) async throws -> Answer {
@@ -138,17 +139,17 @@ final class Ledger {
         do {
             return try await body(idempotency)
         } catch let error as PostgresError where error.violates(.idempotencyKey) {
-            // The same key was used at the same time: the other one's answer is the first answer.
+            // The same key was used at the same time: the other request's answer is the first answer.
             if let earlier: Answer = try await idempotency.earlierAnswer(database) { return earlier }
             throw error
         } catch let refusal as APIError {
-            // What is refused may be so because the other one has done it already.
+            // The refusal may come from the same write, done by the other request already.
             if let earlier: Answer = try await idempotency.earlierAnswer(database) { return earlier }
             throw refusal
         }
     }
 
-    /// Decides once more where somebody else's act kept a key of the same person first: the second time it is found.
+    /// Decides again when another act stored a key of the same person first: the second time it is found.
     private func retryingTakenKey<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
         do {
             return try await body()
@@ -158,7 +159,7 @@ final class Ledger {
         }
     }
 
-    /// A denial that the log has told of within the hour is counted, and told only at every power of ten.
+    /// A denial that was recorded within the hour is counted, and recorded again only at powers of ten.
     private func counting<Answer>(
         _ decision: Decision<Answer>, in family: FamilyID, _ now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<Answer> {
@@ -173,7 +174,7 @@ final class Ledger {
         }
         guard RefusalCount.isTold(count) else { return .refuseAgain(refusal) }
         act.details["count"] = "\(count)"
-        // Each number is given once, so the entry must not be decided again.
+        // Each count is given out once, so the entry must not be decided again.
         act.basis = .nothing
         return .refuse(act, refusal)
     }
@@ -218,7 +219,7 @@ final class Ledger {
     private static let wrongClock = APIError(
         .unavailable, "This server's clock is ahead of the database's. Try again later.", retryAfter: 30)
 
-    /// A ledger refused an act that was decided while its row was held: a fault of the program.
+    /// The ledger refused an act that was decided while its row was held: a fault of the program.
     private enum LedgerFault: Error { case refusedWhileHeld }
 
     // MARK: The statement
@@ -229,13 +230,13 @@ final class Ledger {
         ", row13 AS (", ", row14 AS (", ", row15 AS (", ", row16 AS (",
     ]
 
-    /// The key that seals what the act tells.
+    /// The key that seals the act's details.
     func seal(for act: Act, _ queries: any Queries) async throws -> Sealing.Seal? {
         try await sealing.seal(for: act.personToldOf, queries)
     }
 
-    /// The decision's act as a statement, and whether it may be merged with others. Out of line, because what it copies
-    /// would lie in the frame of every write.
+    /// The decision's act as a statement, and whether it may be merged with others. Not inlined, because what it copies
+    /// would be in the frame of every write.
     @inline(never)
     private func statement<Answer: WireContent>(
         for decision: Decision<Answer>, in family: FamilyID, _ context: CallContext, _ idempotency: IdempotencyRecord?,
@@ -251,8 +252,8 @@ final class Ledger {
         }
     }
 
-    /// The whole act as one statement, which returns one row, or none when its basis does not hold any more.
-    /// - Parameter seal: nil leaves the details as they are.
+    /// The whole act as one statement. It returns one row, or none when its basis no longer holds.
+    /// - Parameter seal: nil leaves the details unsealed.
     func statement(
         _ act: Act, in family: FamilyID, _ context: CallContext, idempotency: IdempotencyRecord? = nil,
         outcome: [UInt8]? = nil,
@@ -291,13 +292,13 @@ final class Ledger {
         return SQL(stringInterpolation: text)
     }
 
-    /// Whether a moment is not too far after the database's own time.
+    /// Whether a time is not too far after the database's own.
     private func isWithinClockSkew(_ now: Timestamp) -> SQL {
         guard comparesClocks else { return "true" }
         return "\(now - Readiness.largestSkew) < statement_timestamp()"
     }
 
-    /// Takes the family's row: the next number and time, and the next link of its chain.
+    /// Locks the family's row: the next sequence number and time, and the next link of its chain.
     private func ledgerStamp(_ act: Act, in family: FamilyID, _ now: Timestamp, _ entry: [UInt8]) -> SQL {
         let basis: SQL =
             switch act.basis {

@@ -5,17 +5,15 @@ import SQL
 
 /// How often one person was refused one thing within an hour.
 ///
-/// The audit log tells the first time, always; after it the 10th, the 100th, the 1,000th and so on, each with the number
-/// as its `count`. What lies between is counted here and told by the next of them. So a person who asks again and again
-/// cannot fill their family's log.
+/// The audit log always records the first refusal; after it the 10th, the 100th, the 1,000th and so on, each with the
+/// number as its `count`. So a person who asks again and again cannot fill their family's log.
 struct RefusalCount {
     static let window = Timestamp.Span.hours(1)
 
-    /// SHA-256 of who was refused what: the family, the kind of the entry, the actor, the subject, the resource, and the
-    /// reason.
+    /// SHA-256 of family, kind, actor, subject, resource and reason: equal for equal refusals.
     private let subject: [UInt8]
 
-    /// Nil for acts that are no denials: failed sign-ins have limits of their own.
+    /// Nil for acts that are not denials: failed sign-ins have limits of their own.
     init?(_ act: Act, in family: FamilyID) {
         guard act.kind.isDenial else { return nil }
         let ids = [
@@ -24,13 +22,13 @@ struct RefusalCount {
         subject = sha256(Array((ids + [act.kind.rawValue, ""]).joined(separator: "\n").utf8) + act.details.canonical)
     }
 
-    /// Of the inputs from a person's outbox that were not applied.
+    /// The count of inputs from a person's outbox that were not applied.
     init(ofInputsBy person: Pseudonym, in family: FamilyID) {
         let parts = [family.description, person.description, AuditKind.inputNotApplied.rawValue]
         subject = sha256(Array(parts.joined(separator: "\n").utf8))
     }
 
-    /// Whether the log tells of the refusal with that number.
+    /// Whether the audit log records the refusal with that number.
     static func isTold(_ count: Int) -> Bool {
         var power = 1
         while power < count {
@@ -42,7 +40,7 @@ struct RefusalCount {
     }
 
     /// Counts one more refusal.
-    /// - Returns: how many there were in the hour, or nil when this is the first and nothing was counted.
+    /// - Returns: the number within the hour; nil when this is the first, and nothing was counted.
     func increment(at now: Timestamp, _ queries: any Queries) async throws(PostgresError) -> Int? {
         try await queries.query(
             """
@@ -52,7 +50,7 @@ struct RefusalCount {
         ).first?["count"]
     }
 
-    /// The statement of an act that begins to count.
+    /// The part of an act's statement that starts the count.
     func begin(at now: Timestamp) -> SQL {
         """
         INSERT INTO refusal_counts (subject, window_started, count) SELECT \(subject), \(now), 1 FROM ledger_stamp
@@ -60,7 +58,7 @@ struct RefusalCount {
         """
     }
 
-    /// Deletes at most `count` counts whose hour is over.
+    /// Deletes at most `count` expired counts.
     static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM refusal_counts WHERE subject IN (

@@ -1,4 +1,4 @@
-/// Why a database's roles are not as `nagz serve` or `nagz migrate` needs them; each says what to do.
+/// Why `nagz serve` or `nagz migrate` cannot work with a database's roles. Each description says what to do.
 public enum RoleFault: Error, Hashable, CustomStringConvertible {
     case superuser(login: String)
     case owner(login: String, of: String)

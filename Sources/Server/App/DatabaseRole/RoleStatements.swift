@@ -6,10 +6,10 @@ enum RoleStatements {
 
     static let createRole: SQL = "CREATE ROLE nagz_server NOLOGIN"
 
-    /// Held by whoever changes roles and grants, to the end of their transaction: the lock of the migrations.
+    /// Serialises changes of roles and grants until the transaction ends. It is the lock that migrations take.
     static let takeTurn: SQL = "SELECT pg_advisory_xact_lock(7239410023)"
 
-    /// Who this session signed in as, and what is wrong with that for a server; null where nothing is.
+    /// The session's login, and why it is not fit for a server; null where it is.
     static let login: SQL = """
         WITH own AS (
             SELECT * FROM pg_roles
@@ -43,7 +43,7 @@ enum RoleStatements {
                 AS reads_migrations
         """
 
-    /// Where anybody may make things that they should not, in the current database: `TEMPORARY on the database`, ….
+    /// What a role may create in the current database and should not: `TEMPORARY on the database`, ….
     static func makes(_ role: String) -> SQL {
         """
         SELECT string_agg(name, ', ') AS makes FROM (
@@ -56,8 +56,8 @@ enum RoleStatements {
         """
     }
 
-    /// What a role may do with the tables of the schema's owner: `tab`, `privilege`, and whether that is all of the table
-    /// (`is_whole`) or some of its columns.
+    /// A role's privileges on the tables of the schema's owner: `tab`, `privilege`, and `is_whole`, which is false for
+    /// a privilege on some of the columns only.
     static func privileges(of role: String) -> SQL {
         """
         SELECT c.relname::text AS tab, p.name AS privilege, has_table_privilege(\(role), c.oid, p.name) AS is_whole
@@ -71,7 +71,7 @@ enum RoleStatements {
         """
     }
 
-    /// Which of those privileges on columns a role has, in their order.
+    /// The column privileges among those given that a role has, in their order.
     static func columns(_ privileges: [ServerGrants.Privilege], of role: String) -> SQL {
         """
         SELECT coalesce(has_column_privilege(\(role), to_regclass(t), c, p), false) AS is_granted
@@ -80,7 +80,7 @@ enum RoleStatements {
         """
     }
 
-    /// Takes from everybody what PostgreSQL gives everybody by default, or gave before version 15.
+    /// Revokes what PostgreSQL grants to PUBLIC by default, or did before version 15.
     static let closeToPublic = """
         DO $$ BEGIN
             EXECUTE format('REVOKE CREATE, TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());

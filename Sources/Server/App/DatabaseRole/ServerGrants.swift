@@ -1,6 +1,6 @@
 import Postgres
 
-/// What the migrations let the role `nagz_server` do, read from their `GRANT` and `REVOKE` statements.
+/// What the migrations grant to the role `nagz_server`, read from their `GRANT` and `REVOKE` statements.
 struct ServerGrants: Sendable {
     /// The role that holds the grants. It cannot sign in; the server's login is a member of it.
     static let role = "nagz_server"
@@ -12,16 +12,16 @@ struct ServerGrants: Sendable {
         let column: String?
     }
 
-    /// On tables and columns; what is granted on anything else is in `statements` only.
+    /// Privileges on tables and columns; other grants are in `statements` only.
     private(set) var privileges: Set<Privilege> = []
-    /// The statements themselves, in order. Running them again changes nothing that is in force.
+    /// The statements themselves, in order. They may be run again without effect.
     private(set) var statements: [String] = []
 
     init(_ migrations: [Migrator.Migration]) {
         for migration in migrations.sorted(by: { $0.number < $1.number }) { read(migration.sql) }
     }
 
-    /// The names of the privileges on a table or any of its columns.
+    /// The names of all privileges on a table or on any of its columns.
     func names(on table: String) -> Set<String> {
         Set(privileges.filter { $0.table == table }.map(\.name))
     }
@@ -38,7 +38,7 @@ struct ServerGrants: Sendable {
         }
     }
 
-    /// `SELECT, UPDATE (name, status)` on `users, sessions`; nothing for what is no table.
+    /// Parses `SELECT, UPDATE (name, status)` on `users, sessions`; empty for objects that are not tables.
     private static func privileges(_ names: String, on objects: String) -> [Privilege] {
         guard objects.firstMatch(of: /^(?:SCHEMA|FUNCTION|SEQUENCE|ALL|LANGUAGE|TYPE)\s/) == nil else { return [] }
         let tables = list(objects.replacing(/^TABLE\s+/, with: ""))

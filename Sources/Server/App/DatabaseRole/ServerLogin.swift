@@ -1,10 +1,11 @@
 import Postgres
 import SQL
 
-/// The login of `nagz serve`: a member of `nagz_server` and of nothing else, which owns nothing and can become nobody else.
+/// The login of `nagz serve`. It is a member of `nagz_server` and of no other role, owns nothing, and can become no
+/// other role.
 enum ServerLogin {
-    /// Checks what the session's login is and could become. What `SET ROLE` made of the session does not count: the
-    /// session itself could undo it.
+    /// Checks what the session's login is and could become. `SET ROLE` does not count: the session itself could undo
+    /// it.
     static func checkRole(_ queries: any Queries) async throws {
         let row = try await queries.query(RoleStatements.login).one()
         let login: String = try row["login"]
@@ -30,12 +31,12 @@ enum ServerLogin {
     }
 }
 
-/// What a role may do with the schema's tables, by whatever way.
+/// A role's privileges on the schema's tables, however it came by them.
 struct HeldPrivileges {
     private let role: String
-    /// By table, on the whole of it.
+    /// Privileges on whole tables.
     private var whole: [String: Set<String>] = [:]
-    /// By table, on the whole or on some columns.
+    /// Privileges on whole tables or on some of their columns.
     private var any: [String: Set<String>] = [:]
 
     init(of role: String, _ queries: any Queries) async throws {
@@ -48,7 +49,7 @@ struct HeldPrivileges {
         }
     }
 
-    /// One of the granted privileges that the role lacks, as a person reads it; nil when it has all.
+    /// The first granted privilege that the role lacks, as text for the operator; nil when it lacks none.
     func missing(from grants: ServerGrants, _ queries: any Queries) async throws -> String? {
         let onTables = grants.privileges.filter { $0.column == nil }
         if let lacking = onTables.first(where: { whole[$0.table]?.contains($0.name) != true }) {
@@ -65,7 +66,7 @@ struct HeldPrivileges {
         return nil
     }
 
-    /// What the role may do with a table that was not granted; nil when there is nothing.
+    /// The privileges that the role has without a grant, as text for the operator; nil when there are none.
     func surplus(over grants: ServerGrants) -> String? {
         for table in any.keys.sorted() {
             let more = any[table, default: []].subtracting(grants.names(on: table))

@@ -1,10 +1,10 @@
 import Postgres
 import SQL
 
-/// The role `nagz_server`, as the schema's owner keeps it. Roles belong to the cluster and are in no dump of a database, so
-/// a restored one may lack the role and all its grants.
+/// Creates and repairs the role `nagz_server` as the schema's owner. Roles belong to the cluster and are in no dump of
+/// a database, so a restored cluster may lack the role and all its grants.
 enum ServerRole {
-    /// Makes the role when there is none: before any migration grants it something.
+    /// Creates the role where it is missing, before any migration grants to it.
     /// - Returns: whether it was missing.
     static func make(_ database: Database, isDryRun: Bool) async throws -> Bool {
         let exists: Bool = try await database.query(RoleStatements.roleExists).one()["exists"]
@@ -19,8 +19,8 @@ enum ServerRole {
         return true
     }
 
-    /// Grants the role again what the applied migrations grant it, and closes to the public what they need closed.
-    /// - Returns: what was missing or open, as a person reads it.
+    /// Repeats the grants of the applied migrations, and revokes what PUBLIC must not have.
+    /// - Returns: what was missing or open, as text for the operator.
     static func restore(_ database: Database, _ grants: ServerGrants, isDryRun: Bool) async throws -> [String] {
         try await database.transaction { transaction in
             _ = try await transaction.query(RoleStatements.takeTurn)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A whole number that many threads add to without a lock.
+/// A counter that many threads increment without a lock.
 final class Counter: Sendable {
     private let number: Atomic<Int>
 
@@ -11,9 +11,9 @@ final class Counter: Sendable {
     func set(_ value: Int) { number.store(value, ordering: .relaxed) }
 }
 
-/// How often something took how long, in buckets of fixed bounds.
+/// A histogram of durations, with fixed buckets.
 final class Histogram: Sendable {
-    /// Upper bounds in nanoseconds, ascending; what is longer falls into one more bucket.
+    /// Upper bounds in nanoseconds, ascending; one more bucket holds longer durations.
     static let bounds: [Int] = [
         500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000, 25_000_000, 50_000_000, 100_000_000, 250_000_000,
         500_000_000, 1_000_000_000, 2_500_000_000, 5_000_000_000,
@@ -29,11 +29,11 @@ final class Histogram: Sendable {
         total.add(nanoseconds)
     }
 
-    /// How many fell into each bucket, the one without a bound last.
+    /// The count of each bucket; the last one has no upper bound.
     var counts: [Int] { buckets.map(\.value) }
     var seconds: Double { Double(total.value) / 1e9 }
 
-    /// An upper bound of what that part of the counted took, in milliseconds; 0 when there are none.
+    /// The upper bound, in milliseconds, of that share of the durations; 0 when there are none.
     static func quantile(_ part: Double, of counts: [Int]) -> Double {
         let all = counts.reduce(0, +)
         guard all > 0 else { return 0 }

@@ -1,13 +1,13 @@
 import Postgres
 import Reactor
 
-/// One loop's figures, published by its pulse.
+/// One loop's figures, as of its last pulse.
 final class LoopGauges: Sendable {
-    /// Sessions with the database.
+    /// Database sessions of the loop.
     let sessions = Counter()
     /// Requests that wait for one.
     let waiting = Counter()
-    /// How late the loop came to its last pulse.
+    /// How late the loop's last pulse was.
     let lagNanoseconds = Counter()
     let writes = Counter()
     let batches = Counter()
@@ -15,13 +15,13 @@ final class LoopGauges: Sendable {
     let heldRows = Counter()
 }
 
-/// Publishes what lives on one loop, twice a second, and measures by the way how long the loop keeps things waiting.
+/// Publishes one loop's figures twice a second, and measures how late the loop runs its timers.
 final class LoopPulse {
     private static let period = Duration.milliseconds(500)
 
     private let services: Services
     private let gauges: LoopGauges
-    /// Takes the server's samples too; one loop does.
+    /// Whether this loop also takes the server's samples; one loop does.
     private let telemetry: Telemetry?
     private var nextSample = MonotonicTime.now()
 
@@ -31,7 +31,7 @@ final class LoopPulse {
         self.telemetry = telemetry
     }
 
-    /// Beats for as long as this object lives and the loop runs.
+    /// Runs as long as this object lives and the loop runs.
     func start() {
         publish()
         let due = MonotonicTime.now() + Self.period

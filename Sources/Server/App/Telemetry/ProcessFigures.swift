@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the kernel says of this process.
+/// The process's figures as the kernel reports them.
 enum ProcessFigures {
-    /// Processor time used, by the program and for it.
+    /// Processor time, in user and kernel mode.
     static func processorSeconds() -> Double {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
@@ -10,14 +10,14 @@ enum ProcessFigures {
         return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 
-    /// Memory in use.
+    /// Resident memory.
     static func residentBytes() -> Int {
         // The second of the numbers, in pages (proc_pid_statm(5)).
         let numbers = small("/proc/self/statm").split(separator: " ")
         return numbers.count > 1 ? (Int(numbers[1]) ?? 0) * sysconf(Int32(_SC_PAGESIZE)) : 0
     }
 
-    /// Open descriptors. Since Linux 6.2 the size of the folder is their number; before, 0 is told.
+    /// Open descriptors. Since Linux 6.2 the folder's size is their number; older kernels give 0.
     static func descriptors() -> Int {
         var status = stat()
         return stat("/proc/self/fd", &status) == 0 ? Int(status.st_size) : 0

@@ -1,12 +1,12 @@
 import Contract
 import HTTP
 
-/// Counts requests by operation and status, and how long they took, without a lock and without allocating.
+/// Counts requests by operation and status, and their durations, without a lock and without allocating.
 final class RequestCounters: Sendable {
-    /// What is counted of one operation.
+    /// The counters of one operation.
     final class Series: Sendable {
         let method: String
-        /// The template of the path: a label with few values.
+        /// The template of the path, a label with few values.
         let route: String
         let durations = Histogram()
         fileprivate let byStatus = (0...RequestCounters.statuses.count).map { _ in Counter() }
@@ -16,7 +16,7 @@ final class RequestCounters: Sendable {
             self.route = route
         }
 
-        /// How many answers there were of each status, without those there were none of; `other` for odd ones.
+        /// The number of answers by status, without zeros; statuses out of the ordinary are counted as `other`.
         var counts: [(status: String, count: Int)] {
             byStatus.enumerated().compactMap { place, counter in
                 let count = counter.value
@@ -30,12 +30,12 @@ final class RequestCounters: Sendable {
         101, 200, 201, 204, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 414, 417, 422, 429, 431, 499, 500, 501,
         503, 505,
     ]
-    /// Where a status stands among them.
+    /// The index of a status.
     private static let placeOfStatus: [Int] = (0..<600).map { number in
         statuses.firstIndex(of: UInt16(number)) ?? statuses.count
     }
 
-    /// The operations in their order; last, what belongs to none.
+    /// The operations in their order; the last entry counts requests without an operation.
     let series: [Series]
     let bytesIn = Counter()
     let bytesOut = Counter()
@@ -50,7 +50,7 @@ final class RequestCounters: Sendable {
         bytesOut.add(record.bytesOut)
     }
 
-    /// All requests, those answered with a 5xx status, and the durations of all.
+    /// The number of all requests and of 5xx answers, and the durations of all.
     var totals: (requests: Int, failures: Int, durations: [Int]) {
         var totals = (requests: 0, failures: 0, durations: [Int](repeating: 0, count: Histogram.bounds.count + 1))
         for one in series {
@@ -65,7 +65,7 @@ final class RequestCounters: Sendable {
 }
 
 extension Route {
-    /// The route of an operation, numbered so that its requests are counted as the operation's.
+    /// The route of an operation, numbered so that its requests are counted under it.
     convenience init(_ operation: Contract.Operation, answer: Answer) {
         self.init(
             HTTP.Method(operation.method), operation.path, number: API.all.firstIndex { $0.id == operation.id },

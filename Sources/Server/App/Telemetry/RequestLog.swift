@@ -2,7 +2,7 @@ import Contract
 import HTTP
 import JSON
 
-/// Hears of every connection and request: counts them, and writes a line of log for each where lines are wanted.
+/// Observes every connection and request: counts them, and writes a log line for each request where wanted.
 struct RequestWatch: RequestObserver {
     let telemetry: Telemetry
     let log: Log
@@ -13,7 +13,8 @@ struct RequestWatch: RequestObserver {
         if case .streamFailed = record.fault { level = .error }
         guard log.isOn(level) else { return }
         let milliseconds = Double(record.nanoseconds / 1_000) / 1_000
-        // Copied out: a borrowed value cannot go into a closure. Nothing a client sent is among it but the trace's id.
+        // Copied, because a closure cannot capture a borrowed value. Of the client's own values only the trace id is
+        // logged.
         let (method, template, status) = (
             record.method?.description, record.route?.template, Int(record.status.rawValue)
         )

@@ -1,7 +1,7 @@
 import Reactor
 import Synchronization
 
-/// What the server knows of itself, gathered from all loops, readable from any.
+/// The server's figures, gathered from all loops and readable from any thread.
 final class Telemetry: Sendable {
     let requests = RequestCounters()
     let connectionsOpened = Counter()
@@ -16,20 +16,20 @@ final class Telemetry: Sendable {
 
     init(loops: Int) { self.loops = (0..<loops).map { _ in LoopGauges() } }
 
-    /// Holds from the moment the server is told to stop.
+    /// True from the moment the server begins to stop.
     var isDraining: Bool { draining.load(ordering: .relaxed) }
     func beginDraining() { draining.store(true, ordering: .relaxed) }
 
     var connections: Int { connectionsOpened.value - connectionsClosed.value }
     var uptime: Duration { MonotonicTime.now().elapsed(since: started) }
 
-    /// Remembers how things stand, for the curves of the dashboard; called every `History.period`.
+    /// Takes a sample for the charts of the dashboard; called every `History.period`.
     func sample() {
         let sample = currentSample
         history.withLock { $0.add(sample) }
     }
 
-    /// The samples taken, oldest first, and how things stand now.
+    /// The samples so far, oldest first, and the present figures.
     var samples: [Sample] { history.withLock { $0.samples } + [currentSample] }
 
     private var currentSample: Sample {
@@ -40,7 +40,7 @@ final class Telemetry: Sendable {
             residentBytes: ProcessFigures.residentBytes())
     }
 
-    /// How things stood at one moment.
+    /// The figures of one moment.
     struct Sample: Sendable {
         let at: MonotonicTime
         let requests: Int
