@@ -1,24 +1,24 @@
 import Audit
 import Domain
 
-/// The secrets of the audit log, which live in a file outside the database: the log's name, the keys that sign it, and
-/// the master keys that wrap the keys of people. Of each kind the newest comes first.
+/// The secrets of the audit log, read from a file outside the database: the log's name, the keys that sign it, and the
+/// master keys that wrap people's keys. Of each kind the newest comes first.
 ///
 ///     origin nagz.example/5f2c9a01
 ///     sign 64 hexadecimal digits
 ///     seal 64 hexadecimal digits
 ///
-/// While the master key is changed, a line `next` holds the new one: it unwraps already, and wraps nothing yet.
+/// During a rotation of the master key a line `next` holds the new one: it unwraps already and does not wrap yet.
 public struct AuditKeyring: Sendable {
     public let origin: String
-    /// All of them sign; the first is the one to pin.
+    /// All of them sign; verifiers pin the first.
     public let signing: [SigningKey]
     /// The first wraps; all unwrap.
     public let masters: [MasterKey]
-    /// The one of them that is to wrap next.
+    /// The master key that will wrap after the rotation.
     public let nextMaster: MasterKey?
 
-    /// What is wrong with a file of keys.
+    /// Why a key file cannot be used.
     public enum Fault: Error, CustomStringConvertible {
         case origin
         case line(Int)
@@ -46,7 +46,7 @@ public struct AuditKeyring: Sendable {
         nextMaster = next
     }
 
-    /// Reads the text of such a file; empty lines and those that begin with # are skipped.
+    /// Parses the text of a key file. Empty lines and those that begin with # are skipped.
     public init(text: String) throws(Fault) {
         var origins: [String] = []
         var (seeds, masters, next): ([[UInt8]], [MasterKey], MasterKey?) = ([], [], nil)
@@ -77,8 +77,9 @@ public struct AuditKeyring: Sendable {
         bytes(hexadecimal: text).flatMap { $0.count == 32 ? $0 : nil }
     }
 
-    /// The keys with the notes in which neighbours vouch for each other, so that whoever pins one can follow the log to
-    /// the others. A key that was stolen is taken out of the file before the next comes in: then nobody vouches.
+    /// Each key with a note, signed by it and its neighbour, that vouches for both: whoever pins one key can follow the
+    /// log to the others. A stolen key is removed from the file before the next comes in, so that nothing vouches for
+    /// it.
     var handovers: [(key: VerifierKey, note: SignedNote?)] {
         guard signing.count > 1 else { return signing.map { ($0.verifier, nil) } }
         return zip(signing.dropFirst(), signing).flatMap { old, new in

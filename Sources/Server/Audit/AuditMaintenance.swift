@@ -4,7 +4,7 @@ import Postgres
 import Reactor
 import SQL
 
-/// What the command line does to the audit log: as the schema's owner, with the keys at hand, one act at a time.
+/// Writes to the audit log from the command line, as the schema's owner and with the keys.
 struct AuditMaintenance {
     let database: Database
     let keys: AuditKeyring
@@ -25,12 +25,12 @@ struct AuditMaintenance {
         ledger = Ledger(database: database, random: random, sealing: sealing, comparesClocks: clock.isTimeOfDay)
     }
 
-    /// What an act of the command line carries.
+    /// The context of an act of the command line.
     func context(_ now: Timestamp) -> CallContext {
         CallContext(unaskedAt: now, random)
     }
 
-    /// Writes an act on a transaction.
+    /// Writes an act in a transaction.
     /// - Throws: `NoChain` when the family has no clock, or one that runs too far ahead.
     func perform(_ act: Act, in family: FamilyID, _ context: CallContext, _ transaction: Transaction) async throws {
         let seal = try await ledger.seal(for: act, transaction)
@@ -38,7 +38,7 @@ struct AuditMaintenance {
         guard !rows.isEmpty else { throw NoChain(family: family) }
     }
 
-    /// A family's chain takes no entry now.
+    /// The family's chain accepts no entry at present.
     struct NoChain: Error, CustomStringConvertible {
         let family: FamilyID
         var description: String { "the chain of \(family) takes no entry now" }

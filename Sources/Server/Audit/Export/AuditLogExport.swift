@@ -4,12 +4,12 @@ import Domain
 import Postgres
 import SQL
 
-/// An audit log line by line: of one family by number, of all in the order of the log.
+/// An audit log as lines: one family's by number, or everybody's in the order of the Merkle log.
 ///
-/// What it gives is as of one checkpoint, read first; entries that came later have no place yet. Lines behind a number
-/// or a position are the same whenever they are asked for, so that an interrupted export goes on where it stopped.
+/// An export shows the log as of one checkpoint, which it reads first; later entries have no position yet. The lines
+/// after a number or a position never change, so an interrupted export can go on where it stopped.
 struct AuditLogExport {
-    /// Checkpoints on the way are given once in so many entries.
+    /// A checkpoint is exported once for so many entries.
     private static let checkpointDistance: Int64 = 256
 
     private let queries: any Queries
@@ -22,7 +22,7 @@ struct AuditLogExport {
         reader = LogReader(queries)
     }
 
-    /// Gives all lines, a page at a time.
+    /// Passes on all lines, a page at a time.
     /// - Parameters:
     ///   - family: nil for all.
     ///   - after: a number of the family, or a position of the log; nil from the beginning.
@@ -35,7 +35,7 @@ struct AuditLogExport {
         if after == nil { try await give(try await beginning(of: family, origin, now)) }
         var count: (entries: Int, clocks: Int)
         if let family {
-            // Numbers begin with 1; whatever else there is belongs to what is checked.
+            // Numbers begin with 1. Rows with lower ones are exported as well, for verifiers to find.
             count = try await chain(of: family, after: after ?? .min, size: size, newest?.note, give)
         } else {
             count = (try await log(after: min(after ?? -1, size - 1), size: size, give), 0)
@@ -81,7 +81,7 @@ struct AuditLogExport {
         if let row = try await queries.query(ExportStatements.newestPlace(of: family, size: size)).first {
             let position: Int64 = try row["position"]
             let number: Int64 = try row["n"]
-            // Where a hash is missing the path does not lead to the root, which is what the reader is to see.
+            // Where a hash is missing the path does not lead to the root: the verifier reports that.
             let path = try await reader.inclusion(of: family, number, size: size) ?? []
             let place = AuditExportLine.LeafPosition(
                 position: Int(position), familyID: family, n: Int(number), hash: try HexDigest(column: try row["hash"]))
@@ -134,7 +134,7 @@ struct AuditLogExport {
         return count
     }
 
-    /// The entries that have no place yet, family by family, each with where the family's clock stands at that moment.
+    /// The entries without a position, family by family, each with the state of the family's clock at that moment.
     private func unplaced(
         size: Int64, _ give: ([AuditExportLine]) async throws -> Void
     ) async throws -> (entries: Int, clocks: Int) {
@@ -170,7 +170,7 @@ struct AuditLogExport {
         }
     }
 
-    /// Entries of a family that have no place yet.
+    /// Entries of one family without a position.
     private func entries(
         of family: FamilyID, after: Int64, upTo last: Int64, _ give: ([AuditExportLine]) async throws -> Void
     ) async throws -> Int {
@@ -186,7 +186,7 @@ struct AuditLogExport {
         return count
     }
 
-    /// The entries in those rows as lines.
+    /// The lines of those rows.
     private func lines(_ rows: Rows, at position: (Row) throws -> Int64?) async throws -> [AuditExportLine] {
         var lines: [AuditExportLine] = []
         for index in 0..<rows.count {
@@ -196,7 +196,7 @@ struct AuditLogExport {
         return lines
     }
 
-    /// The subtrees that are complete with one of those leaves, by that leaf.
+    /// The subtrees that each of those leaves completes, by leaf.
     private func nodes(_ leaves: Range<Int64>) async throws -> [Int64: [AuditExportLine]] {
         let runs = (1..<Tile.levels).map { level in
             NodeRun(
@@ -217,7 +217,7 @@ struct AuditLogExport {
         return lines
     }
 
-    /// A leaf that the log keeps and that is not its entry's, for whoever checks to stumble over.
+    /// A leaf of the log that does not match its entry, exported for verifiers to find.
     private func differing(
         _ entry: AuditExportLine.Entry, _ row: Row, at position: Int64
     ) throws -> [AuditExportLine] {

@@ -2,9 +2,9 @@ import Contract
 import Domain
 import Postgres
 
-/// An export of the audit log straight from the database, for whoever operates it.
+/// Exports the audit log straight from the database, for operators.
 public enum AuditLogFile {
-    /// Gives the lines of an export, page by page.
+    /// Passes on the lines of an export, page by page.
     /// - Parameters:
     ///   - family: nil for all.
     ///   - after: where an interrupted export goes on.

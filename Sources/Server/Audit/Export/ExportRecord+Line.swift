@@ -3,7 +3,7 @@ import Contract
 import Domain
 
 extension ExportRecord {
-    /// What a line of an export says; nil for lines that nobody here knows, and for those that say nothing readable.
+    /// Parses a line of an export; nil for unknown and unreadable lines.
     public init?(_ line: AuditExportLine) {
         switch line {
         case .header(let header):

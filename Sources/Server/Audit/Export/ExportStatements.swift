@@ -1,10 +1,9 @@
 import Domain
 import SQL
 
-/// What an export reads of the audit log: entries with their bodies and places, the log's hashes, checkpoints, prune
-/// records.
+/// What an export reads: entries with bodies and positions, the log's hashes, checkpoints, and prune records.
 enum ExportStatements {
-    /// The columns of an entry `e` with its body `p` and that body's key `k`.
+    /// The columns of an entry `e` with its body `p` and the body's key `k`.
     private static let columns: SQL = """
         e.family_id, e.n, e.at, e.kind, e.actor, e.subject, e.resource, e.trace, e.request, e.commit, e.prev, e.hash,
         p.salt, p.body, p.key_id, k.master, k.wrapped
@@ -14,7 +13,7 @@ enum ExportStatements {
         LEFT JOIN audit_subject_key k ON k.id = p.key_id
         """
 
-    /// A family's entries behind a number, by number, with their `position` where that is below the log's size.
+    /// A family's entries after a number, in order, with their `position` where that is below the log's size.
     static func entries(of family: FamilyID, after number: Int64, upTo last: Int64, size: Int64) -> SQL {
         """
         SELECT \(columns), l.position FROM audit_entry e \(bodies)
@@ -24,7 +23,8 @@ enum ExportStatements {
         """
     }
 
-    /// The number of a family's newest entry, and where its clock stands at that moment; null where it has none.
+    /// The number of a family's newest entry and the number of its clock, as of the same moment; null where it has
+    /// none.
     static func newestNumber(of family: FamilyID) -> SQL {
         """
         SELECT coalesce((SELECT n FROM audit_entry WHERE family_id = \(family) ORDER BY n DESC LIMIT 1), 0) AS n,
@@ -33,7 +33,7 @@ enum ExportStatements {
         """
     }
 
-    /// The newest place of a family in the log of that size.
+    /// The highest position of a family in the log of that size.
     static func newestPlace(of family: FamilyID, size: Int64) -> SQL {
         """
         SELECT position, n, hash FROM audit_leaf WHERE family_id = \(family) AND position < \(size)
@@ -41,7 +41,7 @@ enum ExportStatements {
         """
     }
 
-    /// Places of the log behind a position, with their entries where they are there.
+    /// Positions of the log after one of them, with their entries where they exist.
     static func places(after position: Int64, size: Int64) -> SQL {
         """
         SELECT l.position, l.family_id AS leaf_family, l.n AS leaf_n, l.hash AS leaf_hash, \(columns)
@@ -52,15 +52,15 @@ enum ExportStatements {
         """
     }
 
-    /// Families that share a page of `unplaced`.
+    /// Families in one page of `unplaced`.
     static let unplacedFamilies = 32
-    /// Entries of one family in it.
+    /// Entries of one family in one page of `unplaced`.
     static let unplacedEntries = 512
 
-    /// Where the clocks of the next families stand, and their entries that are not in the log of that size: also of
-    /// families that have entries and no clock (`clock` is null), and also entries whose numbers no clock ever gave
-    /// out. A family without such entries has one row.
-    /// - Parameter last: the family to go on behind; nil from the beginning.
+    /// The clocks of the next families, and their entries that have no position in the log of that size. Includes
+    /// families with entries and no clock (`clock` is null), and entries whose number no clock has reached. A family
+    /// without such entries has one row.
+    /// - Parameter last: the family to go on after; nil from the beginning.
     static func unplaced(behind last: FamilyID?, size: Int64) -> SQL {
         let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"
         return """
@@ -93,7 +93,7 @@ enum ExportStatements {
             """
     }
 
-    /// The newest checkpoint of each size in a stretch.
+    /// The newest checkpoint of each size in a range.
     static func checkpoints(above low: Int64, upTo high: Int64) -> SQL {
         """
         SELECT DISTINCT ON (size) size, note FROM audit_checkpoint WHERE size > \(low) AND size <= \(high)

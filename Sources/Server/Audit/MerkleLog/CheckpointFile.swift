@@ -2,13 +2,13 @@ import Audit
 import Foundation
 import Glibc
 
-/// The newest checkpoint of the audit log that this instance signed or saw, in a file outside the database. With it a
-/// restarted server knows that the log in the database is still the one it signed.
+/// The newest checkpoint of the audit log that this instance signed or saw, in a file outside the database. A restarted
+/// server checks with it that the database's log is still the one it signed.
 ///
-/// The file holds one signed note. It is replaced as a whole: if the process dies while it writes, the file holds the old
-/// note or the new one. Instances of one machine may share a file. All calls block.
+/// The file holds one signed note and is replaced as a whole: if the process dies during a write, it holds the old note
+/// or the new one. Instances on one machine may share a file. All calls block.
 public struct CheckpointFile: Sendable {
-    /// What is wrong with the file.
+    /// Why the file cannot be used.
     public enum Fault: Error, CustomStringConvertible {
         case unreadable(String, reason: String)
         case unwritable(String, reason: String)
@@ -28,7 +28,7 @@ public struct CheckpointFile: Sendable {
         }
     }
 
-    /// A checkpoint with the signed note that says it.
+    /// A checkpoint and the signed note that contains it.
     struct Entry: Hashable, Sendable {
         let note: String
         let checkpoint: Checkpoint
@@ -38,21 +38,22 @@ public struct CheckpointFile: Sendable {
             self.checkpoint = checkpoint
         }
 
-        /// Reads a note. Its signatures are not looked at: the file is kept where the keys are, and keys change.
+        /// Parses a note without verifying its signatures: the file is as trusted as the keys beside it, and keys are
+        /// rotated.
         init?(note text: String) {
             guard let note = SignedNote(text), let checkpoint = Checkpoint(text: note.text) else { return nil }
             self.init(note: text, checkpoint: checkpoint)
         }
     }
 
-    /// Larger than any note with 64 signatures.
+    /// Larger than a note with 64 signatures.
     private static let sizeLimit = 1 << 16
 
     let path: String
 
     public init(path: String) { self.path = path }
 
-    /// Checks that the file can be read and replaced, and that it is of that log.
+    /// Checks that the file can be read and replaced, and that it belongs to that log.
     public func check(origin: String) throws(Fault) {
         try locked { () throws(Fault) -> Void in
             let probe = try open(path + ".new", O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
@@ -64,7 +65,7 @@ public struct CheckpointFile: Sendable {
         }
     }
 
-    /// What the file holds; nil when there is none.
+    /// The content of the file; nil when there is none.
     func read() throws(Fault) -> Entry? {
         guard let bytes = try bytes() else { return nil }
         guard bytes.count < Self.sizeLimit, let entry = Entry(note: String(decoding: bytes, as: UTF8.self)) else {
@@ -87,8 +88,8 @@ public struct CheckpointFile: Sendable {
         return Array(bytes.prefix(count))
     }
 
-    /// Puts a checkpoint in the place of the one that was read.
-    /// - Returns: what the file holds now: the new entry, or what another instance has put there meanwhile.
+    /// Replaces the entry that was read.
+    /// - Returns: the file's content afterwards: the new entry, or the one that another instance wrote in the meantime.
     func replace(_ old: Entry?, by new: Entry) throws(Fault) -> Entry {
         try locked { () throws(Fault) -> Entry in
             let current = try read()
@@ -98,7 +99,7 @@ public struct CheckpointFile: Sendable {
         }
     }
 
-    /// Puts a checkpoint in the place of whatever there is, which is kept beside it with the ending `.replaced`.
+    /// Replaces the file whatever it holds, and keeps the old one beside it with the suffix `.replaced`.
     func replaceAny(by new: Entry) throws(Fault) {
         try locked { () throws(Fault) -> Void in
             if let old = try bytes() { try write(old, to: path + ".replaced") }
@@ -106,9 +107,9 @@ public struct CheckpointFile: Sendable {
         }
     }
 
-    /// Writes a new file, has it reach the disk, and puts it in the place of the old one.
+    /// Writes a new file, syncs it to disk, and renames it to its target.
     private func write(_ bytes: [UInt8], to target: String) throws(Fault) {
-        // What a write that was broken off left behind may be anybody's to read.
+        // The rest of an interrupted write may be readable by others.
         unlink(path + ".new")
         let descriptor = try open(path + ".new", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW)
         let isWritten = Glibc.write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
@@ -116,7 +117,7 @@ public struct CheckpointFile: Sendable {
         close(descriptor)
         guard isWritten else { throw .unwritable(path, reason: reason) }
         guard rename(path + ".new", target) == 0 else { throw .unwritable(path, reason: Self.reason()) }
-        // The new name itself reaches the disk with its folder.
+        // The rename is on disk once the folder is.
         let folder = Glibc.open(
             URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false),
             O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -125,7 +126,7 @@ public struct CheckpointFile: Sendable {
         close(folder)
     }
 
-    /// Runs `body` while no other instance works on the file.
+    /// Runs `body` while no other instance uses the file.
     private func locked<Value>(_ body: () throws(Fault) -> Value) throws(Fault) -> Value {
         let descriptor = try open(path + ".lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW)
         defer { close(descriptor) }

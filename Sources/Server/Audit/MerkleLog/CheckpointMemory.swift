@@ -1,29 +1,29 @@
 import Audit
 import Reactor
 
-/// The newest checkpoint that this instance signed or saw. Lives on the sequencer's loop; its file, where it has one, is
+/// The newest checkpoint that this instance signed or saw. Used on the sequencer's loop; its file, where it has one, is
 /// read and written on a thread of its own.
 final class CheckpointMemory {
     private let file: CheckpointFile?
     private let pool: BlockingPool?
-    /// What the file held when it was last read or written.
+    /// The file's content when it was last read or written.
     private var inFile: CheckpointFile.Entry?
-    /// What could not be written to the file yet.
+    /// A checkpoint that could not be written to the file yet.
     private var unwritten: CheckpointFile.Entry?
-    /// Nil before the first.
+    /// Nil before the first checkpoint.
     private(set) var newest: Checkpoint?
 
     /// - Parameters:
-    ///   - file: nil remembers for as long as the process lives.
-    ///   - pool: of one thread, for the file.
+    ///   - file: nil keeps the checkpoint in memory only.
+    ///   - pool: one thread, for the file.
     init(_ file: CheckpointFile? = nil, pool: BlockingPool? = nil) {
         self.file = file
         self.pool = pool
     }
 
-    /// Takes over what the file holds: what this instance wrote, or another that shares the file, or an operator who has
-    /// accepted another log.
-    /// - Throws: when a checkpoint from before is still not in the file. Nothing MUST be signed then.
+    /// Reads the file: its content may come from this instance, from another that shares the file, or from an operator
+    /// who accepted another log.
+    /// - Throws: when an earlier checkpoint is still not in the file. Nothing MUST be signed then.
     func refresh() async throws {
         guard let file else { return }
         if let entry = unwritten { try await write(entry) }
@@ -34,7 +34,7 @@ final class CheckpointMemory {
     }
 
     /// Remembers a checkpoint that extends the newest.
-    /// - Throws: when the file cannot be written; this process remembers it all the same.
+    /// - Throws: when the file cannot be written; the checkpoint is in memory all the same.
     func remember(_ note: String, _ checkpoint: Checkpoint) async throws {
         newest = checkpoint
         guard file != nil, inFile?.note != note else { return }

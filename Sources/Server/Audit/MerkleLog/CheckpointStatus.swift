@@ -2,47 +2,47 @@ import Audit
 import Domain
 import Reactor
 
-/// What this process knows of the log's newest checkpoint: written by the sequencer, read by all loops.
+/// The status of the log's newest checkpoint in this process: written by the sequencer, read by all loops.
 public final class CheckpointStatus: Sendable {
-    /// How the log stands.
+    /// The status at one moment.
     struct Snapshot: Sendable {
-        /// The signed note, and what it says.
+        /// The signed note, and the checkpoint in it.
         var note: String?
         var checkpoint: Checkpoint?
-        /// When the oldest entry was written that is in no checkpoint yet; nil when all are.
+        /// The time of the oldest entry without a checkpoint; nil when every entry has one.
         var exposedSince: Timestamp?
-        /// Why the log does not go on, when that is more than a passing trouble.
+        /// Why the log makes no progress, unless the cause is temporary.
         var fault: String?
-        /// When a round last came to its end.
+        /// When the last round ended.
         var seen: Timestamp?
     }
 
-    /// Whether somebody should look.
+    /// What operators are warned of.
     enum Alarm: String, Sendable {
         case none = "current"
-        /// Entries wait longer than the exposure window, or checkpoints are overdue.
+        /// Entries have waited longer than the exposure window, or checkpoints are overdue.
         case late
-        /// The log in the database is not what was signed.
+        /// The log in the database is not the one that was signed.
         case broken
-        /// This server keeps no log.
+        /// This server signs no log.
         case off
     }
 
     /// How long an entry may wait for its checkpoint.
     static let exposureWindow = AuditLogVerifier.Policy().exposureWindow
-    /// A checkpoint is signed this often, even when nothing happens.
+    /// The interval at which a checkpoint is signed although nothing happened.
     static let heartbeat = Timestamp.Span.minutes(5)
-    /// Rounds of the sequencer are this far apart at most.
+    /// The longest interval between two rounds of the sequencer.
     static let longestPause = Timestamp.Span.seconds(30)
-    /// No checkpoint for so long is an alarm.
+    /// The time without a checkpoint that raises the alarm.
     static let longestSilence = AuditLogVerifier.Policy().longestSilence
 
     private let snapshot = Locked(Snapshot())
     let isOn: Bool
-    /// How the background check of the log stands.
+    /// The status of the background check.
     let pass = PassStatus()
 
-    /// - Parameter isOn: whether this server has the keys to keep a log.
+    /// - Parameter isOn: whether this server has the keys to sign a log.
     init(isOn: Bool) { self.isOn = isOn }
 
     var current: Snapshot { snapshot.withLock { $0 } }

@@ -4,19 +4,19 @@ import Domain
 import Postgres
 import Reactor
 
-/// An operator's word that the audit log in the database is to go on, although it does not extend the last checkpoint
-/// that an instance remembers: after a backup was restored. What was remembered stays in the entry `log.accepted`, and
-/// in a file beside the checkpoint file.
+/// An operator's decision to continue the audit log in the database although it does not extend the last checkpoint
+/// that an instance remembers, after a backup was restored. The remembered checkpoint is kept in the entry
+/// `log.accepted`, and in a file beside the checkpoint file.
 public struct LogAcceptance: Sendable {
-    /// What is remembered, and what the database holds.
+    /// The remembered head of the log and the database's.
     public struct Heads: Sendable {
-        /// Nil where nothing is remembered.
+        /// Nil where no checkpoint is remembered.
         public let remembered: Checkpoint?
-        /// Of the database; its time says nothing.
+        /// The database's head; its time has no meaning.
         let head: Checkpoint
         public var size: Int64 { head.size }
         public var root: [UInt8] { head.root }
-        /// Whether the database's log is signed as it stands, and extends what is remembered.
+        /// Whether the database's log is signed in its present state and extends the remembered checkpoint.
         public let isContinuation: Bool
     }
 
@@ -45,7 +45,7 @@ public struct LogAcceptance: Sendable {
         self.file = file
     }
 
-    /// Both heads; changes nothing.
+    /// Reads both heads; changes nothing.
     public func heads() async throws -> Heads {
         let remembered = try file.read()?.checkpoint
         let keys = keys
@@ -56,9 +56,9 @@ public struct LogAcceptance: Sendable {
         }
     }
 
-    /// Signs the log as it stands in the database and remembers that, in one transaction with the entry that says so.
-    /// If the process dies after the commit, the file is as it was: run it again.
-    /// - Parameter root: the log's, as `heads` told it.
+    /// Signs the log as it is in the database and remembers it, in one transaction with the entry `log.accepted`. If
+    /// the process dies after the commit, the file is unchanged: run it again.
+    /// - Parameter root: the root hash from `heads`.
     public func accept(root: [UInt8], clock: any WallClock = SystemClock()) async throws -> Heads {
         let remembered = try file.read()?.checkpoint
         let keys = keys
@@ -72,7 +72,7 @@ public struct LogAcceptance: Sendable {
                 if let newest, newest.size > heads.size {
                     throw Fault.checkpointAhead(size: newest.size, of: heads.size)
                 }
-                // Of two checkpoints of one size the later counts.
+                // Of two checkpoints of the same size the later one counts.
                 let now = max(clock.now(), (newest?.time ?? .epoch) + .seconds(1))
                 let act = Act(
                     kind: .merkleLogAccepted, basis: .nothing, actor: SystemActor.operating,
@@ -92,8 +92,8 @@ public struct LogAcceptance: Sendable {
         return heads
     }
 
-    /// Whether that is the log's root, or was when one of its checkpoints was signed: another instance may go on with
-    /// it.
+    /// Whether that is the log's root, or was when one of its checkpoints was signed: another instance may have
+    /// continued it.
     private static func leads(
         from root: [UInt8], to heads: Heads, _ transaction: Transaction, _ keys: AuditKeyring
     ) async throws -> Bool {

@@ -4,7 +4,7 @@ import Domain
 import Postgres
 import SQL
 
-/// Proofs and tiles of the log, as the database holds it.
+/// Reads proofs and tiles of the log from the database.
 struct LogReader {
     private let queries: any Queries
 
@@ -19,7 +19,7 @@ struct LogReader {
         return (text, checkpoint)
     }
 
-    /// The proof that an entry is in the log of the newest checkpoint; nil while it is not, or where a hash is missing.
+    /// The inclusion proof of an entry in the newest checkpoint; nil while it is not in it, or where a hash is missing.
     func inclusion(of family: FamilyID, _ number: Int64) async throws -> InclusionProof? {
         guard let row = try await queries.query(LogStatements.position(family, number)).first,
             let newest = try await newestCheckpoint()
@@ -32,14 +32,15 @@ struct LogReader {
             path: path.compactMap { HexDigest(bytes: $0) }, checkpoint: newest.note)
     }
 
-    /// The path from an entry to the root of the log of that size; nil while it is not in it, or where a hash is missing.
+    /// The path from an entry to the root of the log of that size; nil while it is not in it, or where a hash is
+    /// missing.
     func inclusion(of family: FamilyID, _ number: Int64, size: Int64) async throws -> [[UInt8]]? {
         guard let row = try await queries.query(LogStatements.position(family, number)).first else { return nil }
         let position: Int64 = try row["position"]
         return position < size ? try await proof(MerkleProof.inclusionRanges(position, size: size)) : nil
     }
 
-    /// The proof that the log of the old size is the beginning of that of the new one; nil where a hash is missing.
+    /// The consistency proof between two sizes of the log; nil where a hash is missing.
     func consistency(from old: Int64, to new: Int64) async throws -> [[UInt8]]? {
         try await proof(MerkleProof.consistencyRanges(from: old, to: new))
     }
@@ -49,7 +50,7 @@ struct LogReader {
         return try NodeStore(rows).proof(ranges)
     }
 
-    /// The hashes of a tile, one after another; nil when the log does not reach so far.
+    /// The concatenated hashes of a tile; nil when the log is too small for it.
     func bytes(of tile: Tile) async throws -> [UInt8]? {
         let rows = try await queries.query(
             LogStatements.nodes([NodeRun(level: tile.level, positions: tile.positions)]))

@@ -1,14 +1,14 @@
 import Audit
 import Postgres
 
-/// The Merkle log as its tables hold it, whoever wrote them.
+/// The Merkle log as the database's tables hold it, not yet trusted.
 struct StoredLog {
     private let queries: any Queries
 
     init(_ queries: any Queries) { self.queries = queries }
 
-    /// The checkpoint in a note that the log's keys have signed, or that is the one that is remembered: whoever takes a
-    /// stolen key out of the file has only their memory to go on from. Nil for any other note.
+    /// The checkpoint in a note that one of the log's keys signed, or in the note that this instance remembers: after a
+    /// stolen key was removed from the file only that memory remains. Nil for any other note.
     static func trusted(_ text: String, _ keys: AuditKeyring, remembered: Checkpoint?) -> Checkpoint? {
         guard let note = SignedNote(text) else { return nil }
         if let checkpoint = TrustedKeys(pinned: keys.signing.map(\.verifier)).checkpoint(note) { return checkpoint }
@@ -29,7 +29,7 @@ struct StoredLog {
         return TreeGrowth(size: size, try NodeStore(rows))
     }
 
-    /// Whether the tables prove that the log of the old checkpoint is the beginning of that of the new one.
+    /// Whether the tables prove that the log of the new checkpoint extends that of the old one.
     func isConsistent(from old: Checkpoint, to new: Checkpoint) async throws -> Bool {
         guard old.size <= new.size else { return false }
         if old.size == new.size { return old.root == new.root }

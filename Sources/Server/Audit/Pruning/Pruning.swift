@@ -3,26 +3,26 @@ import Domain
 import Postgres
 import SQL
 
-/// Takes entries out of the audit log that are older than the retention, family by family, each in one transaction with
-/// a signed record of what was taken and an entry that says so. Their places in the log stay, so that all proofs hold.
+/// Deletes entries that are older than the retention, family by family. Each family is one transaction with a signed
+/// record of the deletion and an entry about it. The positions in the log stay, so that all proofs remain valid.
 public struct Pruning: Sendable {
-    /// What is taken of one family.
+    /// How much of one family is deleted.
     public struct PrunePoint: Sendable, Hashable {
         public let family: FamilyID
-        /// The last number that goes.
+        /// The number of the last entry to delete.
         public let number: Int64
         public let entries: Int
     }
 
     private let cutoff: Timestamp
 
-    /// - Parameter cutoff: entries from before it go.
+    /// - Parameter cutoff: older entries are deleted.
     public init(before cutoff: Timestamp) { self.cutoff = cutoff }
 
     /// - Parameters:
-    ///   - isDryRun: only looks.
-    ///   - progress: told of each family before its transaction begins.
-    /// - Returns: what was taken, or would be.
+    ///   - isDryRun: only reads.
+    ///   - progress: called for each family before its transaction.
+    /// - Returns: what was deleted, or would be.
     public func run(
         databaseURL: String, keys: AuditKeyring, isDryRun: Bool, clock: any WallClock = SystemClock(),
         progress: @escaping @Sendable (PrunePoint) -> Void = { _ in }
@@ -72,7 +72,7 @@ public struct Pruning: Sendable {
     }
 }
 
-/// Every statement by which entries leave the audit log.
+/// Every statement that deletes entries of the audit log.
 enum PruneStatements {
     static func families(before cutoff: Timestamp) -> SQL {
         """
@@ -82,7 +82,7 @@ enum PruneStatements {
         """
     }
 
-    /// The last entry of a family that goes, if it is in the log already, and how many go.
+    /// The last entry of a family to delete, if it is in the log already, and the number of entries up to it.
     static func cut(_ family: FamilyID, before cutoff: Timestamp) -> SQL {
         """
         SELECT e.n, e.at, e.hash,

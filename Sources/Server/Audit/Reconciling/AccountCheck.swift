@@ -4,12 +4,12 @@ import Postgres
 import SQL
 
 /// Checks what belongs to no family: accounts, administrators, and consents that people gave for themselves alone. Each
-/// row has its entry, whichever chain that stands in.
+/// row must have its entry, in whichever chain.
 ///
-/// That an entry's account is there, and is the one the entry names, is checked with its chain (`FamilyCheck`).
+/// That an entry's account exists and is the one that the entry names is checked with its chain (`FamilyCheck`).
 struct AccountCheck {
     let database: Database
-    /// Whether retention has taken entries, so that a row may have lost its own.
+    /// Whether retention has deleted entries, so that a row may lack its own.
     let isPruned: Bool
 
     init(_ database: Database, _ keys: AuditKeyring) async throws {
@@ -76,7 +76,7 @@ struct AccountCheck {
                 }
                 let (isRevoked, isTakenBack): (Bool, Bool) = (try row["is_revoked"], try row["is_taken_back"])
                 guard isRevoked != isTakenBack else { continue }
-                // Whose account ended is not known of somebody who was erased.
+                // The account of an erased person is unknown.
                 if try !row["is_known"] {
                     report.add(.erased)
                 } else {
@@ -119,7 +119,7 @@ struct AccountCheck {
 
     // MARK: Findings
 
-    /// Somebody's account or stand-in, and the entry that tells of them.
+    /// Somebody's account or pseudonym, and the entry about them.
     private struct Location {
         let id: String
         var family = FamilyID.outside

@@ -1,25 +1,25 @@
 import Audit
 import Domain
 
-/// One family's chain while it is read: verified entry by entry, and replayed as far as it holds.
+/// Reads one family's chain: verifies it entry by entry, and replays it up to the first fault.
 struct ChainWalk {
     let family: FamilyID
-    /// The last number that retention has taken.
+    /// The last number that retention deleted.
     let cut: Int64
     private(set) var replay: FamilyReplay
-    /// The first thing that does not hold; nothing behind it is read.
+    /// The first fault; nothing after it is read.
     private(set) var finding: StateFinding?
     private var chain: ChainVerifier
     private var accounts = StateReport()
-    /// The first entry that has no leaf in the log.
+    /// The first entry without a leaf in the log.
     private var firstUnplaced: Int64?
-    /// The first number of each person's entries without a body, or with one that cannot be read.
+    /// For each person, the first entry whose body is missing or unreadable.
     private var bodiless: [Pseudonym: (number: Int64, code: String)] = [:]
-    /// Whether an entry with a sealed body was met: from then on all are sealed.
+    /// Whether a sealed body was found: all later ones must be sealed too.
     private var isSealed = false
-    /// The beginnings of all commitments: two entries never have the same, since each has a salt of its own.
+    /// The first bytes of all commitments: no two entries may have the same, since each has a salt of its own.
     private var commitments: Set<UInt64> = []
-    /// People whose accounts are not there, and the entry that opened them.
+    /// People whose accounts are missing, and the entries that opened these.
     private var withoutAccount: [Pseudonym: Int64] = [:]
 
     init(_ family: FamilyID, _ prune: Prune?) {
@@ -30,15 +30,14 @@ struct ChainWalk {
             prune.map { ChainVerifier(family: family, after: $0.cut, head: $0.hash) } ?? ChainVerifier(family: family)
     }
 
-    /// The last number that was read. Before the first entry it lies before every number, so that those below 1 are
-    /// met.
+    /// The last number read. Before the first entry it is below every number, so that numbers below 1 are found.
     var last: Int64 { chain.lastNumber == 0 ? .min : chain.lastNumber }
 
     /// Takes the next entry.
     /// - Parameters:
-    ///   - leaf: what the log has for it.
+    ///   - leaf: the log's leaf of the entry.
     ///   - isSealed: whether its body is sealed; nil where it has none.
-    /// - Returns: what it says; nil where that is erased or cannot be read.
+    /// - Returns: its content; nil where that is erased or unreadable.
     mutating func take(_ prepared: PreparedEntry, leaf: [UInt8]?, isSealed: Bool?) -> AuditBody? {
         let entry = prepared.entry
         do throws(ChainVerifier.Fault) {
@@ -54,7 +53,7 @@ struct ChainWalk {
         } else {
             firstUnplaced = firstUnplaced ?? entry.number
         }
-        // Only whoever has the master key can seal, and nobody can use a body twice without its commitment.
+        // Only the master key's owner can seal, and a body cannot be used twice without its commitment.
         if isSealed == false, self.isSealed { damaged("unsealed_body", entry.number) }
         self.isSealed = self.isSealed || isSealed == true
         let beginning = entry.act.commitment.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -70,9 +69,9 @@ struct ChainWalk {
         return body
     }
 
-    /// An entry opened an account.
+    /// Records that an entry opened an account.
     /// - Parameters:
-    ///   - user: the account, as the entry says; nil in entries from before it did.
+    ///   - user: the account that the entry names; nil in old entries, which name none.
     ///   - account: the account that the person has now.
     mutating func opened(_ person: Pseudonym, _ user: String?, _ number: Int64, isNow account: UserID?) {
         accounts.rows += 1
@@ -87,7 +86,7 @@ struct ChainWalk {
         accounts.add(finding)
     }
 
-    /// The chain is at its end.
+    /// Ends the chain and compares it with the family's clock.
     mutating func end(clock: Int64?, head: [UInt8]?) {
         guard finding == nil else { return }
         if clock == nil {
@@ -104,13 +103,13 @@ struct ChainWalk {
         }
     }
 
-    /// - Parameter code: as the verifiers name it.
+    /// - Parameter code: the verifiers' name of the fault.
     mutating func damaged(_ code: String, _ number: Int64) {
         guard finding == nil else { return }
         finding = StateFinding(.entry, "\(number)", .broken, family: family, found: code, number: number)
     }
 
-    /// What was found of the chain and of the accounts it opened.
+    /// The findings about the chain and the accounts it opened.
     func report() -> StateReport {
         var report = accounts
         if let finding {

@@ -1,7 +1,7 @@
 import Domain
 import SQL
 
-/// Every statement on the row that tells how the background check stands (the table `audit_pass`).
+/// Every statement on the status of the background check (the table `audit_pass`).
 enum PassStatements {
     private static let columns: SQL = """
         started_at, behind, families, entries, findings, first_finding, finished_at, last_families, last_entries,
@@ -10,7 +10,7 @@ enum PassStatements {
 
     static let read: SQL = "SELECT \(columns) FROM audit_pass"
 
-    /// Takes the check over, or keeps it, for half a minute of the database's time. No row: another instance has it.
+    /// Takes or keeps the check for half a minute of the database's time. No row: another instance has it.
     static func hold(_ holder: RequestID) -> SQL {
         """
         UPDATE audit_pass SET holder = \(holder), held_until = statement_timestamp() + interval '30 seconds'
@@ -27,7 +27,7 @@ enum PassStatements {
         """
     }
 
-    /// Writes how far the holder is.
+    /// Stores the holder's progress.
     static func save(_ holder: RequestID, _ status: PassStatus.Status, behind: FamilyID?) -> SQL {
         """
         UPDATE audit_pass SET behind = \(behind), families = \(status.families), entries = \(status.entries),

@@ -1,16 +1,16 @@
 import Domain
 import Reactor
 
-/// What this process knows of the background check of the audit log: written by `BackgroundCheck`, read by all loops.
+/// The status of the background check in this process: written by `BackgroundCheck`, read by all loops.
 public final class PassStatus: Sendable {
-    /// How far the pass under way is, and what the last full one came to.
+    /// The progress of the running pass, and the result of the last full one.
     struct Status: Sendable, Equatable {
         var startedAt: Timestamp?
         var families: Int64 = 0
         var entries: Int64 = 0
         var findings: Int64 = 0
         var firstFinding: String?
-        /// Why not everything could be looked at in the pass under way.
+        /// Why the running pass could not check everything.
         var incomplete: String?
         var finishedAt: Timestamp?
         var lastFamilies: Int64 = 0
@@ -19,7 +19,7 @@ public final class PassStatus: Sendable {
         var lastFinding: String?
         var lastIncomplete: String?
 
-        /// Findings of the pass under way count at once; those of the last pass until a full pass is without any.
+        /// Findings of the running pass count at once; those of the last pass until a full pass finds nothing.
         var verdict: Verdict {
             if findings > 0 || lastFindings > 0 { return .unexplained }
             if finishedAt == nil { return .running }
@@ -27,23 +27,23 @@ public final class PassStatus: Sendable {
         }
     }
 
-    /// Whether somebody should look.
+    /// The result for operators.
     enum Verdict: String, Sendable {
-        /// The log holds and explains the state.
+        /// The log is valid and explains the database's state.
         case explained
-        /// Something does not hold, or a row is not what the log tells.
+        /// The log is invalid, or a row differs from what the log explains.
         case unexplained
-        /// Not everything could be looked at.
+        /// Not everything could be checked.
         case incomplete
-        /// There was no full pass yet.
+        /// No full pass has ended yet.
         case running
-        /// This server does not look.
+        /// This server runs no check.
         case off
     }
 
     private let status = Locked<Status?>(nil)
 
-    /// Nil where this server does not look, or has not learned yet.
+    /// Nil where this server runs no check, or has read no status yet.
     var now: Status? { status.withLock { $0 } }
     var verdict: Verdict { now?.verdict ?? .off }
 

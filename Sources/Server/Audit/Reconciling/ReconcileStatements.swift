@@ -3,11 +3,11 @@ import SQL
 
 /// What a reconciliation reads: the chains of the audit log, and the rows that their entries explain.
 enum ReconcileStatements {
-    /// Families, or rows, of one page.
+    /// Families or rows in one page.
     static let pageSize = 500
 
-    /// The next families in the order of their ids: those there are, those with a clock, and those that entries or leaves
-    /// name. The nil id, the chain outside families, is one of them.
+    /// The next families by id: those that exist, that have a clock, or that entries or leaves name. The nil id, the
+    /// chain outside families, is one of them.
     static func families(behind last: FamilyID?) -> SQL {
         let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"
         let isNextID: SQL = last.map { "id > \($0)" } ?? "id >= \(FamilyID.outside)"
@@ -33,7 +33,7 @@ enum ReconcileStatements {
             """
     }
 
-    /// A family's entries behind a number, by number, with their bodies and the leaves that the log has for them.
+    /// A family's entries after a number, in order, with their bodies and leaves.
     static func entries(of family: FamilyID, after number: Int64) -> SQL {
         """
         SELECT e.family_id, e.n, e.at, e.kind, e.actor, e.subject, e.resource, e.trace, e.request, e.commit, e.prev,
@@ -53,8 +53,8 @@ enum ReconcileStatements {
         "SELECT note FROM audit_prune WHERE family_id = \(family) ORDER BY cut DESC LIMIT 1"
     }
 
-    /// Where the family's clock stands, and numbers below the chain's beginning or above its end that entries, bodies or
-    /// leaves have.
+    /// The family's clock, and numbers of entries, bodies or leaves that are below the chain's beginning or above its
+    /// end.
     static func ends(of family: FamilyID, cut: Int64, last: Int64) -> SQL {
         """
         SELECT c.seq, c.head,
@@ -111,7 +111,7 @@ enum ReconcileStatements {
             """
     }
 
-    /// In the order in which they were made.
+    /// In the order of their creation.
     static func scores(of family: FamilyID, after last: (at: Timestamp, id: EventID)?) -> SQL {
         let isNext: SQL = last.map { "AND (g.sync_ts, g.id) > (\($0.at), \($0.id))" } ?? ""
         return """
@@ -143,7 +143,7 @@ enum ReconcileStatements {
         "SELECT pseudonym, id FROM users WHERE pseudonym = ANY(\(SQLList(people)))"
     }
 
-    /// The next accounts, and whether an entry opened each, and one ended it.
+    /// The next accounts, whether an entry opened each, and whether an entry ended it.
     static func accounts(after last: UserID?) -> SQL {
         let isNext: SQL = last.map { "WHERE u.id > \($0)" } ?? ""
         return """
@@ -162,14 +162,14 @@ enum ReconcileStatements {
         WHERE e.kind = 'account.deleted' AND u.status <> 'deleted' LIMIT 100
         """
 
-    /// Accounts without a stand-in in the log, and people whom the log says were erased.
+    /// Accounts without a pseudonym in the log, and people whom the log calls erased.
     static let erased: SQL = """
         SELECT (SELECT count(*) FROM users WHERE pseudonym IS NULL) AS accounts,
                (SELECT count(DISTINCT subject) FROM audit_entry
                 WHERE family_id = '00000000-0000-0000-0000-000000000000' AND kind = 'person.erased') AS people
         """
 
-    /// Administrators, and which entries tell of them.
+    /// Administrators, and the entries about them.
     static let administrators: SQL = """
         SELECT a.user_id, u.pseudonym IS NOT NULL AS is_known, a.revoked_at IS NOT NULL AS is_revoked,
                EXISTS (SELECT FROM audit_entry e WHERE e.family_id = '00000000-0000-0000-0000-000000000000'
@@ -179,7 +179,7 @@ enum ReconcileStatements {
         FROM admins a JOIN users u ON u.id = a.user_id
         """
 
-    /// Administrators that the log tells of and the database does not.
+    /// Administrators of the log that the database lacks.
     static let missingAdministrators: SQL = """
         SELECT e.subject, e.n FROM audit_entry e
         WHERE e.family_id = '00000000-0000-0000-0000-000000000000' AND e.kind = 'admin.created'
@@ -189,7 +189,7 @@ enum ReconcileStatements {
         LIMIT 100
         """
 
-    /// The next consents that people gave for themselves alone, and which entries tell of them.
+    /// The next consents that people gave for themselves alone, and the entries about them.
     static func personalConsents(after last: ConsentID?) -> SQL {
         let isNext: SQL = last.map { "AND k.id > \($0)" } ?? ""
         return """

@@ -3,11 +3,11 @@ import Domain
 import Postgres
 import SQL
 
-/// Replays the audit log and names each row that it does not explain, and each entry without its row.
+/// Replays the audit log, and reports each row that it does not explain and each entry that lacks its row.
 ///
-/// Families are read one after another, each as of one moment; nothing is written.
+/// Families are read one after another, each as of one moment. Nothing is written.
 public struct Reconciliation: Sendable {
-    /// How far it is.
+    /// The progress of a run.
     public struct Progress: Sendable {
         public var families: Int64
         public var entries: Int64

@@ -3,8 +3,8 @@ import Domain
 import Postgres
 import SQL
 
-/// Compares what guards the audit log in the database's catalog with what the migrations make: triggers, functions, policies,
-/// rules, constraints of the log's tables, who may do what with them, and what the server's role may do.
+/// Compares what protects the audit log in the database's catalog with what the migrations create: triggers, functions,
+/// policies, rules, constraints of the log's tables, their privileges, and the privileges of the server's role.
 struct SchemaCheck {
     let queries: any Queries
 
@@ -24,12 +24,12 @@ struct SchemaCheck {
         return report
     }
 
-    /// What the catalog says, one sentence each.
+    /// The facts of the catalog, one sentence each.
     func facts() async throws -> [String] {
         try await queries.query(Self.catalog).map { row throws(PostgresError) in try row["fact"] }
     }
 
-    /// Function bodies as digests: `prosrc` of PL/pgSQL, and the parsed body without blanks of SQL.
+    /// Function bodies as digests: `prosrc` of PL/pgSQL, and the parsed body of SQL without blanks.
     private static let catalog: SQL = """
         WITH relation AS (
             SELECT c.oid, c.relname::text AS name, c.relowner, c.relacl, c.relrowsecurity, c.relforcerowsecurity

@@ -1,6 +1,7 @@
-/// What `SchemaCheck` finds in a database that the migrations made and nobody changed.
+/// The facts that `SchemaCheck` finds in a database that only the migrations have changed.
 ///
-/// After a migration that changes any of it, the test “the schema is the one that the migrations make” prints the new lines.
+/// After a migration that changes one of them, the test “the schema is the one that the migrations make” prints the new
+/// lines.
 enum SchemaFacts {
     static let expected = Set(text.split(separator: "\n").map(String.init))
 

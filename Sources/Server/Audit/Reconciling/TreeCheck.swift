@@ -3,8 +3,7 @@ import Domain
 import Postgres
 import SQL
 
-/// Builds the Merkle tree anew from its leaves, and compares it with the hashes that the log keeps and with the newest
-/// checkpoint.
+/// Recomputes the Merkle tree from its leaves and compares it with the stored hashes and the newest checkpoint.
 struct TreeCheck {
     private static let pageSize: Int64 = 1_024
 
@@ -54,7 +53,7 @@ struct TreeCheck {
         return nil
     }
 
-    /// - Parameter code: as the verifiers name it.
+    /// - Parameter code: the verifiers' name of the fault.
     private static func finding(_ position: String, _ code: String) -> StateFinding {
         var finding = StateFinding(.log, position, .broken, family: nil)
         finding.found = code

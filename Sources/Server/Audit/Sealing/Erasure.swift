@@ -3,13 +3,13 @@ import Domain
 import Postgres
 import SQL
 
-/// Takes a person out of the audit log: what it tells of them, the key that sealed it, and the way from the audit log's
-/// name for them to the person. The entries stay, and each of their chains gets one that says so; all of it is one
-/// transaction.
+/// Erases a person from the audit log: deletes the bodies about them, the key that sealed these, and the link from
+/// their pseudonym to the account. The entries stay, and each of their chains gets one about the erasure. All of it is
+/// one transaction.
 public struct Erasure: Sendable {
-    /// What it comes to, or came to.
+    /// What an erasure would delete, or has deleted.
     public struct Extent: Sendable, Hashable {
-        /// Chains that tell of the person, with how many bodies.
+        /// Chains with bodies about the person, and the number of bodies.
         public let chains: [(family: FamilyID, bodies: Int)]
         public var bodies: Int { chains.reduce(0) { $0 + $1.bodies } }
 
@@ -36,7 +36,7 @@ public struct Erasure: Sendable {
 
     public init(of user: UserID) { self.user = user }
 
-    /// - Parameter isDryRun: only looks.
+    /// - Parameter isDryRun: only reads.
     public func run(
         databaseURL: String, keys: AuditKeyring, isDryRun: Bool, clock: any WallClock = SystemClock()
     ) async throws -> Extent {
@@ -70,7 +70,7 @@ public struct Erasure: Sendable {
         _ user: UserID, _ person: Pseudonym, _ extent: Extent, _ tool: AuditMaintenance, _ transaction: Transaction
     ) async throws {
         let now = tool.clock.now()
-        // In the order of the ids, as all who take several chains do. The chain outside families is the first.
+        // In the order of the ids, as everybody who locks several chains. The chain outside families is the first.
         var chains = extent.chains
         if !chains.contains(where: { $0.family == .outside }) { chains.insert((.outside, 0), at: 0) }
         for chain in chains.sorted(by: { $0.family < $1.family }) {
@@ -89,7 +89,7 @@ public struct Erasure: Sendable {
     }
 }
 
-/// Every statement by which a person leaves the audit log.
+/// Every statement that erases a person from the audit log.
 enum ErasureStatements {
     static func person(_ user: UserID) -> SQL {
         """
@@ -98,7 +98,7 @@ enum ErasureStatements {
         """
     }
 
-    /// Chains that name the person, and how many bodies are theirs.
+    /// Chains that name the person, and the number of bodies about them.
     static func chains(of person: Pseudonym) -> SQL {
         """
         SELECT c.family_id, (SELECT count(*) FROM audit_payload p WHERE p.family_id = c.family_id AND p.key_id = \(person))
@@ -108,12 +108,12 @@ enum ErasureStatements {
         """
     }
 
-    /// A statement of an act: the bodies that were sealed for the person, and their salts.
+    /// Part of an act: deletes the bodies that were sealed for the person, and their salts.
     static func erase(_ person: Pseudonym) -> SQL {
         "DELETE FROM audit_payload p USING ledger_stamp WHERE p.family_id = ledger_stamp.family_id AND p.key_id = \(person)"
     }
 
-    /// A statement of an act.
+    /// Part of an act: deletes the person's key.
     static func destroyKey(of person: Pseudonym) -> SQL {
         "DELETE FROM audit_subject_key k USING ledger_stamp WHERE k.id = \(person)"
     }

@@ -3,18 +3,18 @@ import Domain
 import Postgres
 import SQL
 
-/// Wraps the keys of people anew, with the first of the master keys, and retires the others: once those are destroyed,
-/// no backup from before can be read of people who were erased since.
+/// Wraps people's keys again with the first of the master keys, and retires the others. Once those are destroyed, no
+/// older backup can show anything about people who were erased since.
 ///
-/// Batches are transactions of their own: if the process dies, what was wrapped stays so, and the next run goes on.
+/// Each batch is a transaction: if the process dies, finished batches stay, and the next run goes on.
 public enum Rewrapping {
-    /// A key that none of the master keys unwraps.
+    /// A key that no master key unwraps.
     public struct UnknownMaster: Error, CustomStringConvertible {
         let person: Pseudonym
         public var description: String { "the key of \(person) was wrapped by a master key that is not in the file" }
     }
 
-    /// A master key that still wraps keys, because a server goes on using it.
+    /// A retired master key that still wraps keys, because a server goes on using it.
     public struct StillUsed: Error, CustomStringConvertible {
         let master: [UInt8]
         public var description: String {
@@ -22,7 +22,7 @@ public enum Rewrapping {
         }
     }
 
-    /// How many people's keys a master key wraps, by the name it has in the database.
+    /// The number of people's keys that each master key wraps, by its name in the database.
     public static func keyCounts(databaseURL: String) async throws -> [(master: [UInt8], keys: Int)] {
         try await Schema.onDatabase(databaseURL) { database in
             try await database.query(RewrapStatements.keyCounts).map { row throws(PostgresError) in
@@ -33,14 +33,14 @@ public enum Rewrapping {
 
     public static let usualBatch: Int64 = 500
 
-    /// - Returns: how many keys were wrapped anew.
+    /// - Returns: the number of keys that were wrapped again.
     public static func run(databaseURL: String, keys: AuditKeyring, batch: Int64 = usualBatch) async throws -> Int {
         try await Schema.onDatabase(databaseURL) { try await wrap(keys, $0, batch) }
     }
 
-    /// Wraps what is left, and sees to it that nothing is wrapped by the other masters again: a server that was not
-    /// restarted is refused. After it they may leave the file.
-    /// - Throws: `StillUsed` when one wrapped something meanwhile; nothing is lost then.
+    /// Wraps the rest, and forbids the use of the other master keys: a server that was not restarted is refused. After
+    /// it they may be removed from the file.
+    /// - Throws: `StillUsed` when one of them was used in the meantime; nothing is lost then.
     public static func retire(databaseURL: String, keys: AuditKeyring) async throws {
         try await Schema.onDatabase(databaseURL) { database in
             _ = try await wrap(keys, database, usualBatch)
@@ -77,7 +77,7 @@ public enum Rewrapping {
     }
 }
 
-/// Every statement by which keys of people are wrapped anew.
+/// Every statement that wraps people's keys again.
 enum RewrapStatements {
     static let keyCounts: SQL =
         "SELECT master, count(*)::bigint AS keys FROM audit_subject_key GROUP BY master ORDER BY master"
@@ -89,7 +89,7 @@ enum RewrapStatements {
         """
     }
 
-    /// Who was erased meanwhile has no key any more, and gets none.
+    /// Somebody who was erased in the meantime has no key, and gets none.
     static func update(_ keys: [(person: Pseudonym, wrapped: [UInt8])], _ master: [UInt8]) -> SQL {
         """
         UPDATE audit_subject_key k SET master = \(master), wrapped = n.wrapped
@@ -98,7 +98,7 @@ enum RewrapStatements {
         """
     }
 
-    /// A check that fails while anything is wrapped by that master key, and refuses whatever would be from then on.
+    /// A constraint that fails while that master key wraps anything, and forbids it from then on.
     static func retire(_ master: [UInt8]) -> String {
         let name = "audit_master_\(hexadecimal(master))_is_retired"
         return """

@@ -3,10 +3,10 @@ import Domain
 import Postgres
 import SQL
 
-/// Seals the bodies of a loop's entries, each with the key of the person it tells of.
+/// Seals the bodies of a loop's entries, each with the key of the person it is about.
 ///
-/// A person's key is made when the first act tells of them, and is kept by that act: in the database, wrapped by the
-/// master key, in the same transaction as what it seals.
+/// A person's key is made for the first act about them, and stored by that act: in the database, wrapped by the master
+/// key, in the same transaction as the body it seals.
 final class Sealing {
     /// A person's key was wrapped by a master key that is not in the file.
     struct UnknownMasterKey: Error {}
@@ -14,7 +14,7 @@ final class Sealing {
     /// The key that an act's details are sealed with.
     struct Seal {
         let key: SubjectKey
-        /// The statement of the act that keeps a key just made; nil for one that was found.
+        /// The act's statement that stores a new key; nil for a key that was stored before.
         var keeping: SQL?
     }
 
@@ -24,13 +24,13 @@ final class Sealing {
     private let random: any Randomness
     private var known: [Pseudonym: SubjectKey] = [:]
 
-    /// - Parameter keys: nil leaves bodies as they are: for tools that make throw-away data.
+    /// - Parameter keys: nil leaves bodies unsealed: for tools that make throw-away data.
     init(_ keys: AuditKeyring?, random: any Randomness) {
         self.keys = keys
         self.random = random
     }
 
-    /// The person's key, or a new one if there is none yet; nil where nothing is sealed.
+    /// The person's key, or a new one; nil where nothing is sealed.
     func seal(for person: Pseudonym, _ queries: any Queries) async throws -> Seal? {
         guard let master = keys?.masters.first else { return nil }
         if let key = known[person] { return Seal(key: key) }
@@ -46,39 +46,39 @@ final class Sealing {
         return Seal(key: key)
     }
 
-    /// Spares the next act looking for the key. A key MUST be kept before.
+    /// Saves the next act the read of the key. The key MUST have been stored before.
     func remember(_ key: SubjectKey) {
         if known.count >= Self.limit { known.removeAll(keepingCapacity: true) }
         known[key.id] = key
     }
 
-    /// A person's key as it is kept; nil without the master key that wrapped it.
+    /// Unwraps a stored key; nil without the master key that wrapped it.
     func unwrap(_ wrapped: [UInt8], of person: Pseudonym, master: [UInt8]) -> SubjectKey? {
         keys?.masters.first { $0.id == master }?.unwrap(wrapped, id: person)
     }
 
-    /// 24 bytes.
+    /// A nonce of 24 bytes.
     func nonce() -> [UInt8] { random.bytes(24) }
 }
 
-/// Every statement on the keys of people.
+/// Every statement on people's keys.
 enum SubjectKeyStatements {
     static func find(_ person: Pseudonym) -> SQL {
         "SELECT master, wrapped FROM audit_subject_key WHERE id = \(person)"
     }
 
-    /// A statement of an act, refused by `Constraint.subjectKey` where somebody else's key came first.
+    /// Part of an act: stores a key. Violates `Constraint.subjectKey` where another act stored one first.
     static func keep(_ person: Pseudonym, master: [UInt8], _ wrapped: [UInt8]) -> SQL {
         "INSERT INTO audit_subject_key (id, master, wrapped) SELECT \(person), \(master), \(wrapped) FROM ledger_stamp"
     }
 }
 
-/// What an entry tells, as it is found in the database.
+/// The body of an entry as the database holds it.
 enum StoredBody {
     case whole(salt: [UInt8], body: [UInt8])
-    /// Body and salt are gone.
+    /// Body and salt are deleted.
     case erased
-    /// There is a body that cannot be opened: its key is gone or is not here, or it was changed.
+    /// The body cannot be opened: its key is missing, or it was changed.
     case unreadable
 
     var bytes: [UInt8]? {
@@ -87,7 +87,7 @@ enum StoredBody {
 }
 
 extension Sealing {
-    /// Reads a row with `commit`, `salt`, `body`, `key_id`, and `master` and `wrapped` of its key.
+    /// Reads `commit`, `salt`, `body`, `key_id`, and `master` and `wrapped` of the key.
     func body(_ row: Row) throws(PostgresError) -> StoredBody {
         guard let salt: [UInt8] = try row["salt"], let body: [UInt8] = try row["body"] else { return .erased }
         guard let person: Pseudonym = try row["key_id"] else { return .whole(salt: salt, body: body) }
