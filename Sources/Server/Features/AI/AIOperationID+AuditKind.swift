@@ -2,7 +2,7 @@ import Audit
 import NagzAI
 
 extension AIOperationID {
-    /// The kind of the audit entry of an answer.
+    /// The kind of the audit entry for an answer.
     var auditKind: AuditKind {
         switch self {
         case .summarizeExcuse: .aiSummarizeExcuse
@@ -15,7 +15,7 @@ extension AIOperationID {
         }
     }
 
-    /// The kind of the audit entry of a refusal.
+    /// The kind of the audit entry for a refusal.
     var deniedKind: AuditKind {
         switch self {
         case .summarizeExcuse: .aiSummarizeExcuseDenied

@@ -5,15 +5,15 @@ import NagzAI
 import Postgres
 import TimeZones
 
-/// A question about a family or one of its members: who may ask it, and its facts from PostgreSQL.
+/// A question about a family or one of its members, with its authorisation and its facts from PostgreSQL.
 protocol AboutFamily: AIQuestion {
     var familyID: FamilyID { get }
 
-    /// Why a member is not answered; nil when they are.
+    /// Why the member gets no answer; nil when they get one.
     func denial(of member: Member, _ caller: Caller) -> Denial?
 
-    /// The facts that a member may see, and whom alone they are about.
-    /// - Throws: 404 for somebody who is no member; `PostgresError`.
+    /// The facts that a member may see, and the person they are about; nil for the whole family.
+    /// - Throws: 404 when the person is not a member; `PostgresError`.
     func consult(
         for member: Member, _ caller: Caller, _ zone: any ZoneRules, _ queries: any Queries
     ) async throws -> (facts: Facts, subject: Pseudonym?)
@@ -45,7 +45,7 @@ extension MemberQuestion: AboutFamily {
 }
 
 extension FamilyQuestion: AboutFamily {
-    /// Every member may ask; who does not see the others is told of themself alone.
+    /// Every member may ask; those who may not see the others get facts about themselves only.
     func denial(of _: Member, _: Caller) -> Denial? { nil }
 
     func consult(

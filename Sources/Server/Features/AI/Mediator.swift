@@ -6,14 +6,14 @@ import Postgres
 import Reactor
 import TimeZones
 
-/// The operations on the server: the caller's right to ask, facts from PostgreSQL, the operation's rule, and a record of
-/// every answer in the feed and in the audit log, in one transaction with what the answer rests on.
+/// The AI operations on the server: authorisation, facts from PostgreSQL, the operation's rule, and a record of every
+/// answer in the feed and in the audit log.
 ///
 /// An answer is recorded only if nobody's rights or consents have changed since its facts were read; a push-back only
-/// if nothing at all has, so that its bounds hold whatever runs beside it.
+/// if nothing in the family has changed, so that its limits hold under concurrency.
 final class Mediator {
     private let services: Services
-    /// Keys the digests of produced texts; nil for throw-away data, whose audit log keeps none.
+    /// The key of the digests of produced texts; nil for throw-away data, whose audit log keeps no digests.
     private let contentKey: [UInt8]?
 
     init(_ services: Services) {
@@ -21,11 +21,11 @@ final class Mediator {
         contentKey = services.auditKeyring?.masters.first?.derivedKey(label: "content")
     }
 
-    /// About one nag. Nobody is answered about a nag they may not read.
+    /// Answers a question about one nag that the caller may read.
     func answer<Question: AboutNag, Response: WireContent>(
         _ operation: AIOperation<Question, Response>, _ question: Question, for caller: Caller
     ) async throws -> Response {
-        // The family is known only once the nag is found; it is the caller's own, since each has one.
+        // The family is known only once the nag is read; it is the caller's own, since everybody has one.
         let started = MonotonicTime.now()
         let (nag, act, depth) = (question.nagID, operation.nagAct, operation.facts)
         let first = try await consult(caller, on: nag, act, depth, services.database)
@@ -45,7 +45,7 @@ final class Mediator {
         }
     }
 
-    /// About a family or one of its members.
+    /// Answers a question about a family or one of its members.
     func answer<Question: AboutFamily, Response: WireContent>(
         _ operation: AIOperation<Question, Response>, _ question: Question, for caller: Caller
     ) async throws -> Response {
@@ -83,7 +83,7 @@ final class Mediator {
         return member
     }
 
-    /// The answer by the operation's rule, and the act that puts it into the feed and the audit log.
+    /// Applies the operation's rule, and builds the act that records the answer.
     private func decide<Question: AIQuestion, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
         _ caller: Caller, _ family: FamilyID, _ requester: Requester, subject: Pseudonym?, nag: NagID?,
@@ -92,7 +92,7 @@ final class Mediator {
         let outcome = operation.rule(services.heuristics, question, facts)
         let record = operation.record(services.heuristics, question, facts, outcome.response)
         let event: EventID = services.random.identifier(at: caller.now)
-        // Keyed, because texts are few and short enough to be guessed and compared otherwise.
+        // Keyed, because the texts are few and short: plain digests could be compared with guesses.
         let digest = contentKey.flatMap { key in
             record.content.isEmpty ? nil : hexadecimal(hmac(Array(record.content.utf8), key: key))
         }

@@ -5,7 +5,7 @@ import NagzAI
 import Postgres
 import TimeZones
 
-/// Who asks the mediator, as of one moment.
+/// The caller of an AI operation, as of one moment.
 struct Requester {
     let pseudonym: Pseudonym
     let seq: Int64
@@ -32,12 +32,12 @@ struct Requester {
     }
 }
 
-/// The facts about one nag, the right to see them, and the moment they hold for.
+/// The facts about one nag, the caller's right to see them, and the moment they are of.
 final class NagConsultation {
     let requester: Requester
     let family: FamilyID
     let recipient: Pseudonym?
-    /// Why the caller is not answered, and the code that goes with it; nil when they are.
+    /// Why the caller gets no answer, with its error code; nil when they get one.
     let denial: (reason: Denial, code: ErrorCode)?
     let snapshot: Snapshot<NagFacts>
 
@@ -100,7 +100,7 @@ final class NagConsultation {
         snapshot = Snapshot(facts, now: caller.now, zone: zone)
     }
 
-    /// Refuses the operation and puts that in the audit log.
+    /// Refuses the operation and records that in the audit log.
     func refuse<Answer>(_ kind: AuditKind, _ denial: (reason: Denial, code: ErrorCode)) -> Decision<Answer> {
         .refuse(
             Act(

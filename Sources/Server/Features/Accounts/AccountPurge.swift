@@ -4,21 +4,21 @@ import Domain
 import Postgres
 import SQL
 
-/// Removes what is personal from accounts some days after their deletion: name, date of birth, preferences, a child's
+/// Removes personal data from accounts some days after their deletion: name, date of birth, preferences, a child's
 /// settings, and excuses in the person's own words.
 ///
-/// The account's id stays, because other members' history refers to it; so do consents, which are records, and the
+/// The account's id stays, because other members' history refers to it. So do consents, which are records, and the
 /// audit log, which has its own retention. Each account is one act on the chain outside families. If the process dies,
-/// accounts that are not done yet are found again; any number of instances may run it at the same time.
+/// the remaining accounts are found again. Any number of instances may run it at the same time.
 struct AccountPurge {
-    /// How many days after the deletion.
+    /// Allowed days between deletion and purge.
     static let days = 1...30
-    /// Leaves two days for a server that does not run.
+    /// Leaves two days for an outage of the server.
     static let standardDays = 28
-    /// Rows that one transaction changes at most, and accounts that are read at once.
+    /// Rows that one transaction changes at most, and accounts in one read.
     static let batch = 500
 
-    /// An account that is due.
+    /// An account to purge.
     struct Account: Sendable {
         let id: UserID
         let deletedAt: Timestamp
@@ -28,7 +28,7 @@ struct AccountPurge {
     let ledger: Ledger
     let days: Int
 
-    /// The accounts that are due, those that were deleted first before the others; at most `batch` of them.
+    /// The accounts to purge, the oldest deletions first; at most `batch` of them.
     func due(at now: Timestamp) async throws -> [Account] {
         let statement = AccountStatements.deleted(before: now - .days(Int64(days)), limit: Self.batch)
         return try await database.query(statement).map { row throws(PostgresError) in
@@ -36,9 +36,9 @@ struct AccountPurge {
         }
     }
 
-    /// Purges all that are due.
-    /// - Parameter context: makes what one act carries.
-    /// - Returns: how many accounts that were.
+    /// Purges all accounts that are due.
+    /// - Parameter context: makes the context of one act.
+    /// - Returns: the number of purged accounts.
     func run(_ actor: Pseudonym, _ context: () -> CallContext) async throws -> Int {
         var purged = 0
         while true {
@@ -69,15 +69,15 @@ struct AccountPurge {
     }
 }
 
-/// `nagz admin purge`: the same by the command line, at once.
+/// `nagz admin purge`: the same from the command line.
 public enum AccountPurgeCommand {
     public static let days = AccountPurge.days
     public static let standardDays = AccountPurge.standardDays
 
     /// - Parameters:
-    ///   - isDryRun: only looks.
-    ///   - report: is told of each account that is due.
-    /// - Returns: how many accounts are due, or were purged.
+    ///   - isDryRun: only reads.
+    ///   - report: called for each account that is due.
+    /// - Returns: the number of accounts that are due, or were purged.
     public static func run(
         databaseURL: String, keys: AuditKeyring, days: Int, isDryRun: Bool, clock: any WallClock = SystemClock(),
         report: @escaping @Sendable (_ user: UserID, _ deletedAt: Timestamp) -> Void

@@ -3,7 +3,7 @@ import Contract
 import Domain
 import Postgres
 
-/// Accounts come to their end; opening one and signing in is the group `auth`.
+/// Deletion of accounts. Sign-up and sign-in are in the group `auth`.
 final class Accounts {
     private let services: Services
     private let families: Families
@@ -13,11 +13,11 @@ final class Accounts {
         self.families = families
     }
 
-    /// Deletes an account, softly and at once: its sessions end, its membership ends as by leaving, and nobody signs in to
-    /// it again, all in one act. What is kept of it is purged later.
+    /// Deletes an account softly and at once: ends its sessions, ends its membership as by leaving, and prevents
+    /// further sign-in, all in one act. Its personal data is purged later (`AccountPurge`).
     ///
-    /// A person's own; but a child's account that was made in their family is for its guardians to delete. Of other accounts
-    /// nothing is told.
+    /// People delete their own account; a child's account that was made in a family is deleted by its guardians. Other
+    /// accounts answer 404, whether they exist or not.
     func delete(_ caller: Caller, _ call: Call<AccountPath, NoBody>) async throws -> AccountResponse {
         let user = call.parameters.userID
         let account = try await services.access.account(caller, services.database)

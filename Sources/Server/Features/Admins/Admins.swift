@@ -5,12 +5,12 @@ import Postgres
 import Reactor
 import SQL
 
-/// Administrators: people who read every audit log and nothing else. Only the command line makes them.
+/// Administrators: accounts that read every audit log and nothing else. Only the command line makes them.
 ///
-/// An administrator is an account without a family. Their sessions end after half an hour without use and after twelve
-/// hours at all, and each of their looks at an audit log is an entry itself.
+/// An administrator's account belongs to no family. Their sessions end after half an hour without use, and after twelve
+/// hours in any case. Each of their reads of an audit log is itself an entry.
 public enum Admins {
-    /// One of them, as the command line lists them.
+    /// An administrator as the command line lists them.
     public struct Admin: Sendable {
         public let id: UserID
         public let email: String
@@ -18,7 +18,7 @@ public enum Admins {
         public let revokedAt: Timestamp?
     }
 
-    /// Why somebody was not made an administrator.
+    /// Why an administrator could not be made or revoked.
     public enum Fault: Error, CustomStringConvertible {
         case taken
         case unknown
@@ -35,8 +35,8 @@ public enum Admins {
         }
     }
 
-    /// Why a password is not good enough for an administrator; nil when it is: 16 characters at least, of which ten
-    /// different ones, and nothing of the address.
+    /// Why a password is too weak for an administrator; nil when it is strong enough: at least 16 characters, ten of
+    /// them different, and no part of the address.
     public static func weakness(of password: String, email: String) -> String? {
         if password.unicodeScalars.count < 16 { return "must have 16 characters at least" }
         if password.unicodeScalars.count > 128 { return "must have 128 characters at most" }
@@ -80,7 +80,7 @@ public enum Admins {
         }
     }
 
-    /// Takes an administrator's rights and ends their sessions.
+    /// Revokes an administrator's rights and ends their sessions.
     public static func revoke(
         databaseURL: String, keys: AuditKeyring, email: String, clock: any WallClock = SystemClock()
     ) async throws {
@@ -101,7 +101,7 @@ public enum Admins {
         }
     }
 
-    /// All there ever were, oldest first.
+    /// All administrators, former ones too, oldest first.
     public static func list(databaseURL: String) async throws -> [Admin] {
         try await Schema.onDatabase(databaseURL) { database in
             try await database.query(AdminStatements.all).map { row throws(PostgresError) in
@@ -127,12 +127,12 @@ enum AdminStatements {
         """
     }
 
-    /// A statement of an act. The account is made by the same act.
+    /// Part of an act, which also makes the account.
     static func insert(_ user: UserID, at now: Timestamp) -> SQL {
         "INSERT INTO admins (user_id, created_at) SELECT \(user), \(now) FROM ledger_stamp"
     }
 
-    /// A statement of an act.
+    /// Part of an act.
     static func revoke(_ user: UserID, at now: Timestamp) -> SQL {
         "UPDATE admins SET revoked_at = \(now) FROM ledger_stamp WHERE user_id = \(user) AND revoked_at IS NULL"
     }

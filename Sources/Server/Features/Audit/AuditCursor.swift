@@ -1,21 +1,21 @@
 import Contract
 import Domain
 
-/// A place in a list of the audit log, opaque to clients: the next page lies below this time, and at this time below
-/// this family and number.
+/// A position in a list of the audit log, opaque to clients: the next page begins below this time, and at this time
+/// below this family and number.
 struct AuditCursor: Hashable {
     let family: FamilyID
-    /// 0 where everything of that time was seen.
+    /// 0 where every entry of that time was listed.
     let before: Int64
     var at = Timestamp.epoch
 
-    /// Below everything of a moment and later.
+    /// The position just below a moment: that moment and later ones are excluded.
     static func below(_ moment: Timestamp, of family: FamilyID?) -> AuditCursor {
         AuditCursor(family: family ?? .outside, before: 0, at: moment)
     }
 
     /// Nil when there is no cursor.
-    /// - Throws: 422 for text that is no cursor of this list.
+    /// - Throws: 422 for text that is not a cursor of this list.
     static func place(_ text: String?, in family: FamilyID?) throws(APIError) -> AuditCursor? {
         guard let text else { return nil }
         guard let bytes = bytes(base64URL: text[...]), bytes.count == 32 else { throw refusal }

@@ -4,15 +4,14 @@ import Domain
 import Postgres
 import SQL
 
-/// The audit log as people read it: newest first, page by page, narrowed by whatever they ask for, and one entry at a
-/// time with its proof.
+/// The audit log for readers: newest first, filtered, page by page; and single entries with their inclusion proofs.
 final class AuditEvents {
     private let services: Services
 
     init(_ services: Services) { self.services = services }
 
-    /// Entries of the named family, of the caller's own, or of all for an administrator.
-    /// - Throws: 403 for anybody else, 422 for a cursor that is not of this list.
+    /// Entries of the named family, of the caller's own, or of all families for an administrator.
+    /// - Throws: 403 for other callers, 422 for a cursor that is not of this list.
     func list(_ caller: Caller, _ call: Call<AuditQuery, NoBody>) async throws -> AuditPage {
         let query = call.parameters
         let reader = try await services.auditReader(
@@ -29,8 +28,8 @@ final class AuditEvents {
             searchedTo: found.searchedTo)
     }
 
-    /// One entry, and the proof that it is in the log.
-    /// - Throws: 404 when there is no such entry, 403 for whom its audit log is none of the business of.
+    /// One entry with its inclusion proof.
+    /// - Throws: 404 when there is no such entry, 403 when the caller may not read that audit log.
     func detail(_ caller: Caller, _ call: Call<AuditEntryPath, NoBody>) async throws -> AuditEntryDetail {
         let path = call.parameters
         guard let number = path.number else { throw Self.missing }
@@ -56,7 +55,7 @@ final class AuditEvents {
 }
 
 extension AuditQuery {
-    /// What was asked for, for the audit log: which conditions, and the ids among their values; no free text.
+    /// The query for the audit log: which filters it has, and the ids among their values; no free text.
     var details: AuditBody {
         var details: AuditBody = ["limit": String(limit)]
         details["actor"] = actorID?.description

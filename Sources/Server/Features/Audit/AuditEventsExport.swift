@@ -5,7 +5,7 @@ import JSON
 import Postgres
 import Reactor
 
-/// What a filter finds, as a file: all of it, newest first, read page by page while it is sent.
+/// Everything that a filter finds, as a file: newest first, read page by page while it is sent.
 final class AuditEventsExport {
     private static let pageSize = 200
 
@@ -13,7 +13,7 @@ final class AuditEventsExport {
 
     init(_ services: Services) { self.services = services }
 
-    /// - Throws: 403 as the list of the same entries.
+    /// - Throws: 403 as for the list of the same entries.
     func stream(_ caller: Caller, _ call: Call<AuditEventsExportQuery, NoBody>) async throws -> Response {
         let (query, format) = (call.parameters.filter, call.parameters.format)
         let reader = try await services.auditReader(
@@ -49,7 +49,7 @@ final class AuditEventsExport {
     }
 }
 
-/// Entries as lines of RFC 4180.
+/// Audit entries as lines of CSV (RFC 4180).
 enum AuditCSV {
     static let header = line([
         "at", "family_id", "n", "kind", "actor", "actor_id", "subject", "subject_id", "resource_id", "trace_id",
@@ -69,13 +69,13 @@ enum AuditCSV {
         Array((fields.map(quoted).joined(separator: ",") + "\r\n").utf8)
     }
 
-    /// What a formula begins with, in full width as well.
+    /// The first characters of formulas, in full width as well.
     private static let formulaSigns: Set<Unicode.Scalar> = [
         "=", "+", "-", "@", "\t", "\r", "\n", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}",
     ]
 
-    /// The field in quotes. Spreadsheets run what begins like a formula, in quotes or not: an apostrophe before it makes
-    /// it text.
+    /// The field in quotes. Spreadsheets evaluate a field that begins like a formula, quoted or not: an apostrophe
+    /// before it makes it text.
     private static func quoted(_ field: String) -> String {
         let isFormula = field.unicodeScalars.first.map(formulaSigns.contains) ?? false
         return "\"" + (isFormula ? "'" : "") + field.replacing("\"", with: "\"\"") + "\""

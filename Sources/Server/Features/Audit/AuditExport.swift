@@ -6,13 +6,13 @@ import JSON
 import Postgres
 import Reactor
 
-/// An audit log as a file, and the server's own check of it.
+/// An audit log as a file, and the server's own verification of it.
 final class AuditExport {
     private let services: Services
 
     init(_ services: Services) { self.services = services }
 
-    /// Sends the lines as they are read: the answer has no length, and is cut off when something goes wrong on the way.
+    /// Sends the lines as they are read. The answer has no length, and ends early when something fails on the way.
     func stream(_ caller: Caller, _ call: Call<AuditExportQuery, NoBody>) async throws -> Response {
         let after = call.parameters.after.map(Int64.init)
         guard after ?? 0 >= 0 else {
@@ -38,7 +38,7 @@ final class AuditExport {
             })
     }
 
-    /// Checks what an export of it would hold.
+    /// Verifies what an export would contain.
     func verify(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditVerification {
         let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.verifyAuditLog.operation)

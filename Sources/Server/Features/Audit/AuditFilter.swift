@@ -2,38 +2,38 @@ import Contract
 import Domain
 import Postgres
 
-/// What a page of the audit log is narrowed to, with people resolved to the names the audit log has for them.
+/// The filter of a page of the audit log, with people as their pseudonyms.
 struct AuditFilter {
     /// A condition on entries.
     enum Condition: Hashable {
         case kinds([String])
         case actor(Pseudonym)
         case subject(Pseudonym)
-        /// By or about them.
+        /// Entries by or about them.
         case person(Pseudonym)
         case resource(ResourceID)
         case trace(TraceID)
-        /// The id of a thing or a trace, or a person, by account or by pseudonym.
+        /// The id of a resource or a trace; or a person, by account or by pseudonym.
         case id(ResourceID, Pseudonym)
-        /// Words of a search that no one index answers.
+        /// A search text that no single index answers.
         case words(Words)
     }
 
-    /// What the words of a search may mean: an entry of any of these is found.
+    /// The meanings of a search text: an entry matches if any of them does.
     struct Words: Hashable {
         var kinds: [String]
         var people: [Pseudonym]
-        /// The last eight digits of an id, which is what people see of it.
+        /// The last eight digits of an id, as the console shows it.
         var idEnd: String?
     }
 
-    /// In the order in which they narrow, as a rule.
+    /// The most selective first, as a rule.
     var conditions: [Condition] = []
     var from: Timestamp?
     var to: Timestamp?
 
-    /// Nil when nothing can be found: a person nobody knows (any more), or words that mean nothing.
-    /// - Parameter named: the people whose names, as the caller may see them, hold the words of the search.
+    /// Nil when nothing can match: an unknown or erased person, or a text without meaning.
+    /// - Parameter named: the people whose names, as the caller may see them, contain the search text.
     init?(_ query: AuditQuery, named: [Pseudonym] = [], _ queries: any Queries) async throws {
         (from, to) = (query.from, query.to)
         let text = Self.words(of: query)
@@ -48,7 +48,7 @@ struct AuditFilter {
         if let trace = query.traceID { conditions.append(.trace(trace)) }
         if let resource = query.resourceID { conditions.append(.resource(resource)) }
         if let id { conditions.append(.id(id, people[id.retyped()] ?? id.retyped())) }
-        // A person is found by pseudonym: after erasure there is none, and nothing is found.
+        // People are found by pseudonym; after an erasure there is none, so nothing matches.
         if let subject = query.subjectID {
             guard let person = people[subject] else { return nil }
             conditions.append(.subject(person))
@@ -65,16 +65,16 @@ struct AuditFilter {
         }
     }
 
-    /// The words of a search with one blank between them; empty for none.
+    /// The words of a search text with one blank between them; empty when there are none.
     static func words(of query: AuditQuery) -> String {
         query.q?.split(whereSeparator: \.isWhitespace).joined(separator: " ") ?? ""
     }
 
-    /// One condition, or none where every entry is meant; nil where none can be.
+    /// The search text as conditions: none where every entry matches, nil where no entry can.
     private static func search(_ text: String, _ named: [Pseudonym], _ queries: any Queries) async throws
         -> [Condition]?
     {
-        // Kinds are few and indexed: which of them hold the text is found out first.
+        // Kinds are few and indexed, so those that contain the text are found first.
         let all: [String] = try await queries.query(AuditStatements.kinds).map { row throws(PostgresError) in
             try row["kind"]
         }
@@ -88,7 +88,7 @@ struct AuditFilter {
         return [.words(Words(kinds: kinds, people: named, idEnd: end))]
     }
 
-    /// The eight digits of `1a2b3c4d`, or of `Person 1a2b3c4d` as the console shows people without a name.
+    /// The eight digits of `1a2b3c4d`, or of `Person 1a2b3c4d`, which the console shows for people without a name.
     private static func idEnd(_ text: String) -> String? {
         let words = text.lowercased().split(separator: " ")
         guard let last = words.last, last.utf8.count == 8, last.utf8.allSatisfy(\.isLowerHexDigit),

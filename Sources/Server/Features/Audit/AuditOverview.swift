@@ -4,18 +4,18 @@ import Domain
 import Postgres
 import TimeZones
 
-/// Which audit logs there are, and how much happened when.
+/// The list of audit logs, and their activity over time.
 final class AuditOverview {
     private static let pageSize = 50
-    /// Entries that a plot counts at most.
+    /// Entries that one chart counts at most.
     private static let most = 200_000
 
     private let services: Services
 
     init(_ services: Services) { self.services = services }
 
-    /// The guardian's own family, or a page of all for an administrator.
-    /// - Throws: 422 for a cursor that is none.
+    /// The guardian's own family, or a page of all families for an administrator.
+    /// - Throws: 422 for an invalid cursor.
     func families(_ caller: Caller, _ call: Call<AuditFamiliesQuery, NoBody>) async throws -> AuditFamilies {
         let reader = try await services.auditReader(caller, of: nil, reading: API.listAuditFamilies.operation)
         let query = call.parameters
@@ -39,8 +39,8 @@ final class AuditOverview {
             nextCursor: hasMore ? String(offset + Int64(Self.pageSize)) : nil)
     }
 
-    /// Counts by kind in minutes, hours, days, weeks or months of a zone: at most 133.
-    /// - Throws: 422 for a time that ends before it begins or is longer than eleven years, and for an unknown zone.
+    /// Counts of entries by kind in minutes, hours, days, weeks or months of a zone: at most 133 intervals.
+    /// - Throws: 422 for a range that ends before it begins or is longer than eleven years, and for an unknown zone.
     func activity(_ caller: Caller, _ call: Call<AuditActivityQuery, NoBody>) async throws -> AuditActivity {
         let query = call.parameters
         let to = query.to ?? call.now
@@ -80,7 +80,7 @@ final class AuditOverview {
 }
 
 extension AuditActivity.Unit {
-    /// What a plot of so much time is divided into.
+    /// The interval of a chart over so much time.
     fileprivate init(of span: Timestamp.Span) {
         switch span {
         case ...Timestamp.Span.hours(2): self = .minute

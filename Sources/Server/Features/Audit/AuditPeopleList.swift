@@ -2,20 +2,20 @@ import Contract
 import Domain
 import Postgres
 
-/// Whom an audit log names, and what they have consented to.
+/// The people an audit log names, and their consents.
 final class AuditPeopleList {
     private let services: Services
 
     init(_ services: Services) { self.services = services }
 
-    /// The people of the named family, of the caller's own, or for administrators those outside families.
+    /// The people of the named family, of the caller's own, or, for administrators, those outside families.
     func list(_ caller: Caller, _ call: Call<AuditScopeQuery, NoBody>) async throws -> AuditPeople {
         let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.listAuditPeople.operation)
         return AuditPeople(items: try await services.auditPeople(for: reader))
     }
 
-    /// What is in force for each member.
+    /// The consents in force for each member.
     func consents(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> AuditConsents {
         let family = call.parameters.familyID
         _ = try await services.auditReader(caller, of: family, reading: API.listAuditConsents.operation)
@@ -30,8 +30,8 @@ final class AuditPeopleList {
 }
 
 extension Services {
-    /// Members by name for a guardian, by role alone for an administrator, who sees administrators by address; and the
-    /// parts of the system.
+    /// The actors of the system and the people: by name for a guardian, by role for an administrator. Administrators
+    /// see each other by address.
     func auditPeople(for reader: AuditReader) async throws -> [AuditPerson] {
         var people = AuditPerson.system
         if let family = reader.family {
@@ -53,7 +53,7 @@ extension Services {
         return people
     }
 
-    /// What the query narrows to, where words mean the people whom the reader sees under such a name.
+    /// The query's filter. A search text also means the people whose names, as the reader sees them, contain it.
     func auditFilter(_ query: AuditQuery, for reader: AuditReader) async throws -> AuditFilter? {
         let text = AuditFilter.words(of: query).lowercased()
         guard !text.isEmpty, ResourceID(text) == nil else { return try await AuditFilter(query, database) }
@@ -63,7 +63,7 @@ extension Services {
 }
 
 extension AuditPerson {
-    /// The actors that are no people.
+    /// The actors that are not people.
     static let system: [AuditPerson] = [
         (SystemActor.scheduler.retyped(), "Scheduler"), (SystemActor.mediator, "AI mediator"),
         (SystemActor.guest, "Not signed in"), (SystemActor.operating, "Command line"),

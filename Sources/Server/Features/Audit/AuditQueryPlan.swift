@@ -1,18 +1,19 @@
 import Domain
 import SQL
 
-/// A plan through the audit log: entries for which one condition holds, or all there are, newest first by an index.
+/// One way to read a page of the audit log: the entries that match one condition, or all of them, newest first by an
+/// index.
 struct AuditQueryPlan {
-    /// What holds for all it meets; nil for the plan over all entries.
+    /// The condition that every entry of the plan matches; nil for the plan over all entries.
     private let condition: AuditFilter.Condition?
     private let runs: [ScanRange]
-    /// Stretches of indexes it takes together: each is looked at for its part of the depth.
+    /// The number of index ranges that the plan merges: each gets its share of the depth.
     private let count: Int
-    /// Whether it meets entries of the one family only, by number.
+    /// Whether the plan reads one family's entries only, by number.
     private let isInChain: Bool
 
-    /// The plans a page may take, the narrowest first as a rule; the one over all entries last.
-    /// - Parameter staysInFamily: leaves out the plans that meet entries of other families.
+    /// The plans that can answer a page, the most selective first as a rule, the one over all entries last.
+    /// - Parameter staysInFamily: leaves out the plans that read entries of other families.
     static func all(for filter: AuditFilter, of family: FamilyID?, staysInFamily: Bool) -> [AuditQueryPlan] {
         (filter.conditions.compactMap { AuditQueryPlan($0, family) } + [AuditQueryPlan(family)])
             .filter { $0.isInChain || !staysInFamily }
@@ -25,7 +26,7 @@ struct AuditQueryPlan {
         isInChain = family != nil
     }
 
-    /// Nil where no index leads to what is asked for.
+    /// Nil where no index serves the condition.
     private init?(_ condition: AuditFilter.Condition, _ family: FamilyID?) {
         self.condition = condition
         var (count, isInChain) = (1, false)
@@ -49,20 +50,19 @@ struct AuditQueryPlan {
         (self.count, self.isInChain) = (count, isInChain)
     }
 
-    /// Whether all it meets is what is asked for.
+    /// Whether the whole filter is the plan's own condition.
     func isExact(for filter: AuditFilter, of family: FamilyID?) -> Bool {
         count == 1 && filter.conditions == [condition].compactMap(\.self) && (family == nil || isInChain)
     }
 
-    /// The `at` of the entry that is `depth` entries back, and its `n` in a chain; both null where there are not so
-    /// many.
+    /// The `at` of the entry that is `depth` entries back, and its `n` in a chain; both null where there are fewer.
     func reach(_ span: AuditSpan, _ depth: Int) -> SQL {
         let share = max(1, depth / count) - 1
         let parts = runs.map { run in "(\(run.taken(run.reach(span, skipping: share), "at, e.n")))" as SQL }
         return "SELECT max(r.at) AS at, max(r.n) AS n FROM (\(.joined(parts, separator: " UNION ALL "))) r"
     }
 
-    /// Its entries that are asked for, newest first by run.
+    /// The plan's entries that match the filter, newest first in each range.
     func entries(_ filter: AuditFilter, _ span: AuditSpan, most: SQL) -> SQL {
         var rest = filter.conditions.filter { $0 != condition }.map(\.predicate)
         if !isInChain {
@@ -72,14 +72,14 @@ struct AuditQueryPlan {
             }
         }
         let check: SQL = rest.isEmpty ? "true" : .joined(rest, separator: " AND ")
-        // Whoever is met twice is one entry.
+        // An entry in two ranges is one entry.
         return .joined(
             runs.map { run in "(\(run.taken(run.entries(span, check, most), "*")))" }, separator: " UNION ")
     }
 }
 
 extension AuditFilter.Condition {
-    /// What holds for an entry `e`.
+    /// The condition on an entry `e`.
     fileprivate var predicate: SQL {
         switch self {
         case .kinds(let kinds) where kinds.count == 1: "e.kind = \(kinds[0])"
@@ -113,18 +113,18 @@ extension AuditFilter.Words {
     }
 }
 
-/// A stretch of one index, backwards.
+/// A backward scan of one range of one index.
 ///
-/// Plans are made without knowing values, and a planner that guesses would now and then walk all entries by time where
-/// it should walk those of a rare kind. So each stretch asks for what only its own index has (`0009_audit_pages.sql`),
-/// and what else is asked for is put as a case, of which a planner thinks nothing but that it may hold.
+/// PostgreSQL plans these statements without their values, and its guess may be to read all entries by time where it
+/// should read those of a rare kind. So each range states the columns of its own index alone (`0009_audit_pages.sql`),
+/// and every other condition stands in a CASE, which the planner cannot use.
 private struct ScanRange {
-    /// What holds for the columns before the last of its index.
+    /// The condition on the columns before the last of the index.
     let condition: SQL
     var order: SQL = "e.at DESC"
-    /// One family's chain, by number; nil by time.
+    /// One family's chain, by number; nil reads by time.
     var family: FamilyID?
-    /// Makes one run of each of its kinds.
+    /// Makes one range of each of these kinds.
     var kinds: [String]?
 
     static let time = ScanRange(condition: "e.n > 0")
@@ -162,7 +162,7 @@ private struct ScanRange {
     }
 
     func entries(_ span: AuditSpan, _ check: SQL, _ most: SQL) -> SQL {
-        // Entries of one moment have an order too; those of one family have a number each.
+        // Entries of the same moment are ordered too; those of one family by number.
         let ties: SQL = family == nil ? ", e.family_id DESC, e.n DESC" : ""
         return """
             SELECT e.* FROM audit_entry e WHERE \(stretch(span)) AND CASE WHEN \(check) THEN true END
@@ -170,7 +170,7 @@ private struct ScanRange {
             """
     }
 
-    /// What is taken of the run, for each of its kinds.
+    /// The entries of the range that are read, for each of its kinds.
     func taken(_ part: SQL, _ columns: SQL) -> SQL {
         guard let kinds else { return part }
         return """

@@ -5,21 +5,21 @@ import Postgres
 
 /// Somebody who may read audit logs: a guardian their family's, an administrator all.
 ///
-/// What an administrator reads is in the audit log itself, in the chain of acts outside families, before they see it. A
-/// guardian's reading is not: the audit log would grow by being looked at.
+/// An administrator's read is recorded in the audit log, in the chain outside families, before they see the answer. A
+/// guardian's is not: the log would grow whenever it is read.
 struct AuditReader {
-    /// The audit log that is read; nil for all.
+    /// The audit log to read; nil for all.
     let family: FamilyID?
     let isAdmin: Bool
 }
 
 extension Services {
-    /// Who is asking, and for which audit log.
+    /// The caller as a reader of an audit log.
     /// - Parameters:
-    ///   - family: the audit log asked for; nil for the guardian's own, or all of an administrator's.
+    ///   - family: the requested audit log; nil for the guardian's own, or for all of them for an administrator.
     ///   - what: names what is read, for the audit log.
-    ///   - details: ids, counts and codes of what is asked for.
-    /// - Throws: 403 for everybody else; a member's attempt is in their family's audit log.
+    ///   - details: ids, counts and codes of the request.
+    /// - Throws: 403 for everybody else; a member's attempt is recorded in their family's audit log.
     func auditReader(
         _ caller: Caller, of family: FamilyID?, reading what: Contract.Operation, details: AuditBody = [:]
     ) async throws -> AuditReader {

@@ -3,41 +3,40 @@ import Domain
 import Postgres
 import SQL
 
-/// One page's plan through the audit log, newest first.
+/// Reads one page of the audit log, newest first.
 ///
-/// However long the audit log is and whatever is asked for, a page looks at a bounded number of entries: each condition
-/// has an index in the order of time, and so have all entries together. How far each of these plans leads back within
-/// `depth` entries is measured first, then the one that leads farthest is walked, and what else is asked for is checked
-/// on the plan. A page that is not full by then comes back short and says how far it has looked; the next goes on from
-/// there.
+/// The cost of a page is bounded, however long the log and whatever the filter: each condition has an index by time,
+/// and so have all entries together. A first statement measures how far back each of these plans gets within `depth`
+/// entries. The page then takes the plan that gets farthest, and checks the rest of the filter on its entries. A page
+/// that is not full by then is returned short and says how far it has searched; the next one goes on from there.
 struct AuditScan {
-    /// Entries a page looks at.
+    /// The number of entries that a page may read.
     static let standardDepth = 1_000
 
     let filter: AuditFilter
-    /// Nil for all.
+    /// Nil for all families.
     let family: FamilyID?
     let before: AuditCursor?
     let limit: Int
     var depth = standardDepth
-    /// Whether the page MUST tell nothing of other families: a short page says how far it has looked, and that is the
-    /// time of an entry it met. True for guardians.
+    /// Whether the page MUST reveal nothing of other families. A short page tells how far it has searched, which is the
+    /// time of an entry it read. True for guardians.
     var staysInFamily = false
 
-    /// What a walk comes to.
+    /// The result of a scan.
     struct Outcome {
-        /// Rows of `AuditStatements.page`, `limit` at most.
+        /// Rows of `AuditStatements.page`, at most `limit`.
         var rows: [Row] = []
-        /// Where the next page goes on; nil at the end.
+        /// Where the next page begins; nil at the end.
         var next: AuditCursor?
-        /// The moment back to which all was looked at, on a page that is short and not the last.
+        /// On a short page that is not the last: everything back to this moment was searched.
         var searchedTo: Timestamp?
     }
 
     func run(_ queries: any Queries) async throws -> Outcome {
         var plans = AuditQueryPlan.all(for: filter, of: family, staysInFamily: staysInFamily)
         var depth = depth
-        // A plan on which all that it meets is asked for is taken, and is as long as the page.
+        // A plan whose entries all match needs no more depth than the page is long.
         if plans[0].isExact(for: filter, of: family) { (plans, depth) = ([plans[0]], min(depth, limit + 1)) }
         var span = AuditSpan(filter, family, before)
         guard span.from < span.below else { return Outcome() }
@@ -55,7 +54,7 @@ struct AuditScan {
         return outcome
     }
 
-    /// The plan that leads farthest back, best to the end; the span ends where it does.
+    /// The plan that gets farthest back, and the span up to where it gets.
     private func farthest(
         of plans: [AuditQueryPlan], _ span: inout AuditSpan, _ depth: Int, _ queries: any Queries
     ) async throws -> AuditQueryPlan {
@@ -77,20 +76,20 @@ struct AuditScan {
     }
 }
 
-/// The stretch of the audit log that a page looks at.
+/// The part of the audit log that a page searches.
 struct AuditSpan {
-    /// Where a page ends that would be looking for too long: this entry is the last.
+    /// The last entry of a page that would search too long.
     struct Bound {
         let at: Timestamp
-        /// In a chain.
+        /// The entry's number in its chain.
         let number: Int64?
     }
 
     let family: FamilyID?
-    /// What the page begins below; nil for the newest.
+    /// The position below which the page begins; nil for the newest entry.
     let before: AuditCursor?
     var cut: Bound?
-    /// Times are whole microseconds, so that a bound can be one that is not reached.
+    /// Times are whole microseconds, so an exclusive bound can be expressed.
     let below: Timestamp
     private let start: Timestamp?
     private let isToGiven: Bool

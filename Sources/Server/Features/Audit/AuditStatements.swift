@@ -2,9 +2,9 @@ import Contract
 import Domain
 import SQL
 
-/// What is read of the audit log's tables for people to look at. They are written by the ledger alone.
+/// Reads of the audit log's tables for readers. Only the ledger writes to these tables.
 enum AuditStatements {
-    /// The columns that `Contract.AuditEntry` and `Sealing.body` read, of an entry `e`, its body and its people.
+    /// The columns that `Contract.AuditEntry` and `Sealing.body` read: of an entry `e`, its body and its people.
     private static let columns: SQL = """
         e.family_id, e.n, e.at, e.kind, e.actor, e.subject, e.resource, e.trace, e.request, e.commit, e.prev, e.hash,
         p.salt, p.body, p.key_id, k.master, k.wrapped, a.id AS actor_id, s.id AS subject_id
@@ -16,7 +16,7 @@ enum AuditStatements {
         LEFT JOIN users s ON s.pseudonym = e.subject
         """
 
-    /// How far back each plan leads within so many entries: `at`, and `n` in a chain; null where a plan ends before.
+    /// How far back each plan gets within so many entries: `at`, and `n` in a chain; null where a plan ends before.
     static func reaches(_ plans: [AuditQueryPlan], _ span: AuditSpan, _ depth: Int) -> SQL {
         .joined(
             plans.enumerated().map { place, plan in
@@ -24,9 +24,10 @@ enum AuditStatements {
             }, separator: " UNION ALL ")
     }
 
-    /// What a plan meets on a stretch and is asked for, newest first, more than the limit where there is more.
+    /// The entries of a plan in a span that match the filter, newest first; one more than the limit where there are
+    /// more.
     static func page(_ plan: AuditQueryPlan, _ filter: AuditFilter, _ span: AuditSpan, limit: Int) -> SQL {
-        // Written out, because plans are made without knowing parameters: what is asked for is a small part of all.
+        // A literal, because plans are made without parameters, and the page is a small part of the log.
         let most: SQL = limit <= 50 ? "LIMIT 51" : limit <= 100 ? "LIMIT 101" : "LIMIT 201"
         return """
             SELECT \(columns) FROM (
@@ -40,7 +41,7 @@ enum AuditStatements {
         "SELECT id, pseudonym FROM users WHERE id = ANY(\(SQLList(users))) AND pseudonym IS NOT NULL"
     }
 
-    /// Who is or was a member of a family: names of members alone, since who has left may bear another by now.
+    /// Present and former members of a family. Only present ones have names: somebody who left may have changed theirs.
     static func members(of family: FamilyID) -> SQL {
         """
         SELECT u.id, u.pseudonym, m.status = 'active' AS is_member, m.role,
@@ -61,7 +62,7 @@ enum AuditStatements {
         "SELECT \(columns) FROM audit_entry e \(joins) WHERE e.family_id = \(family) AND e.n = \(number)"
     }
 
-    /// All kinds there are, by one step in the index for each.
+    /// All kinds in the log, found by one index step for each.
     static let kinds: SQL = """
         WITH RECURSIVE kinds AS (
             (SELECT kind FROM audit_entry ORDER BY kind LIMIT 1)
@@ -72,9 +73,10 @@ enum AuditStatements {
         SELECT kind FROM kinds WHERE kind IS NOT NULL
         """
 
-    /// When each hour, day, week or month of a time begins in a zone, the one that holds `from` first.
+    /// The starts of the hours, days, weeks or months of a zone in a time range, beginning with the one that contains
+    /// `from`.
     static func starts(of unit: AuditActivity.Unit, from: Timestamp, to: Timestamp, zone: String) -> SQL {
-        // Hours and minutes are the same length everywhere; days, weeks and months are not, where clocks are changed.
+        // Hours and minutes have the same length everywhere; days, weeks and months have not, where clocks are changed.
         switch unit {
         case .minute, .hour:
             """
@@ -91,7 +93,7 @@ enum AuditStatements {
         }
     }
 
-    /// How many entries of the newest 200,000 of a time fall into which bucket, from 0.
+    /// The number of entries in each bucket, numbered from 0, among the newest 200,000 of a time range.
     static func activity(_ family: FamilyID?, from: Timestamp, to: Timestamp, starts: [Timestamp]) -> SQL {
         let place: SQL =
             if let family {
@@ -109,8 +111,8 @@ enum AuditStatements {
             """
     }
 
-    /// A page of families, most recently active first, one more than the limit.
-    /// - Parameter part: what the name or the last eight digits of the id hold, as a pattern of LIKE.
+    /// A page of families, the most recently active first, one more than the limit.
+    /// - Parameter part: a LIKE pattern for the name or the last eight digits of the id.
     static func families(part: String?, id: FamilyID?, offset: Int64, limit: Int) -> SQL {
         var conditions: [SQL] = ["c.seq > 0"]
         if let id { conditions.append("c.family_id = \(id)") }

@@ -4,9 +4,9 @@ import Domain
 import HTTP
 import Postgres
 
-/// The Merkle log over HTTP: how it stands, its newest checkpoint, its tiles, and the proof that it only grows.
+/// The Merkle log over HTTP: its status, newest checkpoint, tiles, and consistency proofs.
 ///
-/// Tiles hold hashes of hashes and tell nothing of anybody: whoever wants to witness the log needs no account.
+/// Tiles contain hashes of hashes and reveal nothing about anybody: a witness of the log needs no account.
 final class MerkleLog {
     private let services: Services
     private let reader: LogReader
@@ -16,7 +16,7 @@ final class MerkleLog {
         reader = LogReader(services)
     }
 
-    /// - Throws: 403 for who may read no audit log.
+    /// - Throws: 403 for callers who may not read any audit log.
     func status(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> AuditStatus {
         let who = try await services.auditReader(caller, of: nil, reading: API.getAuditStatus.operation)
         let head = services.checkpointStatus
@@ -29,11 +29,11 @@ final class MerkleLog {
             size: newest.map { Int($0.checkpoint.size) }, root: newest.flatMap { HexDigest(bytes: $0.checkpoint.root) },
             checkpointAt: newest?.checkpoint.time, checkpoint: newest?.note, exposureMilliseconds: Int(exposure),
             keys: try await keys(),
-            // What an administrator may see: a finding may be of any family.
+            // For administrators only: a finding may be of any family.
             check: head.pass.now.map { AuditCheckStatus($0, withFinding: who.isAdmin) })
     }
 
-    /// - Throws: 404 before the first.
+    /// - Throws: 404 before the first checkpoint.
     func checkpoint(_ call: Call<NoParameters, NoBody>) async throws -> Response {
         guard let newest = try await reader.newestCheckpoint() else {
             throw APIError(.notFound, "There is no checkpoint yet.")
@@ -41,7 +41,7 @@ final class MerkleLog {
         return .text(.ok, newest.note)
     }
 
-    /// The keys, for whoever wants to check what they signed.
+    /// The public keys that verify the log's signatures.
     func keys(_ call: Call<NoParameters, NoBody>) async throws -> AuditKeys { AuditKeys(keys: try await keys()) }
 
     private func keys() async throws -> [AuditKey] {
@@ -50,7 +50,7 @@ final class MerkleLog {
         }
     }
 
-    /// - Throws: 404 for what is no tile, and for a tile that is not there yet.
+    /// - Throws: 404 for an invalid tile, and for one that is not complete yet.
     func tile(_ name: some TileName) async throws -> Response {
         guard let tile = Tile(level: name.level, path: name.parts), let bytes = try await reader.bytes(of: tile)
         else {

@@ -3,7 +3,7 @@ import SQL
 
 /// Every statement on accounts (the table `users`).
 enum AccountStatements {
-    /// What `Person` reads, of an account `u` and its active membership `m`.
+    /// The columns that `Person` reads: of an account `u` and its active membership `m`.
     static let person: SQL =
         """
         u.id, u.pseudonym, u.email, u.display_name, u.status, u.created_at, m.family_id, m.role,
@@ -11,7 +11,7 @@ enum AccountStatements {
         """
     static let membership: SQL = "LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'"
 
-    /// A `person` with their `password_hash`, and whether they are known at an address with one of these hashes.
+    /// A `person` with their `password_hash`, and whether the account has used an address with one of these hashes.
     static func byEmail(_ email: String, from addresses: [[UInt8]], at now: Timestamp) -> SQL {
         """
         SELECT \(person), u.password_hash, \(KnownAddressStatements.isKnown(addresses, at: now)) AS is_known_address
@@ -20,7 +20,8 @@ enum AccountStatements {
         """
     }
 
-    /// A condition: the account `u` was made inside that family and has no sign-in of its own. An administrator's never is.
+    /// A condition: the account `u` was made inside that family and has no sign-in of its own. Never an
+    /// administrator's.
     /// `family` is an SQL expression.
     static func isFamilyAccount(of family: SQL) -> SQL {
         """
@@ -38,8 +39,8 @@ enum AccountStatements {
         "SELECT \(person) FROM users u \(membership) WHERE u.id = \(user) AND u.status <> 'deleted'"
     }
 
-    /// A statement of an act: opens an account. A taken email violates `users_email_key`.
-    /// - Parameter family: the family whose guardian makes it; nil for a person's own.
+    /// Part of an act: makes an account. A taken address violates `users_email_key`.
+    /// - Parameter family: the family whose guardian makes it; nil for a person's own account.
     static func insert(
         _ person: Person, passwordHash: String?, dateOfBirth: CivilDate?, madeIn family: FamilyID? = nil
     ) -> SQL {
@@ -53,7 +54,7 @@ enum AccountStatements {
         """
     }
 
-    /// A statement of an act: the person has become a child of a family.
+    /// Part of an act: the person has become a child of a family.
     static func activate(_ user: UserID) -> SQL {
         """
         UPDATE users SET status = 'active' FROM ledger_stamp
@@ -61,8 +62,8 @@ enum AccountStatements {
         """
     }
 
-    /// Statements of an act: nobody signs in to the account any more, its email address is free for another, and what the person
-    /// consented to for themself is over.
+    /// Parts of an act: nobody can sign in to the account again, its email address is free for another, and the
+    /// consents that the person gave for themselves end.
     static func delete(_ user: UserID, at now: Timestamp) -> [SQL] {
         [
             """
@@ -75,7 +76,7 @@ enum AccountStatements {
 
     // MARK: Purging
 
-    /// Deleted accounts that were not purged, the oldest deletion first.
+    /// Deleted accounts that were not purged, the oldest deletions first.
     static func deleted(before moment: Timestamp, limit: Int) -> SQL {
         """
         SELECT id, deleted_at FROM users
@@ -92,7 +93,7 @@ enum AccountStatements {
         """
     }
 
-    /// A statement of an act: nothing of the person is left but the account's id and its stand-in in the audit log.
+    /// Part of an act: removes all personal data but the account's id and its pseudonym.
     static func purge(_ user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE users SET display_name = NULL, date_of_birth = NULL, email = NULL, password_hash = NULL, purged_at = \(now)
@@ -100,7 +101,7 @@ enum AccountStatements {
         """
     }
 
-    /// A statement of an act: nothing of the person is left but the account's id.
+    /// Part of an act: removes all personal data but the account's id.
     static func erase(_ user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE users SET status = 'deleted', pseudonym = NULL, email = NULL, display_name = NULL, password_hash = NULL,

@@ -5,12 +5,12 @@ import HTTP
 import Postgres
 import SQL
 
-/// How often passwords may be tried: counted in the database before the password is looked at, so that the bound holds
-/// across instances, restarts and bursts.
+/// Limits attempts at passwords. They are counted in the database before the password is checked, so that the limits
+/// hold across instances, restarts and bursts.
 struct Attempts {
-    /// What is counted, and how many tries it has in a window.
+    /// A limit of attempts within a window.
     struct Limit {
-        /// SHA-256 of what is limited: no address or name is kept.
+        /// SHA-256 of what is limited: no address or name is stored.
         let subject: [UInt8]
         let most: Int
 
@@ -19,15 +19,15 @@ struct Attempts {
             self.most = most
         }
 
-        /// One address guessing at one account.
+        /// One address that guesses at one account.
         static func account(_ email: String, from network: RemoteAddress.Network?) -> Limit {
             Limit("account and address", [email, Self.name(network)], most: 10)
         }
 
-        /// Many addresses guessing at one account.
+        /// Many addresses that guess at one account.
         static func account(_ email: String) -> Limit { Limit("account", [email], most: 100) }
 
-        /// One address guessing at many accounts.
+        /// One address that guesses at many accounts.
         static func address(_ network: RemoteAddress.Network?) -> Limit {
             Limit("address", [Self.name(network)], most: 50)
         }
@@ -37,8 +37,8 @@ struct Attempts {
 
     static let window = Timestamp.Span.minutes(15)
 
-    /// Counts one try against each limit, or against none.
-    /// - Throws: 429 with the time to wait when one of them is used up; the secret MUST then not be looked at.
+    /// Counts one attempt against each limit, or against none.
+    /// - Throws: 429 with the time to wait when one of them is used up; the secret MUST then not be checked.
     static func count(_ limits: [Limit], at now: Timestamp, _ queries: any Queries) async throws {
         let counted = try await queries.query(AttemptStatements.count(limits, at: now)).map {
             row throws(PostgresError) -> [UInt8] in try row["subject"]
@@ -51,7 +51,7 @@ struct Attempts {
         throw APIError.tooManyAttempts(until: begin.map { $0 + window } ?? now, at: now)
     }
 
-    /// Runs `body` and takes the counted try back where it throws: then the secret was never looked at, or was right.
+    /// Runs `body`, and takes the attempt back where it throws: then the secret was not checked, or was right.
     static func takingBackOnFailure<Value>(
         _ limits: [Limit], at now: Timestamp, _ queries: any Queries, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -79,11 +79,11 @@ extension APIError {
 
 /// Every statement on counted attempts.
 enum AttemptStatements {
-    /// The `subject` of each limit that had room for one more.
+    /// The `subject` of each limit that allowed one more.
     static func count(_ limits: [Attempts.Limit], at now: Timestamp) -> SQL {
         let isOver: SQL = "a.window_started <= \(now - Attempts.window)"
         let most = limits.map { "WHEN \($0.subject) THEN \($0.most)" as SQL }
-        // In a fixed order, so that two counts never wait for each other in a circle.
+        // In a fixed order, so that two counts cannot deadlock.
         return """
             INSERT INTO sign_in_attempts AS a (subject, window_started, attempts)
             SELECT subject, \(now), 1 FROM (VALUES \(.joined(limits.map { "(\($0.subject))" }, separator: ", "))) v (subject)
@@ -96,12 +96,12 @@ enum AttemptStatements {
             """
     }
 
-    /// When the newest window of the limits began; null where none is counted any more.
+    /// When the newest window of the limits began; null where none is counted.
     static func newestWindow(of limits: [Attempts.Limit]) -> SQL {
         "SELECT max(window_started) AS window_started FROM sign_in_attempts WHERE subject IN (\(subjects(limits)))"
     }
 
-    /// - Parameter moment: of the count; a window that began later did not count the try.
+    /// - Parameter moment: when the attempt was counted. A window that began later did not count it.
     static func takeBack(_ limits: [Attempts.Limit], countedAt moment: Timestamp) -> SQL {
         """
         UPDATE sign_in_attempts SET attempts = attempts - 1 WHERE subject IN (
@@ -111,7 +111,7 @@ enum AttemptStatements {
         """
     }
 
-    /// Deletes at most `count` counts whose window is over.
+    /// Deletes at most `count` expired counts.
     static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM sign_in_attempts WHERE subject IN (
@@ -120,8 +120,8 @@ enum AttemptStatements {
         """
     }
 
-    /// A statement of an act: the right secret starts the count anew that is the person's own, and was no attack on what they
-    /// share with strangers.
+    /// Part of an act: the right secret resets the person's own count. Shared counts lose only this attempt, which was
+    /// no attack.
     static func succeed(_ own: Attempts.Limit?, _ shared: [Attempts.Limit]) -> SQL {
         """
         UPDATE sign_in_attempts a SET attempts = CASE WHEN a.subject = \(own?.subject) THEN 0 ELSE a.attempts - 1 END

@@ -1,6 +1,6 @@
 import Contract
 
-/// The group `auth`: accounts are opened, sessions begin, go on and end.
+/// The group `auth`: sign-up, sign-in, refresh and sign-out.
 enum AuthRoutes {
     static func register(in routes: RouteTable, _ sessions: Sessions) {
         routes.open(API.signUp, sessions.signUp)

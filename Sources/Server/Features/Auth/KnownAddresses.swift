@@ -2,15 +2,15 @@ import Domain
 import HTTP
 import SQL
 
-/// Addresses from which an account was signed in to, or a session of it renewed, within the last ninety days.
+/// The network addresses from which an account signed in, or refreshed a session, within the last ninety days.
 ///
-/// From there a password may be tried whatever strangers have tried elsewhere, or from the same address at other accounts:
-/// only the tries from that address at that account count. What is kept is keyed with the server's token keys, so that
-/// nobody who reads the table learns an address.
+/// From a known address a password may be tried although strangers have used up the limits elsewhere, or from the same
+/// address at other accounts: only attempts from that address at that account count. Addresses are stored as digests
+/// keyed with the server's token keys, so that the table reveals none.
 enum KnownAddresses {
     static let memory = Timestamp.Span.days(90)
 
-    /// What an account and an address are kept as, by each key, the newest first.
+    /// The digests of an account and an address, by each key, the newest first.
     static func hashes(_ email: String, _ network: RemoteAddress.Network?, _ tokens: Tokens) -> [[UInt8]] {
         tokens.keyedHashes(of: "known address\n\(email)\n\(network?.description ?? "")")
     }
@@ -18,7 +18,7 @@ enum KnownAddresses {
 
 /// Every statement on known addresses.
 enum KnownAddressStatements {
-    /// The condition that one of the hashes is an address that the account `u` is known at.
+    /// The condition that the account `u` has used an address with one of these hashes.
     static func isKnown(_ hashes: [[UInt8]], at now: Timestamp) -> SQL {
         """
         EXISTS (SELECT 1 FROM known_addresses k WHERE k.user_id = u.id AND k.address_hash = ANY(\(SQLList(hashes)))
@@ -26,7 +26,7 @@ enum KnownAddressStatements {
         """
     }
 
-    /// A statement of an act.
+    /// Part of an act.
     static func remember(_ hash: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
         """
         INSERT INTO known_addresses (user_id, address_hash, last_used_at) SELECT \(user), \(hash), \(now) FROM ledger_stamp
@@ -34,12 +34,12 @@ enum KnownAddressStatements {
         """
     }
 
-    /// A statement of an act.
+    /// Part of an act.
     static func delete(of user: UserID) -> SQL {
         "DELETE FROM known_addresses USING ledger_stamp WHERE user_id = \(user)"
     }
 
-    /// Deletes at most `count` that were not used for long.
+    /// Deletes at most `count` addresses that were not used for long.
     static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM known_addresses WHERE (user_id, address_hash) IN (

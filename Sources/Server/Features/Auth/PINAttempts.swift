@@ -4,11 +4,11 @@ import Domain
 import Postgres
 import SQL
 
-/// Tries at a child's PIN, counted in the database before the PIN is looked at, so that the bound holds across instances,
-/// restarts and bursts.
+/// Limits attempts at a child's PIN. They are counted in the database before the PIN is checked, so that the limits
+/// hold across instances, restarts and bursts.
 ///
-/// After every fifth in a row nobody tries for a while: a quarter of an hour, then an hour, then a day each time. The right
-/// PIN, a new one and a guardian's word end the row.
+/// Every fifth wrong PIN in a row locks the sign-in: for a quarter of an hour, then an hour, then a day each time. The
+/// right PIN, a new one, or a guardian's unlock resets the count.
 struct PINAttempts {
     /// SHA-256 of whose PIN it is.
     let subject: [UInt8]
@@ -17,29 +17,29 @@ struct PINAttempts {
         PINAttempts(subject: sha256(Array("pin\n\(child)".utf8)))
     }
 
-    /// Of a child that does not exist: it answers as one that does.
+    /// For a child that does not exist, so that it answers like one that does.
     static func ofNobody(_ username: String, code: String) -> PINAttempts {
         PINAttempts(subject: sha256(Array("nobody's pin\n\(code.uppercased())\n\(username.lowercased())".utf8)))
     }
 
-    /// How many are allowed between two lockouts.
+    /// Attempts between two lockouts.
     static let allowed = 5
-    /// How long the first lockout lasts, the second, and each later one.
+    /// The length of the first lockout, the second, and each later one.
     static let lockouts: [Timestamp.Span] = [.minutes(15), .hours(1), .hours(24)]
-    /// How long tries are remembered that led to no lockout, and those that did.
+    /// How long attempts are remembered: those before a first lockout, and those after.
     static let memory: (ofFew: Timestamp.Span, ofLockouts: Timestamp.Span) = (.hours(24), .days(30))
 
-    /// Counts one try.
-    /// - Throws: 429 with the time to wait during a lockout; the PIN MUST then not be looked at.
+    /// Counts one attempt.
+    /// - Throws: 429 with the time to wait during a lockout; the PIN MUST then not be checked.
     func count(at now: Timestamp, _ queries: any Queries) async throws {
         guard try await queries.query(PINAttemptStatements.count(self, at: now)).isEmpty else { return }
         let row = try await queries.query(PINAttemptStatements.lockout(self)).first
-        // Lifted since: the next try is free.
+        // The lockout was lifted in the meantime: the next attempt is allowed.
         let end: Timestamp = try row?["locked_until"] ?? now
         throw APIError.tooManyAttempts(until: end, at: now)
     }
 
-    /// Runs `body` and takes the counted try back where it throws: then the PIN was never looked at, or was right.
+    /// Runs `body`, and takes the attempt back where it throws: then the PIN was not checked, or was right.
     func takingBackOnFailure<Value>(
         _ queries: any Queries, _ body: () async throws -> Value
     ) async throws -> Value {
@@ -51,7 +51,7 @@ struct PINAttempts {
         }
     }
 
-    /// Until when those of the children wait who are locked out.
+    /// When the lockouts of those children end who are locked out.
     static func lockouts(
         of children: [UserID], at now: Timestamp, _ queries: any Queries
     ) async throws -> [UserID: Timestamp] {
@@ -65,9 +65,9 @@ struct PINAttempts {
     }
 }
 
-/// Every statement on tries at PINs.
+/// Every statement on attempts at PINs.
 enum PINAttemptStatements {
-    /// A row when the try is counted, none during a lockout.
+    /// A row when the attempt is counted, none during a lockout.
     static func count(_ attempts: PINAttempts, at now: Timestamp) -> SQL {
         let number: SQL = "CASE WHEN \(isForgotten(at: now)) THEN 1 ELSE least(p.attempts, 1000000) + 1 END"
         return """
@@ -79,7 +79,7 @@ enum PINAttemptStatements {
             """
     }
 
-    /// When the lockout ends that begins with this try; null for none.
+    /// The end of the lockout that begins with this attempt; null for none.
     private static func lockout(after number: SQL, at now: Timestamp) -> SQL {
         let allowed = PINAttempts.allowed
         let lengths = PINAttempts.lockouts
@@ -110,7 +110,7 @@ enum PINAttemptStatements {
         """
     }
 
-    /// A try that was not evaluated ends the lockout that began with it.
+    /// An attempt that was not evaluated ends the lockout that began with it.
     static func takeBack(_ attempts: PINAttempts) -> SQL {
         """
         UPDATE pin_attempts SET attempts = attempts - 1, locked_until = NULL
@@ -118,12 +118,12 @@ enum PINAttemptStatements {
         """
     }
 
-    /// A statement of an act: the right PIN, a new one or a guardian's word start the count anew.
+    /// Part of an act: the right PIN, a new one, or a guardian's unlock resets the count.
     static func delete(_ attempts: PINAttempts) -> SQL {
         "DELETE FROM pin_attempts USING ledger_stamp WHERE subject = \(attempts.subject)"
     }
 
-    /// Deletes at most `count` that are forgotten.
+    /// Deletes at most `count` expired counts.
     static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM pin_attempts WHERE subject IN (

@@ -2,7 +2,7 @@ import Contract
 import Domain
 import Postgres
 
-/// An account with its place in a family, as sign-in finds it.
+/// An account and its active membership, as sign-in reads them.
 struct Person {
     let id: UserID
     let pseudonym: Pseudonym
@@ -11,10 +11,10 @@ struct Person {
     let status: String
     let createdAt: Timestamp
     let membership: FamilyMembership?
-    /// Whether the command line made them an administrator: their sessions are short.
+    /// Whether they are an administrator: those have short sessions.
     let isAdmin: Bool
 
-    /// Somebody who signs up just now.
+    /// Somebody who signs up now.
     init(
         id: UserID, pseudonym: Pseudonym, email: String?, displayName: String?, status: AccountStatus,
         createdAt: Timestamp
@@ -45,7 +45,7 @@ struct Person {
         }
     }
 
-    /// The chain of the audit log that their sessions are told in.
+    /// The chain of the audit log that records their sessions.
     var chain: FamilyID { membership?.familyID ?? .outside }
 
     var user: AuthUser {
@@ -55,10 +55,10 @@ struct Person {
     }
 }
 
-/// What an account is good for.
+/// Whether an account may be used.
 enum AccountStatus: String {
     case active
-    /// Opened by somebody under 13: may sign in and nothing else until a guardian takes them into a family.
+    /// Opened by somebody under 13: may sign in and do nothing else until a guardian adds them to a family.
     case pendingGuardianConsent = "pending_guardian_consent"
     case deleted
 }

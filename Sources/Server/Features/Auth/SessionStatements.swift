@@ -5,8 +5,8 @@ import SQL
 enum SessionStatements {
     // MARK: Reads
 
-    /// The session behind a refresh token: the `person`, `session_id`, whether it `stands`, the token's `expires_at`
-    /// and `replaced_at`, and the `seq` of that chain of the audit log.
+    /// The session of a refresh token: the `person`, `session_id`, whether it `stands`, the token's `expires_at` and
+    /// `replaced_at`, and the `seq` of that chain of the audit log.
     static func byRefreshToken(_ hash: [UInt8], at now: Timestamp, chain: FamilyID = .outside) -> SQL {
         """
         SELECT \(session(at: now)), t.expires_at, t.replaced_at
@@ -15,7 +15,7 @@ enum SessionStatements {
         """
     }
 
-    /// A row when a refresh token was one of an account that is deleted.
+    /// A row when the refresh token belonged to an account that is deleted.
     static func ofDeletedAccount(refreshHash hash: [UInt8]) -> SQL {
         """
         SELECT u.id FROM refresh_tokens t JOIN sessions s ON s.id = t.session_id
@@ -24,7 +24,7 @@ enum SessionStatements {
         """
     }
 
-    /// The same for a session's own id, without a token.
+    /// The same for a session's id, without a token.
     static func byID(_ id: SessionID, at now: Timestamp, chain: FamilyID = .outside) -> SQL {
         "SELECT \(session(at: now)) FROM sessions s \(owner(chain)) WHERE s.id = \(id)"
     }
@@ -45,7 +45,7 @@ enum SessionStatements {
 
     // MARK: Housekeeping
 
-    /// Deletes at most `count` sessions, with their refresh tokens and places in feeds, that ended long ago.
+    /// Deletes at most `count` sessions that ended long ago, with their refresh tokens and positions in feeds.
     static func deleteExpired(_ count: Int, at now: Timestamp) -> SQL {
         """
         DELETE FROM sessions WHERE id IN (
@@ -59,7 +59,7 @@ enum SessionStatements {
 
     // MARK: Use
 
-    /// Prolongs an administrator's session because it is used, unless that was done within the last minute.
+    /// Prolongs an administrator's session on use, at most once a minute.
     static func prolongUsed(_ session: SessionID, at now: Timestamp) -> SQL {
         let (unused, longest) = Sessions.administratorLifetime
         let end: SQL = "created_at + \(longest.microseconds) * interval '1 microsecond'"
@@ -92,7 +92,7 @@ enum SessionStatements {
         "UPDATE refresh_tokens SET replaced_at = \(now) FROM ledger_stamp WHERE token_hash = \(hash) AND replaced_at IS NULL"
     }
 
-    /// A session that is used goes on, so long after its beginning at most.
+    /// Prolongs a session, up to its longest lifetime.
     static func prolong(
         _ session: SessionID, at now: Timestamp, for lifetime: Timestamp.Span, longest: Timestamp.Span
     ) -> SQL {
@@ -111,7 +111,7 @@ enum SessionStatements {
         "UPDATE sessions SET revoked_at = \(now) FROM ledger_stamp WHERE id = \(session) AND revoked_at IS NULL"
     }
 
-    /// Ends the sessions that came from the code of the act's family, of everybody but one person.
+    /// Ends the sessions that began with the code of the act's family, except one person's.
     static func revokeChildSessions(besides user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE sessions SET revoked_at = \(now)
@@ -121,7 +121,7 @@ enum SessionStatements {
         """
     }
 
-    /// Ends the sessions that came from a family code.
+    /// Ends a child's sessions that began with a family code.
     static func revokeChildSessions(of user: UserID, except session: SessionID? = nil, at now: Timestamp) -> SQL {
         """
         UPDATE sessions SET revoked_at = \(now) FROM ledger_stamp

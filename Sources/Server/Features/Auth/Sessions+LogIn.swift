@@ -5,10 +5,10 @@ import Postgres
 import SQL
 
 extension Sessions {
-    /// Begins a session for an email and its password.
+    /// Begins a session with an email address and its password.
     ///
-    /// An unknown email and a wrong password get the same answer after the same work. Strangers cannot use up the tries
-    /// of an address that the account is known at.
+    /// An unknown address and a wrong password give the same answer after the same work. Strangers cannot use up the
+    /// attempts from an address that the account has used before.
     func logIn(_ call: Call<NoParameters, LoginRequest>) async throws -> AuthResponse {
         let (now, email, remote) = (call.now, call.body.email.wireText, call.context.remote)
         let addresses = KnownAddresses.hashes(email, remote, services.tokens)
@@ -37,14 +37,14 @@ extension Sessions {
         }
     }
 
-    /// Statements of an act: the account is known at the address of the request.
+    /// Parts of an act: the account has used the address of this request.
     func rememberAddress(of user: UserID, _ email: String, _ context: CallContext) -> [SQL] {
         KnownAddresses.hashes(email, context.remote, services.tokens).prefix(1).map {
             KnownAddressStatements.remember($0, of: user, at: context.now)
         }
     }
 
-    /// Begins a session for a child's user name and PIN in the family with that child code.
+    /// Begins a session with a child's user name and PIN in the family of that child code.
     ///
     /// Whichever part is wrong, the answer and the work are the same.
     func childLogIn(_ call: Call<NoParameters, ChildLoginRequest>) async throws -> AuthResponse {
@@ -72,7 +72,7 @@ extension Sessions {
                     call.context, for: person, isChild: true, method: "child_code",
                     [PINAttemptStatements.delete(tries), AttemptStatements.succeed(nil, [address])]
                 ) { queries in
-                    // The code, the name or the PIN may have been replaced while the PIN was checked.
+                    // Code, name or PIN may have changed while the PIN was checked.
                     guard let row = try await queries.query(read).first, try row["id"] == person.id,
                         try row["pin_hash"] == hash
                     else { return nil }
@@ -103,7 +103,7 @@ extension Sessions {
         }
     }
 
-    /// Answers 401 and puts the failed attempt in the audit log, without what was tried.
+    /// Answers 401 and records the failed attempt in the audit log, without what was tried.
     private func refuse(
         _ context: CallContext, _ person: Person?, method: String, _ refusal: APIError
     ) async throws -> AuthResponse {

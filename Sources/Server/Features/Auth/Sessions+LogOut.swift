@@ -5,8 +5,8 @@ import Postgres
 import SQL
 
 extension Sessions {
-    /// Ends the session of the access token and that of the refresh token, which are one as a rule. A session that has
-    /// ended or never was is no error: the client wants it to be over, and it is.
+    /// Ends the session of the access token and that of the refresh token, usually the same one. A session that has
+    /// ended or never existed is not an error: the client wants it ended, and it is.
     func logOut(_ caller: Caller?, _ call: Call<NoParameters, RefreshRequest?>) async throws -> NoAnswer {
         if let session = caller?.sessionID {
             try await end(call.context) { SessionStatements.byID(session, at: call.now, chain: $0) }
@@ -17,7 +17,7 @@ extension Sessions {
         return NoAnswer()
     }
 
-    /// - Parameter read: finds the session, and the number of that chain.
+    /// - Parameter read: reads the session, and the number of that chain.
     private func end(_ context: CallContext, _ read: (_ chain: FamilyID) -> SQL) async throws {
         guard let found = try await services.database.query(read(.outside)).first else { return }
         let chain = try Person(found).chain

@@ -4,18 +4,18 @@ import Domain
 import Postgres
 
 extension Sessions {
-    /// Trades a refresh token for the pair that follows it.
+    /// Exchanges a refresh token for the pair that follows it.
     ///
-    /// The next token is computed from the last (`Tokens.successors`) and the access token from the moment of the trade,
-    /// so that whoever comes with the same token within the grace, at the same time or a little later, gets the very
-    /// same pair. After the grace the token has been stolen, by this caller or the other: the session ends.
+    /// The next refresh token is computed from the last (`Tokens.successors`), and the access token from the time of
+    /// the exchange, so that a second request with the same token within the grace period gets the same pair. After the
+    /// grace period one of the two holders has stolen the token: the session ends.
     func refresh(_ call: Call<NoParameters, RefreshRequest>) async throws -> AuthResponse {
         let (now, token) = (call.now, call.body.refreshToken.wireText)
         let hash = Tokens.refreshHash(token)
         let invalid = APIError(.authenticationFailed, "The refresh token is not valid. Sign in again.")
         let found = try await services.database.query(SessionStatements.byRefreshToken(hash, at: now)).first
         guard let chain = try found.map(Person.init)?.chain else {
-            // Who holds a token of the account may know what became of it: their device has things to remove.
+            // The holder of one of its tokens may know that the account was deleted: their device has data to remove.
             let gone = try await services.database.query(SessionStatements.ofDeletedAccount(refreshHash: hash)).first
             guard gone != nil else { throw invalid }
             throw APIError(
@@ -53,13 +53,13 @@ extension Sessions {
                 SessionStatements.prolong(
                     session, at: now, for: Self.lifetime(of: person).unused, longest: Self.lifetime(of: person).longest),
             ]
-            // Clients sign in rarely and refresh daily: that is where the account is at home.
+            // Clients sign in rarely and refresh daily: the address of a refresh is one the account uses.
             if let email = person.email { act.statements += rememberAddress(of: person.id, email, call.context) }
             return .perform(act, answer(for: person, session, refreshToken: next, issuedAt: now))
         }
     }
 
-    /// The token that followed: while the keys are changed, another instance may have computed it with another one.
+    /// The stored successor: during a key rotation another instance may have computed it with the other key.
     private func keptSuccessor(
         of token: String, in session: SessionID, at now: Timestamp, _ queries: any Queries
     ) async throws -> String? {

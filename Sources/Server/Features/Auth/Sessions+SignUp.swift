@@ -4,15 +4,15 @@ import Domain
 import Postgres
 
 extension Sessions {
-    /// Opens an account and its first session.
+    /// Makes an account and its first session.
     ///
-    /// Who is under 13 waits for a guardian: the session lets the client show that and nothing else, until a guardian
-    /// whose family consents to children's accounts adds the account to it.
+    /// Somebody under 13 waits for a guardian: the session lets the client show that and nothing else, until a guardian
+    /// whose family consents to children's accounts adds the account to the family.
     func signUp(_ call: Call<NoParameters, SignupRequest>) async throws -> AuthResponse {
         try await signUp(call, id: services.random.identifier(at: call.now))
     }
 
-    /// - Parameter id: the account's; chosen by seeds alone.
+    /// - Parameter id: the account's; only seeds choose one.
     func signUp(_ call: Call<NoParameters, SignupRequest>, id: UserID) async throws -> AuthResponse {
         let (now, body) = (call.now, call.body)
         let email = body.email.wireText

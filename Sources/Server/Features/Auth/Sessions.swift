@@ -2,21 +2,22 @@ import Contract
 import Domain
 import SQL
 
-/// Accounts are opened, and sessions begin, go on and end.
+/// Sign-up, and the begin, renewal and end of sessions.
 ///
-/// A session is a row; access tokens name it and each request looks at it, so that ending it ends them at once. Every
-/// beginning, renewal and end is an act in the audit log: in the person's family, or outside where they have none.
+/// A session is a row. Access tokens name it and each request checks it, so that ending the row ends the session at
+/// once. Every begin, renewal and end is an entry of the audit log: in the person's family, or outside families where
+/// they have none.
 final class Sessions {
     let services: Services
 
     init(_ services: Services) { self.services = services }
 
-    /// How long a session lasts without being used, and at all.
+    /// How long a session lives without use, and at most.
     static func lifetime(of person: Person) -> (unused: Timestamp.Span, longest: Timestamp.Span) {
         person.isAdmin ? administratorLifetime : (Tokens.refreshLifetime, .days(36_500))
     }
 
-    /// Each use prolongs an administrator's session, as refreshing does.
+    /// Each use prolongs an administrator's session, as a refresh does.
     static let administratorLifetime: (unused: Timestamp.Span, longest: Timestamp.Span) = (.minutes(30), .hours(12))
 
     /// A session that is about to begin: the statements that make it, and its answer.

@@ -9,7 +9,7 @@ final class Connections {
 
     init(_ services: Services) { self.services = services }
 
-    /// The caller's own, in both directions.
+    /// The caller's own connections, in both directions.
     func list(_ caller: Caller, _ call: Call<ConnectionListQuery, NoBody>) async throws -> Page<ConnectionResponse> {
         _ = try await services.access.account(caller, services.database)
         return Page(items: [], total: 0, answering: call.parameters.page)

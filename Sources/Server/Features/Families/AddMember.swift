@@ -6,8 +6,8 @@ import Postgres
 extension Families {
     /// Makes a participant a guardian, or takes an account made in this family back into it.
     ///
-    /// Nobody is added without agreeing: who has a sign-in of their own joins with the invite code, and belongs to the
-    /// family before a guardian can give them another role. Accounts made in another family stay that family's.
+    /// Nobody is added without agreeing: people with a sign-in of their own join with the invite code, and belong to
+    /// the family before a guardian can give them another role. Accounts made in another family stay that family's.
     func addMember(_ caller: Caller, _ call: Call<FamilyPath, MemberAdd>) async throws -> MemberResponse {
         let (family, user, role) = (call.parameters.familyID, call.body.userID, call.body.role)
         return try await admitting {
@@ -38,8 +38,8 @@ extension Families {
         }
     }
 
-    /// A participant becomes a guardian. What they consented to for themself would hold for the whole family from now on:
-    /// it ends, and they can give it anew.
+    /// A participant becomes a guardian. The consents they gave for themselves would now hold for the whole family:
+    /// they end, and can be given again.
     private func raise(_ person: Candidate, by member: Member, at now: Timestamp) -> Act {
         Act(
             kind: .memberRoleChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
@@ -49,12 +49,12 @@ extension Families {
             statements: [MembershipStatements.raise(person.id), ConsentStatements.revokeAll(of: person.id, at: now)])
     }
 
-    /// A child needs the family's consent to children's accounts. A child's account that waits for a guardian is active
-    /// from then on, and comes back as a child only.
+    /// Adds a child, which needs the family's consent to children's accounts. An account that waits for a guardian
+    /// becomes active, and can come back as a child only.
     private func readmit(
         _ person: Candidate, as role: FamilyRole, by member: Member, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<MemberResponse> {
-        // An account of others is none of this family's audit log: the entry does not name it.
+        // An account from elsewhere is not for this family's audit log: the entry does not name it.
         let subject = person.isFamilyAccount ? person.pseudonym : nil
         func denied(_ reason: String, _ refusal: APIError) -> Decision<MemberResponse> {
             .denied(.memberAddDenied, to: member, reason: reason, subject: subject, refusal)
@@ -85,12 +85,12 @@ extension Families {
             MemberResponse(userID: person.id, familyID: member.familyID, role: role, status: .active, joinedAt: now))
     }
 
-    /// Makes an account inside the family: for a child as a rule, who then signs in with a user name and a PIN.
+    /// Makes an account inside the family, usually for a child, who then signs in with a user name and a PIN.
     func createMember(_ caller: Caller, _ call: Call<FamilyPath, MemberCreateAndAdd>) async throws -> MemberDetail {
         try await createMember(caller, call, id: services.random.identifier(at: call.now))
     }
 
-    /// - Parameter id: the member's; chosen by seeds alone.
+    /// - Parameter id: the member's; only seeds choose one.
     func createMember(
         _ caller: Caller, _ call: Call<FamilyPath, MemberCreateAndAdd>, id: UserID
     ) async throws -> MemberDetail {
@@ -101,7 +101,8 @@ extension Families {
         if creator.role == .guardian, let username = body.username, let pin = body.pin {
             login = (username, try await services.hashing.hash(pin.wireText, .credentials, for: caller.userID))
         }
-        // Who was no guardian a moment ago gets no member without the login they asked for.
+        // The caller was not a guardian before the hash was made: without the sign-in they asked for, no member is
+        // made.
         let isPrepared = (login == nil) == (body.username == nil)
         let person = Person(
             id: id, pseudonym: services.random.identifier(at: now), email: nil,
@@ -164,7 +165,7 @@ private struct Candidate {
     let id: UserID
     let pseudonym: Pseudonym
     let isWaiting: Bool
-    /// Nil for somebody who is no active member.
+    /// Nil unless they are an active member.
     let role: FamilyRole?
     let joinedAt: Timestamp?
     let isFamilyAccount: Bool

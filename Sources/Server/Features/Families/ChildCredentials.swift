@@ -4,12 +4,12 @@ import Domain
 import Postgres
 
 extension Families {
-    /// Sets or replaces what a child signs in with, on a guardian's word: only for a child whose account was made in the
-    /// family. The child's sessions end.
+    /// Sets or replaces a child's user name and PIN, for guardians: only for an account that was made in the family.
+    /// The child's sessions end.
     func setCredentials(_ caller: Caller, _ call: Call<MemberPath, ChildCredentialsSet>) async throws -> MemberDetail {
         let (path, now, body) = (call.parameters, call.now, call.body)
         let setter = try await services.access.member(caller, of: path.familyID, services.database)
-        // Nobody but a guardian makes the server work for this.
+        // Only a guardian may cause this work.
         let hash =
             setter.role == .guardian
             ? try await services.hashing.hash(body.pin.wireText, .credentials, for: caller.userID) : nil
@@ -43,8 +43,7 @@ extension Families {
         }
     }
 
-    /// Ends the lockout that wrong PINs led to, on a guardian's word, and starts the count of them anew. Nothing is written
-    /// where nobody is locked out.
+    /// Ends a lockout after wrong PINs and resets the count, for guardians. Writes nothing where nobody is locked out.
     func unlockMember(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> MemberDetail {
         let path = call.parameters
         return try await services.ledger.write(caller, in: path.familyID) { queries in
@@ -64,8 +63,8 @@ extension Families {
         }
     }
 
-    /// Changes the caller's own PIN, which they must know; guessing is limited as at sign-in, by the same count. The
-    /// child's other sessions end.
+    /// Changes the caller's own PIN, which they must know; attempts are limited and counted as at sign-in. The child's
+    /// other sessions end.
     func changePIN(_ caller: Caller, _ call: Call<MemberPath, PinChangeRequest>) async throws -> StatusAnswer {
         if let earlier: StatusAnswer = try await services.ledger.earlierAnswer(caller) { return earlier }
         let (path, now, body) = (call.parameters, call.now, call.body)
@@ -92,7 +91,7 @@ extension Families {
             var act = Act(
                 kind: .childPinChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: member.pseudonym, changesRights: true, stampedRows: 0)
-            // What was found right above may have been replaced since.
+            // The PIN that was checked may have been replaced in the meantime.
             guard isRight, try await queries.query(read).first?["pin_hash"] == current else {
                 act.kind = .signInFailed
                 act.details = ["method": "pin_change"]
@@ -117,7 +116,7 @@ extension Families {
         }
     }
 
-    /// Carries out what may meet another child with the same user name.
+    /// Carries out a write that fails when another child has the user name.
     func namingChild<Answer>(_ write: () async throws -> Answer) async throws -> Answer {
         do {
             return try await write()

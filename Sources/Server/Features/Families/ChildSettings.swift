@@ -4,7 +4,7 @@ import Domain
 import Postgres
 
 extension Families {
-    /// What a child may do: for guardians, and for the child.
+    /// A child's settings, for guardians and the child.
     func childSettings(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> ChildSettingsResponse {
         let path = call.parameters
         let member = try await services.access.member(caller, of: path.familyID, services.database)
@@ -14,7 +14,7 @@ extension Families {
         return try await settings(of: path, services.database)
     }
 
-    /// Changes some of what a child may do. Quiet hours have both ends or none.
+    /// Changes some of a child's settings. Quiet hours have both ends or neither.
     func updateChildSettings(
         _ caller: Caller, _ call: Call<MemberPath, ChildSettingsUpdate>
     ) async throws -> ChildSettingsResponse {
@@ -41,7 +41,7 @@ extension Families {
         }
     }
 
-    /// - Throws: 404 for anybody but an active child of the family.
+    /// - Throws: 404 unless the user is an active child of the family.
     private func settings(of path: MemberPath, _ queries: any Queries) async throws -> ChildSettingsResponse {
         let rows = try await queries.query(ChildSettingsStatements.settings(of: path.userID, in: path.familyID))
         guard let row = rows.first else { throw APIError(.notFound, "The family has no such child.") }
@@ -65,7 +65,7 @@ extension ChildSettingsResponse {
 }
 
 extension ChildSettingsUpdate {
-    /// The mobile client sends all settings at once and leaves both ends out when quiet hours are off. An update of
+    /// The mobile client sends all settings at once, and leaves both ends out when quiet hours are off. An update of
     /// fewer settings keeps them.
     fileprivate var withQuietHoursExplicit: ChildSettingsUpdate {
         guard canSnooze != nil, maxSnoozesPerDay != nil, canSubmitExcuses != nil, quietHoursStart.isAbsent,
@@ -76,7 +76,7 @@ extension ChildSettingsUpdate {
         return update
     }
 
-    /// The names of what it changes.
+    /// The names of the settings it changes.
     fileprivate var fields: [String] {
         [
             canSnooze.map { _ in "can_snooze" }, maxSnoozesPerDay.map { _ in "max_snoozes_per_day" },

@@ -2,9 +2,9 @@ import Contract
 import Domain
 import SQL
 
-/// Every statement on what children may do (the table `child_settings`).
+/// Every statement on children's settings (the table `child_settings`).
 enum ChildSettingsStatements {
-    /// One row for an active child, with the standard settings where none were stored.
+    /// One row for an active child, with the defaults where nothing was stored.
     static func settings(of child: UserID, in family: FamilyID) -> SQL {
         """
         SELECT coalesce(s.can_snooze, true) AS can_snooze, coalesce(s.max_snoozes_per_day, 3) AS max_snoozes_per_day,
@@ -16,7 +16,7 @@ enum ChildSettingsStatements {
 
     // MARK: Statements of an act
 
-    /// What a new child starts with: the table's own defaults. One who comes back keeps what was set.
+    /// The settings of a new child: the table's defaults. A child who comes back keeps theirs.
     static func standard(for child: UserID) -> SQL {
         "INSERT INTO child_settings (family_id, user_id) SELECT family_id, \(child) FROM ledger_stamp ON CONFLICT DO NOTHING"
     }
@@ -35,7 +35,7 @@ enum ChildSettingsStatements {
         """
     }
 
-    /// What was set for a former child in any family.
+    /// The settings of a former child, in every family.
     static func delete(of child: UserID) -> SQL {
         """
         DELETE FROM child_settings k USING ledger_stamp, memberships m

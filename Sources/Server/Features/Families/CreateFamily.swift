@@ -4,12 +4,12 @@ import Domain
 import SQL
 
 extension Families {
-    /// Founds a family with the caller as its guardian, its ledger and its default policy.
+    /// Creates a family with the caller as its guardian, its ledger and its default policy.
     func create(_ caller: Caller, _ call: Call<NoParameters, FamilyCreate>) async throws -> FamilyResponse {
         try await create(caller, call, id: services.random.identifier(at: call.now))
     }
 
-    /// - Parameter id: the family's; chosen by seeds alone.
+    /// - Parameter id: the family's; only seeds choose one.
     func create(
         _ caller: Caller, _ call: Call<NoParameters, FamilyCreate>, id: FamilyID
     ) async throws -> FamilyResponse {

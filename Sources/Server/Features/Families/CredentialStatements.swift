@@ -1,10 +1,10 @@
 import Domain
 import SQL
 
-/// Every statement on what children sign in with (the table `child_credentials`).
+/// Every statement on children's user names and PINs (the table `child_credentials`).
 enum CredentialStatements {
-    /// The active child with that user name in the family with that child code: a `person` with their `pin_hash`, and the
-    /// family's `seq`. Accounts with a sign-in of their own are never found.
+    /// The active child with that user name in the family with that child code: a `person` with their `pin_hash`, and
+    /// the family's `seq`. Never finds accounts with a sign-in of their own.
     static func find(_ username: String, code: String) -> SQL {
         """
         SELECT \(AccountStatements.person), k.pin_hash, c.seq

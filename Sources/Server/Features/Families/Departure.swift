@@ -4,26 +4,26 @@ import Domain
 import Postgres
 import SQL
 
-/// How a membership comes to its end: by leaving, by being removed, by the end of the account.
+/// How a membership ends: by leaving, by removal, or with the account.
 struct Departure<Answer: WireContent> {
-    /// What the audit log calls it, and a refusal of it.
+    /// The kind of its audit entry, and of a refusal.
     let kind: AuditKind
     let deniedKind: AuditKind
-    /// Why a member may not end a membership: asked before it is known whose, and again with the person.
+    /// Why a member may not end a membership: asked before the person is read, and again with them.
     let denial: (Member, MemberRecord?) -> Denial?
-    /// Whether the last guardian may go when nobody else is in the family.
+    /// Whether the last guardian may go when the family has no other member.
     var mayLeaveNobody = false
     /// Whether a guardian ends somebody else's membership.
     var isRemoval = false
-    /// The statement of the act that ends sessions.
+    /// The part of the act that ends sessions.
     let endSessions: (UserID) -> SQL
-    /// Other statements of the act.
+    /// Other parts of the act.
     var statements: [SQL] = []
     let answer: (MemberRecord) -> Answer
 }
 
 extension Families {
-    /// Ends a membership, on a guardian's word. A guardian who removes themself leaves.
+    /// Removes a member, for guardians. A guardian who removes themselves leaves.
     func removeMember(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> MemberResponse {
         let path = call.parameters
         var departure = ending(
@@ -33,7 +33,7 @@ extension Families {
         return try await depart(caller, path.userID, from: path.familyID, by: departure)
     }
 
-    /// Ends the caller's own membership. Not that of a child whose account was made in the family: a guardian decides.
+    /// Ends the caller's own membership. Not for a child whose account was made in the family: a guardian decides that.
     func leave(_ caller: Caller, _ call: Call<FamilyPath, NoBody>) async throws -> MemberResponse {
         let family = call.parameters.familyID
         return try await depart(
@@ -57,11 +57,11 @@ extension Families {
             })
     }
 
-    /// Everything that hangs on the membership ends with it, in one act: access, relationships, a child's login and
-    /// sessions, consents given in the family, open nags to the person; and by the trigger `young_account_waits`, the
-    /// account of somebody under 13 waits for a guardian again. Whoever goes takes nothing along that lets them in
-    /// again (`shutOut`). Only when there are more open nags than an act can close
-    /// are some closed before, in acts of their own; if the process dies between, the person is still a member.
+    /// Ends a membership and everything that depends on it in one act: access, relationships, a child's sign-in and
+    /// sessions, consents given in the family, open nags to the person. By the trigger `young_account_waits` the
+    /// account of somebody under 13 waits for a guardian again. Nobody keeps a code or PIN that lets them in again
+    /// (`shutOut`). When there are more open nags than one act can close, some are closed before, in acts of their own;
+    /// if the process dies between, the person is still a member.
     func depart<Answer>(
         _ caller: Caller, _ user: UserID, from family: FamilyID, by departure: Departure<Answer>
     ) async throws -> Answer {
@@ -70,15 +70,15 @@ extension Families {
                 try await decide(caller, user, from: family, departure, isLast: true, queries)
             }
             if let departed { return departed }
-            // Without the client's name for the write: that belongs to the last act, whose answer it remembers.
+            // Without the idempotency key: it belongs to the last act, whose answer is stored.
             let _: Answer? = try await services.ledger.write(caller.context, in: family) { queries in
                 try await decide(caller, user, from: family, departure, isLast: false, queries)
             }
         }
     }
 
-    /// - Parameter isLast: whether to end the membership, answering nil when there is too much to close at once; or
-    ///   else to close a part of it.
+    /// - Parameter isLast: whether to end the membership, or nil when there is too much to close at once; otherwise
+    ///   closes a part of it.
     private func decide<Answer>(
         _ caller: Caller, _ user: UserID, from family: FamilyID, _ departure: Departure<Answer>, isLast: Bool,
         _ queries: any Queries
@@ -117,9 +117,9 @@ extension Families {
         return .perform(act, departure.answer(person))
     }
 
-    /// The statements of an act that keep somebody out who may know the family's codes: everybody who is removed, and a
-    /// guardian who goes in whatever way. The family gets new codes, and where a guardian goes, who could set every
-    /// PIN, the children who sign in with one do so again.
+    /// Parts of an act that keep out somebody who may know the family's codes: everybody who is removed, and any
+    /// guardian who goes. The family gets new codes. Where a guardian goes, who could set every child's PIN, the
+    /// children's sessions end as well.
     private func shutOut(_ person: MemberRecord, isRemoval: Bool, at now: Timestamp) -> [SQL] {
         guard isRemoval || person.role == .guardian else { return [] }
         let codes = FamilyStatements.setCodes(invite: newCode(), child: newCode())

@@ -3,16 +3,16 @@ import Domain
 import Postgres
 import SQL
 
-/// Families and who belongs to them; a file for each way in and out.
+/// Families and their members; each way to join or leave has a file of its own.
 final class Families {
     let services: Services
 
     init(_ services: Services) { self.services = services }
 
-    /// A code that lets people in, as guardians hand it out.
+    /// A code that guardians hand out to let people in.
     func newCode() -> String { services.random.code(8) }
 
-    /// A family as its guardians see it; the codes that let people in are for guardians alone.
+    /// The family; only guardians see its codes.
     func get(_ caller: Caller, _ call: Call<FamilyPath, NoBody>) async throws -> FamilyResponse {
         let member = try await services.access.member(caller, of: call.parameters.familyID, services.database)
         return try await response(for: member, services.database)
@@ -51,11 +51,11 @@ final class Families {
         return try MemberRecord(row)
     }
 
-    /// The rows that make somebody a member, or one again.
+    /// The rows of a new or renewed membership.
     /// - Parameters:
-    ///   - isWaiting: whether the account waits for a guardian, and is active from now on.
-    ///   - isGuardiansWord: whether a guardian decides on it, which lifts what was suspended between the person and others;
-    ///     who comes by a code finds it as it was.
+    ///   - isWaiting: whether the account waits for a guardian, and becomes active.
+    ///   - isGuardiansWord: whether a guardian decides it. That lifts suspended relationships; joining by a code does
+    ///     not.
     func admission(
         of user: UserID, as role: FamilyRole, at now: Timestamp, isWaiting: Bool = false, isGuardiansWord: Bool = false
     ) -> [SQL] {
@@ -68,7 +68,7 @@ final class Families {
         return rows
     }
 
-    /// Why the family takes in nobody more.
+    /// Why the family cannot have one more member.
     /// - Parameter makesAccount: whether the account is made for it.
     func denialOfGrowth(
         of family: FamilyID, at now: Timestamp, makesAccount: Bool = false, _ queries: any Queries
@@ -78,7 +78,7 @@ final class Families {
         return makesAccount ? FamilyLimit.denialOfAccount(madeToday: try size["made"]) : nil
     }
 
-    /// Whether the family's guardians consent to children's accounts. `user` is whoever asks.
+    /// Whether the family's guardians consent to children's accounts. `user` is the caller.
     func allowsChildren(_ user: UserID, in family: FamilyID, _ queries: any Queries) async throws -> Bool {
         try await queries.query(
             ConsentStatements.isInForce(.childAccountCreation, for: user, in: family)
@@ -87,7 +87,7 @@ final class Families {
 
     static let alreadyInFamily = APIError(.conflict, "A person can be in one family at a time.")
 
-    /// Carries out what may find the person in another family, or their account deleted, by the time it is committed.
+    /// Carries out a write that fails when the person is in another family, or their account deleted, by its commit.
     func admitting<Answer>(_ write: () async throws -> Answer) async throws -> Answer {
         do {
             return try await write()
@@ -99,7 +99,7 @@ final class Families {
     }
 }
 
-/// An active member as the features of this group read one.
+/// An active member, as the files of this group read one.
 struct MemberRecord {
     let id: UserID
     let pseudonym: Pseudonym

@@ -2,14 +2,14 @@ import Contract
 import Domain
 import SQL
 
-/// Every statement on families, and on the policy each begins with.
+/// Every statement on families and on their first policy.
 enum FamilyStatements {
     static func family(_ id: FamilyID) -> SQL {
         "SELECT invite_code, child_code, created_at FROM families WHERE id = \(id)"
     }
 
-    /// The family with that invite code (in upper case), its ledger's `seq`, and whether one of its guardians blocks the
-    /// user.
+    /// The family with that invite code (in upper case), its ledger's `seq`, and whether one of its guardians blocks
+    /// the user.
     static func invitation(_ code: String, for user: UserID) -> SQL {
         """
         SELECT f.id, c.seq, EXISTS (
@@ -20,7 +20,7 @@ enum FamilyStatements {
         """
     }
 
-    /// What the first act of a family stands on.
+    /// The rows that a family's first act needs.
     static func create(_ family: FamilyResponse) -> [SQL] {
         [
             """
@@ -34,7 +34,7 @@ enum FamilyStatements {
 
     // MARK: Statements of an act
 
-    /// The policy that holds until the family agrees on another: the table's own defaults.
+    /// The policy in force until the family agrees on another: the table's defaults.
     static func defaultPolicy(_ id: PolicyID, owner: UserID, at now: Timestamp) -> SQL {
         """
         INSERT INTO policies (family_id, id, owners, is_default, created_at)
@@ -48,13 +48,13 @@ enum FamilyStatements {
         """
     }
 
-    /// The codes of before open nothing any more, also for those who have one from a guardian and have not used it yet.
+    /// Replaces the codes. The old ones let nobody in any more.
     static func setCodes(invite: String, child: String?) -> SQL {
         "UPDATE families SET invite_code = \(invite), child_code = \(child) FROM ledger_stamp WHERE families.id = ledger_stamp.family_id"
     }
 
-    /// An owner leaves: the other one stays alone; of an only owner the longest-serving other guardian takes over who can
-    /// sign in.
+    /// An owner of a policy leaves: a co-owner remains; after an only owner the longest-serving other guardian who can
+    /// sign in takes over.
     static func handOverPolicies(of user: UserID) -> SQL {
         """
         UPDATE policies SET owners = CASE

@@ -4,8 +4,8 @@ import Domain
 import Postgres
 
 extension Families {
-    /// Makes the caller a participant of the family that gave out the code; somebody who waits for a guardian, because they
-    /// are under 13, becomes a child, once the family consents to children's accounts.
+    /// Makes the caller a participant of the family with that code. Somebody under 13 who waits for a guardian becomes
+    /// a child, once the family consents to children's accounts.
     func join(_ caller: Caller, _ call: Call<NoParameters, JoinRequest>) async throws -> MemberResponse {
         try await join(caller, code: call.body.inviteCode, of: nil)
     }
@@ -26,8 +26,8 @@ extension Families {
         }
         return try await admitting {
             try await services.ledger.write(caller, in: family) { queries in
-                // The number first: what is read after it can only be newer, and then the act is refused. The code may have
-                // been replaced since it was looked up.
+                // The number first: later reads can only be newer, and then the act is refused. The code may have been
+                // replaced since it was looked up.
                 let clock = try await queries.query(invitation).first
                 guard let clock, try clock["id"] == family else { throw Self.unknownCode }
                 let account = try await services.access.account(caller, orWaiting: true, queries)
@@ -40,7 +40,7 @@ extension Families {
                             details: ["reason": reason], stampedRows: 0),
                         refusal)
                 }
-                // To somebody whom a guardian has blocked the code opens nothing; nothing tells them why.
+                // For somebody whom a guardian has blocked the code does not work, and nothing tells them why.
                 if try clock["is_blocked"] { return denied(Denial.blocked.rawValue, Self.unknownCode) }
                 if account.isWaiting, try await !allowsChildren(account.id, in: family, queries) {
                     return denied("no_consent", Self.childrenNeedConsent)

@@ -2,11 +2,11 @@ import Contract
 import Domain
 import SQL
 
-/// Every statement on memberships, and on the relationships that come and go with them.
+/// Every statement on memberships, and on the relationships that are made and end with them.
 enum MembershipStatements {
     // MARK: Reads
 
-    /// What `MemberRecord` reads.
+    /// The columns that `MemberRecord` reads.
     private static let record: SQL = """
         m.user_id, u.pseudonym, u.display_name, m.role, m.joined_at,
         EXISTS (SELECT 1 FROM child_credentials k WHERE k.family_id = m.family_id AND k.user_id = m.user_id)
@@ -22,8 +22,8 @@ enum MembershipStatements {
         """
     }
 
-    /// An account a guardian asks to add: its `role` where it is an active member of the family, whether it is one of the
-    /// family's own accounts, and whether a block lies between it and the `guardian`.
+    /// An account that a guardian asks to add: its `role` where it is an active member, whether it is one of the
+    /// family's own accounts, and whether a block is between it and the `guardian`.
     static func candidate(_ user: UserID, for family: FamilyID, by guardian: UserID) -> SQL {
         """
         SELECT u.id, u.pseudonym, u.status, m.role, m.joined_at,
@@ -49,8 +49,8 @@ enum MembershipStatements {
         """
     }
 
-    /// How many active `members` there are, and how many `other_guardians` than one of them who can sign in by themselves:
-    /// an account that was made inside a family has no password, and never answers for anybody.
+    /// How many active `members` there are, and how many `other_guardians` besides one of them can sign in by
+    /// themselves: an account made inside a family has no password, and cannot be its only guardian.
     static func count(of family: FamilyID, besides user: UserID) -> SQL {
         """
         SELECT count(*) AS members,
@@ -61,7 +61,7 @@ enum MembershipStatements {
         """
     }
 
-    /// How many active `members` a family has, and how many accounts were `made` in it since a moment, by guardians.
+    /// How many active `members` a family has, and how many accounts its guardians `made` since a moment.
     static func size(of family: FamilyID, since moment: Timestamp) -> SQL {
         """
         SELECT count(*) FILTER (WHERE m.status = 'active') AS members,
@@ -72,10 +72,11 @@ enum MembershipStatements {
 
     // MARK: Statements of an act
 
-    /// The act's family, for rows that are found by it alone: a plan that joins `ledger_stamp` instead may read every family's.
+    /// The act's family, for rows that are found by it alone: a plan that joins `ledger_stamp` instead may read every
+    /// family's rows.
     static let ofAct: SQL = "(SELECT family_id FROM ledger_stamp)"
 
-    /// Makes somebody a member, or one again. Who is in another family violates `one_active_family`.
+    /// Makes somebody a member, or a member again. Somebody in another family violates `one_active_family`.
     static func admit(_ user: UserID, as role: FamilyRole, at now: Timestamp) -> SQL {
         """
         INSERT INTO memberships AS m (family_id, user_id, role, status, joined_at)
@@ -95,8 +96,8 @@ enum MembershipStatements {
         """
     }
 
-    /// A relationship with every active member. One that a guardian suspended outlasts the membership: only a guardian's
-    /// word makes it anew.
+    /// Makes a relationship with every active member. A suspended one outlasts the membership: only a guardian's
+    /// decision lifts it.
     static func relate(_ user: UserID, liftingSuspensions: Bool) -> SQL {
         """
         INSERT INTO relationships AS r (family_id, id, party_a, party_b, status)
@@ -114,7 +115,7 @@ enum MembershipStatements {
         """
     }
 
-    /// What is suspended stays so.
+    /// Ends relationships; suspended ones stay suspended.
     static func unrelate(_ user: UserID) -> SQL {
         """
         UPDATE relationships SET status = 'revoked'

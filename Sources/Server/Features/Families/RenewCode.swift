@@ -4,8 +4,8 @@ import Domain
 import Postgres
 
 extension Families {
-    /// Gives the family another invite or child code, on a guardian's word: the one of before lets nobody in from this act
-    /// on. Who is in already stays in.
+    /// Replaces the family's invite code or child code, for guardians. The old code lets nobody in any more; members
+    /// stay.
     func renewCode(_ caller: Caller, _ call: Call<FamilyPath, CodeRenewal>) async throws -> FamilyResponse {
         let (family, code) = (call.parameters.familyID, call.body.code)
         return try await services.ledger.write(caller, in: family) { queries in

@@ -4,8 +4,8 @@ import Domain
 import TimeZones
 
 extension Families {
-    /// Changes a family's name or time zone, for guardians. The zone holds from this moment on, for days and weeks that
-    /// have begun as well.
+    /// Changes a family's name or time zone, for guardians. The zone holds from now on, also for the current day and
+    /// week.
     func update(_ caller: Caller, _ call: Call<FamilyPath, FamilyUpdate>) async throws -> FamilyResponse {
         let update = call.body
         if let zone = update.timeZone { try Self.requireZone(zone) }
@@ -19,7 +19,7 @@ extension Families {
             family.name = update.name ?? current.name
             family.timeZone = update.timeZone ?? current.timeZone
             guard family != current else { return .answer(current) }
-            // The audit log outlives the family's name, so it only says that the name changed.
+            // The audit log outlives the family's name, so it records only that the name changed.
             var fields: [String] = []
             if family.name != current.name { fields.append("name") }
             if family.timeZone != current.timeZone { fields.append("time_zone") }
