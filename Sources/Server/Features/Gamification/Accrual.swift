@@ -4,7 +4,7 @@ import Postgres
 import SQL
 import TimeZones
 
-/// What the end of a nag brings its recipient, as statements of the act that ends it.
+/// What a nag's end earns or costs its recipient, as parts of the act that ends it.
 struct Accrual {
     let statements: [SQL]
     /// For the audit log.
@@ -12,11 +12,11 @@ struct Accrual {
 }
 
 extension Gamification {
-    /// How many finished weeks are looked at for a perfect one.
+    /// Finished weeks that may still earn `perfect_week`.
     private static let judgedWeeks = 8
 
-    /// Points, streak and badges for a nag that ends now, or nil while its recipient does not take part. A nag scores
-    /// once; the act MUST rest on nothing having changed since the sums were read.
+    /// Points, streak and badges for a nag that ends now; nil while its recipient does not take part. A nag scores
+    /// once; the act MUST require that nothing has changed since the sums were read.
     func accrual(
         of outcome: Punctuality, nag: NagID, for user: UserID, in family: FamilyID, zone: String, at now: Timestamp,
         _ queries: any Queries
@@ -46,8 +46,8 @@ extension Gamification {
         return Accrual(statements: statements, details: details)
     }
 
-    /// Whether one of the last finished weeks was perfect. Nothing can be added to a finished week, so it is judged for
-    /// good; the badge comes with the next completion.
+    /// Whether one of the last finished weeks was perfect. A finished week cannot change; its badge comes with the next
+    /// completion.
     private func hasPerfectWeek(
         _ facts: BadgeFacts, _ user: UserID, in family: FamilyID, zone: String, at now: Timestamp,
         _ queries: any Queries

@@ -4,14 +4,14 @@ import Domain
 import Postgres
 import TimeZones
 
-/// Points, streaks and badges of a family's members. Nothing is read or gathered without the consent
+/// Points, streaks and badges of a family's members. Nothing is read or accrued without the consent
 /// `gamification_participation` of the person concerned.
 final class Gamification {
     let services: Services
 
     init(_ services: Services) { self.services = services }
 
-    /// The caller's own sums.
+    /// The caller's own totals.
     func summary(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> GamificationSummary {
         let family = call.parameters.familyID
         _ = try await services.access.member(caller, of: family, services.database)
@@ -21,7 +21,7 @@ final class Gamification {
             eventCount: record.events)
     }
 
-    /// The points of the family's local week, of the members who take part.
+    /// The points of the family's local week, for the members who take part.
     func leaderboard(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> LeaderboardResponse {
         let family = call.parameters.familyID
         let member = try await services.access.member(caller, of: family, services.database)
@@ -35,7 +35,7 @@ final class Gamification {
             })
     }
 
-    /// A member's gains and losses, newest first: for themself and the guardians.
+    /// A member's gamification events, newest first: for the member and the guardians.
     func events(
         _ caller: Caller, _ call: Call<GamificationEventsQuery, NoBody>
     ) async throws -> Page<GamificationEventResponse> {
@@ -58,7 +58,7 @@ final class Gamification {
         }
     }
 
-    /// A member's badges in the order they were earned: for themself and the guardians.
+    /// A member's badges in the order they were earned: for the member and the guardians.
     func badges(_ caller: Caller, _ call: Call<UserInFamilyQuery, NoBody>) async throws -> [BadgeResponse] {
         let (user, family) = (call.parameters.userID, call.parameters.familyID)
         let member = try await services.access.member(caller, of: family, services.database)
@@ -80,10 +80,8 @@ final class Gamification {
         _ = try await record(of: user, in: member.familyID)
     }
 
-    /// A member's sums.
-    /// - Throws: 404 for somebody who never belonged to the family, 403 without the consent.
     /// The caller's record, where they take part.
-    /// - Throws: 403 without the consent, and for who has switched points off.
+    /// - Throws: 403 without the consent, and for a member who has switched gamification off.
     private func ownRecord(_ caller: Caller, in family: FamilyID) async throws -> Record {
         let record = try await record(of: caller.userID, in: family)
         guard record.isEnabled else {
@@ -108,10 +106,10 @@ final class Gamification {
 }
 
 extension Gamification {
-    /// A member's sums, and whether more may come.
+    /// A member's totals, and whether they take part.
     struct Record {
         let hasConsent: Bool
-        /// Their own wish.
+        /// The member's own preference.
         let isEnabled: Bool
         let points: Int
         let streak: Int

@@ -2,11 +2,11 @@ import Contract
 import Domain
 import SQL
 
-/// Every statement on points, sums and badges.
+/// Every statement on points, totals and badges.
 enum GamificationStatements {
     // MARK: Reading
 
-    /// A member's sums, badges, wish and consent, and the family's multiplier.
+    /// A member's totals, badges, preference and consent, and the family's multiplier.
     static func record(of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT \(hasConsent) AS has_consent, \(isEnabled) AS is_enabled, coalesce(t.points, 0) AS points,
@@ -21,7 +21,7 @@ enum GamificationStatements {
         """
     }
 
-    /// The members who take part, with their points of a period; most points first.
+    /// The members who take part, with their points in a period; most points first.
     static func leaderboard(of family: FamilyID, _ period: Range<Timestamp>) -> SQL {
         """
         SELECT m.user_id, coalesce(sum(g.delta_points), 0)::bigint AS points
@@ -55,7 +55,7 @@ enum GamificationStatements {
     }
 
     /// How many of a member's nags were due in each finished week, and how many of them scored on time.
-    /// - Parameter starts: ascending; the last ends the last week.
+    /// - Parameter starts: the starts of the weeks, ascending, and the end of the last week.
     static func weeks(of user: UserID, in family: FamilyID, startingAt starts: [Timestamp]) -> SQL {
         let bounds = SQL.joined(starts.map { "\($0)" }, separator: ", ")
         return """

@@ -5,13 +5,12 @@ import JSON
 import Postgres
 import SQL
 
-/// Something found out about an input: codes and numbers, never a person's words.
+/// A classification of an input: codes and numbers, never a person's words.
 ///
-/// It hangs on the event the input became, once of each kind, and makes no second root. What the rules find out in an
-/// excuse comes with the act itself; what a device finds out later about something its person said comes with an outbox.
-/// Nothing finds out anything by itself.
+/// It belongs to the event that the input became, at most one of each kind. The rules classify an excuse in the act
+/// that submits it; a device's own classification comes later with its outbox. There is no background work.
 struct Enrichment: Sendable {
-    /// What kinds there are; an input has at most one of each.
+    /// The kinds; an input has at most one of each.
     enum Kind: String, Sendable, CaseIterable { case classification, summary, relation, merge }
 
     let kind: Kind
@@ -20,7 +19,7 @@ struct Enrichment: Sendable {
 
     var json: String { JSONValue.object(body).description }
 
-    /// The category of an excuse: the system's finding, or the author's own device's.
+    /// The category of an excuse: by the rules, or by the author's own device.
     static func classification(_ category: ExcuseCategory, confidence: Double, source: StoredSource) -> Enrichment {
         Enrichment(
             kind: .classification, source: source,
@@ -29,9 +28,9 @@ struct Enrichment: Sendable {
 }
 
 extension Ingestion {
-    /// Hangs what a device found out on the event that an earlier input of its person became, and tells the feed in the
-    /// same act. The second of a kind changes nothing.
-    /// - Throws: 403 without the consent `ai_mediation`, 404 where the person handed in no such input on the nag.
+    /// Stores a device's classification of an earlier input of its person, and shows it in the feed in the same act. A
+    /// second one of the same kind changes nothing.
+    /// - Throws: 403 without the consent `ai_mediation`, 404 where the person submitted no such input on the nag.
     func classify(
         _ earlier: InputID, as category: ExcuseCategory, on nag: NagID, _ input: Provenance, from caller: Caller,
         in family: FamilyID
@@ -55,7 +54,7 @@ extension Ingestion {
                 ])
             }
             if let known: String = try row["category"] {
-                // Told the same again it is the same finding, and answered as it was the first time.
+                // The same classification again gets the first answer again.
                 let isSame = try known == category.rawValue && row["source"] == input.source.rawValue
                 return .answer(result(isSame ? .applied : .alreadyDone))
             }

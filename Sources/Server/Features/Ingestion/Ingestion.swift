@@ -5,10 +5,10 @@ import Postgres
 import Reactor
 import SQL
 
-/// Takes what a device kept in its outbox: each input becomes one event of the feed, in the same act as its consequences,
-/// with its provenance beside it.
+/// Accepts the outbox of a device: each input becomes one event of the feed, in the same act as its consequences, and
+/// with its provenance.
 ///
-/// What an input may do is for the use case in `Nags` to decide, as for one that is sent at once.
+/// Whether an input is allowed is decided by the use case in `Nags`, as for a request.
 final class Ingestion {
     let services: Services
     let nags: Nags
@@ -18,12 +18,12 @@ final class Ingestion {
         self.nags = nags
     }
 
-    /// Applies items one after the other, each once. An answer that was given is given again; a fault ends the request,
-    /// and what was applied before it stays applied and answers so the next time.
+    /// Applies items in order, each once. An item that was applied before gets its first answer again. A fault ends the
+    /// request; what was applied before it stays applied, and answers the same next time.
     func upload(
         _ caller: Caller, _ call: Call<NoParameters, OutboxUpload>
     ) async throws -> OutboxAnswer {
-        // An item is named by its own id; a name of the whole request would belong to the first of its acts.
+        // Each item has an id of its own; the request's idempotency key would belong to the first act only.
         let caller = caller.withoutIdempotencyKey
         let (family, items) = (call.body.familyID, call.body.items)
         _ = try await services.access.member(caller, of: family, services.database)
@@ -53,7 +53,7 @@ final class Ingestion {
             if let kept = try await result(of: input, from: caller, in: family) { return kept }
             return try await keep(input, item, .alreadyDone, nil, from: caller, in: family)
         } catch let error as PostgresError where error.violates(.inputID) {
-            // The same item at the same time by another way: that one's answer is the answer.
+            // The same item arrived at the same time by another request: that one's answer is the answer.
             if let kept = try await result(of: input, from: caller, in: family) { return kept }
             throw error
         } catch let refusal as APIError where refusal.isFinal {
@@ -64,7 +64,7 @@ final class Ingestion {
         }
     }
 
-    /// What hangs on another input is no input of its own: its answer follows from what is there, and is kept nowhere.
+    /// An enrichment is not an input of its own: its answer follows from what is stored, and is not stored itself.
     private func enrich(
         _ item: OutboxItem, _ input: Provenance, _ work: () async throws -> InputResult
     ) async throws -> InputResult {
@@ -95,11 +95,11 @@ final class Ingestion {
 
     // MARK: Answers that were given
 
-    /// Inputs of a person that are kept in an hour although they were not applied.
+    /// Inputs of one person that are stored in an hour although they were not applied.
     private static let notAppliedPerHour = 200
 
-    /// Keeps what became of an input that was not applied, so that it is told the same whenever it is sent. What exceeds
-    /// `notAppliedPerHour` is answered and not kept: told again it is decided again.
+    /// Stores the result of an input that was not applied, so that a retry gets the same answer. Beyond
+    /// `notAppliedPerHour` it is answered but not stored: a retry is decided again.
     private func keep(
         _ input: Provenance, _ item: OutboxItem, _ outcome: InputOutcome, _ refusal: InputRefusal?,
         from caller: Caller, in family: FamilyID
@@ -142,7 +142,7 @@ final class Ingestion {
     }
 }
 
-/// What became of an input, and what it was.
+/// The stored result of an input, and what the input was.
 private struct KeptResult {
     let result: InputResult
     let fingerprint: [UInt8]?
@@ -158,7 +158,7 @@ private struct KeptResult {
         fingerprint = try row["fingerprint"]
     }
 
-    /// The answer given before, unless the id names something else now.
+    /// The first answer; a conflict when the id was used for another input.
     func answer(to input: Provenance) -> InputResult {
         if fingerprint == input.fingerprint { return result }
         return InputResult(
@@ -168,6 +168,6 @@ private struct KeptResult {
 }
 
 extension APIError {
-    /// Whether asking again would be told the same: not so for faults, for limits, and for a session that is over.
+    /// Whether a retry would get the same answer: not after faults, limits, and the end of the session.
     fileprivate var isFinal: Bool { (400..<500).contains(status) && status != 401 && status != 429 }
 }

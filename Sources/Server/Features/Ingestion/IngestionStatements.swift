@@ -2,9 +2,9 @@ import Contract
 import Domain
 import SQL
 
-/// Every statement on inputs and what is found out about them.
+/// Every statement on inputs and enrichments.
 enum IngestionStatements {
-    /// What became of a member's inputs with those ids.
+    /// The results of a member's inputs with those ids.
     static func results(_ ids: [InputID], of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT id, outcome, event_id, code, message, fingerprint FROM inputs
@@ -12,7 +12,7 @@ enum IngestionStatements {
         """
     }
 
-    /// The statement of an act that keeps an input with its outcome.
+    /// Part of an act: stores an input with its result.
     static func insert(
         _ input: Provenance, _ kind: InputAct.Kind, by user: UserID, on nag: NagID, at now: Timestamp,
         outcome: InputOutcome, refusal: InputRefusal?
@@ -27,7 +27,7 @@ enum IngestionStatements {
         """
     }
 
-    /// The event a person's input on a nag became, and what an enrichment of that kind says of it already.
+    /// The event that a person's input on a nag became, and its enrichment of that kind.
     static func root(
         of input: InputID, by user: UserID, on nag: NagID, in family: FamilyID, _ kind: Enrichment.Kind
     ) -> SQL {
@@ -40,7 +40,7 @@ enum IngestionStatements {
         """
     }
 
-    /// The statement of an act that keeps what was found out.
+    /// Part of an act: stores an enrichment.
     static func insert(_ enrichment: Enrichment, of event: EventID, at now: Timestamp) -> SQL {
         """
         INSERT INTO enrichments (family_id, event_id, kind, body, source, made_at)

@@ -3,16 +3,16 @@ import Contract
 import Domain
 import SQL
 
-/// How a person's words are kept to have come about: the closed set that the database checks.
+/// The origin of an input as the database stores it: a closed set that the schema checks.
 enum StoredSource: String, Sendable, CaseIterable, SQLBindable {
     case text, voice
     case cameraText = "camera_ocr"
     case galleryText = "gallery_ocr"
     case document, habit, legacy, onboarding
-    /// Nobody's words: what the system does and infers. No input of a person is ever stored as this.
+    /// The system's own conclusions. No input of a person is ever stored with this source.
     case system
 
-    /// The one mapping from what a device says to what is stored.
+    /// The only mapping from a device's source to a stored one.
     init(_ source: InputSource) {
         self =
             switch source {
@@ -28,19 +28,19 @@ enum StoredSource: String, Sendable, CaseIterable, SQLBindable {
     }
 }
 
-/// Where an input comes from, and the one event of the feed it becomes if it is applied.
+/// The origin of an input, and the one event of the feed that it becomes if it is applied.
 ///
-/// Made once an input, so that an act that is decided twice still has one root event.
+/// Made once for each input, so that an act that is decided twice still has one root event.
 struct Provenance: Sendable {
     let id: InputID
     let event: EventID
     let source: StoredSource
-    /// By the clock of who made it.
+    /// By the clock of the input's maker.
     let madeAt: Timestamp
-    /// SHA-256 of what was sent; nil for an input that came by itself.
+    /// SHA-256 of the item as it was sent; nil for an input of a request.
     let fingerprint: [UInt8]?
 
-    /// Something typed and sent at once.
+    /// An input that a person typed and sent at once.
     init(typedAt now: Timestamp, event: EventID) {
         id = event.retyped()
         self.event = event
@@ -49,7 +49,7 @@ struct Provenance: Sendable {
         fingerprint = nil
     }
 
-    /// Something from a device's outbox.
+    /// An input from a device's outbox.
     init(_ item: OutboxItem, event: EventID) {
         id = item.clientID
         self.event = event
@@ -58,8 +58,8 @@ struct Provenance: Sendable {
         fingerprint = sha256(item.jsonBytes)
     }
 
-    /// The statement of the act that applies the input. A second one under its id breaks `inputs_pkey`, so that the whole act is
-    /// undone: an input has one root, whatever runs beside it.
+    /// Part of the act that applies the input. A second one with the same id violates `inputs_pkey`, which undoes the
+    /// whole act: an input has one root event, also under concurrency.
     func root(_ kind: InputAct.Kind, by user: UserID, on nag: NagID, at now: Timestamp) -> SQL {
         IngestionStatements.insert(self, kind, by: user, on: nag, at: now, outcome: .applied, refusal: nil)
     }

@@ -1,6 +1,6 @@
 import Contract
 
-/// What the product promises people, in plain words. Change the version with the words.
+/// Terms and privacy policy in plain words. A change of the words needs a new version.
 enum LegalTexts {
     static let privacyPolicy = LegalDocument(
         title: "Privacy policy", version: "1.1", effectiveDate: "2026-11-22",

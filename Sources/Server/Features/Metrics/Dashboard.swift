@@ -2,13 +2,13 @@ import Contract
 import Domain
 import Reactor
 
-/// The figures a dashboard shows: rates over the last minute, curves over the last five.
+/// The figures of a dashboard: rates of the last minute, charts of the last five.
 enum Dashboard {
-    /// - Parameter counts: of the product; nil while there are none yet.
+    /// - Parameter counts: the product's; nil while there are none yet.
     static func figures(_ telemetry: Telemetry, _ counts: ProductCounts.Counts?) -> MetricsResponse {
         let samples = telemetry.samples
         let steps = zip(samples, samples.dropFirst()).filter { $0.at < $1.at }.map { Step($0, $1) }
-        // The newest step ends now and may be very short: the minute before it evens that out.
+        // The newest step may be very short: the minute before it evens that out.
         let minute = samples.count > 1 ? Step(samples[max(0, samples.count - 14)], samples[samples.count - 1]) : nil
         let lag = telemetry.loops.map(\.lagNanoseconds.value).max() ?? 0
         let (sessions, waiting) = (sum(telemetry, \.sessions), sum(telemetry, \.waiting))
@@ -70,7 +70,7 @@ enum Dashboard {
     private static func rounded(_ value: Double) -> Double { (value * 1_000).rounded() / 1_000 }
     private static func megabytes(_ bytes: Int) -> Double { Double(bytes) / 1_048_576 }
 
-    /// What happened between two samples.
+    /// The difference between two samples.
     private struct Step {
         let requestsPerSecond: Double
         let failurePercent: Double

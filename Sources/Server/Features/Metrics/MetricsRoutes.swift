@@ -1,7 +1,7 @@
 import Contract
 import HTTP
 
-/// The group `metrics`: how the server is doing, for the clients.
+/// The group `metrics`: the server's figures for clients.
 enum MetricsRoutes {
     static func register(
         in routes: RouteTable, _ telemetry: Telemetry, _ counts: ProductCounts, _ services: Services
@@ -12,9 +12,9 @@ enum MetricsRoutes {
     }
 }
 
-/// `/metrics` for Prometheus, on a listener of its own: figures of the whole server are no business of its clients.
+/// `/metrics` for Prometheus, on a listener of its own: the server's figures are not for its clients.
 enum MetricsListener {
-    /// Scrapes are few; whoever opens more connections waits for its own.
+    /// Scrapes are few; further connections wait.
     static var limits: Limits {
         var limits = Limits()
         limits.connections = 16

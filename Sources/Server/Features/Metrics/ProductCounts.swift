@@ -2,11 +2,10 @@ import Postgres
 import Reactor
 import SQL
 
-/// How many nags, people and families there are, for the dashboard.
+/// The numbers of nags, people and families, for the dashboard.
 ///
-/// Counting reads whole indexes, so no request waits for its own count: one at most is under way in this process, all are
-/// answered from the last, and a count is made again only after `RefreshSchedule` allows it. The figures are at most that old
-/// when somebody looks regularly.
+/// Counting reads whole indexes, so no request waits for it. At most one count runs in this process, requests are
+/// answered from the last one, and the next begins only when `RefreshSchedule` allows it.
 final class ProductCounts: Sendable {
     struct Counts: Sendable, Equatable {
         var openNags = 0
@@ -23,7 +22,7 @@ final class ProductCounts: Sendable {
 
     private let state = Locked(State())
 
-    /// The counts made last; nil before the first are there, or while the database has never answered.
+    /// The last counts; nil before the first, and while the database has never answered.
     func current(_ database: Database) async -> Counts? {
         let (isDue, known) = state.withLock { state in (state.schedule.begin(at: .now()), state.counts) }
         guard isDue else { return known }
@@ -51,15 +50,15 @@ final class ProductCounts: Sendable {
     }
 }
 
-/// When something costly may be done again: one at a time, five seconds after the last at the earliest, and later the
-/// longer it took, so that it never takes more than a hundredth of the time.
+/// When something costly may run again: one at a time, at least five seconds after the last run, and at most a
+/// hundredth of the time.
 struct RefreshSchedule {
     static let period = Duration.seconds(5)
 
     private var started: MonotonicTime?
     private var due: MonotonicTime?
 
-    /// True when the caller is to do it now, and to tell when it is done.
+    /// True when the caller should run it now; it MUST report the end.
     mutating func begin(at now: MonotonicTime) -> Bool {
         guard started == nil, due.map({ $0 <= now }) ?? true else { return false }
         started = now

@@ -1,7 +1,8 @@
 import Audit
 import Domain
 
-/// The server's figures in the text format of Prometheus: base units, counters end in `_total`, routes by template.
+/// The server's figures in the text format of Prometheus: base units, counters that end in `_total`, routes by
+/// template.
 struct PrometheusText {
     private(set) var text = ""
 
@@ -46,7 +47,7 @@ struct PrometheusText {
         line("nagz_uptime_seconds", "", "\(telemetry.uptime / .seconds(1))")
     }
 
-    /// The audit log: `nagz_audit_alarm` is 1 when somebody should look.
+    /// The audit log. `nagz_audit_alarm` is 1 when an operator should look.
     private mutating func auditLog(_ head: CheckpointStatus, _ now: Timestamp) {
         guard head.isOn else { return }
         let snapshot = head.current
@@ -65,7 +66,7 @@ struct PrometheusText {
         line("nagz_audit_checkpoint_age_seconds", "", "\(Double(max(0, (now - checkpoint.time).microseconds)) / 1e6)")
     }
 
-    /// The check of the whole log in the background: of the pass under way, and of the last full one.
+    /// The background check of the log: the running pass and the last full one.
     private mutating func check(_ pass: PassStatus, _ now: Timestamp) {
         guard let status = pass.now else { return }
         single(
@@ -89,7 +90,7 @@ struct PrometheusText {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
     }
 
-    /// - Parameter labels: as `name="value"`, joined by commas; none of our values needs escaping.
+    /// - Parameter labels: as `name="value"`, joined by commas; no value of ours needs escaping.
     private mutating func line(_ name: String, _ labels: String, _ value: String) {
         text += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
     }
@@ -108,7 +109,7 @@ struct PrometheusText {
         }
     }
 
-    /// Nothing for a histogram that is empty. The counts of Prometheus include all smaller buckets.
+    /// Nothing for an empty histogram. In Prometheus each bucket includes all smaller ones.
     private mutating func histogram(_ name: String, _ labels: String, _ histogram: Histogram) {
         let counts = histogram.counts
         let all = counts.reduce(0, +)

@@ -6,8 +6,8 @@ import SQL
 import TimeZones
 
 extension Nags {
-    /// A few words on a nag, for everybody who sees it: at most `NagLimit.notesPerDay` a day, and none to somebody the
-    /// author may not nag. They stand in the feed; the log knows their length.
+    /// Adds a note to a nag, for everybody who may read it: at most `NagLimit.notesPerDay` a day, and none to somebody
+    /// the author may not nag. The text is in the feed; the audit log records its length.
     func addNote(_ text: String, _ caller: Caller, to nag: NagID, as input: Provenance) async throws {
         let _: NagResponse = try await decide(caller, on: nag, .addNote) { view, queries in
             if let denial = try await denialOfContact(

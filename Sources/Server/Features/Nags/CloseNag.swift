@@ -3,7 +3,7 @@ import Contract
 import Domain
 
 extension Nags {
-    /// Taken back by its creator; once is the same as twice.
+    /// Withdraws a nag, for its creator. Repeating it changes nothing.
     func withdraw(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await decide(caller, on: call.parameters.nagID, .withdraw) { view, _ in
             if view.nag.status == .withdrawn { return .answer(view.nag) }
@@ -18,7 +18,7 @@ extension Nags {
         }
     }
 
-    /// Out of its recipient's sight, whatever its status.
+    /// Hides a nag from its recipient's lists, whatever its status.
     func dismiss(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await setDismissed(true, caller, call)
     }

@@ -6,9 +6,9 @@ import SQL
 import TimeZones
 
 extension Nags {
-    /// Done, says the recipient. Of any number of reports, at whatever time, one wins and has the consequences: the
-    /// event, the points, and the next instance of the series, all in one act; the others answer the same. A note is
-    /// never required, also where the nag asks for one: not every client can send it.
+    /// Completes a nag, for its recipient. Of any number of requests one wins and has the consequences: the event, the
+    /// points, and the next instance of the series, all in one act; the others get the same answer. A note is never
+    /// required, even where the nag asks for one: not every client can send it.
     func updateStatus(
         _ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>, as input: Provenance
     ) async throws -> NagResponse {
@@ -27,7 +27,7 @@ extension Nags {
         }
     }
 
-    /// The same for a report that is sent at once.
+    /// The same for a request; the other comes from an outbox too.
     func updateStatus(_ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>) async throws -> NagResponse {
         try await updateStatus(caller, call, as: typed(call.now))
     }
@@ -61,7 +61,7 @@ extension Nags {
     }
 }
 
-/// The next nag of a series, as statements of an act.
+/// The next nag of a series, as parts of an act.
 struct Successor {
     let id: NagID
     let dueAt: Timestamp
@@ -69,8 +69,8 @@ struct Successor {
 }
 
 extension Nags {
-    /// The nag that follows in the series, or nil: there is no series, it goes on already, or its two people may no
-    /// longer nag each other, which ends it.
+    /// The next nag of the series; nil when there is no series, when it has a next nag already, and when its two people
+    /// may no longer nag each other, which ends it.
     func successor(of record: NagRecord, at now: Timestamp, _ queries: any Queries) async throws -> Successor? {
         guard let recurrence = record.nag.recurrence else { return nil }
         let zone = services.zones.zone(record.timeZone)

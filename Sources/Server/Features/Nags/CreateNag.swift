@@ -5,7 +5,7 @@ import Postgres
 import TimeZones
 
 extension Nags {
-    /// Guardians and participants ask anyone of the family, within the day's cap; refusals are audited.
+    /// Creates a nag, for guardians and participants, within the daily cap. Refusals are in the audit log.
     func create(_ caller: Caller, _ call: Call<NoParameters, NagCreate>) async throws -> NagResponse {
         let order = call.body
         let family = try await family(of: order, by: caller)
@@ -45,7 +45,8 @@ extension Nags {
         }
     }
 
-    /// A nag has a family or a connection, never both. One that names neither is for the creator's own family.
+    /// The family of the nag. A nag has a family or a connection, never both; one that names neither is for the
+    /// creator's own family.
     private func family(of order: NagCreate, by caller: Caller) async throws -> FamilyID {
         if order.connectionID != nil {
             throw APIError(
@@ -61,7 +62,7 @@ extension Nags {
         return family
     }
 
-    /// Why the nag is refused, for the audit log and in words.
+    /// Why the nag is refused, for the audit log and as a message.
     private static func denial(_ row: Row) throws -> (Denial, String)? {
         if let denial = try denialOfNag(row) { return (denial, denial.message) }
         let policy = try FamilyPolicy(row)
@@ -85,7 +86,7 @@ extension Nags {
 }
 
 extension FamilyPolicy {
-    /// Reads the columns of a family's policy; what is null is standard.
+    /// Reads the columns of a family's policy; null means the default.
     init(_ row: Row) throws {
         try self.init(
             dailyCap: try row["daily_cap"], maxSnoozeMinutes: try row["max_snooze_minutes"],
@@ -107,7 +108,7 @@ extension NagResponse {
             recipientDismissedAt: nil)
     }
 
-    /// What the feed tells of a nag's making.
+    /// What the feed shows of a new nag.
     var created: [String: String] {
         [
             "category": category.rawValue, "recipient_id": recipientID.description, "due_at": dueAt.rfc3339,

@@ -7,8 +7,8 @@ import SQL
 import TimeZones
 
 extension Nags {
-    /// Why a nag is not done, in its recipient's words or as their device summed them up. Changes nothing of the nag;
-    /// the words go into no event, audit log or server log. At most `NagLimit.excusesPerDay` a day.
+    /// Submits an excuse, for the recipient, in their words or as their device summarised them. It does not change the
+    /// nag; the words are in no event, audit log or server log. At most `NagLimit.excusesPerDay` a day.
     func submitExcuse(
         _ caller: Caller, _ call: Call<NagPath, ExcuseCreate>, as input: Provenance
     ) async throws -> ExcuseResponse {
@@ -28,7 +28,7 @@ extension Nags {
             guard try view.role != .child || gate["can_submit_excuses"] else {
                 return view.refuse(.submitExcuse, .excusesNotAllowed, .policyForbidden)
             }
-            // An excuse is words to the creator; where they have left it is for the guardians alone.
+            // An excuse is a message to the creator; once they have left, it is for the guardians alone.
             let obstacle = try await denialOfContact(of: view, with: [view.nag.creatorID], queries)
             if let obstacle, obstacle != .relationshipRevoked {
                 return view.refuse(.submitExcuse, obstacle, .policyForbidden)
@@ -63,12 +63,12 @@ extension Nags {
         }
     }
 
-    /// The same for an excuse that is sent at once.
+    /// The same for a request; the other comes from an outbox too.
     func submitExcuse(_ caller: Caller, _ call: Call<NagPath, ExcuseCreate>) async throws -> ExcuseResponse {
         try await submitExcuse(caller, call, as: typed(call.now))
     }
 
-    /// For the nag's creator and the guardians; what the recipient wrote is theirs to read as well. Newest first.
+    /// The excuses of a nag, newest first: for its creator, the guardians, and the recipient who wrote them.
     func listExcuses(_ caller: Caller, _ call: Call<ExcuseListQuery, NoBody>) async throws -> Page<ExcuseResponse> {
         let query = call.parameters
         return try await decide(caller, on: query.nagID) { view, queries in
@@ -86,7 +86,7 @@ extension Nags {
     }
 }
 
-/// An excuse as it is kept.
+/// An excuse as the database stores it.
 struct Excuse {
     let id: ExcuseID
     let nag: NagID
@@ -96,7 +96,7 @@ struct Excuse {
     let category: ExcuseCategory
     let confidence: Double
 
-    /// With a category the text is a summary already, made on the device; without one the rules sum it up.
+    /// With a category the text is a summary from the device; without one the rules summarise it.
     init(id: ExcuseID, text: String, category: ExcuseCategory?, nag: NagID, _ heuristics: Heuristics) {
         self.id = id
         self.nag = nag
@@ -108,14 +108,14 @@ struct Excuse {
         }
     }
 
-    /// What was found out about the words: by the rules here, or, where they stayed on the device, by their author's.
+    /// The category of the words: by the rules here, or by the author's device where the words stayed there.
     func classification(from input: Provenance) -> Enrichment {
         .classification(category, confidence: confidence, source: text == nil ? input.source : .system)
     }
 }
 
 extension NagStatements {
-    /// Whether a member may hand in excuses.
+    /// Whether a member may submit excuses.
     static func excuseGate(_ user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT \(ConsentStatements.inForce(.aiMediation, user: "m.user_id", family: "m.family_id")) AS has_consent,
@@ -125,7 +125,7 @@ extension NagStatements {
         """
     }
 
-    /// How many excuses somebody handed in on the family's local day.
+    /// How many excuses somebody submitted on the family's local day.
     static func countExcuses(by author: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
         """
         SELECT count(*) AS count FROM excuses
@@ -155,8 +155,7 @@ extension NagStatements {
         """
     }
 
-    /// Takes the words of a former member out of at most `limit` of their excuses; the summaries that the family was
-    /// shown stay.
+    /// Deletes the words of at most `limit` excuses of a former member; the summaries that the family has seen stay.
     static func forgetExcuses(of author: UserID, limit: Int) -> SQL {
         """
         UPDATE excuses SET text = NULL WHERE (family_id, id) IN (

@@ -2,14 +2,14 @@ import Domain
 import SQL
 
 extension NagStatements {
-    /// How many nags one act of `cancelOpen` closes at most: the bound on rows of one entity in an act.
+    /// How many nags one act of `cancelOpen` closes at most, because an act may stamp no more rows of one type.
     static let cancelledAtOnce = 400
 
-    /// Statements of an act that close open nags of somebody who is leaving, as `cancelled_relationship_change`, and append
-    /// their `nag_cancelled` events. The act MUST stamp `cancelledAtOnce` rows, rest on `.nothingChanged`, and be
+    /// Parts of an act that close open nags of somebody who is leaving as `cancelled_relationship_change`, and append
+    /// their `nag_cancelled` events. The act MUST stamp `cancelledAtOnce` rows, require `.nothingChanged`, and be
     /// repeated until `countOpen` is 0.
     static func cancelOpen(of recipient: UserID, in family: FamilyID, at now: Timestamp) -> [SQL] {
-        // Both rows see the database as it was before the act, so both choose the same nags.
+        // Both statements see the database as it was before the act, so both choose the same nags.
         let chosen: SQL = """
             SELECT id FROM nags
             WHERE family_id = \(family) AND recipient_id = \(recipient) AND status = 'open'
@@ -31,7 +31,7 @@ extension NagStatements {
         ]
     }
 
-    /// `count`: how many open nags somebody has.
+    /// `count`: the number of somebody's open nags.
     static func countOpen(of recipient: UserID, in family: FamilyID) -> SQL {
         """
         SELECT count(*) AS count FROM nags

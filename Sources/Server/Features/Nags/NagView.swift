@@ -4,13 +4,13 @@ import Domain
 import Postgres
 import SQL
 
-/// A nag with what its rules ask of the family, as of one moment.
+/// A nag and the family facts that its rules need, as of one moment.
 struct NagRecord {
     let nag: NagResponse
     let familyID: FamilyID
     let recipient: Pseudonym?
     let timeZone: String
-    /// The family's number at that moment.
+    /// The family's sequence number at that moment.
     let seq: Int64
     /// The first due time of the nag's series.
     let seriesDueAt: Timestamp?
@@ -26,7 +26,7 @@ struct NagRecord {
         seriesDueAt = try row["series_due_at"]
     }
 
-    /// Something done to this nag.
+    /// An act on this nag.
     func act(
         _ kind: AuditKind, by actor: Pseudonym, details: AuditBody = [:], stampedRows: Int = 1, statements: [SQL]
     ) -> Act {
@@ -37,7 +37,7 @@ struct NagRecord {
     }
 }
 
-/// A nag as a member of its family meets it, and what they are to it.
+/// A nag as one member of its family sees it, and that member's relation to it.
 @dynamicMemberLookup
 struct NagView {
     let record: NagRecord
@@ -62,12 +62,12 @@ struct NagView {
 
     subscript<Value>(dynamicMember path: KeyPath<NagRecord, Value>) -> Value { record[keyPath: path] }
 
-    /// The act of this member on this nag.
+    /// An act of this member on this nag.
     func act(_ kind: AuditKind, details: AuditBody = [:], stampedRows: Int = 1, statements: [SQL]) -> Act {
         record.act(kind, by: pseudonym, details: details, stampedRows: stampedRows, statements: statements)
     }
 
-    /// Refuses an act on the nag and puts that in the audit log.
+    /// Refuses an act on the nag and records that in the audit log.
     func refuse<Answer>(
         _ act: NagAct, _ denial: Denial, _ code: ErrorCode = .authorizationDenied
     ) -> Decision<Answer> {
@@ -83,7 +83,7 @@ struct NagView {
 }
 
 extension NagAct {
-    /// What the audit log calls a refusal of it.
+    /// The kind of the audit entry of a refusal.
     var deniedKind: AuditKind {
         switch self {
         case .read: .nagReadDenied

@@ -3,10 +3,10 @@ import Domain
 import Postgres
 import SQL
 
-/// Nags: who may ask whom for what, and what becomes of it. The use cases are in files of their own.
+/// Nags: who may nag whom, and how a nag ends. Each use case has a file of its own.
 ///
-/// Every decision about a nag rests on nothing in its family having changed since it was read, so that caps are exact
-/// and an outcome has one winner, however many requests run at the same time.
+/// Every decision about a nag requires that nothing in its family has changed since it was read, so that caps are exact
+/// and an outcome has one winner under concurrency.
 final class Nags {
     let services: Services
     let gamification: Gamification
@@ -16,12 +16,12 @@ final class Nags {
         self.gamification = gamification
     }
 
-    /// For its creator, its recipient and the guardians.
+    /// One nag, for its creator, its recipient and the guardians.
     func get(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await decide(caller, on: call.parameters.nagID, .read) { view, _ in .answer(view.nag) }
     }
 
-    /// What the caller may see of the family's nags: guardians all, others those they made or got.
+    /// The family's nags that the caller may see: guardians all, others those they created or received.
     func list(_ caller: Caller, _ call: Call<NagListQuery, NoBody>) async throws -> Page<NagResponse> {
         let (query, queries) = (call.parameters, services.database)
         let family: FamilyID
@@ -29,7 +29,7 @@ final class Nags {
             family = named
         } else {
             let own = try await services.access.account(caller, queries).family
-            // Without a family there are no nags, and those of connections are none of the family's.
+            // A caller without a family has no nags, and the nags of connections belong to no family.
             guard let own, query.connectionID == nil else { return Page(items: [], total: 0, answering: query.page) }
             family = own
         }
@@ -42,12 +42,13 @@ final class Nags {
 
     // MARK: What all have in common
 
-    /// Where a report comes from that somebody types and sends at once.
+    /// The provenance of an input that a person typed and sent at once.
     func typed(_ now: Timestamp) -> Provenance {
         Provenance(typedAt: now, event: services.random.identifier(at: now))
     }
 
-    /// Reads a nag, asks the role matrix about `act`, and carries out what the closure decides. Refusals are audited.
+    /// Reads a nag, asks the role matrix about `act`, and carries out the closure's decision. Refusals are in the audit
+    /// log.
     func decide<Answer: WireContent>(
         _ caller: Caller, on nag: NagID, _ act: NagAct,
         _ body: (NagView, any Queries) async throws -> Decision<Answer>
@@ -58,11 +59,11 @@ final class Nags {
         }
     }
 
-    /// The same for operations whose act depends on what is asked for.
+    /// The same for operations whose act depends on the request.
     func decide<Answer: WireContent>(
         _ caller: Caller, on nag: NagID, _ body: (NagView, any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        // The family is known only once the nag is found; it is the caller's own, since each has one.
+        // The family is known only once the nag is read; it is the caller's own, since everybody has one.
         let first = try await view(caller, nag, services.database)
         var fresh: NagView? = first
         return try await services.ledger.write(caller, in: first.familyID) { queries in
@@ -80,7 +81,7 @@ final class Nags {
             for: caller)
     }
 
-    /// Why a member may put nothing new before one of these people: a block, or a relationship that is no longer active.
+    /// Why a member may send nothing new to one of these people: a block, or a relationship that is no longer active.
     func denialOfContact(
         of view: NagView, with people: [UserID], _ queries: any Queries
     ) async throws -> Denial? {
@@ -93,8 +94,8 @@ final class Nags {
         }.compactMap(\.self).first
     }
 
-    /// The statement of an act that appends an event of this member to the nag.
-    /// - Parameter input: what the event is the root of; nil for one that is nobody's words.
+    /// Part of an act: appends an event of this member to the nag.
+    /// - Parameter input: the input that the event belongs to; nil where nobody's words are involved.
     func event(
         _ type: NagEventType, _ view: NagView, at now: Timestamp, _ payload: [String: String] = [:],
         from input: Provenance? = nil

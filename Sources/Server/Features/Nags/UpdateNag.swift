@@ -5,8 +5,8 @@ import Postgres
 import TimeZones
 
 extension Nags {
-    /// Creator and guardians edit, unless they may not nag the recipient any more; the recipient snoozes with `due_at`
-    /// alone or promises a time with `committed_at` alone.
+    /// Edits a nag, for its creator and guardians, as long as they may nag the recipient. The recipient snoozes with
+    /// `due_at` alone, or promises a time with `committed_at` alone.
     func update(_ caller: Caller, _ call: Call<NagPath, NagUpdate>) async throws -> NagResponse {
         var changes = call.body
         changes.dueAt = changes.dueAt?.flooredToMillisecond
@@ -23,14 +23,14 @@ extension Nags {
         }
     }
 
-    /// What of the changes is not this person's to make.
+    /// The first change that this person may not make.
     private static func denial(of changes: NagUpdate, _ part: NagPart) -> (NagAct, Denial)? {
         if let denial = RoleMatrix.denial(of: .read, by: part) { return (.edit, denial) }
         if !changes.committedAt.isAbsent, let denial = RoleMatrix.denial(of: .commit, by: part) {
             return (.commit, denial)
         }
         if changes.isEdit, let denial = RoleMatrix.denial(of: .edit, by: part) {
-            // Moving the due time and nothing else is a snooze.
+            // Moving only the due time is a snooze.
             if changes.isOnlyDueTime, RoleMatrix.denial(of: .snooze, by: part) == nil { return nil }
             return (.edit, denial)
         }
@@ -72,7 +72,7 @@ extension Nags {
 
     // MARK: By the recipient
 
-    /// Delays reminders within the family's bounds; resets no history.
+    /// Delays reminders within the family's limits; resets no history.
     private func snooze(
         _ view: NagView, to dueAt: Timestamp, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
@@ -105,7 +105,7 @@ extension Nags {
 }
 
 extension NagUpdate {
-    /// Whether it holds something besides the promise.
+    /// Whether it changes more than the promise.
     fileprivate var isEdit: Bool { dueAt != nil || category != nil || doneDefinition != nil || !description.isAbsent }
 
     fileprivate var isOnlyDueTime: Bool {

@@ -1,6 +1,6 @@
 import Contract
 
-/// The group `operations`: what probes ask.
+/// The group `operations`: health checks.
 enum OperationsRoutes {
     static func register(in routes: RouteTable, _ readiness: Readiness) {
         routes.constant(API.checkLiveness, StatusAnswer(status: "ok"))

@@ -4,11 +4,11 @@ import Postgres
 import Reactor
 import SQL
 
-/// Whether the server can do its work: the database answers in time, and both agree on what time it is.
+/// Whether the server can work: the database answers in time, and their clocks agree.
 final class Readiness {
     /// How long the database may take.
     static let timeout = Duration.seconds(1)
-    /// Tokens, due times and stamps compare one clock with the other.
+    /// Tokens, due times and sequence stamps compare the two clocks.
     static let largestSkew = Timestamp.Span.seconds(30)
 
     private let services: Services
@@ -19,7 +19,7 @@ final class Readiness {
         self.telemetry = telemetry
     }
 
-    /// - Throws: 503 with what is wrong.
+    /// - Throws: 503 with the reason.
     func check(_ call: Call<NoParameters, NoBody>) async throws -> ReadinessAnswer {
         guard !telemetry.isDraining else {
             throw APIError(.unavailable, "The server is stopping.", retryAfter: 5)
@@ -32,7 +32,7 @@ final class Readiness {
             let seconds = skew.microseconds / 1_000_000
             throw APIError(.unavailable, "The database's clock differs by \(seconds) seconds.", retryAfter: 30)
         }
-        // Taking the server out of service would not bring the log up to date: it is told, and it is no reason.
+        // Taking the server out of service would not update the log: its status is shown, but is no reason for a 503.
         let head = services.checkpointStatus
         return ReadinessAnswer(
             status: "ok", auditLog: head.alarm(at: services.clock.now()).rawValue,
@@ -40,11 +40,11 @@ final class Readiness {
         )
     }
 
-    /// What time the database has; nil when it does not say so within our timeout.
+    /// The database's time; nil when it does not answer within the timeout.
     private func databaseTime() async -> Timestamp? {
         let database = services.database
         return await withCheckedContinuation { continuation in
-            // Whichever comes first answers; both are on this loop.
+            // The first to come resumes; both are on this loop.
             var waiting: CheckedContinuation<Timestamp?, Never>? = continuation
             func answer(_ time: Timestamp?) {
                 waiting?.resume(returning: time)

@@ -4,7 +4,7 @@ import Domain
 import JSON
 import Postgres
 
-/// What members want for themselves in a family: for the person, and for guardians.
+/// The preferences of a family's members: for the person, and for guardians.
 final class MemberPreferences {
     /// The version of the document's shape.
     static let schemaVersion = 2
@@ -39,8 +39,8 @@ final class MemberPreferences {
         return try await current(of: user, seenBy: member, services.database).response
     }
 
-    /// Merges the document into what is stored, name by name; null takes a name away. With `If-Match` only into what
-    /// the client has seen.
+    /// Merges the document into the stored one, name by name; null removes a name. With `If-Match` only if the client
+    /// has seen the current version.
     private func merge(
         _ update: JSONObject, _ caller: Caller, of user: UserID, in family: FamilyID
     ) async throws -> PreferenceResponse {
@@ -59,7 +59,7 @@ final class MemberPreferences {
             var changed = current
             changed.stored = try change.applied(to: current.stored)
             guard changed.stored != current.stored else { return .answer(current.response) }
-            // The act is carried out as the next of the ledger or not at all.
+            // The act becomes the next of the ledger or fails.
             changed.changedBy = member.seq + 1
             changed.updatedAt = caller.now
             let act = Act(
@@ -82,7 +82,7 @@ final class MemberPreferences {
     }
 }
 
-/// A member's preferences as they stand.
+/// A member's current preferences.
 private struct CurrentPreferences {
     let user: UserID
     let family: FamilyID
@@ -98,7 +98,7 @@ private struct CurrentPreferences {
             preferences: stored.overlaid(inFamilyAt: familyZone), etag: tag, updatedAt: updatedAt)
     }
 
-    /// If-Match by strong comparison (RFC 9110, section 13.1.1); the quotes are not insisted on.
+    /// If-Match by strong comparison (RFC 9110, section 13.1.1); quotes are optional.
     func isNamed(byAnyOf tags: String) -> Bool {
         tags.split(separator: ",").map { $0.trimmingPrefix { $0 == " " || $0 == "\t" } }.contains { candidate in
             var candidate = candidate
@@ -107,7 +107,8 @@ private struct CurrentPreferences {
         }
     }
 
-    /// A strong entity tag, with its quotes: over the last change and what the family lays under the document.
+    /// A strong entity tag, with its quotes: over the last change and the family's own settings that the document
+    /// shows.
     private var tag: String {
         let state = sha256(Array("\(changedBy) \(updatedAt.microseconds) \(familyZone)".utf8))
         return "\"\(base64URL(Array(state.prefix(16))))\""

@@ -4,17 +4,17 @@ import Domain
 import JSON
 import TimeZones
 
-/// A change to a preferences document, checked as far as the server understands it.
+/// A change to a preferences document, validated as far as the server understands it.
 ///
-/// Known names hold what the rules can read; names that only a family's policy may decide are refused; all others are
-/// the clients' own and are kept as they are.
+/// Known names must have valid values; names that only a family's policy may set are refused; all others belong to the
+/// clients and are stored as they are.
 struct PreferenceChange {
-    /// The most bytes that a member's document may have.
+    /// The size limit of a member's document in bytes.
     static let largestDocument = 32 << 10
 
     private let members: [JSONObject.Member]
 
-    /// - Throws: 422 with what is wrong, naming the field as `prefs_json.<name>`.
+    /// - Throws: 422 with the reason, naming the field as `prefs_json.<name>`.
     init(_ update: JSONObject) throws(APIError) {
         members = update.members
         for member in members {
@@ -41,7 +41,8 @@ struct PreferenceChange {
         return StoredPreferences(document)
     }
 
-    /// What the audit log is told: which known names changed, and how many others. No values, and no clients' words.
+    /// The details for the audit log: the known names that changed, and the number of others. No values, and no
+    /// clients' words.
     var details: AuditBody {
         let known = members.map(\.key).filter { PreferenceKey(rawValue: $0) != nil }.sorted()
         return ["names": known.joined(separator: ","), "other_names": "\(members.count - known.count)"]
@@ -50,7 +51,7 @@ struct PreferenceChange {
     private static let policyNames = Set(
         PolicyViolation.Field.allCases.map(\.rawValue) + ["daily_nag_cap", "pushback_bounds", "role_rules"])
 
-    /// What is wrong with a value; nil when nothing is.
+    /// Why a value is invalid; nil when it is valid.
     private static func fault(of value: JSONValue, for key: PreferenceKey) -> String? {
         switch key {
         case .gamificationEnabled, .quietHoursEnabled, .aiServerEnabled, .aiOnDeviceEnabled,

@@ -7,7 +7,7 @@ enum PreferenceStatements {
     /// A member's stored preferences, or null: an SQL expression for the statements of other features, to be read as
     /// `StoredPreferences`.
     ///
-    /// `user` and `family` are expressions of the statement around it, with their table's name before them, or values.
+    /// `user` and `family` are expressions of the enclosing statement, qualified with their table's name, or values.
     static func stored(of user: SQL, in family: SQL) -> SQL {
         """
         (SELECT preferences.prefs FROM preferences
@@ -15,8 +15,8 @@ enum PreferenceStatements {
         """
     }
 
-    /// An active member's pseudonym, stored preferences, and the number and time of their last change: 0 and the
-    /// membership's time, where nothing was ever set.
+    /// An active member's pseudonym, stored preferences, and the number and time of their last change: 0 and the time
+    /// of the membership, where nothing was ever set.
     static func current(of user: UserID, in family: FamilyID) -> SQL {
         """
         SELECT u.pseudonym, p.prefs, coalesce(p.changed_by, 0) AS changed_by,
@@ -27,7 +27,7 @@ enum PreferenceStatements {
         """
     }
 
-    /// A statement of an act: what a former member has set in any family.
+    /// Part of an act: the preferences of a former member, in every family.
     static func delete(of user: UserID) -> SQL {
         """
         DELETE FROM preferences p USING ledger_stamp, memberships m
@@ -35,7 +35,7 @@ enum PreferenceStatements {
         """
     }
 
-    /// A statement of an act.
+    /// Part of an act.
     static func set(_ preferences: StoredPreferences, of user: UserID, at now: Timestamp) -> SQL {
         """
         INSERT INTO preferences (family_id, user_id, prefs, changed_by, updated_at)

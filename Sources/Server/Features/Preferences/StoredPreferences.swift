@@ -2,15 +2,14 @@ import Domain
 import JSON
 import Postgres
 
-/// What a person has set in a family, as the database keeps it: read it from a row whose column is
-/// `PreferenceStatements.stored`.
+/// The preferences that a person has set in a family: read from a column made by `PreferenceStatements.stored`.
 struct StoredPreferences: PostgresDecodable, Hashable {
-    /// Unknown names included; nothing of the defaults.
+    /// Includes unknown names, and no defaults.
     var document: JSONObject
 
     init(_ document: JSONObject = JSONObject()) { self.document = document }
 
-    /// Null is nothing set.
+    /// Null means that nothing is set.
     init?(postgres cell: Cell?) {
         guard let cell else {
             document = JSONObject()
@@ -22,7 +21,7 @@ struct StoredPreferences: PostgresDecodable, Hashable {
         document = object
     }
 
-    /// The layer that the rules put over the family's.
+    /// The person's own settings, which override the family's.
     var overrides: PreferenceOverrides {
         PreferenceOverrides { key in
             switch document[key.rawValue] {
@@ -33,15 +32,14 @@ struct StoredPreferences: PostgresDecodable, Hashable {
         }
     }
 
-    /// What holds for the person in a family with that time zone.
+    /// The effective preferences in a family with that time zone.
     func effective(inFamilyAt timeZone: String) -> Preferences {
         var family = PreferenceOverrides()
         family.timeZone = timeZone
         return Preferences(family: family, user: overrides)
     }
 
-    /// The whole document as clients see it: every default, the person's own values over them, and whatever else is
-    /// stored.
+    /// The whole document as clients see it: the defaults, the person's values over them, and the unknown names.
     func overlaid(inFamilyAt timeZone: String) -> JSONObject {
         var document = Self.defaults
         document[PreferenceKey.timeZone.rawValue] = .string(timeZone)
@@ -49,7 +47,7 @@ struct StoredPreferences: PostgresDecodable, Hashable {
         return document
     }
 
-    /// The defaults of the rules, in the words of the contract.
+    /// The defaults of the rules, by their names in the contract.
     private static let defaults: JSONObject = {
         let standard = Preferences()
         return [

@@ -3,7 +3,7 @@ import Domain
 import JSON
 import Postgres
 
-/// How the nags due in some period ended.
+/// Counts of the nags due in a period, by how they ended.
 struct Figures {
     var total = 0
     var completed = 0
@@ -19,7 +19,7 @@ struct Figures {
         missed = try row["missed"]
     }
 
-    /// completed / total in four decimals, rounded half up; 0 where nothing was due.
+    /// completed / total with four decimals, rounded half up; 0 where nothing was due.
     var completionRate: Double {
         total == 0 ? 0 : Double((completed * 20_000 + total) / (2 * total)) / 10_000
     }
@@ -31,7 +31,7 @@ struct Figures {
         sum.missed += part.missed
     }
 
-    /// By name, as a report shows them.
+    /// By name, as in a report.
     var document: JSONObject {
         var object = JSONObject()
         object["total_nags"] = .integer(Int64(total))
@@ -44,14 +44,14 @@ struct Figures {
     }
 }
 
-/// The figures of a week, and of the weeks before it.
+/// The figures of a week and of the weeks before it.
 struct WeeklyMetrics {
     private var byWeek: [Figures]
     private var byCategory: [NagCategory: Figures] = [:]
     private var excuses: [ExcuseCategory: Int] = [:]
     private let weeks: [Timestamp]
 
-    /// - Parameter weeks: where they begin, oldest first; the last is the one reported on.
+    /// - Parameter weeks: the starts of the weeks, oldest first; the last is the one reported on.
     init(_ rows: Rows, _ excuseRows: Rows, weeks: [Timestamp]) throws(PostgresError) {
         self.weeks = weeks
         byWeek = weeks.map { _ in Figures() }

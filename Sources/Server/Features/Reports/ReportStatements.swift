@@ -1,10 +1,10 @@
 import Domain
 import SQL
 
-/// The statements reports are made from.
+/// The statements of reports.
 enum ReportStatements {
-    /// How the nags due in a period, bounds included, ended: one row for each category and week.
-    /// - Parameter weeks: where weeks begin, ascending; `week` is 1 from the first of them on, 0 before it.
+    /// How the nags due in a period, bounds included, ended: a row for each category and week.
+    /// - Parameter weeks: the starts of weeks, ascending; `week` is 1 from the first of them on, 0 before it.
     static func figures(
         of family: FamilyID, from start: Timestamp?, through end: Timestamp?, weeks: [Timestamp]
     ) -> SQL {
@@ -20,7 +20,7 @@ enum ReportStatements {
             """
     }
 
-    /// How many excuses of each category were handed in for the nags due in a period, bounds included.
+    /// How many excuses of each category were submitted for the nags due in a period, bounds included.
     static func excuses(of family: FamilyID, from start: Timestamp, through end: Timestamp) -> SQL {
         """
         SELECT x.category, count(*) AS count
@@ -29,7 +29,7 @@ enum ReportStatements {
         """
     }
 
-    /// What is withdrawn or cancelled is due no more.
+    /// Withdrawn and cancelled nags are not due.
     private static func due(_ family: FamilyID, _ start: Timestamp?, _ end: Timestamp?) -> SQL {
         var conditions: [SQL] = [
             "nags.family_id = \(family)", "nags.status NOT IN ('withdrawn', 'cancelled_relationship_change')",

@@ -7,8 +7,8 @@ import TimeZones
 
 /// A family's nags in figures, for its guardians.
 ///
-/// A figure counts the nags due in a period, whenever they were made or done; what was withdrawn or cancelled is due no
-/// more and counts nowhere. Completed are those done at any time, missed those unresolved past their final window.
+/// The figures count the nags due in a period, whenever they were created or completed; withdrawn and cancelled ones
+/// are not counted. Completed means completed at any time; missed means unresolved past the final window.
 final class Reports {
     private static let trendWeeks = 4
 
@@ -16,14 +16,14 @@ final class Reports {
 
     init(_ services: Services) { self.services = services }
 
-    /// The family's local week, Monday to Sunday, that contains now, by category and by category of excuses, and how it
-    /// compares with the three before it.
+    /// The family's current local week, Monday to Sunday, by category and by category of excuses, and compared with the
+    /// three weeks before it.
     func weekly(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> WeeklyReportResponse {
         let member = try await guardian(caller, of: call.parameters.familyID)
         let zone = services.zones.zone(member.timeZone)
         let weeks = zone.weekStarts(upTo: call.now, count: Self.trendWeeks)
         let week = zone.week(containing: call.now)
-        // Bounds are inclusive and moments whole microseconds.
+        // Bounds are inclusive and times whole microseconds.
         let end = week.upperBound - Timestamp.Span(microseconds: 1)
         let rows = try await services.database.query(
             ReportStatements.figures(of: member.familyID, from: weeks.first, through: end, weeks: weeks))

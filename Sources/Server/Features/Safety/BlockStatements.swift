@@ -4,7 +4,7 @@ import SQL
 
 /// Every statement on blocks.
 enum BlockStatements {
-    /// A condition: whether either of two people blocks the other. Both are SQL expressions or values.
+    /// A condition: one of the two people blocks the other. Both are SQL expressions or values.
     static func isBlocked(between one: SQL, and other: SQL) -> SQL {
         """
         EXISTS (SELECT 1 FROM blocks b WHERE b.state = 'active'
@@ -12,7 +12,7 @@ enum BlockStatements {
         """
     }
 
-    /// A condition: whether the first of two people blocks the second. Both are SQL expressions or values.
+    /// A condition: the first person blocks the second. Both are SQL expressions or values.
     static func blocks(_ actor: SQL, _ target: SQL) -> SQL {
         """
         EXISTS (SELECT 1 FROM blocks b WHERE b.state = 'active' AND b.actor_id = \(actor) AND b.target_id = \(target))
@@ -32,7 +32,7 @@ enum BlockStatements {
         """
     }
 
-    /// Somebody and the block against them, if there is one. No row: nobody has that id, or no more.
+    /// A person and the block against them, if there is one. No row: there is no such account.
     static func block(by actor: UserID, against target: UserID) -> SQL {
         """
         SELECT u.pseudonym AS target_pseudonym, b.id, b.actor_id, b.target_id, b.state

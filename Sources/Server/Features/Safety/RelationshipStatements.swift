@@ -1,10 +1,10 @@
 import Domain
 import SQL
 
-/// Every statement on what lies between two members, once their memberships have made it.
+/// Every statement on the relationships between members, which their memberships make.
 enum RelationshipStatements {
-    /// An expression: the status of what lies between two members. One is on good terms with oneself; nothing at all
-    /// counts as revoked. All three are SQL expressions or values.
+    /// An expression: the status of the relationship between two members. To oneself it is active; a missing one counts
+    /// as revoked. All three are SQL expressions or values.
     static func status(between one: SQL, and other: SQL, in family: SQL) -> SQL {
         """
         CASE WHEN \(one) = \(other) THEN 'active' ELSE coalesce((

@@ -4,7 +4,7 @@ import Domain
 import Postgres
 import SQL
 
-/// Blocks, which anybody makes for themself, and relationships, which guardians suspend.
+/// Blocks, which anybody may make, and relationships, which guardians suspend.
 final class Safety {
     private let services: Services
 
@@ -12,14 +12,14 @@ final class Safety {
 
     // MARK: Blocks
 
-    /// The caller's own, lifted ones too, newest first.
+    /// The caller's own blocks, lifted ones too, newest first.
     func blocks(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<BlockResponse> {
         _ = try await services.access.account(caller, services.database)
         let rows = try await services.database.query(BlockStatements.page(of: caller.userID, call.parameters))
         return try Page(rows, answering: call.parameters) { try BlockResponse($0) }
     }
 
-    /// Two people have one block in each direction: blocking again is the same block, active.
+    /// Two people have at most one block in each direction: blocking again reactivates it.
     func block(_ caller: Caller, _ call: Call<NoParameters, BlockCreate>) async throws -> BlockResponse {
         let target = call.body.targetID
         guard target != caller.userID else {
@@ -62,7 +62,7 @@ final class Safety {
         }
     }
 
-    /// Somebody who blocks, and the chain their act belongs to: their family's, or the one outside families.
+    /// The caller and the chain of their act: their family's, or the one outside families.
     private struct Blocker {
         let pseudonym: Pseudonym
         let family: FamilyID

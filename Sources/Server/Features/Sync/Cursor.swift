@@ -1,7 +1,7 @@
 import Domain
 
-/// A place in one family's feed, opaque to clients: family, epoch, the last stamp that was read, what its reader could see,
-/// and the day on which it was handed out.
+/// A position in one family's feed, opaque to clients: family, epoch, the last stamp that was read, what its reader
+/// could see, and the day it was given out.
 struct Cursor {
     /// The times a family clock can have.
     private static let times = Timestamp.epoch...Timestamp.lastSecond
@@ -10,7 +10,7 @@ struct Cursor {
     let epoch: Int64
     let place: Timestamp
     let visibility: FeedVisibility
-    /// Days since 1970. Not the place's own: a full resync begins with places that are long past.
+    /// Days since 1970. Not the day of the position: a full resync begins with positions long ago.
     let day: Int64
 
     init(family: FamilyID, epoch: Int64, place: Timestamp, visibility: FeedVisibility, handedOut now: Timestamp) {
@@ -21,7 +21,7 @@ struct Cursor {
         day = min(max(floorDivide(now.seconds, 86_400), 0), 65_535)
     }
 
-    /// Nil for text that no cursor prints.
+    /// Nil for text that is not a cursor.
     init?(_ text: String) {
         guard let bytes = bytes(base64URL: text[...]), bytes.count == 42 else { return nil }
         func word(_ index: Int) -> UInt64 { bytes[(index * 8)..<(index * 8 + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
@@ -43,7 +43,7 @@ struct Cursor {
         return base64URL(bytes + [UInt8(truncatingIfNeeded: day >> 8), UInt8(truncatingIfNeeded: day)])
     }
 
-    /// Whether no nag can have left the feed, unheard of by the cursor's holder, since it was handed out.
+    /// Whether no nag can have left the feed since the cursor was given out without its holder knowing.
     func isRecent(at now: Timestamp) -> Bool {
         Timestamp(seconds: day * 86_400) >= now - SyncStatements.closedNagRetention
     }

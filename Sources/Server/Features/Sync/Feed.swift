@@ -5,11 +5,11 @@ import JSON
 import Postgres
 import SQL
 
-/// The family feed: what changed, in commit order, losing nothing for clients of either contract.
+/// The family feed: changes in commit order, without loss for clients of either contract.
 ///
-/// `server_time` is the family clock in the snapshot that the rows were read in, or, where an entity did not fit into
-/// the page, the stamp of its last row: never the wall clock. A client that floors it to the second and sends it back
-/// meets every row again that it may not have seen. A `cursor` pages exactly, without repeats.
+/// `server_time` is the family clock in the snapshot of the rows or, where the rows of one type did not fit into the
+/// page, the stamp of the last of them; never the wall clock. A client that floors it to the second and sends it back
+/// gets every row again that it may have missed. A `cursor` pages exactly, without repeats.
 final class Feed {
     private let services: Services
 
@@ -23,20 +23,20 @@ final class Feed {
             withFacts: call.parameters.facts)
         var memory: MemoryReservation?
         let page = try await page(caller, statement, family, request, call.now, reserving: &memory)
-        // What a legacy client gets it brings back; development tokens have no session to note it for.
+        // A legacy client sends it back. Development tokens have no session that could store it.
         if request.isLegacy, !page.isGranted, let session = caller.sessionID {
             _ = try await services.database.query(SyncStatements.grant(page.grant, to: session, in: family))
         }
         return page.json
     }
 
-    /// Builds the page, for which memory is set aside first.
+    /// Builds the page, after reserving memory for it.
     private func page(
         _ caller: Caller, _ statement: SQL, _ family: FamilyID, _ request: FeedRequest, _ now: Timestamp,
         reserving memory: inout MemoryReservation?
     ) async throws -> FeedPage {
-        // Who comes from a place mostly gets a few rows. The rows end with this function: half a megabyte of them would
-        // live on while the grant waits.
+        // A client that comes with a position mostly gets a few rows. The rows end with this function: otherwise half a
+        // megabyte of them would live on while the grant waits.
         let rows =
             try await request.start.isBeginning
             ? services.database.query(statement) : services.database.read(statement)
@@ -48,11 +48,11 @@ final class Feed {
     }
 }
 
-/// Which of the two contracts a request speaks, and where it says it is.
+/// Which of the two contracts a request uses, and the position it claims.
 struct FeedRequest {
     let start: FeedStart
     let isLegacy: Bool
-    /// The request named a place that cannot be this family's.
+    /// The request named a position that cannot be this family's.
     let isForeign: Bool
 
     init(_ query: SyncQuery) {
