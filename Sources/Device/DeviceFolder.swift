@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a device keeps its things: one folder that only its owner can look into.
+/// The folder of a device's files. Only its owner can read it.
 public struct DeviceFolder: Sendable {
     public let path: String
 
@@ -10,13 +10,13 @@ public struct DeviceFolder: Sendable {
     public var cachePath: String { path + "/cache.db" }
     public var outboxPath: String { path + "/outbox.db" }
 
-    /// Makes the folder where there is none.
+    /// Creates the folder where it is missing.
     public func make() throws {
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
-    /// Removes session, cache and outbox: after a logout, and after the account was deleted.
+    /// Deletes session, cache and outbox: after a logout, and after the account was deleted.
     public func clear() throws {
         try session.remove()
         try EventCache.remove(cachePath)

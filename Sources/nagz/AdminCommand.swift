@@ -3,7 +3,7 @@ import Foundation
 import Postgres
 import Server
 
-/// `nagz admin`: administrators are made here and nowhere else; and deleted accounts are purged.
+/// `nagz admin`: makes, revokes and lists administrators, and purges deleted accounts.
 enum AdminCommand {
     static let usage = """
         nagz admin — who may read every audit log, and what is left of deleted accounts
@@ -86,7 +86,7 @@ enum AdminCommand {
         return email
     }
 
-    /// One line, not shown while it is typed.
+    /// Reads one line without echo.
     private static func readPassword() throws -> String {
         var settings = termios()
         let isTerminal = isatty(0) == 1 && tcgetattr(0, &settings) == 0

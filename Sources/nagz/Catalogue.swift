@@ -1,6 +1,6 @@
 import Contract
 
-/// `nagz routes`: every operation with its method, path and who may call it.
+/// `nagz routes`: every operation with its method, path and access.
 enum Catalogue {
     static func printRoutes(_ arguments: Arguments) throws {
         try arguments.finish()
@@ -13,6 +13,6 @@ enum Catalogue {
 }
 
 extension String {
-    /// With spaces behind it, for columns.
+    /// With trailing spaces, for columns.
     func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
 }

@@ -1,18 +1,18 @@
 import Audit
 import Foundation
 
-/// A file of secret keys. It is read only when nobody but its owner may read it and each of its keys can be secret.
+/// A file of secret keys. It is read only if nobody but its owner may read it, and none of its keys is easy to guess.
 enum KeyFile {
     private static let longest = 65_536
-    /// Random keys of 32 bytes have about 30 different ones; fewer than this were typed, not drawn.
+    /// Random keys of 32 bytes have about 30 different ones; a key with fewer than this was typed, not drawn.
     private static let fewestDifferentBytes = 8
 
-    /// - Parameter name: how the file is called when something is wrong with it, such as `the token key file`.
+    /// - Parameter name: names the file in errors, such as `the token key file`.
     static func read(_ path: String, name: String) throws -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Stop(.configuration, "\(name) “\(path)” cannot be read") }
         let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        // Of the opened file, which nobody can replace any more.
+        // The status of the opened file, which nobody can replace any more.
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT != S_IFDIR,
             let bytes = try? file.read(upToCount: longest), let text = String(data: bytes, encoding: .utf8)
@@ -29,7 +29,7 @@ enum KeyFile {
         return text
     }
 
-    /// Whether a word is a key in hexadecimal digits, and not a random one.
+    /// Whether a word is a key in hexadecimal digits that is not random.
     private static func isGuessable(_ word: Substring) -> Bool {
         guard let key = bytes(hexadecimal: word), key.count >= 32 else { return false }
         return Set(key).count < fewestDifferentBytes

@@ -2,14 +2,14 @@ import Glibc
 import Reactor
 import Server
 
-/// Where `nagz serve` answers `/metrics`: `--metrics ADDRESS:PORT`, `--metrics off`, or on loopback.
+/// The address of `/metrics`: `--metrics ADDRESS:PORT`, `--metrics off`, or on loopback.
 struct MetricsOption {
     static let defaultPort: UInt16 = 9_890
 
     private var host = "127.0.0.1"
     private var port = defaultPort
     private var isOff = false
-    /// Asked for by name: then it must be had.
+    /// Whether the address was given, so that a failure to listen there is an error.
     private var isRequired = false
 
     init(_ arguments: inout Arguments) throws {
@@ -24,7 +24,7 @@ struct MetricsOption {
         else {
             throw Stop(.usage, "--metrics takes ADDRESS:PORT, such as 127.0.0.1:\(Self.defaultPort), or off")
         }
-        // An IPv6 address stands in brackets.
+        // An IPv6 address has brackets.
         host =
             text[..<colon].trimmingPrefix("[").hasSuffix("]")
             ? String(text[..<colon].dropFirst().dropLast()) : String(text[..<colon])
@@ -32,7 +32,7 @@ struct MetricsOption {
     }
 
     /// Starts the listener.
-    /// - Returns: a line that says where it is, or why it is not.
+    /// - Returns: a line with its address, or with the reason why there is none.
     func listen(_ server: NagzServer) async throws -> String {
         guard !isOff else { return "metrics are off" }
         do throws(SystemError) {

@@ -26,7 +26,7 @@ enum Migrate {
         }
     }
 
-    /// Where the migrations lie: `Migrations` here, unless said otherwise.
+    /// The folder of the migrations: `Migrations`, unless configured otherwise.
     static func folder(_ arguments: inout Arguments) throws -> String {
         let named = try arguments.value("--migrations") ?? ProcessInfo.processInfo.environment["NAGZ_MIGRATIONS"]
         let folder = named ?? "Migrations"

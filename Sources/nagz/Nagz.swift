@@ -31,13 +31,13 @@ struct Nagz {
                     others nagz device --help
         """
 
-    /// Not asynchronous itself: `serve` has to see to its signals before there is a second thread.
+    /// Not asynchronous itself: `serve` has to block signals before there is a second thread.
     static func main() {
         do {
             var arguments = Arguments(Array(CommandLine.arguments.dropFirst()))
             switch arguments.next() {
             case "serve":
-                // Who reads the log or the lines of standard output may go away; other verbs end with their reader.
+                // The reader of the log or of standard output may go away; other verbs end with their reader.
                 signal(SIGPIPE, SIG_IGN)
                 let signals = try TerminationSignals()
                 finish { [arguments] in try await Serve.run(arguments, signals) }
@@ -82,14 +82,14 @@ struct Nagz {
     }
 }
 
-/// A reason to end early: an exit code and one clear line.
+/// Ends the program early with an exit code and one line.
 struct Stop: Error {
-    /// The numbers of sysexits.h that fit.
+    /// Exit codes, from sysexits.h where one fits.
     enum Code: Int32 {
-        /// `nagz audit verify`, `witness`: the audit log was tampered with; `reconcile`: the database is not what it
-        /// tells.
+        /// `nagz audit verify`, `witness`: the audit log was tampered with; `reconcile`: it does not explain the
+        /// database's state.
         case tampered = 1
-        /// `nagz audit verify`, `reconcile`, `witness` and `export`: it cannot be said that it was not.
+        /// `nagz audit verify`, `reconcile`, `witness` and `export`: not everything could be checked.
         case incomplete = 2
         case usage = 64
         case notApplied = 65
@@ -101,7 +101,7 @@ struct Stop: Error {
         case protocolFault = 76
         case noPermission = 77
         case configuration = 78
-        /// `nagz device`: the server's audit log is not the continuation of what this device was shown.
+        /// `nagz device`: the server's audit log does not extend the one that this device has seen.
         case logBroken = 79
     }
 
@@ -132,10 +132,10 @@ struct Arguments {
 
     init(_ words: [String]) { self.words = words }
 
-    /// The next word. Options are to be taken out before.
+    /// The next word. Options must be removed before.
     mutating func next() -> String? { words.isEmpty ? nil : words.removeFirst() }
 
-    /// The value behind an option, taken out of the line.
+    /// Removes an option and returns its value.
     mutating func value(_ name: String) throws -> String? {
         guard let index = words.firstIndex(of: name) else { return nil }
         guard index + 1 < words.count else { throw Stop(.usage, "\(name) needs a value") }
@@ -157,19 +157,19 @@ struct Arguments {
         return true
     }
 
-    /// Call when every option has been taken: what is left was not understood.
+    /// Call after all options were removed: the rest was not understood.
     func finish() throws {
         if let word = words.first { throw Stop(.usage, "“\(word)” is not understood; nagz --help tells what is") }
     }
 
-    /// The values behind an option that may be given several times.
+    /// Removes an option that may be given several times, and returns its values.
     mutating func values(_ name: String) throws -> [String] {
         var values: [String] = []
         while let value = try value(name) { values.append(value) }
         return values
     }
 
-    /// The login of `nagz serve`.
+    /// The URL of the login of `nagz serve`.
     mutating func serverDatabaseURL() throws -> String {
         guard let url = try value("--database-url") ?? ProcessInfo.processInfo.environment["DATABASE_URL"] else {
             throw Stop(.configuration, "no database: set DATABASE_URL or pass --database-url (deploy/run makes one)")
@@ -177,7 +177,7 @@ struct Arguments {
         return url
     }
 
-    /// The schema's owner, for every verb but `serve`.
+    /// The URL of the schema's owner, for every verb but `serve`.
     mutating func ownerDatabaseURL() throws -> String {
         let environment = ProcessInfo.processInfo.environment
         guard

@@ -3,7 +3,7 @@ import Foundation
 import Postgres
 import Server
 
-/// `nagz seed`: data to look at, and data to measure with.
+/// `nagz seed`: demo data and benchmark data.
 enum Seed {
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
@@ -23,7 +23,7 @@ enum Seed {
         }
     }
 
-    /// Tells how far it is on standard error, and how to sign in, nothing else, on standard output.
+    /// Prints progress on standard error, and the sign-ins, nothing else, on standard output.
     private static func demo(_ url: String, _ arguments: inout Arguments) async throws {
         let skipsUsed = arguments.flag("--if-empty")
         try arguments.finish()
@@ -34,7 +34,7 @@ enum Seed {
         }
     }
 
-    /// Tells what to sign in with on standard output.
+    /// Prints the sign-ins on standard output.
     private static func personas(_ url: String, _ arguments: inout Arguments) async throws {
         try arguments.finish()
         try await PersonaSeed.run(databaseURL: url, auditKeyring: try AuditKeyFile.read())

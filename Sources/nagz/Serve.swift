@@ -3,7 +3,7 @@ import Postgres
 import Reactor
 import Server
 
-/// `nagz serve`: answers until SIGTERM or SIGINT, then drains.
+/// `nagz serve`: serves until SIGTERM or SIGINT, then drains.
 enum Serve {
     static func run(_ arguments: Arguments, _ termination: TerminationSignals) async throws {
         var arguments = arguments
@@ -19,7 +19,7 @@ enum Serve {
         try await termination.watch(on: watcher) { continuation.yield($0) }
 
         ProcessMemory.returnLargeBlocks()
-        // Both sign in at the database at the same time; until the check is done the server only does that.
+        // Both connect to the database at the same time; until the check is done the server does nothing else.
         async let check: Void = checkSchema(folder, configuration.databaseURL)
         let server = try await NagzServer(configuration)
         try await check
@@ -50,7 +50,7 @@ enum Serve {
         say("stopped")
     }
 
-    /// A server and a schema that do not belong together must not meet, nor a server and a login that may do too much.
+    /// A server must not run with a schema of another version, or with a login that may do too much.
     private static func checkSchema(_ folder: String, _ url: String) async throws {
         do {
             try await Schema.check(folder: folder, databaseURL: url)
@@ -101,7 +101,7 @@ enum Serve {
         return configuration
     }
 
-    /// Tells whoever reads standard output, if anybody still does.
+    /// Prints a line for whoever reads standard output, if anybody does.
     private static func say(_ line: String) {
         try? FileHandle.standardOutput.write(contentsOf: Data("\(line)\n".utf8))
     }

@@ -1,11 +1,11 @@
 import Domain
 import NagzAI
 
-/// The operations answered on this device and nowhere else: the service of privacy level `local`.
+/// Answers AI operations on this device only: the service of privacy level `local`.
 ///
-/// It holds the cache and the rules, and nothing that could send a request: whoever has only this value cannot reach the
-/// network, by whatever way. The digest is of the week as far as this device holds it, unless a nag was done more than a
-/// month before it was due: everybody's on a guardian's device, any other person's own.
+/// It holds the cache and the rules, and nothing that could send a request, so whoever has only this value cannot reach
+/// the network. The digest covers the week as far as this device holds it, unless a nag was done more than a month
+/// before it was due: everybody's week on a guardian's device, the person's own on any other.
 public struct LocalAIService: AIService {
     private let facts: CacheFacts
     private let heuristics: Heuristics
@@ -17,8 +17,8 @@ public struct LocalAIService: AIService {
         service = HeuristicAIService(facts: facts, heuristics: heuristics)
     }
 
-    /// What needs no facts needs no synced cache, but the consent: an excuse can be summed up however old the cache is.
-    /// - Throws: `CacheMiss` where the cache cannot tell, `LocalRefusal` where the device may not.
+    /// An operation without facts, such as summarising an excuse, needs the consent but no synced cache.
+    /// - Throws: `CacheMiss` where the cache lacks a fact, `LocalRefusal` where the device may not answer.
     public func answer<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response {
@@ -28,7 +28,7 @@ public struct LocalAIService: AIService {
         return try await service.answer(operation, question)
     }
 
-    /// A sentence that stands for an excuse of that category, so that its words can stay here.
+    /// A sentence for an excuse of that category, sent in place of the person's own words.
     public func excuseSentence(for category: ExcuseCategory, nagID: NagID) -> String {
         heuristics.excuseSentence(for: category, nagID: nagID)
     }
@@ -43,18 +43,18 @@ public struct LocalAIService: AIService {
 
     func allowsOnDevice(_ user: UserID) throws -> Bool { try facts.allowsOnDevice(user) }
 
-    /// Where the cache does not know of the consent, it counts as not given.
+    /// An unknown consent counts as not given.
     private func requireConsent() throws {
         guard try cachedFamily?.allowsMediation == true else { throw LocalRefusal.consentMissing }
     }
 }
 
-/// Why a device does not answer by itself although it may know enough.
+/// Why a device may not answer by itself, although it may have the facts.
 public enum LocalRefusal: Error, Hashable, Sendable {
-    /// The consent `ai_mediation` is not in force, as far as this device knows.
+    /// The consent `ai_mediation` is not in force, or this device does not know of it.
     case consentMissing
-    /// The answer has to be recorded by the server, or its bounds would not hold.
+    /// The server has to record the answer, or its limits would not hold.
     case mustBeRecorded
-    /// The person switched answers of their device off.
+    /// The person's preference forbids answers by their device.
     case switchedOff
 }

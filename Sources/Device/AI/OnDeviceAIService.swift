@@ -3,12 +3,12 @@ import NagzAI
 import SQL
 import SQLite
 
-/// Local first: answers from the cache where it may and can, and asks the server where the rules say so.
+/// Answers from the cache where it may and can, and asks the server otherwise.
 ///
-/// The server is asked when the cache is stale or does not know enough, for the digest and for push-backs. Asking it
-/// tells it nothing it does not know: its own records are what the cache is a copy of. Where it cannot be reached the
-/// device answers after all, if it holds the facts, and the record of the answer says so. The words of an excuse are
-/// summed up here, however old the cache is, or nowhere.
+/// The server is asked when the cache is stale or lacks a fact, for the digest, and for push-backs. A question tells it
+/// nothing new: the cache is a copy of its own records. When the server cannot be reached the device answers after all,
+/// if it has the facts, and the record of the answer says so. The words of an excuse are summarised here, however old
+/// the cache is, or nowhere.
 public struct OnDeviceAIService<Server: AIService>: AIService {
     private let local: LocalAIService
     private let server: Server
@@ -19,9 +19,9 @@ public struct OnDeviceAIService<Server: AIService>: AIService {
 
     /// - Parameters:
     ///   - user: whose device it is.
-    ///   - isOffline: whether an error of the server's service means that nobody was reached.
-    ///   - stopwatch: microseconds from anywhere.
-    ///   - record: is told where each answer came from, and why.
+    ///   - isOffline: whether an error of the server's service means that the server was not reached.
+    ///   - stopwatch: microseconds since any fixed point.
+    ///   - record: called with the source of each answer, and the reason.
     public init(
         local: LocalAIService, server: Server, user: UserID, isOffline: @escaping (any Error) -> Bool,
         stopwatch: @escaping () -> Int64, record: @escaping (AnswerRecord) -> Void = { _ in }
@@ -58,7 +58,7 @@ public struct OnDeviceAIService<Server: AIService>: AIService {
         do {
             return told(try await server.answer(operation, question), .server, reason)
         } catch  where isOffline(error) {
-            // The narrower way, and disclosed: nothing leaves the device that would not have otherwise.
+            // The fallback is the more private way, and it is disclosed: nothing more leaves the device.
             guard reason != .switchedOff, let response = try? await local.answer(operation, question) else {
                 throw error
             }
@@ -66,7 +66,7 @@ public struct OnDeviceAIService<Server: AIService>: AIService {
         }
     }
 
-    /// Why the server is asked before the cache is looked at; nil where it is not.
+    /// Why the server is asked before the cache is read; nil where it is not.
     private func reasonToAskServer<Question, Response>(
         _ operation: AIOperation<Question, Response>
     ) throws -> AnswerReason? {
@@ -83,28 +83,28 @@ public struct OnDeviceAIService<Server: AIService>: AIService {
     }
 }
 
-/// Where an answer came from.
+/// Who answered.
 public enum AnswerPlace: String, Sendable, CaseIterable { case device, server }
 
-/// Why it came from there.
+/// Why that one answered.
 public enum AnswerReason: String, Sendable, CaseIterable {
-    /// The cache is fresh and holds the facts.
+    /// The cache is fresh and has the facts.
     case fresh
     /// The cache is older than a day.
     case stale
     case neverSynced = "never_synced"
     case nagUnknown = "nag_unknown"
-    /// The facts are another person's.
+    /// The facts are about another person.
     case notHeld = "not_held"
     /// The operation is about the whole family.
     case wholeFamily = "whole_family"
-    /// The answer has to be recorded before the next.
+    /// The answer has to be recorded before the next one.
     case mustBeRecorded = "must_be_recorded"
-    /// The person lets only the server answer.
+    /// The person's preference lets only the server answer.
     case switchedOff = "switched_off"
-    /// The server was to be asked, but could not be reached.
+    /// The server should have answered, but could not be reached.
     case serverUnreachable = "server_unreachable"
-    /// Nobody but the device is to answer.
+    /// The caller wants an answer of the device only.
     case local
 
     init(_ miss: CacheMiss) {
@@ -117,7 +117,7 @@ public enum AnswerReason: String, Sendable, CaseIterable {
     }
 }
 
-/// Where one answer came from and how long it took.
+/// Who gave an answer, why, and how long it took.
 public struct AnswerRecord: Hashable, Sendable {
     public let operation: AIOperationID
     public let place: AnswerPlace
@@ -137,7 +137,7 @@ public struct AnswerRecord: Hashable, Sendable {
 }
 
 extension EventCache {
-    /// Keeps the record of an operation's latest answer.
+    /// Stores the record of an operation's latest answer.
     public func note(_ answer: AnswerRecord) throws(SQLiteError) {
         try database.run(
             """

@@ -4,23 +4,23 @@ import SQL
 import SQLite
 import TimeZones
 
-/// Why the cache cannot tell a fact.
+/// Why the cache lacks a fact.
 public enum CacheMiss: Error, Hashable, Sendable {
-    /// Nothing of the family was synced to its end yet.
+    /// No sync of the family has reached its end yet.
     case neverSynced
     /// The cache does not have the nag.
     case nagUnknown
-    /// The person whose past counts is not this device's to know: only guardians hold everybody's.
+    /// The facts are about a person whose history this device does not hold: only guardians hold everybody's.
     case notHeld
 }
 
-/// The facts of one family as the event cache has them: the device's half of `FactSource`.
+/// The facts of one family from the event cache: the device's counterpart of the server's facts.
 ///
-/// Completions that wait in the outbox count as done: what a person did is so on their device at once.
+/// Completions in the outbox count as done: on their own device a person's acts take effect at once.
 public struct CacheFacts: FactSource {
     let cache: EventCache
     let family: FamilyID
-    /// The nags that are reported as done and not handed in yet.
+    /// The nags that were completed here and not uploaded yet.
     let reported: Set<NagID>
     let now: @Sendable () -> Timestamp
     private let zones: ZoneTable
@@ -80,7 +80,7 @@ public struct CacheFacts: FactSource {
                 try row["role"] as FamilyRole
             )
         }
-        // Facts of every member are a guardian's; anybody else is told of themself alone.
+        // Facts about every member are for guardians; other people get facts about themselves only.
         guard let first = members.first else { throw CacheMiss.notHeld }
         let subject = members.contains { $0.1 == .guardian } ? nil : first.0.userID
         let nags = try cache.database.rows(
@@ -100,7 +100,7 @@ public struct CacheFacts: FactSource {
             zone: zone(cachedFamily))
     }
 
-    /// - Throws: `CacheMiss.neverSynced` where nothing of the family was synced to its end yet.
+    /// - Throws: `CacheMiss.neverSynced` when no sync of the family has reached its end yet.
     func requireSynced() throws { _ = try cachedFamily() }
 
     // MARK: Rows
@@ -151,7 +151,7 @@ public struct CacheFacts: FactSource {
         }
     }
 
-    /// Whether a member lets their device answer; true where the cache knows nothing of them.
+    /// Whether a member lets their device answer; true for a member whom the cache does not know.
     func allowsOnDevice(_ user: UserID) throws -> Bool {
         guard let cachedFamily = try cache.cachedFamily(family) else { return true }
         return try member(user, cachedFamily)?.preferences.aiOnDeviceEnabled ?? true
@@ -192,7 +192,7 @@ public struct CacheFacts: FactSource {
         ) { row throws(SQLiteError) in Int(row.integer(0)) } ?? 0
     }
 
-    /// The recipient's resolved nags without this one, and with those that wait to be handed in.
+    /// The recipient's resolved nags without this one, including completions in the outbox.
     private func records(
         beside nag: NagSnapshot, _ cachedFamily: CachedFamily
     ) throws -> (category: CompletionRecord, overall: CompletionRecord) {
@@ -224,7 +224,7 @@ public struct CacheFacts: FactSource {
         return (category, overall)
     }
 
-    /// Of the recipient's nags of the same category, those resolved lately, and with those that wait to be handed in.
+    /// The recipient's recently resolved nags of the same category, including completions in the outbox.
     private func recentRecord(
         beside nag: NagSnapshot, _ cachedFamily: CachedFamily, _ now: Timestamp
     ) throws -> CompletionRecord {
@@ -247,13 +247,13 @@ public struct CacheFacts: FactSource {
         return record
     }
 
-    /// Somebody's nags that were reported as done and are not handed in yet.
+    /// Somebody's nags that were completed here and not uploaded yet.
     private func reportedNags(of user: UserID, _ cachedFamily: CachedFamily) throws -> [NagSnapshot] {
         reported.compactMap { try? nag($0, cachedFamily) }.filter { $0.recipientID == user && $0.status == .open }
     }
 
-    /// Push-backs since the nag's due cycle began, which is its creation or the last time its due time was moved, and
-    /// the youngest before.
+    /// The push-backs since the nag's due cycle began (at its creation, or when its due time was last moved), and the
+    /// last one before that.
     private func pushBacks(
         _ nag: NagSnapshot, _ cachedFamily: CachedFamily
     ) throws -> (now: [Timestamp], before: Timestamp?) {
@@ -268,7 +268,7 @@ public struct CacheFacts: FactSource {
     }
 }
 
-/// What is held of a member for the rules.
+/// A member's facts for the rules.
 private struct HeldMember {
     let preferences: Preferences
     let streak: Int

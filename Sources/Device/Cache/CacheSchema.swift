@@ -1,7 +1,7 @@
-/// The cache's schema, migration by migration. A migration that was released never changes; what comes later is appended.
+/// The cache's schema as a list of migrations. A released migration never changes; new ones are appended.
 ///
-/// A family is named by a small number in every other table, ids are sixteen bytes and moments microseconds: that halves
-/// the file. `generation` tells rows of a full resync from what was there before it.
+/// Other tables refer to a family by a small number, ids are sixteen bytes and times microseconds: that halves the
+/// file. `generation` separates the rows of a full resync from older ones.
 enum CacheSchema {
     static let migrations = [
         """

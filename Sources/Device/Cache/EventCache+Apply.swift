@@ -3,7 +3,7 @@ import Domain
 import SQL
 import SQLite
 
-/// The place in a feed that a page was asked from, in the terms of either contract.
+/// The position in a feed that a page was requested from, in the terms of either contract.
 public enum FeedPlace: Hashable, Sendable {
     /// After a cursor; nil for the beginning.
     case cursor(String?)
@@ -12,13 +12,13 @@ public enum FeedPlace: Hashable, Sendable {
 }
 
 extension EventCache {
-    /// Takes a page in: its rows, its facts and the place to go on from are one transaction, so a process that is killed
-    /// leaves either all of the page or nothing of it, and asks again from the right place.
+    /// Stores a page: its rows, its facts and the next position are one transaction. If the process dies, either the
+    /// whole page is stored or nothing of it, and the next request begins at the right position.
     ///
-    /// After a page that says so everything is resent; what was there stays until the last page is through, then goes
-    /// unless it came again. Rows come again without harm: they are kept by id.
-    /// - Returns: false when the cache was elsewhere by then (another process syncs as well); nothing is changed then.
-    /// - Parameter clockAhead: how far this device's clock is ahead of the server's, where the answer told.
+    /// When a page announces a full resync, older rows stay until its last page is stored; then those that were not
+    /// sent again are deleted. A row may be sent more than once: rows are stored by id.
+    /// - Returns: false when another process has moved the cache to a different position; nothing is changed then.
+    /// - Parameter clockAhead: how far this device's clock is ahead of the server's, if the answer had a date.
     public func apply(
         _ page: SyncResponse, of family: FamilyID, askedFrom place: FeedPlace, at now: Timestamp,
         clockAhead: Timestamp.Span? = nil
@@ -59,13 +59,13 @@ extension CachedFamily {
     }
 }
 
-/// Writes rows of one family within a transaction.
+/// Writes the rows of one family within a transaction.
 private struct RowWriter {
     let database: SQLiteDatabase
     let family: Int64
     let generation: Int
     let now: Timestamp
-    /// The numbers of words met in this page.
+    /// The numbers of the words in this page.
     private var texts: [String: Int64] = [:]
     private var people: [UserID: Int64] = [:]
 
@@ -92,7 +92,7 @@ private struct RowWriter {
         return number
     }
 
-    /// The row of `words` that holds a value, made where there is none.
+    /// The row of `words` with a value, inserted where it is missing.
     private func key(of value: some SQLBindable) throws(SQLiteError) -> Int64 {
         try database.run("INSERT INTO words (value) VALUES (\(value)) ON CONFLICT DO NOTHING")
         let number = try database.first("SELECT key FROM words WHERE value = \(value)") { row throws(SQLiteError) in
@@ -148,7 +148,7 @@ private struct RowWriter {
             """)
     }
 
-    /// A nag that changed once more after its end, by being put away for example, comes after the event of its end.
+    /// A nag may change after its end, by being dismissed for example; then its row comes after the event of its end.
     private func setClosingTimesFromEarlierPages() throws(SQLiteError) {
         try database.run(
             """
@@ -197,7 +197,7 @@ private struct RowWriter {
         }
     }
 
-    /// The facts replace those before.
+    /// Replaces the stored facts.
     func write(_ facts: FamilyFacts) throws(SQLiteError) {
         try database.run(
             """
@@ -224,12 +224,12 @@ private struct RowWriter {
                     """)
             }
         }
-        // What the person may not see any more does not stay on their device.
+        // What the person may no longer see is deleted from their device.
         if !facts.allowsMediation { try database.run("DELETE FROM mediations WHERE family = \(family)") }
         if let reader = facts.onlyReader { try dropNags(notOf: reader) }
     }
 
-    /// Drops the nags that somebody neither made nor got, with their events and their mediation.
+    /// Deletes the nags that somebody neither created nor received, with their events and their mediation.
     private func dropNags(notOf reader: UserID) throws(SQLiteError) {
         try database.run(
             """
@@ -238,7 +238,7 @@ private struct RowWriter {
             """)
         try database.run(
             "DELETE FROM nags WHERE family = \(family) AND creator_id <> \(reader) AND recipient_id <> \(reader)")
-        // An earlier server handed out mediation of nags that its reader could not read.
+        // An earlier server sent mediation of nags that its reader could not read.
         try database.run(
             """
             DELETE FROM mediations WHERE family = \(family) AND nag_id <> \(NagID(high: 0, low: 0))
@@ -253,7 +253,7 @@ private struct RowWriter {
         try database.run("DELETE FROM gamification WHERE family = \(family) AND generation < \(generation)")
     }
 
-    /// Drops what is past its time, once a day.
+    /// Deletes expired rows, once a day.
     func prune() throws(SQLiteError) {
         let last: Timestamp? = try database.first("SELECT pruned_at FROM families WHERE key = \(family)") {
             row throws(SQLiteError) in try row["pruned_at"] as Timestamp?
@@ -273,7 +273,7 @@ private struct RowWriter {
 }
 
 extension String {
-    /// Whether it is one of few: nobody's words, no number, no moment and no id.
+    /// Whether the text is one of a few codes: not a person's words, a number, a time or an id.
     fileprivate var isCode: Bool {
         utf8.count <= 32 && utf8.allSatisfy { (0x61...0x7a).contains($0) || $0 == UInt8(ascii: "_") }
     }

@@ -4,23 +4,23 @@ import Foundation
 import SQL
 import SQLite
 
-/// What a device holds of its families: rows of the feed, facts about members, and where the feed is read on from.
+/// A device's copy of its families: rows of the feed, facts about members, and positions in the feeds.
 ///
-/// The cache is a copy: whatever becomes of the file, the server has the rows. A damaged file is put aside and begun
-/// anew; one of a newer program is left alone. Not for use from several threads; several processes may.
+/// Whatever happens to the file, the server has the rows. A damaged file is moved aside and replaced by a new one; the
+/// file of a newer program is left untouched. Not for use from several threads; several processes may use one file.
 public final class EventCache {
-    /// A closed nag stays that long, unless it was missed; events of the feed and missed nags that long; and an answer may
-    /// rest on a copy that old.
+    /// How long a closed nag is kept, unless it was missed; how long events of the feed and missed nags are kept; and
+    /// how old a copy may be to answer from.
     public static let closedNagRetention = Timestamp.Span.days(30)
     public static let eventRetention = Timestamp.Span.days(90)
     public static let staleAfter = Timestamp.Span.hours(24)
 
     let database: SQLiteDatabase
-    /// Whether the file was damaged and had to be begun anew.
+    /// Whether the file was damaged and had to be replaced.
     public let wasRebuilt: Bool
 
-    /// Opens the cache, and makes it where there is none.
-    /// - Parameter isChecked: whether every page is looked at for damage first; a damaged page shows itself later anyway.
+    /// Opens the cache, and creates it where there is none.
+    /// - Parameter isChecked: whether every page is checked for damage first; a damaged page is found later anyway.
     /// - Throws: `SQLiteError.newerSchema`, the file untouched; or `inaccessible`, `full`, `busy`.
     public init(path: String, isChecked: Bool = false) throws {
         do {
@@ -40,7 +40,7 @@ public final class EventCache {
         return database
     }
 
-    /// Moves a damaged cache out of the way; an earlier one that lies there goes.
+    /// Moves a damaged cache aside, and deletes one that was moved aside earlier.
     public static func putAside(_ path: String) throws {
         let files = FileManager.default
         for suffix in ["-wal", "-shm"] { try? files.removeItem(atPath: path + suffix) }
@@ -48,7 +48,7 @@ public final class EventCache {
         try files.moveItem(atPath: path, toPath: path + ".damaged")
     }
 
-    /// Removes a cache and everything SQLite keeps beside it.
+    /// Deletes a cache and the files that SQLite keeps beside it.
     public static func remove(_ path: String) throws {
         for suffix in ["", "-wal", "-shm", ".damaged"] where FileManager.default.fileExists(atPath: path + suffix) {
             try FileManager.default.removeItem(atPath: path + suffix)
@@ -57,7 +57,7 @@ public final class EventCache {
 
     // MARK: What is in it
 
-    /// Where one family stands; nil for a family that was never synced.
+    /// The state of one family's copy; nil for a family that was never synced.
     public func cachedFamily(_ family: FamilyID) throws(SQLiteError) -> CachedFamily? {
         try database.first(
             """
@@ -68,7 +68,7 @@ public final class EventCache {
         ) { row throws(SQLiteError) in try CachedFamily(row) }
     }
 
-    /// How many rows of each kind there are, all families together.
+    /// The number of rows of each kind, over all families.
     public func counts() throws(SQLiteError) -> CacheCounts {
         guard
             let counts = try database.first(
@@ -116,13 +116,13 @@ public final class EventCache {
         ) { row throws(SQLiteError) in try CachedNag(row) }
     }
 
-    /// Drops everything of a family, for somebody who does not belong to it any more.
+    /// Deletes everything of a family, for somebody who no longer belongs to it.
     public func remove(_ family: FamilyID) throws(SQLiteError) {
         try database.run("DELETE FROM families WHERE id = \(family)")
     }
 }
 
-/// Where a family's copy stands.
+/// The state of a family's copy.
 public struct CachedFamily: Sendable {
     let key: Int64
     public let cursor: String?
@@ -153,17 +153,17 @@ public struct CachedFamily: Sendable {
         policy = (try? FamilyPolicy(maxPushBack: maxPushBack, cooldownMinutes: cooldown)) ?? .standard
     }
 
-    /// How old the copy is; nil before the first sync was through.
+    /// The copy's age; nil before the first complete sync.
     public func age(at now: Timestamp) -> Timestamp.Span? { syncedAt.map { now - $0 } }
 
-    /// Whether an answer may rest on it: not older than 24 hours, and not from the future, as after a clock was set back.
+    /// Whether answers may use it: at most 24 hours old, and not from the future, as after a clock was set back.
     public func isFresh(at now: Timestamp) -> Bool {
         guard let age = age(at: now) else { return false }
         return age >= .seconds(-60) && age <= EventCache.staleAfter
     }
 }
 
-/// How much a cache holds.
+/// The number of rows in a cache.
 public struct CacheCounts: Hashable, Sendable {
     public let nags: Int
     public let nagEvents: Int

@@ -3,14 +3,14 @@ import Domain
 import SQL
 import SQLite
 
-/// What a device remembers of its server's audit log: the highest checkpoint it was shown, and the keys it trusts.
+/// A device's record of its server's audit log: the highest checkpoint it has seen, and the keys it trusts.
 public struct KnownLog: Hashable, Sendable {
     public let checkpoint: Checkpoint
-    /// The checkpoint as it was signed, to be shown to others.
+    /// The signed note of the checkpoint, as evidence for others.
     public let note: String
-    /// The key that was pinned, or came with the first checkpoint, and those it has handed over to.
+    /// The key that was pinned or came with the first checkpoint, and the keys it has handed over to.
     public let keys: [VerifierKey]
-    /// Whether the first of the keys was known from elsewhere than the server.
+    /// Whether the first key did not come from the server.
     public let isPinned: Bool
 
     init(checkpoint: Checkpoint, note: String, keys: [VerifierKey], isPinned: Bool) {
@@ -38,7 +38,7 @@ extension EventCache {
         try database.first("SELECT note, keys, is_pinned FROM log") { row throws(SQLiteError) in try KnownLog(row) }
     }
 
-    /// Remembers a checkpoint, unless another process has seen a higher one meanwhile.
+    /// Stores a checkpoint, unless another process has stored a higher one in the meantime.
     func keep(_ log: KnownLog) throws(SQLiteError) {
         try database.run(
             """

@@ -1,13 +1,13 @@
 import Audit
 import Contract
 
-/// What following the audit log asks of a server.
+/// The server's operations on its audit log that a device needs.
 public protocol LogSource: Sendable {
-    /// The newest checkpoint, as it was signed; nil when the server shows none.
+    /// The newest signed checkpoint; nil when the server shows none.
     func newestCheckpoint() async throws -> String?
-    /// The proof that the log of the one size is the beginning of that of the other; nil when the server gives none.
+    /// The consistency proof between two sizes of the log; nil when the server gives none.
     func consistency(from old: Int64, to new: Int64) async throws -> [[UInt8]]?
-    /// The keys of the log, and the notes in which they hand over to each other.
+    /// The keys of the log, and the notes in which they vouch for each other.
     func logKeys() async throws -> [AuditKey]
 }
 
@@ -36,20 +36,20 @@ extension ServerClient: LogSource {
     public func logKeys() async throws -> [AuditKey] { try await call(API.listAuditKeys, NoParameters()).keys }
 }
 
-/// Sees that the server's audit log only ever grows, by the checkpoints that come with the feed.
+/// Checks that the server's audit log only grows, by the checkpoints that come with the feed.
 ///
-/// The first one is believed: signed by the key that was pinned, or, without one, by a key the server names. From then on
-/// every other MUST be signed by a key of the same log and be proven to continue the highest that was seen. So a server
-/// that cuts its log, writes its past anew, or shows this device another past than others is found out, and no page that
-/// comes with such a checkpoint is taken in.
+/// The first checkpoint is trusted if it is signed by the pinned key or, without one, by a key that the server names.
+/// Every later one MUST be signed by a key of the same log and be proven to extend the highest one seen. So a server is
+/// found out when it truncates or rewrites its log, or shows this device another history than others; and no page with
+/// such a checkpoint is stored.
 struct LogFollower {
     let cache: EventCache
     let source: any LogSource
-    /// A key known from elsewhere than the server.
+    /// A key that did not come from the server.
     let pinned: VerifierKey?
 
-    /// Takes notice of the checkpoint that came with a page.
-    /// - Throws: `LogFault` for what an honest log does not show; what the source throws.
+    /// Checks the checkpoint of a page.
+    /// - Throws: `LogFault` for what a correct log never shows; the source's errors.
     func follow(_ shown: String?) async throws {
         guard let known = try cache.knownLog() else {
             if let shown { try cache.keep(try await begin(shown)) }
@@ -60,7 +60,7 @@ struct LogFollower {
             let log = try await read(shown, after: known)
             if log.checkpoint.size >= known.checkpoint.size { return try await advance(from: known, to: log) }
         }
-        // One of several servers may be a moment behind the others, or just started: only the log itself can tell.
+        // One of several servers may be a moment behind, or just started: only the log itself can tell.
         guard let newest = try await source.newestCheckpoint() else { throw LogFault.notShown }
         let log = try await read(newest, after: known)
         guard log.checkpoint.size >= known.checkpoint.size else {
@@ -81,7 +81,7 @@ struct LogFollower {
         if trusted.checkpoint(note) == nil {
             let offered = try await source.logKeys()
             if pinned == nil {
-                // Nobody vouches for the first key but the server itself.
+                // Only the server vouches for the first key.
                 let keys = offered.compactMap { VerifierKey($0.verifier) }
                 trusted = TrustedKeys(pinned: keys.filter { $0.name == checkpoint.origin && note.isSigned(by: $0) })
             } else {
@@ -109,7 +109,7 @@ struct LogFollower {
     }
 
     private func require(_ old: Checkpoint, isBeginningOf new: Checkpoint) async throws {
-        // Of the same size, or before the first entry, there is nothing to ask for.
+        // For the same size, and before the first entry, no proof is needed.
         let path =
             old.size == new.size || old.size == 0 ? [] : try await source.consistency(from: old.size, to: new.size)
         guard let path,
@@ -118,18 +118,18 @@ struct LogFollower {
     }
 }
 
-/// What an honest audit log does not show.
+/// What a correct audit log never shows.
 public enum LogFault: Error, Hashable, Sendable {
     /// There was a log, and now there is none.
     case notShown
-    /// What came as a checkpoint is none.
+    /// The checkpoint cannot be parsed.
     case unreadable
     /// No key that this device trusts has signed the checkpoint.
     case unsigned(origin: String)
-    /// It is a log of another name.
+    /// The log has another name.
     case otherLog(known: String, shown: String)
     case shrunk(from: Int64, to: Int64)
-    /// The log of that size, as this device was shown it, is not the beginning of what the server shows now.
+    /// The log of that size, as this device has seen it, is not a prefix of the log that the server shows now.
     case rewritten(size: Int64)
 }
 

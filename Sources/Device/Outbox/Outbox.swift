@@ -4,11 +4,11 @@ import JSON
 import SQL
 import SQLite
 
-/// What was done on this device and is not the server's yet, in the order in which it was done.
+/// Acts that were done on this device and not uploaded yet, in order.
 ///
-/// A file of its own, flushed to the disk with every act: unlike the cache it cannot be fetched again. An item stays
-/// until the server has answered for it, so that a process that dies while it hands items in hands them in again; the
-/// server takes each once. What was not applied stays until somebody has seen it.
+/// A file of its own, synced to disk with every act: unlike the cache it cannot be fetched again. An item stays until
+/// the server has answered it, so a process that dies during an upload uploads it again; the server applies each once.
+/// Items that were not applied stay until somebody has seen them.
 public final class Outbox {
     private let database: SQLiteDatabase
 
@@ -31,13 +31,13 @@ public final class Outbox {
         """
     ]
 
-    /// - Throws: `SQLiteError`; a damaged outbox is left alone, since nobody else has what is in it.
+    /// - Throws: `SQLiteError`; a damaged outbox is left untouched, since its content exists nowhere else.
     public init(path: String) throws {
         database = try SQLiteDatabase(path: path, durability: .powerCut)
         try database.migrate(Self.migrations)
     }
 
-    /// Puts an act at the end. It is safe when this returns.
+    /// Appends an act. It is on disk when this returns.
     public func add(_ item: OutboxItem, of family: FamilyID) throws(SQLiteError) {
         try database.run(
             """
@@ -47,7 +47,7 @@ public final class Outbox {
             """)
     }
 
-    /// The first items that wait.
+    /// The first items to upload.
     public func waiting(of family: FamilyID, limit: Int = OutboxUpload.largestCount) throws -> [OutboxItem] {
         try database.rows(
             """
@@ -56,14 +56,14 @@ public final class Outbox {
         ) { row throws(SQLiteError) in try Self.item(try row["item"]) }
     }
 
-    /// How many wait, over all families.
+    /// The number of items to upload, over all families.
     public func waitingCount() throws(SQLiteError) -> Int {
         try database.first("SELECT count(*) FROM items WHERE outcome IS NULL") { row throws(SQLiteError) in
             Int(row.integer(0))
         } ?? 0
     }
 
-    /// The nags that are reported as done and wait.
+    /// The nags that were completed here and not uploaded yet.
     public func reported(in family: FamilyID) throws(SQLiteError) -> Set<NagID> {
         Set(
             try database.rows(
@@ -71,7 +71,7 @@ public final class Outbox {
             ) { row throws(SQLiteError) in try row["nag_id"] as NagID })
     }
 
-    /// Takes the server's answers: what was applied goes, what was not stays to be seen.
+    /// Stores the server's answers: applied items are deleted, others stay to be seen.
     public func record(_ results: [InputResult]) throws {
         try database.transaction {
             for result in results {
@@ -89,7 +89,7 @@ public final class Outbox {
         }
     }
 
-    /// What the server did not apply and nobody has put away yet.
+    /// Items that the server did not apply and nobody has dismissed yet.
     public func unapplied() throws -> [UnappliedInput] {
         try database.rows(
             "SELECT item, outcome, code, message FROM items WHERE outcome IS NOT NULL ORDER BY position"
@@ -100,7 +100,7 @@ public final class Outbox {
         }
     }
 
-    /// Puts away what was not applied.
+    /// Dismisses the items that were not applied.
     /// - Returns: how many there were.
     @discardableResult
     public func putAwayUnapplied() throws(SQLiteError) -> Int {
@@ -115,10 +115,10 @@ public final class Outbox {
     }
 }
 
-/// Something the server did not apply.
+/// An item that the server did not apply.
 public struct UnappliedInput: Hashable, Sendable {
     public let item: OutboxItem
-    /// The nag had come to another end; otherwise the rules did not allow it.
+    /// Whether the nag had ended otherwise; if not, the rules did not allow the act.
     public let isConflict: Bool
     public let code: String?
     public let message: String?

@@ -1,16 +1,16 @@
 import Domain
 
-/// When the next round is due: a pure state machine over outcomes and random numbers, so that it is tested without
+/// Decides when the next round of sync is due: a pure state machine over outcomes and random numbers, tested without
 /// waiting.
 public struct SyncSchedule: Hashable, Sendable {
     /// How a round ended.
     public enum Outcome: Hashable, Sendable {
         case done
-        /// Seconds the server asked for, where it did.
+        /// The seconds of `Retry-After`, if any.
         case failed(retryAfter: Int?)
     }
 
-    /// Between two rounds that went well.
+    /// The interval after a successful round.
     public let interval: Timestamp.Span
     /// The longest wait after failures.
     public let ceiling: Timestamp.Span
@@ -23,10 +23,10 @@ public struct SyncSchedule: Hashable, Sendable {
         self.ceiling = ceiling
     }
 
-    /// How long to wait now.
+    /// The wait before the next round.
     ///
-    /// After success the interval, a fifth shorter or longer by chance, so that devices do not come all at once. After
-    /// failures anything up to a bound that doubles with each, but never less than the server asked for.
+    /// After success the interval, up to a fifth shorter or longer at random, so that devices spread out. After
+    /// failures a random time with a bound that doubles with each, and never less than the server asked for.
     /// - Parameter random: in 0..<1.
     public mutating func wait(after outcome: Outcome, random: Double) -> Timestamp.Span {
         switch outcome {
@@ -37,7 +37,7 @@ public struct SyncSchedule: Hashable, Sendable {
             let bound = min(
                 ceiling.microseconds, Self.firstBackOff.microseconds << Int64(min(failures, 20)))
             failures += 1
-            // At least half of the bound, or the herd would be back at once.
+            // At least half of the bound, or all devices would come back at once.
             let wait = Timestamp.Span(microseconds: bound).scaled(by: 0.5 + 0.5 * random)
             return max(wait, .seconds(Int64(min(max(retryAfter ?? 0, 0), 3_600))))
         }
@@ -50,19 +50,19 @@ extension Timestamp.Span {
     }
 }
 
-/// What time it is, and how to wait, handed in so that tests need not wait.
+/// Time and waiting, injected so that tests need not wait.
 public protocol DeviceClock: Sendable {
     func now() -> Timestamp
-    /// - Throws: `CancellationError` when the task is cancelled meanwhile.
+    /// - Throws: `CancellationError` when the task is cancelled.
     func sleep(for span: Timestamp.Span) async throws
 }
 
 extension SyncService {
-    /// Round after round until the task is cancelled, or until a round fails in a way that waiting does not heal.
+    /// Syncs again and again until the task is cancelled, or until a round fails with an error that is not transient.
     /// - Parameters:
-    ///   - random: in 0..<1, anew for each wait.
+    ///   - random: in 0..<1, new for each wait.
     ///   - isTransient: nil for an error that ends the watch; otherwise the seconds the server asked for, 0 for none.
-    ///   - report: is told of every round.
+    ///   - report: called after every round.
     public func watch(
         _ family: FamilyID, schedule: SyncSchedule, clock: any DeviceClock, random: () -> Double,
         isTransient: (any Error) -> Int?, progress: (SyncSummary) -> Void = { _ in },

@@ -2,7 +2,7 @@ import Audit
 import Contract
 import Domain
 
-/// What sync asks of a server: a page of the feed, to take in what was done offline, and how its audit log stands.
+/// The server's operations that sync needs: a page of the feed, the upload of the outbox, and the audit log's.
 public protocol FeedSource: LogSource {
     func page(_ query: SyncQuery) async throws -> SyncResponse
     func upload(_ upload: OutboxUpload) async throws -> OutboxAnswer
@@ -17,33 +17,34 @@ extension ServerClient: FeedSource {
     }
 }
 
-/// Which contract of the feed is spoken.
+/// The contract of the feed to use.
 public enum SyncMode: String, Sendable, CaseIterable {
-    /// Exact places; every row once.
+    /// Exact positions; every row once.
     case cursor
-    /// `server_time` sent back as `since`, floored to the second, as the public clients do; rows at the seam come again.
+    /// `server_time` sent back as `since`, floored to the second, as the public clients do; rows of that second come
+    /// again.
     case timestamps
 }
 
-/// What one round of sync did.
+/// The result of one round of sync.
 public struct SyncSummary: Hashable, Sendable {
     public var pages = 0
     public var rows = 0
-    /// The nags among them, the latest 20, for showing.
+    /// The latest 20 nags of the round, for display.
     public var nags: [SyncedNag] = []
     public var uploaded = 0
     /// Items that the server did not apply.
     public var unapplied: [InputResult] = []
-    /// Whether everything was sent anew.
+    /// Whether the round was a full resync.
     public var wasRefetched = false
 
     public init() {}
 }
 
-/// Brings a device and its server together: first what was done here goes up, then what happened comes down.
+/// Syncs a device with its server: first uploads the outbox, then fetches the feed.
 ///
-/// Each page is taken in with the place it ends at as one transaction, and each upload is answered item by item under ids
-/// the device made: killed at any moment, the next round goes on where this one was, with nothing lost and nothing twice.
+/// A page and its end position are stored in one transaction, and each upload is answered item by item under ids the
+/// device made. If the process dies at any moment, the next round goes on from there; nothing is lost or applied twice.
 public struct SyncService {
     private let cache: EventCache
     private let outbox: Outbox?
@@ -52,10 +53,10 @@ public struct SyncService {
     private let mode: SyncMode
     private let now: @Sendable () -> Timestamp
 
-    /// Pages that may follow each other before the server is told to have lost its way.
+    /// Pages in a row before the server is considered faulty.
     private static let mostPages = 100_000
 
-    /// - Parameter logKey: a key of the server's audit log that is known from elsewhere than the server.
+    /// - Parameter logKey: a key of the server's audit log that did not come from the server.
     public init(
         cache: EventCache, outbox: Outbox?, source: any FeedSource, mode: SyncMode = .cursor,
         logKey: VerifierKey? = nil, now: @escaping @Sendable () -> Timestamp
@@ -69,9 +70,9 @@ public struct SyncService {
     }
 
     /// One round, to the end of the feed.
-    /// - Parameter progress: is told after every page and every upload that is safe.
-    /// - Throws: what the source throws, `SQLiteError`, `SyncFault`, `CancellationError` between two pages; `LogFault` for
-    ///   an audit log that was tampered with: nothing is handed in then, and nothing of such a page taken in.
+    /// - Parameter progress: called after every page and upload that is stored.
+    /// - Throws: the source's errors, `SQLiteError`, `SyncFault`, `CancellationError` between two pages; `LogFault` for
+    ///   an audit log that was tampered with: then nothing is uploaded, and nothing of such a page stored.
     public func run(_ family: FamilyID, progress: (SyncSummary) -> Void = { _ in }) async throws -> SyncSummary {
         var summary = SyncSummary()
         try await upload(family, &summary, progress)
@@ -83,14 +84,14 @@ public struct SyncService {
         _ family: FamilyID, _ summary: inout SyncSummary, _ progress: (SyncSummary) -> Void
     ) async throws {
         guard let outbox, try !outbox.waiting(of: family, limit: 1).isEmpty else { return }
-        // What was done is not handed to a server that may have lost what it was handed before.
+        // Nothing is uploaded to a server that may have lost earlier uploads.
         try await log.follow(try await source.newestCheckpoint())
         while true {
             try Task.checkCancellation()
             let items = try outbox.waiting(of: family)
             if items.isEmpty { return }
             let answer = try await source.upload(OutboxUpload(familyID: family, items: items))
-            // Only what was asked about is settled; a server that answers nothing of it would be asked forever.
+            // Only the items of this upload count; a server that answers none of them would be asked forever.
             let asked = Set(items.map(\.clientID))
             let results = answer.results.filter { asked.contains($0.clientID) }
             guard !results.isEmpty else { throw SyncFault.unanswered }
@@ -120,7 +121,7 @@ public struct SyncService {
             summary.wasRefetched = summary.wasRefetched || page.mustRefetch
             progress(summary)
             if !page.hasMore { return }
-            // A place that was handed out a moment ago is not taken back twice.
+            // The server may not reject a position twice that it gave out a moment ago.
             refetches += page.mustRefetch ? 1 : 0
             guard refetches <= 2 else { throw SyncFault.noProgress }
             guard try self.place(family) != place else { throw SyncFault.noProgress }
@@ -137,18 +138,18 @@ public struct SyncService {
     }
 }
 
-/// A server that does not keep to the contract.
+/// A server that breaks the contract.
 public enum SyncFault: Error, Hashable, Sendable {
-    /// It says there is more and hands out the same place again.
+    /// It says there is more, and gives out the same position again.
     case noProgress
-    /// It took an upload and did not say what became of it.
+    /// It accepted an upload and did not answer its items.
     case unanswered
 }
 
 extension FeedPlace {
     fileprivate func query(_ family: FamilyID) -> SyncQuery {
         switch self {
-        // Without a cursor the feed would speak the older contract; one that nobody handed out begins at the beginning.
+        // Without a cursor the feed would use the older contract; an invented one begins at the beginning.
         case .cursor(let cursor): SyncQuery(familyID: family, cursor: cursor ?? "start", facts: true)
         case .since(let since): SyncQuery(familyID: family, since: since, facts: true)
         }

@@ -1,14 +1,13 @@
 import Domain
 
-/// Takes the bytes of one HTTP/1.1 response apart as they come (RFC 9112): a value that knows no socket.
+/// Parses one HTTP/1.1 response from its bytes as they arrive (RFC 9112), without a socket.
 ///
-/// Heads of at most 64 KiB and bodies of at most 64 MiB are read. What is framed in two ways, or not as the RFC says, is
-/// refused rather than guessed at.
+/// Heads may have 64 KiB and bodies 64 MiB. A response with ambiguous or invalid framing is refused.
 struct ResponseParser {
     static let largestHead = 64 << 10
     static let largestBody = 64 << 20
 
-    /// How the end of the body is known.
+    /// How the body ends.
     private enum Framing: Equatable {
         case length(Int)
         case chunked
@@ -19,8 +18,8 @@ struct ResponseParser {
     private var head: (status: Int, fields: [(name: String, value: String)])?
     private var framing = Framing.close
 
-    /// Takes bytes in.
-    /// - Returns: the response, once it is whole.
+    /// Parses more bytes.
+    /// - Returns: the response, once it is complete.
     mutating func take(_ bytes: some Sequence<UInt8>) throws(TransportError) -> TransportResponse? {
         buffer.append(contentsOf: bytes)
         while head == nil {
@@ -39,7 +38,7 @@ struct ResponseParser {
         }
     }
 
-    /// What the end of the connection means.
+    /// Handles the end of the connection.
     func end() throws(TransportError) -> TransportResponse {
         guard head != nil, framing == .close else { throw .garbled }
         return response(buffer)
@@ -47,7 +46,7 @@ struct ResponseParser {
 
     // MARK: Head
 
-    /// Where the empty line ends; lines end in CRLF.
+    /// The index of the empty line; lines end in CRLF.
     private func headEnd() -> Int? {
         guard buffer.count >= 4 else { return nil }
         let end: [UInt8] = [13, 10, 13, 10]
@@ -65,7 +64,7 @@ struct ResponseParser {
         let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)
         buffer.removeFirst(end)
         let status = try Self.status(lines[0])
-        // An interim response comes before the real one.
+        // An interim response precedes the final one.
         if (100..<200).contains(status) { return }
         var fields: [(name: String, value: String)] = []
         for line in lines.dropFirst() {
@@ -112,7 +111,7 @@ struct ResponseParser {
 
     // MARK: Body
 
-    /// The chunks put together, once the last one and the empty line after it are there (section 7.1).
+    /// The body from its chunks, once the last chunk and the trailer are there (section 7.1).
     private func chunkedBody() throws(TransportError) -> [UInt8]? {
         var (body, place): ([UInt8], Int) = ([], 0)
         while true {
@@ -136,7 +135,7 @@ struct ResponseParser {
         }
     }
 
-    /// Trailer fields are read over.
+    /// Trailer fields are skipped.
     private func isTrailerOver(from start: Int) throws(TransportError) -> Bool {
         var place = start
         while let line = line(from: place) {

@@ -2,7 +2,7 @@ import Contract
 import Domain
 import NagzAI
 
-/// The operations by the server's endpoints.
+/// Answers AI operations with the server's endpoints.
 public struct ServerAIService: AIService, Sendable {
     private let client: ServerClient
 
@@ -22,7 +22,7 @@ public struct ServerAIService: AIService, Sendable {
     }
 }
 
-/// An AI operation that is not one of the contract's.
+/// An AI operation without an endpoint in the contract.
 public struct NoEndpoint: Error, Hashable, Sendable {
     public let operation: AIOperationID
 }

@@ -1,16 +1,16 @@
 import Domain
 import Foundation
 
-/// Where a server is: a host of the local network and a port, spoken to over plain HTTP/1.1.
+/// A server's address: a host of the local network and a port, for plain HTTP/1.1.
 ///
-/// Tokens travel in the clear, so only loopback, private addresses (RFC 1918, link-local) and names of the local network
-/// are taken; a server beyond them is reached through a tunnel that ends on this machine.
+/// Tokens travel unencrypted, so only loopback, private addresses (RFC 1918, link-local) and names of the local network
+/// are accepted; a remote server is reached through a tunnel that ends on this machine.
 public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
-    /// As a name for the resolver: an IPv6 address without its brackets.
+    /// For the resolver: an IPv6 address without its brackets.
     public let host: String
     public let port: UInt16
 
-    /// Reads `http://host:port`; nil for anything else, and for hosts beyond the local network.
+    /// Parses `http://host:port`; nil for anything else, and for hosts beyond the local network.
     public init?(_ text: String) {
         guard let parts = URLComponents(string: text), let name = parts.host?.lowercased(), parts.scheme == "http",
             parts.user == nil, parts.query == nil, parts.fragment == nil, parts.path.isEmpty || parts.path == "/",
@@ -32,15 +32,15 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     public var description: String { "http://\(authority)" }
 
-    /// What a `Host` field says.
+    /// The value of the `Host` field.
     var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
 extension Timestamp {
-    /// Reads the one form of a `Date` field that servers send today: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section
+    /// Parses the form of a `Date` field that servers send today: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110, section
     /// 5.6.7).
     init?(httpDate text: String) {
         let words = text.split(separator: " ")

@@ -1,10 +1,11 @@
 import Contract
 import Domain
 
-/// The REST client of one signed-in person: typed calls, tokens, and their renewal.
+/// The REST client of one signed-in person: typed calls, and tokens with their refresh.
 ///
-/// An access token that has run out is renewed once and the call repeated. Renewed tokens are saved before they are used,
-/// so a process that dies in between goes on with them, or with the old ones, which the server takes for a minute more.
+/// When an access token has expired it is refreshed once and the call repeated. New tokens are saved before they are
+/// used; a process that dies in between goes on with them, or with the old ones, which the server accepts for another
+/// minute.
 public actor ServerClient {
     private let transport: any Transport
     private let file: SessionFile
@@ -25,7 +26,7 @@ public actor ServerClient {
     }
 
     /// Calls an operation.
-    /// - Throws: `ClientError`: no answer, a refusal, or a session that is over.
+    /// - Throws: `ClientError`: no answer, a refusal, or the end of the session.
     public func call<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>, _ parameters: Parameters, _ body: Body
     ) async throws(ClientError) -> Answer {
@@ -57,12 +58,12 @@ public actor ServerClient {
         try await call(endpoint, NoParameters(), body)
     }
 
-    /// Deletes the account. It is gone when this returns, and every session with it.
+    /// Deletes the account and all its sessions.
     public func deleteAccount() async throws(ClientError) -> AccountResponse {
         try await call(API.deleteAccount, AccountPath(userID: session.userID))
     }
 
-    /// Ends the session at the server.
+    /// Ends the session on the server.
     public func logOut() async throws(ClientError) {
         _ = try await call(API.logOut, RefreshRequest(refreshToken: session.refreshToken))
     }
@@ -80,10 +81,10 @@ public actor ServerClient {
         }
     }
 
-    /// Trades the refresh token for new tokens; calls that find out at the same time share one trade.
+    /// Exchanges the refresh token for new tokens; concurrent calls share one exchange.
     private func renew(after stale: Secret) async throws(ClientError) {
         if session.accessToken != stale { return }
-        // Another process of this device may have renewed them.
+        // Another process of this device may have refreshed them.
         if let kept = try? file.load(), kept.userID == session.userID, kept.accessToken != stale {
             session = kept
             return
@@ -118,7 +119,7 @@ public actor ServerClient {
         return renewed
     }
 
-    /// Signs somebody in: the first call there is, without a session.
+    /// Signs in: the one call that needs no session.
     public static func signIn<Body>(
         _ endpoint: Endpoint<NoParameters, Body, AuthResponse>, _ body: Body, at server: ServerAddress,
         over transport: any Transport
@@ -139,21 +140,21 @@ public actor ServerClient {
     }
 }
 
-/// Why a call came to nothing.
+/// Why a call failed.
 public enum ClientError: Error, Hashable, Sendable {
     case transport(TransportError)
-    /// The server's own refusal.
+    /// The server refused.
     case refused(APIError)
-    /// What came with a success could not be read.
+    /// A successful answer could not be parsed.
     case unreadable(String)
-    /// The session is over: somebody has to sign in again.
+    /// The session has ended: somebody has to sign in again.
     case signedOut
-    /// The account is gone, by the server's own word: nothing of it is to stay on the device.
+    /// The server says that the account was deleted: its data must be deleted from the device.
     case accountDeleted
-    /// Renewed tokens could not be kept.
+    /// New tokens could not be saved.
     case unsaved
 
-    /// Whether the same call may succeed later without anybody doing anything.
+    /// Whether a retry may succeed later.
     public var isTransient: Bool {
         switch self {
         case .transport(let error): error != .cancelled
@@ -163,7 +164,7 @@ public enum ClientError: Error, Hashable, Sendable {
         }
     }
 
-    /// Whether nobody answered at all, or nobody sensible.
+    /// Whether no server answered.
     public var isOffline: Bool {
         switch self {
         case .transport(let error): error != .cancelled

@@ -4,7 +4,7 @@ import Domain
 import Foundation
 import JSON
 
-/// Who is signed in on this device, and where.
+/// The signed-in person and their server.
 public struct DeviceSession: Hashable, Sendable {
     public var server: ServerAddress
     public var userID: UserID
@@ -13,7 +13,7 @@ public struct DeviceSession: Hashable, Sendable {
     public var role: FamilyRole?
     public var accessToken: Secret
     public var refreshToken: Secret
-    /// A key of the server's audit log that whoever signed in knew from elsewhere.
+    /// A key of the server's audit log that did not come from the server.
     public var logKey: VerifierKey?
 
     public init(
@@ -30,7 +30,7 @@ public struct DeviceSession: Hashable, Sendable {
         self.logKey = logKey
     }
 
-    /// What a sign-in answered.
+    /// The session of a successful sign-in.
     public init(_ answer: AuthResponse, at server: ServerAddress) {
         self.init(
             server: server, userID: answer.user.id, displayName: answer.user.displayName,
@@ -40,16 +40,16 @@ public struct DeviceSession: Hashable, Sendable {
     }
 }
 
-/// The file that keeps the session and its tokens, readable by its owner alone.
+/// The file with the session and its tokens, readable by its owner only.
 ///
-/// Written as a whole beside its place and moved there: a process that dies leaves the file before or the file after.
+/// It is written to a new file and renamed: if the process dies, the old or the new file is there.
 public struct SessionFile: Sendable {
     public let path: String
 
     public init(path: String) { self.path = path }
 
     /// Nil when nobody is signed in.
-    /// - Throws: `SessionFileError.unreadable` for a file that cannot be read or is no session.
+    /// - Throws: `SessionFileError.unreadable` for a file that cannot be read or parsed.
     public func load() throws(SessionFileError) -> DeviceSession? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         guard let bytes = FileManager.default.contents(atPath: path),
@@ -78,7 +78,7 @@ public struct SessionFile: Sendable {
     }
 }
 
-/// What can be wrong with the session's file.
+/// Why the session's file cannot be used.
 public enum SessionFileError: Error, Hashable, Sendable { case unreadable, unwritable }
 
 extension DeviceSession {

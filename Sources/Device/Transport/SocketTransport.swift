@@ -3,10 +3,9 @@ import Dispatch
 import Domain
 import Foundation
 
-/// HTTP/1.1 over a socket: one connection a request, one deadline for all of it.
+/// HTTP/1.1 over a socket: one connection and one deadline for each request.
 ///
-/// Redirects are answers like any other, nothing is cached, and no encoding is asked for. The blocking calls run on a
-/// queue of their own.
+/// It follows no redirects, caches nothing and asks for no encoding. The blocking calls run on a queue of their own.
 public final class SocketTransport: Transport {
     public let server: ServerAddress
     private let deadline: Duration
@@ -36,7 +35,7 @@ public final class SocketTransport: Transport {
         var head = "\(request.method.rawValue) \(request.target) HTTP/1.1\r\nHost: \(server.authority)\r\n"
         head += "Connection: close\r\nAccept: application/json\r\n"
         if let token = request.token?.wireText {
-            // Whatever the session's file holds, it makes no second field.
+            // Whatever the session's file contains, it cannot add a header field.
             guard token.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { throw .garbled }
             head += "Authorization: Bearer \(token)\r\n"
         }
@@ -47,7 +46,7 @@ public final class SocketTransport: Transport {
     }
 }
 
-/// One connection and what becomes of it.
+/// One request on a connection of its own.
 private final class ClientRequest: @unchecked Sendable {
     private let server: ServerAddress
     private let end: ContinuousClock.Instant
@@ -124,7 +123,7 @@ private final class ClientRequest: @unchecked Sendable {
                 Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
             if count < 0, errno == EAGAIN || errno == EINTR { continue }
-            // Who answers before all is sent is heard out.
+            // A server may answer before it has read everything.
             guard count > 0 else { return }
             sent += count
         }

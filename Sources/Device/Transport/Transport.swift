@@ -1,14 +1,14 @@
 import Contract
 import Domain
 
-/// What carries a request to a server and its answer back.
+/// Sends a request to a server and returns its answer.
 ///
-/// What answers on the device alone holds no such value, so it cannot reach anybody.
+/// Code that answers on the device alone holds no such value, so it cannot reach the network.
 public protocol Transport: Sendable {
     func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse
 }
 
-/// One request, ready to go.
+/// One request.
 public struct TransportRequest: Sendable {
     public var method: Operation.Method
     /// Path and query.
@@ -24,13 +24,13 @@ public struct TransportRequest: Sendable {
     }
 }
 
-/// One answer, whatever its status.
+/// One response, whatever its status.
 public struct TransportResponse: Sendable {
     public var status: Int
     public var body: [UInt8]
-    /// Seconds after which a retry can help.
+    /// The seconds of `Retry-After`.
     public var retryAfter: Int?
-    /// The server's clock, to the second, where it told.
+    /// The server's clock, to the second, where it sent `Date`.
     public var date: Timestamp?
 
     public init(status: Int, body: [UInt8], retryAfter: Int? = nil, date: Timestamp? = nil) {
@@ -41,15 +41,15 @@ public struct TransportResponse: Sendable {
     }
 }
 
-/// Why there is no answer.
+/// Why there is no response.
 public enum TransportError: Error, Hashable, Sendable {
-    /// Nobody answers at the address.
+    /// Nothing answers at the address.
     case unreachable
-    /// The answer did not come in time.
+    /// The response did not arrive in time.
     case timedOut
-    /// What came is no HTTP, or ended in the middle.
+    /// The response is not HTTP, or ended early.
     case garbled
-    /// The answer is larger than this client reads.
+    /// The response is larger than this client accepts.
     case tooLarge
     case cancelled
 }

@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Server
 
-/// `nagz audit accept`: an operator says that the log in the database goes on, although it is not what was signed.
+/// `nagz audit accept`: continues the log in the database although it is not the one that was signed.
 enum AuditAccept {
     static func run(_ arguments: inout Arguments) async throws {
         let text = try arguments.value("--root")

@@ -65,7 +65,7 @@ enum AuditCommand {
     }
 }
 
-/// Tells how far something is on standard error, a few times a second at most, when somebody is looking.
+/// Prints progress on standard error, at most a few times a second, when that is a terminal.
 struct ProgressLine {
     private let isShown = isatty(2) == 1
     private var next = ContinuousClock.now

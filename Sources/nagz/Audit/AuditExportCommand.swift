@@ -5,7 +5,7 @@ import Foundation
 import Reactor
 import Server
 
-/// `nagz audit export`: the audit log as a file, one JSON object a line, going on where an earlier run was interrupted.
+/// `nagz audit export`: the audit log as a file, one JSON object a line. Continues an interrupted run.
 enum AuditExportCommand {
     static func run(_ arguments: inout Arguments) async throws {
         let family = try arguments.family()
@@ -37,16 +37,16 @@ enum AuditExportCommand {
     }
 }
 
-/// Where an export is written.
+/// The target of an export.
 enum ExportOutput {
-    /// How far an earlier run came.
+    /// The progress of an earlier run.
     struct Resumption {
-        /// The last number or position that is in the file; nil at the beginning.
+        /// The last number or position in the file; nil at the beginning.
         var after: Int?
         var isComplete = false
     }
 
-    /// Opens the file behind its last whole line, or standard output.
+    /// Opens the file after its last complete line, or standard output.
     static func open(_ path: String?, _ family: FamilyID?) throws -> (FileHandle, Resumption) {
         guard let path else { return (.standardOutput, Resumption()) }
         if !FileManager.default.fileExists(atPath: path) {
@@ -64,7 +64,7 @@ enum ExportOutput {
                     isForeign = true
                     return
                 }
-                // What comes after the entries is written anew.
+                // The lines after the entries are written again.
                 switch read {
                 case .header(let header): isForeign = isForeign || header.familyID != family
                 case .entry(let entry):
@@ -88,7 +88,7 @@ enum ExportOutput {
     }
 }
 
-/// Writes an export and counts what it writes.
+/// Writes an export and counts its lines.
 final class ExportSink: Sendable {
     private struct State {
         var lines = LineSplitter()
@@ -123,7 +123,7 @@ final class ExportSink: Sendable {
         }
     }
 
-    /// Adds the proofs that what witnesses saw is the log's beginning, so that they are there offline.
+    /// Adds the proofs that the log extends what the witnesses saw, for verification offline.
     func prove(_ witnesses: [String], by server: AuditServer) throws {
         let size = state.withLock { $0.size }
         let olds = Set(witnesses.compactMap { SignedNote($0).flatMap { Checkpoint(text: $0.text) }?.size })
@@ -133,7 +133,7 @@ final class ExportSink: Sendable {
         }
     }
 
-    /// - Throws: exit code 2 when the export was cut off.
+    /// - Throws: exit code 2 when the export was incomplete.
     func finish(_ path: String?) throws {
         try state.withLock { state in
             state.progress.clear()

@@ -2,7 +2,7 @@ import Audit
 import Foundation
 import Server
 
-/// The keys of the audit log, from the file named by NAGZ_AUDIT_KEY_FILE.
+/// Reads and writes the audit log's key file, which NAGZ_AUDIT_KEY_FILE names.
 enum AuditKeyFile {
     static func path() throws -> String {
         guard let path = ProcessInfo.processInfo.environment["NAGZ_AUDIT_KEY_FILE"] else {
@@ -22,13 +22,13 @@ enum AuditKeyFile {
         }
     }
 
-    /// Where a server remembers the newest checkpoint of its log: beside the keys, unless said otherwise.
+    /// The file of the newest checkpoint: beside the keys, unless configured otherwise.
     static func checkpointFile() throws -> CheckpointFile {
         let named = ProcessInfo.processInfo.environment["NAGZ_AUDIT_CHECKPOINT_FILE"]
         return CheckpointFile(path: try named ?? path() + ".checkpoint")
     }
 
-    /// The same, once it is known that it can be read and replaced, and is of the keys' log.
+    /// The same, after a check that it can be read and replaced, and belongs to the keys' log.
     static func checkedCheckpointFile() throws -> CheckpointFile {
         let file = try checkpointFile()
         do {
@@ -39,7 +39,7 @@ enum AuditKeyFile {
         return file
     }
 
-    /// The keys that a verifier is told to trust: `--key TEXT` and `--key-file FILE`, one a line.
+    /// The keys that a verifier trusts: `--key TEXT` and `--key-file FILE`, one a line.
     static func pinned(_ arguments: inout Arguments) throws -> [VerifierKey] {
         var texts = try arguments.values("--key")
         for path in try arguments.values("--key-file") {
@@ -59,7 +59,7 @@ enum AuditKeyFile {
         return keys.compactMap(\.1)
     }
 
-    /// Makes a file of keys that only its owner can read, in one step.
+    /// Creates a key file that only its owner can read, atomically.
     static func write(_ text: String, to path: String, replacing: Bool) throws {
         let target = replacing ? path + ".new" : path
         let descriptor = open(target, O_WRONLY | O_CREAT | (replacing ? O_TRUNC : O_EXCL), 0o600)

@@ -38,7 +38,7 @@ enum AuditKeysCommand {
         for key in try AuditKeyring(text: text).signing { print(key.verifier.text) }
     }
 
-    /// Puts a new key above those that sign.
+    /// Puts a new key before the present ones.
     private static func rotate(_ arguments: Arguments) throws {
         try arguments.finish()
         let old = try AuditKeyFile.read()
@@ -51,8 +51,8 @@ enum AuditKeysCommand {
         )
     }
 
-    /// The master key is changed in three steps, with all servers restarted between them, so that no server ever meets
-    /// a key that it cannot unwrap. Each step can be run again; without one it only tells how things stand.
+    /// The master key is rotated in three steps, with a restart of all servers between them, so that no server ever
+    /// meets a key that it cannot unwrap. Each step can be repeated; without a step only the state is printed.
     private static func rotateMaster(_ arguments: inout Arguments) async throws {
         let steps = ["--new", "--wrap", "--retire"].filter { arguments.flag($0) }
         let url = try arguments.ownerDatabaseURL()

@@ -5,7 +5,7 @@ import JSON
 import Reactor
 import Server
 
-/// `nagz audit reconcile`: whether the database's state is what the audit log tells.
+/// `nagz audit reconcile`: whether the audit log explains the database's state.
 enum AuditReconcile {
     static func run(_ arguments: inout Arguments) async throws {
         let family = try arguments.family()
@@ -47,7 +47,7 @@ enum AuditReconcile {
     }
 }
 
-/// A report as one object on one line. It names ids of the database, and no person.
+/// A report as one line of JSON. It contains ids of the database and no personal data.
 private struct ReportAsJSON: WireOutput {
     let report: StateReport
 

@@ -3,7 +3,7 @@ import Domain
 import Foundation
 import Server
 
-/// `nagz audit prune` and `nagz audit erase`: what leaves the audit log, and how it is told.
+/// `nagz audit prune` and `nagz audit erase`: deletions from the audit log.
 enum AuditRemoval {
     static func prune(_ arguments: inout Arguments) async throws {
         let retention = Int(Prune.retention.microseconds / 86_400_000_000)

@@ -1,8 +1,7 @@
 import Contract
 import Foundation
 
-/// A server's audit operations over HTTP, as the command line asks for them: by way of `curl`, which knows proxies and
-/// certificates.
+/// A server's audit operations over HTTP, through `curl`, which supports proxies and certificates.
 struct AuditServer: Sendable {
     private let base: String
     private let token: String?
@@ -33,12 +32,12 @@ struct AuditServer: Sendable {
         }
     }
 
-    /// The bytes of an export as they come.
+    /// Passes on the bytes of an export as they arrive.
     func export(_ query: AuditExportQuery, _ take: (Data) throws -> Void) throws {
         try Curl(base + API.exportAuditLog.target(query), token, ["--no-buffer", "--fail"]).run(take)
     }
 
-    /// Sends text to another place.
+    /// Sends text to another address.
     static func push(_ text: String, to address: String) throws {
         guard URL(string: address)?.scheme?.hasPrefix("http") == true else {
             throw Stop(.usage, "--push takes an http or https address")
@@ -62,7 +61,8 @@ private struct Curl {
             ["curl", "--silent", "--show-error", "--connect-timeout", "10"] + options + ["--config", "-"]
     }
 
-    /// Gives what it prints as it comes. Address and token go through standard input, where nobody else reads them.
+    /// Passes on its output as it arrives. Address and token go through standard input, where no other process can read
+    /// them.
     func run(_ take: (Data) throws -> Void) throws {
         let (input, output, errors) = (Pipe(), Pipe(), Pipe())
         (process.standardInput, process.standardOutput, process.standardError) = (input, output, errors)

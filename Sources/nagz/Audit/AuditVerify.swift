@@ -5,7 +5,7 @@ import Foundation
 import Reactor
 import Server
 
-/// `nagz audit verify`: whether an audit log is what it was, from an export or from a server, with nothing but a pinned
+/// `nagz audit verify`: whether an audit log is unchanged, from an export or from a server, with nothing but a pinned
 /// key.
 enum AuditVerify {
     static func run(_ arguments: inout Arguments) async throws {
@@ -50,11 +50,11 @@ extension Arguments {
     }
 }
 
-/// The checking of one audit log, fed with bytes from wherever they come.
+/// Verifies one audit log, from bytes of any source.
 final class AuditExportCheck: Sendable {
     private struct State {
         var lines = LineSplitter()
-        /// What is read on other threads meanwhile.
+        /// Lines that other threads parse in the meantime.
         var ahead: ReadAhead?
         var verifier: AuditLogVerifier
         var count = 0
@@ -69,11 +69,11 @@ final class AuditExportCheck: Sendable {
         state = Locked(State(verifier: AuditLogVerifier(pinned: pinned, witnesses: witnesses)))
     }
 
-    /// - Throws: `Stop` with exit code 1 and the first bad entry, or 2 for a line that is none.
+    /// - Throws: `Stop` with exit code 1 and the first invalid entry, or 2 for a line that cannot be parsed.
     func add(_ data: Data) throws {
         try state.withLock { state in
-            // What can be said of an entry alone is computed on all processors, while the chains of those before it are
-            // walked in order.
+            // What concerns one entry alone is computed on all processors, while the chains of earlier ones are
+            // verified in order.
             let read = state.ahead
             state.ahead = ReadAhead(state.lines.wholeLines(data))
             if let read { try Self.check(read.lines(), &state) }
@@ -96,7 +96,7 @@ final class AuditExportCheck: Sendable {
         state.progress.show("\(state.verifier.entries) entries checked")
     }
 
-    /// Checks what was added last.
+    /// Verifies the lines added last.
     private static func catchUp(_ state: inout State) throws {
         guard let read = state.ahead else { return }
         state.ahead = nil
@@ -117,7 +117,7 @@ final class AuditExportCheck: Sendable {
         }
     }
 
-    /// Asks a server to prove that what the witnesses saw is the beginning of its log.
+    /// Asks a server for the proofs that its log extends what the witnesses saw.
     func compare(_ witnesses: [SignedNote], with server: AuditServer) throws {
         let newest = try state.withLock { state in
             try Self.catchUp(&state)
@@ -131,7 +131,7 @@ final class AuditExportCheck: Sendable {
         }
     }
 
-    /// Prints what came out; ends with exit code 1 or 2 unless the audit log is sound.
+    /// Prints the verdict; ends with exit code 1 or 2 unless the audit log is sound.
     func finish(maxAge: Timestamp.Span?) throws {
         try state.withLock { state in
             try Self.catchUp(&state)

@@ -5,7 +5,7 @@ import Foundation
 import JSON
 import Server
 
-/// `nagz audit witness`: keeps a log's checkpoints in another place, and sees that it only grows.
+/// `nagz audit witness`: keeps a log's checkpoints elsewhere, and checks that the log only grows.
 enum AuditWitness {
     static func run(_ arguments: inout Arguments) async throws {
         let pinned = try AuditKeyFile.pinned(&arguments)

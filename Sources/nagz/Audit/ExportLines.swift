@@ -5,11 +5,11 @@ import Foundation
 import JSON
 import Reactor
 
-/// Cuts bytes into lines, however they come.
+/// Splits bytes into lines, however the bytes arrive.
 struct LineSplitter {
     private var rest: [UInt8] = []
 
-    /// Gives each line that is complete.
+    /// Passes on each complete line.
     mutating func add(_ bytes: some Collection<UInt8>, _ give: (ArraySlice<UInt8>) throws -> Void) rethrows {
         rest += bytes
         var start = 0
@@ -20,7 +20,7 @@ struct LineSplitter {
         rest.removeFirst(start)
     }
 
-    /// All that is complete, with the line feed of its last line; what is not is kept for the next time.
+    /// All complete lines, with their line feeds; the rest is kept for the next call.
     mutating func wholeLines(_ bytes: some Collection<UInt8>) -> [UInt8] {
         rest += bytes
         guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
@@ -30,10 +30,10 @@ struct LineSplitter {
     }
 }
 
-/// A line of an export, read as far as it can be without those before it.
+/// A line of an export, parsed as far as that is possible without earlier lines.
 enum ReadLine: Sendable {
     case record(ExportRecord)
-    /// No entry in the server's own form: a JSON reader's.
+    /// Not an entry in the server's own form: for a JSON parser.
     case bytes(ArraySlice<UInt8>)
 
     private init(_ line: ArraySlice<UInt8>) {
@@ -44,7 +44,7 @@ enum ReadLine: Sendable {
         }
     }
 
-    /// Reads lines on all processors, and gives them in their order.
+    /// Parses lines on all processors; returns them in order.
     static func all(of bytes: [UInt8]) -> [ReadLine] {
         let parts = parts(of: bytes, ProcessInfo.processInfo.activeProcessorCount)
         let read = Locked([[ReadLine]](repeating: [], count: parts.count))
@@ -55,7 +55,7 @@ enum ReadLine: Sendable {
         return read.withLock { $0.flatMap(\.self) }
     }
 
-    /// What stands between line feeds, found by the C library's quick search.
+    /// The lines between line feeds, found with the C library's `memchr`.
     private static func lines(of bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
         lines.reserveCapacity(bytes.count / 512)
@@ -72,7 +72,7 @@ enum ReadLine: Sendable {
         return lines
     }
 
-    /// About as long as each other, and each ends with a line.
+    /// Parts of about the same length that end with a line.
     private static func parts(of bytes: [UInt8], _ count: Int) -> [Range<Int>] {
         var parts: [Range<Int>] = []
         var start = 0
@@ -86,7 +86,7 @@ enum ReadLine: Sendable {
     }
 }
 
-/// Lines that are read on other threads while their reader does something else.
+/// Lines that other threads parse while their reader is busy.
 final class ReadAhead: Sendable {
     private let result = Locked<[ReadLine]?>(nil)
     private let isDone = DispatchSemaphore(value: 0)
@@ -99,7 +99,7 @@ final class ReadAhead: Sendable {
         }
     }
 
-    /// Waits for them. To be called once.
+    /// Waits for the lines. May be called once.
     func lines() -> [ReadLine] {
         isDone.wait()
         return result.withLock { $0 ?? [] }
@@ -107,7 +107,7 @@ final class ReadAhead: Sendable {
 }
 
 extension AuditExportLine {
-    /// Reads a line; nil for what is none.
+    /// Parses a line; nil for an invalid one.
     init?(_ line: ArraySlice<UInt8>) {
         guard let json = try? JSONValue(parsing: line.span), let read = try? AuditExportLine(json: json) else {
             return nil
@@ -116,7 +116,7 @@ extension AuditExportLine {
     }
 }
 
-/// Checkpoints that a witness kept: one JSON object with a member `note` a line, or a single note as it is.
+/// Checkpoints that a witness kept: one JSON object with a member `note` a line, or a single note.
 enum WitnessFile {
     static func read(_ path: String) throws -> [String] {
         guard let text = try? String(contentsOfFile: path, encoding: .utf8) else {

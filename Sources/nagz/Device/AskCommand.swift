@@ -4,7 +4,7 @@ import Domain
 import JSON
 import NagzAI
 
-/// A command that asks for one AI operation: what it asks about, and its answer in lines.
+/// A command for one AI operation: its question, and its answer as lines.
 struct AskCommand: Sendable {
     let name: String
     let operation: AIOperationID
@@ -24,13 +24,13 @@ struct AskCommand: Sendable {
     }
 }
 
-/// An answer as both ways of printing need it.
+/// An answer for both output formats.
 struct PrintableAnswer {
     let json: JSONValue
     let lines: [String]
 }
 
-/// A command as it was given, and what its question is made of.
+/// A command's arguments, and what its question needs.
 struct AskedCommand {
     let name: String
     let subject: String?
@@ -45,7 +45,7 @@ struct AskedCommand {
         return try desk.nag(subject, cache, family)
     }
 
-    /// The person named, or whose device it is.
+    /// The person named, or the device's own.
     func user() throws -> UserID {
         guard let user = subject.map({ UserID($0) }) ?? session.userID else {
             throw Stop(.usage, "nagz device \(name) takes a user's id")

@@ -5,7 +5,7 @@ import Foundation
 import JSON
 import NagzAI
 
-/// The mediator's operations, answered by this device where it can.
+/// The AI operations, answered by this device where it can.
 enum DeviceAnswers {
     static func run(_ command: AskCommand, _ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
         let isLocal = arguments.flag("--local")
@@ -18,7 +18,7 @@ enum DeviceAnswers {
         let asked = AskedCommand(
             name: command.name, subject: subject, session: session, family: family, desk: desk, cache: cache)
         if isLocal {
-            // From here on nothing exists that could send a request.
+            // From here on nothing could send a request.
             let started = MachineClock.microseconds()
             let answer = try await command.ask(local, asked)
             let record = AnswerRecord(
@@ -37,7 +37,7 @@ enum DeviceAnswers {
 
     private final class LatestRecord { var record: AnswerRecord? }
 
-    /// The command of that name that asks for an answer; nil when there is none.
+    /// The command of that name; nil when there is none.
     static func command(_ name: String) -> AskCommand? { commands.first { $0.name == name } }
 
     private static let commands = [

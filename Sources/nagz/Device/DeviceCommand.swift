@@ -71,7 +71,7 @@ enum DeviceCommand {
                 try await DeviceAnswers.run(ask, desk, &arguments)
             }
         } catch {
-            // Only the server's own word counts: a session that is over may be begun again.
+            // Only the server's own answer counts: after the end of a session somebody may sign in again.
             if case ClientError.accountDeleted = error { try? desk.folder.clear() }
             throw Stop(device: error)
         }

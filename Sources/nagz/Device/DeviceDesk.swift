@@ -21,7 +21,7 @@ struct DeviceDesk {
         return family
     }
 
-    /// - Parameter isChecked: whether the whole file is looked at for damage.
+    /// - Parameter isChecked: whether the whole file is checked for damage.
     func cache(isChecked: Bool = false) throws -> EventCache {
         try folder.make()
         let cache = try EventCache(path: folder.cachePath, isChecked: isChecked)
@@ -45,7 +45,7 @@ struct DeviceDesk {
             now: MachineClock.moment)
     }
 
-    /// The rules over this device's cache, and nothing that could reach anybody.
+    /// The rules over this device's cache, without access to the network.
     func local(_ cache: EventCache, _ family: FamilyID) throws -> LocalAIService {
         let reported = try outbox().reported(in: family)
         return LocalAIService(
@@ -53,7 +53,7 @@ struct DeviceDesk {
             heuristics: Heuristics(phrasebook: try Phrasebook.english()))
     }
 
-    /// The nag that a person means: by its id, or by the end of it.
+    /// The nag with that id, or with an id that ends so.
     func nag(_ text: String, _ cache: EventCache, _ family: FamilyID) throws -> NagID {
         if let id = NagID(text) { return id }
         let ending = text.lowercased()
@@ -67,7 +67,7 @@ struct DeviceDesk {
         }
     }
 
-    /// Tells something beside the answer, on standard error.
+    /// Prints a line beside the answer, on standard error.
     func say(_ line: String) { FileHandle.standardError.write(Data("\(line)\n".utf8)) }
 }
 
@@ -79,7 +79,7 @@ struct MachineClock: DeviceClock {
         try await Task.sleep(for: .microseconds(span.microseconds))
     }
 
-    /// To the millisecond, as what people do is stamped.
+    /// To the millisecond, like the times of people's acts.
     @Sendable static func moment() -> Timestamp {
         var time = timespec()
         clock_gettime(CLOCK_REALTIME, &time)
@@ -94,7 +94,7 @@ struct MachineClock: DeviceClock {
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
     }
 
-    /// An id that sorts by its time of making: UUID version 7 (RFC 9562, section 5.7).
+    /// A UUID version 7 (RFC 9562, section 5.7), which sorts by its creation time.
     static func identifier<Kind>() -> Identifier<Kind> {
         var random = SystemRandomNumberGenerator()
         let milliseconds = UInt64(bitPattern: moment().microseconds / 1_000) & 0xffff_ffff_ffff

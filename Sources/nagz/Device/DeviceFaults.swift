@@ -4,7 +4,7 @@ import Foundation
 import SQLite
 
 extension Stop {
-    /// The one line and the exit code for whatever went wrong on the device.
+    /// The message and the exit code of an error on the device.
     init(device error: any Error) {
         switch error {
         case let stop as Stop: self = stop
@@ -114,7 +114,7 @@ extension Stop {
                 + " begin anew with nagz device logout and login.")
     }
 
-    /// One line for a person.
+    /// One line for people.
     static func line(_ error: any Error) -> String {
         switch error {
         case ClientError.transport(let fault): fault.description

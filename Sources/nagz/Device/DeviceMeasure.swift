@@ -5,8 +5,8 @@ import Foundation
 import JSON
 import NagzAI
 
-/// `nagz device measure`: a first sync into a cache of its own, its size, and answers from it beside the same answers over
-/// HTTP. For benchmarks: the server records every answer it gives.
+/// `nagz device measure`: times a first sync into a new cache, its size, and answers from it beside the same answers
+/// over HTTP. For benchmarks: the server records every answer it gives.
 enum DeviceMeasure {
     static func run(_ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
         let answers = try arguments.number("--answers", in: 10...100_000) ?? 2_000

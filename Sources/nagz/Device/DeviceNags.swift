@@ -5,7 +5,7 @@ import Foundation
 import JSON
 import NagzAI
 
-/// `nagz device nags`: what this device knows of.
+/// `nagz device nags`: the nags in this device's cache.
 enum DeviceNags {
     static func list(_ desk: DeviceDesk, _ arguments: inout Arguments) throws {
         let includesClosed = arguments.flag("--all")
@@ -43,7 +43,7 @@ extension CachedNag {
     }
 }
 
-/// `nagz device complete`, `excuse` and `note`: done here at once, and the server's as soon as it is reached.
+/// `nagz device complete`, `excuse` and `note`: done on the device at once, and uploaded when the server is reached.
 enum DeviceActs {
     static func run(_ command: String, _ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
         let (isOffline, sendsWords) = (arguments.flag("--offline"), arguments.flag("--with-words"))
@@ -75,7 +75,7 @@ enum DeviceActs {
         try await tell(item, isOffline ? nil : try await DeviceSync.handIn(desk, session, cache), desk)
     }
 
-    /// What the device knows to be over need not be tried.
+    /// An act on a nag that has ended as far as the device knows is refused at once.
     private static func requireOpen(_ id: NagID, _ act: InputAct, _ cache: EventCache, _ family: FamilyID) throws {
         guard case .status = act, let nag = try cache.nag(id, of: family), nag.status != NagStatus.open.rawValue else {
             return

@@ -8,7 +8,7 @@ import JSON
 func print(json: JSONValue) { print(json.description) }
 
 extension WireOutput {
-    /// This value as JSON that can stand in another document.
+    /// This value as JSON, to be part of another document.
     var jsonValue: JSONValue { (try? JSONValue(parsing: jsonBytes.span)) ?? .null }
 }
 
@@ -26,7 +26,7 @@ extension Timestamp {
 }
 
 extension Timestamp.Span {
-    /// Roughly: `12 s`, `5 min`, `3 h`, `2 days`.
+    /// Rounded: `12 s`, `5 min`, `3 h`, `2 days`.
     var spoken: String {
         let seconds = abs(microseconds / 1_000_000)
         return switch seconds {
@@ -39,7 +39,7 @@ extension Timestamp.Span {
 }
 
 extension Identifier {
-    /// The end of an id, by which people name it.
+    /// The last digits of an id, by which people name it.
     var ending: String { String(description.suffix(8)) }
 }
 

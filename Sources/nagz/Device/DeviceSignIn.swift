@@ -71,7 +71,7 @@ enum DeviceSignIn {
         }
         var isEndedThere = false
         if let session {
-            // The device forgets whatever the server says: a session nobody has the tokens of ends by itself.
+            // The device forgets the session whatever the server answers: without its tokens a session expires.
             isEndedThere = (try? await desk.client(session).logOut()) != nil
         }
         try desk.folder.clear()
@@ -106,7 +106,7 @@ enum DeviceSignIn {
         }
     }
 
-    /// A line that is not shown: from the terminal, or from standard input where that is none.
+    /// Reads a line without echo from the terminal, or from standard input where there is none.
     private static func secret(_ prompt: String) throws -> String {
         guard isatty(STDIN_FILENO) != 0 else {
             guard let line = readLine(strippingNewline: true), !line.isEmpty else {

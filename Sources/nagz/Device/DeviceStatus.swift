@@ -6,7 +6,7 @@ import Foundation
 import JSON
 import NagzAI
 
-/// `nagz device status` and `outbox`: how this device stands.
+/// `nagz device status` and `outbox`: the state of this device.
 enum DeviceStatus {
     static func status(_ desk: DeviceDesk, _ arguments: inout Arguments) throws {
         try arguments.finish()
@@ -97,7 +97,7 @@ enum DeviceStatus {
         }
     }
 
-    /// Says what the server did not apply; it stays in the outbox until it is put away.
+    /// Reports the items that the server did not apply; they stay in the outbox until they are dismissed.
     static func requireAllApplied(_ unapplied: [InputResult], _ desk: DeviceDesk) throws {
         guard let first = unapplied.first else { return }
         let more = unapplied.count > 1 ? " (and \(unapplied.count - 1) more)" : ""

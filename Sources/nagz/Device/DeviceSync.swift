@@ -35,7 +35,7 @@ enum DeviceSync {
                 }
             }
         } catch ClientError.refused(let refusal) where refusal.status == 403 {
-            // Who does not belong to the family any more keeps nothing of it.
+            // Somebody who has left the family keeps nothing of it.
             try cache.remove(family)
             throw Stop(.noPermission, "\(refusal.message) What this device held of the family was removed.")
         } catch SQLiteError.corrupt {
@@ -44,8 +44,8 @@ enum DeviceSync {
         }
     }
 
-    /// One round after something was done here; says where it stands when nobody is reached.
-    /// - Returns: what was not applied.
+    /// One round after something was done here; reports when the server is not reached.
+    /// - Returns: the items that were not applied.
     static func handIn(_ desk: DeviceDesk, _ session: DeviceSession, _ cache: EventCache) async throws -> HandInOutcome
     {
         let service = try desk.sync(session, cache)
@@ -90,14 +90,14 @@ enum DeviceSync {
         flush()
     }
 
-    /// What a pipe is to show at once.
+    /// Output to a pipe should appear at once.
     private static func flush() { fflush(nil) }
 }
 
-/// What became of a round that was to hand something in.
+/// The result of a round that was to upload something.
 enum HandInOutcome {
     case reached(SyncSummary)
-    /// Nobody was reached; the outbox keeps it.
+    /// The server was not reached; the outbox keeps the items.
     case kept(ClientError)
 }
 
