@@ -1,9 +1,9 @@
 import Domain
 
-/// One line of the audit log: who did what to what, when, and how it is chained to the line before.
+/// One entry of the audit log: who did what to what, when, and its link to the entry before.
 ///
-/// What the act was about is not in the line but committed to by it (`commit`), so that it can be erased without
-/// breaking the chain.
+/// The details are not part of the entry but committed to by it (`commit`), so that they can be erased without breaking
+/// the chain.
 public struct AuditEntry: Hashable, Sendable {
     /// The family whose chain this is; the nil id for acts outside any family.
     public var family: FamilyID
@@ -15,7 +15,7 @@ public struct AuditEntry: Hashable, Sendable {
     public var previous: [UInt8]
     public var hash: [UInt8]
 
-    /// The part of an entry that is known before the ledger gives it a number and a time.
+    /// The part of an entry that is known before the ledger assigns its number and time.
     public struct Act: Hashable, Sendable {
         /// Such as `nag.created`.
         public var kind: String
@@ -25,7 +25,7 @@ public struct AuditEntry: Hashable, Sendable {
         public var resource: ResourceID?
         public var trace: TraceID
         public var request: RequestID
-        /// `AuditBody.commitment` of what the act was about.
+        /// `AuditBody.commitment` of the details.
         public var commitment: [UInt8]
 
         public init(
@@ -41,7 +41,7 @@ public struct AuditEntry: Hashable, Sendable {
             self.commitment = commitment
         }
 
-        /// The canonical bytes: every field with its length before it, in a fixed order.
+        /// The canonical bytes: every field, preceded by its length, in a fixed order.
         public var canonical: [UInt8] {
             var bytes = CanonicalBytes(reserving: 192)
             append(to: &bytes)
@@ -85,13 +85,13 @@ public struct AuditEntry: Hashable, Sendable {
         return sha256(bytes.bytes)
     }
 
-    /// What a chain starts from.
+    /// The `previous` of a chain's first entry.
     public static let genesis = sha256([])
 }
 
-/// What an act was about: names and values, bound to its entry by a salted commitment.
+/// The details of an act: names and values, bound to the entry by a salted commitment.
 ///
-/// Kept in the order of the canonical bytes, the names' byte order: what is added in that order is added at the end.
+/// Stored in the order of the canonical bytes, the byte order of the names, so that adding in that order is appending.
 public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     private struct Detail: Hashable, Sendable {
         let name: String
@@ -105,7 +105,7 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         for (name, value) in details { self[name] = value }
     }
 
-    /// Of two values for one name the later stands.
+    /// Of two values for one name the later one is kept.
     public init(dictionaryLiteral details: (String, String)...) {
         self.details.reserveCapacity(details.count)
         for (name, value) in details { self[name] = value }
@@ -133,12 +133,12 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// Adds what `other` says, whose values stand for names that both have.
+    /// Adds the details of `other`, which replace those with the same name.
     public mutating func merge(_ other: AuditBody) {
         for detail in other.details { self[detail.name] = detail.value }
     }
 
-    /// The canonical bytes: names in byte order, each name and value with its length before it.
+    /// The canonical bytes: names in byte order, each name and value preceded by its length.
     public var canonical: [UInt8] {
         var bytes = CanonicalBytes(
             reserving: details.reduce(0) { $0 + 8 + $1.name.utf8.count + $1.value.utf8.count })
@@ -149,7 +149,7 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
         return bytes.bytes
     }
 
-    /// Reads canonical bytes; nil when they are not canonical.
+    /// Parses canonical bytes; nil when they are not canonical.
     public init?(canonical bytes: [UInt8]) {
         guard let fields = CanonicalBytes.fields(bytes), fields.count.isMultiple(of: 2) else { return nil }
         for index in stride(from: 0, to: fields.count, by: 2) {
@@ -159,12 +159,12 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
             else { return nil }
             details.append(Detail(name: name, value: value))
         }
-        // Names that differ in their bytes but not as texts: nobody writes them, and a reader would see one of them.
+        // Names that differ as bytes but are equal as text: no writer makes them, and a reader would see only one.
         guard dictionary.count == details.count else { return nil }
     }
 
-    /// H(0x02 ‖ salt ‖ body). The salt is 32 random bytes of its own for each entry, so that a guess of the body cannot
-    /// be checked once both are erased.
+    /// H(0x02 ‖ salt ‖ body). Each entry has 32 random bytes of salt, so that a guess of the body cannot be checked
+    /// once both are erased.
     public static func commitment(salt: [UInt8], body: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(1 + salt.count + body.count)
@@ -176,7 +176,7 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
 }
 
 extension String {
-    /// Below zero where its UTF-8 comes before the other's, byte by byte; above where it comes after.
+    /// Negative where its UTF-8 sorts before the other's, byte by byte; positive where it sorts after.
     fileprivate func byteOrder(to other: String) -> Int {
         var (left, right) = (self, other)
         return left.withUTF8 { left in

@@ -1,7 +1,7 @@
-/// What an entry of the audit log tells: every kind that a server writes.
+/// The kinds of audit entries that a server writes.
 ///
-/// The raw values stand in signed entries, and so never change. A log may hold kinds of a later version: readers take any
-/// text, and writers these alone.
+/// The raw values are part of signed entries and never change. A log may contain kinds of a later version: readers
+/// accept any text, writers use only these.
 public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case accountCreated = "account.created"
     case accountDeleted = "account.deleted"
@@ -102,10 +102,10 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
 }
 
 extension AuditKind {
-    /// Whether the entry tells of something that was refused: it changes nothing.
+    /// Whether the entry records a refusal, which changes nothing.
     public var isDenial: Bool { rawValue.hasSuffix(".denied") }
 
-    /// What an entry of this kind changes of the state that the audit log explains.
+    /// The part of the audited state that an entry of this kind changes.
     public var effect: StateEffect {
         switch self {
         case .accountCreated: .accountCreated

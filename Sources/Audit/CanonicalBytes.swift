@@ -1,13 +1,13 @@
 import Domain
 
-/// Fields joined so that no two different lists give the same bytes: a four-byte big-endian length before each, and
-/// 0xffffffff for a field that is absent.
+/// Fields joined so that different lists never give the same bytes: each is preceded by its four-byte big-endian
+/// length, or by 0xffffffff alone where it is absent.
 struct CanonicalBytes {
     private(set) var bytes: [UInt8] = []
 
     init(reserving capacity: Int = 0) { bytes.reserveCapacity(capacity) }
 
-    /// Goes on behind what is there.
+    /// Appends to given bytes.
     init(after start: consuming [UInt8]) { bytes = start }
 
     mutating func append(_ field: [UInt8]?) {
@@ -27,7 +27,7 @@ struct CanonicalBytes {
         bytes.append(id)
     }
 
-    /// The fields again; nil when the bytes end inside one.
+    /// Splits the fields; nil when the bytes end inside one.
     static func fields(_ bytes: [UInt8]) -> [[UInt8]?]? {
         var fields: [[UInt8]?] = []
         var rest = bytes[...]

@@ -1,10 +1,10 @@
 import Domain
 
-/// Walks one family's entries in order and finds the first that does not belong.
+/// Verifies one family's entries in order and finds the first invalid one.
 public struct ChainVerifier {
-    /// What is wrong, and with which entry.
+    /// Why an entry is invalid.
     public enum Fault: Error, Hashable, Sendable {
-        /// The number that should come next does not: something was removed, added or moved.
+        /// The next number is missing: an entry was removed, added or moved.
         case outOfOrder(expected: Int64, found: Int64)
         /// The entry belongs to another family's chain.
         case foreignFamily(number: Int64)
@@ -12,9 +12,9 @@ public struct ChainVerifier {
         case brokenLink(number: Int64)
         /// The entry was changed after it was written.
         case alteredEntry(number: Int64)
-        /// Time went backwards.
+        /// The time is earlier than the entry before's.
         case backdated(number: Int64)
-        /// The body is not what the entry committed to.
+        /// The body does not match the entry's commitment.
         case alteredBody(number: Int64)
     }
 
@@ -25,7 +25,7 @@ public struct ChainVerifier {
 
     public init(family: FamilyID) { self.family = family }
 
-    /// Goes on behind what retention has taken.
+    /// Continues after the entries that retention deleted.
     public init(family: FamilyID, after number: Int64, head: [UInt8]) {
         self.family = family
         lastNumber = number

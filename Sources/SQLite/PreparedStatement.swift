@@ -2,7 +2,7 @@ import CSQLite
 import Domain
 import SQL
 
-/// A compiled statement, kept for the next time its text is run.
+/// A compiled statement, cached for the next run of the same text.
 @safe final class PreparedStatement {
     private let handle: OpaquePointer
     private let database: OpaquePointer
@@ -27,14 +27,14 @@ import SQL
 
     var isReadOnly: Bool { unsafe sqlite3_stmt_readonly(handle) != 0 }
 
-    /// Ready for the next run; what was bound is forgotten.
+    /// Resets the statement for the next run and clears its bindings.
     func reset() {
         isInUse = false
         unsafe sqlite3_reset(handle)
         unsafe sqlite3_clear_bindings(handle)
     }
 
-    /// Binds the parameters in their order. Texts and bytes are copied by SQLite.
+    /// Binds the parameters in order. SQLite copies texts and bytes.
     func bind(_ values: [SQLValue]) throws(SQLiteError) {
         isInUse = true
         for (index, value) in values.enumerated() {
@@ -53,13 +53,13 @@ import SQL
         case .bytes(let bytes): bind(bytes, at: place)
         case .uuid(let high, let low): bind(uuidBytes(high, low), at: place)
         case .timestamp(let moment): unsafe sqlite3_bind_int64(handle, place, moment.microseconds)
-        // Lists are PostgreSQL's; here a statement runs once for each.
+        // Arrays are for PostgreSQL; here a statement runs once for each element.
         case .array: SQLITE_MISMATCH
         }
     }
 
     private func bind(_ text: String, at place: Int32) -> Int32 {
-        // Swift lends the text with a zero behind it, which the length leaves out.
+        // The text has a trailing zero, which the length leaves out.
         unsafe sqlite3_bind_text64(handle, place, text, UInt64(text.utf8.count), copied, UInt8(SQLITE_UTF8))
     }
 
@@ -70,7 +70,7 @@ import SQL
         }
     }
 
-    /// Goes to the next row; false when there is none.
+    /// Steps to the next row; false when there is none.
     func step() throws(SQLiteError) -> Bool {
         let code = unsafe sqlite3_step(handle)
         switch code {

@@ -8,24 +8,24 @@ import SQL
 /// write-ahead log: if the process dies at any moment, the file holds every transaction that was committed and nothing of
 /// any other. Foreign keys are enforced; a lock held by another process is waited for.
 @safe public final class SQLiteDatabase {
-    /// How much is flushed to the disk.
+    /// What a committed transaction survives.
     public enum Durability: Sendable {
-        /// A committed transaction survives the end of the process, not always a power cut; the file stays whole.
+        /// The end of the process, not always a power cut; the file stays consistent.
         case process
-        /// A committed transaction survives a power cut.
+        /// A power cut.
         case powerCut
     }
 
     private let handle: OpaquePointer
     private var statements: [SQL.StatementKey: PreparedStatement] = [:]
     private var isInTransaction = false
-    /// Runs after each step of a statement that writes; for tests that look at what a killed process would leave.
+    /// Runs after each step of a writing statement, for tests of what a killed process leaves.
     var afterWrite: (() -> Void)?
 
     private static let statementLimit = 128
 
-    /// Opens the file, and makes it where there is none.
-    /// - Throws: `corrupt` for a file that is no database, `inaccessible` where it cannot be had.
+    /// Opens the file, and creates it where it is missing.
+    /// - Throws: `corrupt` for a file that is not a database, `inaccessible` where it cannot be opened.
     public init(
         path: String, durability: Durability = .process, busyTimeoutMilliseconds: Int32 = 5_000
     ) throws(SQLiteError) {
@@ -57,7 +57,7 @@ import SQL
 
     // MARK: Statements
 
-    /// Runs a statement for its rows.
+    /// Runs a statement and reads its rows.
     public func rows<Value>(
         _ statement: SQL, _ read: (SQLiteRow) throws(SQLiteError) -> Value
     ) throws(SQLiteError) -> [Value] {
@@ -81,8 +81,8 @@ import SQL
         return try read(SQLiteRow(statement: prepared))
     }
 
-    /// Runs a statement for what it changes.
-    /// - Returns: how many rows it inserted, updated or deleted.
+    /// Runs a statement that changes rows.
+    /// - Returns: the number of rows that were inserted, updated or deleted.
     @discardableResult
     public func run(_ statement: SQL) throws(SQLiteError) -> Int {
         let prepared = try prepare(statement)
@@ -99,9 +99,9 @@ import SQL
         guard code == SQLITE_OK else { throw error(code) }
     }
 
-    /// Runs `body` as one transaction: all of it is committed, or, when it throws or the process dies, nothing.
+    /// Runs `body` as one transaction: all of it is committed or, when it throws or the process dies, nothing.
     ///
-    /// The lock for writing is taken at once, so that `body` never finds out late that another process was faster.
+    /// It takes the write lock at once, so that `body` never fails late because another process was faster.
     @discardableResult
     public func transaction<Value>(_ body: () throws -> Value) throws -> Value {
         precondition(!isInTransaction, "transactions do not nest")
@@ -113,7 +113,7 @@ import SQL
             try run("COMMIT")
             return value
         } catch {
-            // SQLite has rolled back by itself after some errors (a full disk): then there is nothing to do.
+            // After some errors (a full disk) SQLite has rolled back by itself.
             if unsafe sqlite3_get_autocommit(handle) == 0 { try? run(script: "ROLLBACK") }
             throw error
         }
@@ -128,7 +128,7 @@ import SQL
         guard version <= migrations.count else { throw SQLiteError.newerSchema(version: version) }
         while version < migrations.count {
             try transaction {
-                // Another process may have done it while this one waited for the lock.
+                // Another process may have migrated while this one waited for the lock.
                 version = try userVersion()
                 guard version < migrations.count else { return }
                 try run(script: migrations[version])
@@ -142,17 +142,17 @@ import SQL
         try first("PRAGMA user_version") { row throws(SQLiteError) in try row["user_version"] } ?? 0
     }
 
-    /// Whether the file's pages hang together: a quick check, without the indexes' contents.
+    /// Whether the file's pages are consistent: a quick check that leaves out the indexes' contents.
     public func passesQuickCheck() -> Bool {
         let findings = try? rows("PRAGMA quick_check(1)") { row throws(SQLiteError) in try row["quick_check"] as String
         }
         return findings == ["ok"]
     }
 
-    /// The most pages of 4 KiB the file may have, and how many it has.
+    /// Limits the file to that many pages of 4 KiB.
     public func limitPages(to count: Int) throws(SQLiteError) { try run(script: "PRAGMA max_page_count = \(count)") }
 
-    /// Bytes of the file's pages in use.
+    /// The bytes of the file's pages in use.
     public func size() throws(SQLiteError) -> Int {
         let (pages, free, bytes) = (
             try pragma("PRAGMA page_count"), try pragma("PRAGMA freelist_count"), try pragma("PRAGMA page_size")

@@ -1,25 +1,25 @@
 import CSQLite
 
-/// What can go wrong with a SQLite file. Descriptions are dull on purpose: no values leak.
+/// An error of a SQLite file. Descriptions reveal no values.
 public enum SQLiteError: Error, Hashable, Sendable {
-    /// The file is no database, or a damaged one.
+    /// The file is not a database, or is damaged.
     case corrupt
-    /// The disk, or what the file may take of it, is full.
+    /// The disk is full, or the file has reached its limit.
     case full
-    /// Another process holds the file longer than the busy timeout.
+    /// Another process held the lock longer than the busy timeout.
     case busy
     /// The file or its folder cannot be opened, read or written.
     case inaccessible(code: Int32)
-    /// A constraint of the schema does not hold.
+    /// A constraint of the schema was violated.
     case constraint(code: Int32)
-    /// The schema is of a newer program than this one.
+    /// The schema belongs to a newer program.
     case newerSchema(version: Int)
-    /// A row has not the shape that the statement's reader expects.
+    /// A row does not have the shape that its reader expects.
     case unexpectedShape(String)
     /// Anything else: a fault of the program.
     case failed(code: Int32, String)
 
-    /// By the extended result code of a call.
+    /// The error of a call's extended result code.
     init(code: Int32, _ message: @autoclosure () -> String) {
         switch code & 0xff {
         case SQLITE_CORRUPT, SQLITE_NOTADB: self = .corrupt

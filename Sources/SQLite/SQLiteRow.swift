@@ -18,7 +18,7 @@ public struct SQLiteRow {
         }
     }
 
-    /// By position, for one-column results: 0 when it is null or no number.
+    /// A column by index: 0 when it is null or not a number.
     public func integer(_ column: Int) -> Int64 { statement.integer(column) }
 }
 

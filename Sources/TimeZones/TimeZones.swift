@@ -1,11 +1,11 @@
 import Domain
 import Foundation
 
-/// A zone of the IANA database, by Foundation.
+/// A zone of the IANA time zone database, through Foundation.
 public struct SystemZone: ZoneRules {
     private let zone: TimeZone
 
-    /// Nil for a name the database does not have.
+    /// Nil for an unknown name.
     public init?(named name: String) {
         guard name.contains("/") || name == "UTC", let zone = TimeZone(identifier: name) else { return nil }
         self.zone = zone
@@ -16,13 +16,13 @@ public struct SystemZone: ZoneRules {
     }
 }
 
-/// The zones that were met so far, read once each. Not for use from several threads.
+/// A cache of zones. Not for use from several threads.
 public final class ZoneTable {
     private var zones: [String: any ZoneRules] = [:]
 
     public init() {}
 
-    /// The zone of that name; UTC for a name nobody knows any more.
+    /// The zone of that name; UTC for an unknown one.
     public func zone(_ name: String) -> any ZoneRules {
         if let known = zones[name] { return known }
         let zone: any ZoneRules = SystemZone(named: name) ?? UniversalTime()

@@ -1,11 +1,11 @@
 import Domain
 
-/// How the log stood at one moment, as C2SP tlog-checkpoint writes it: its name, its size, its root, and one more line
-/// with the time, so that an old checkpoint cannot be passed off as a fresh one.
+/// The state of the log at one moment in the format of C2SP tlog-checkpoint: name, size, root, and an extra line with
+/// the time, so that an old checkpoint cannot pass as a fresh one.
 public struct Checkpoint: Hashable, Sendable {
-    /// The log's name, which is also the name of its keys.
+    /// The log's name, which is also its keys' name.
     public let origin: String
-    /// Leaves.
+    /// The number of leaves.
     public let size: Int64
     public let root: [UInt8]
     /// When it was made, to the second.
@@ -18,7 +18,7 @@ public struct Checkpoint: Hashable, Sendable {
         self.time = time.flooredToSecond
     }
 
-    /// Reads a checkpoint's text; nil for what is none.
+    /// Parses a checkpoint's text; nil for an invalid one.
     public init?(text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 5, lines[4].isEmpty, VerifierKey.isName(String(lines[0])),
@@ -30,10 +30,10 @@ public struct Checkpoint: Hashable, Sendable {
 
     public var text: String { "\(origin)\n\(size)\n\(Base64.encode(root))\ntime \(time.seconds)\n" }
 
-    /// Signed by all the keys.
+    /// A note signed by all the keys.
     public func signed(by keys: [SigningKey]) -> SignedNote { SignedNote(text, signedBy: keys) }
 
-    /// ASCII digits without a needless zero.
+    /// ASCII digits without leading zeros.
     private static func number(_ text: Substring) -> Int64? {
         guard !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), text == "0" || text.first != "0"
         else { return nil }
@@ -41,19 +41,19 @@ public struct Checkpoint: Hashable, Sendable {
     }
 }
 
-/// The keys that one log's notes may be signed with: the one that was pinned, and those it has handed over to.
+/// The keys that may sign one log's notes: the pinned ones, and those they have handed over to.
 public struct TrustedKeys: Sendable {
     public private(set) var keys: [VerifierKey]
 
-    /// - Parameter pinned: known from elsewhere than the log.
+    /// - Parameter pinned: keys that did not come from the log.
     public init(pinned: [VerifierKey]) { keys = pinned }
 
-    /// The note in which an older key says that a newer one follows it.
+    /// The note in which an older key names its successor.
     public static func handover(from old: SigningKey, to new: VerifierKey) -> SignedNote {
         SignedNote("nagz audit key\n\(new.text)\n", signedBy: [old])
     }
 
-    /// Takes in a key that one of the trusted ones has handed over to.
+    /// Trusts a key that a trusted one has handed over to.
     /// - Returns: false when none has.
     @discardableResult
     public mutating func accept(_ note: SignedNote) -> Bool {
@@ -61,22 +61,22 @@ public struct TrustedKeys: Sendable {
         guard lines.count == 3, lines[0] == "nagz audit key", let key = VerifierKey(String(lines[1])) else {
             return false
         }
-        // A key hands over only to its own name.
+        // A key hands over only to a key of the same name.
         guard keys.contains(where: { $0.name == key.name && note.isSigned(by: $0) }) else { return false }
         if !keys.contains(key) { keys.append(key) }
         return true
     }
 
-    /// Takes in all keys that can be reached by handing over, in whatever order the notes come.
+    /// Trusts all keys that handovers lead to, whatever the order of the notes.
     public mutating func accept(_ notes: [SignedNote]) {
         var open = notes
         while case let rest = open.filter({ !accept($0) }), rest.count < open.count { open = rest }
     }
 
-    /// Whether one of them has signed the note.
+    /// Whether a trusted key has signed the note.
     public func haveSigned(_ note: SignedNote) -> Bool { keys.contains { note.isSigned(by: $0) } }
 
-    /// The checkpoint in a note that one of them has signed under the log's name.
+    /// The checkpoint in a note that a trusted key has signed under the log's name.
     public func checkpoint(_ note: SignedNote) -> Checkpoint? {
         guard let checkpoint = Checkpoint(text: note.text) else { return nil }
         return keys.contains { $0.name == checkpoint.origin && note.isSigned(by: $0) } ? checkpoint : nil

@@ -1,6 +1,6 @@
 import CSodium
 
-/// Who signs notes, as everybody may know them: a name and an Ed25519 public key.
+/// The public part of a key that signs notes: a name and an Ed25519 public key.
 public struct VerifierKey: Hashable, Sendable {
     public let name: String
     public let publicKey: [UInt8]
@@ -14,7 +14,7 @@ public struct VerifierKey: Hashable, Sendable {
         self.publicKey = publicKey
     }
 
-    /// Reads `<name>+<hash>+<key>`, the hash in eight hexadecimal digits; nil when the hash is not that key's.
+    /// Parses `<name>+<hash>+<key>`, the hash in eight hexadecimal digits; nil when the hash is not the key's.
     public init?(_ text: String) {
         let parts = text.split(separator: "+", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, Self.isName(String(parts[0])), let key = Base64.decode(String(parts[2])),
@@ -25,18 +25,18 @@ public struct VerifierKey: Hashable, Sendable {
         guard hexadecimal(hash) == parts[1] else { return nil }
     }
 
-    /// Whether notes can carry that name.
+    /// Whether a note can carry that name.
     public static func isName(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7e).contains($0) && $0 != UInt8(ascii: "+") }
     }
 
-    /// Four bytes that tell keys of one name apart.
+    /// Four bytes that distinguish keys of the same name.
     public var hash: [UInt8] { Array(sha256(Array("\(name)\n".utf8) + [Self.ed25519] + publicKey).prefix(4)) }
 
-    /// `<name>+<hash>+<key>`: what people pin.
+    /// `<name>+<hash>+<key>`, the text that people pin.
     public var text: String { "\(name)+\(hexadecimal(hash))+\(Base64.encode([Self.ed25519] + publicKey))" }
 
-    /// Whether that is the key's signature of the message.
+    /// Whether the signature of the message is the key's.
     func verifies(_ signature: [UInt8], of message: [UInt8]) -> Bool {
         guard signature.count == 64 else { return false }
         return unsafe crypto_sign_verify_detached(signature, message, UInt64(message.count), publicKey) == 0
@@ -48,7 +48,7 @@ public struct SigningKey: Sendable {
     public let verifier: VerifierKey
     private let secret: [UInt8]
 
-    /// - Parameter seed: 32 bytes; nil for any other number, and for a name that notes cannot carry.
+    /// - Parameter seed: 32 bytes; otherwise, and for a name that notes cannot carry, the result is nil.
     public init?(name: String, seed: [UInt8]) {
         guard seed.count == 32, VerifierKey.isName(name) else { return nil }
         var (publicKey, secret) = ([UInt8](repeating: 0, count: 32), [UInt8](repeating: 0, count: 64))
@@ -73,7 +73,7 @@ public enum Base64 {
         return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// The bytes again; nil unless the text is exactly what `encode` prints for them.
+    /// Decodes Base64; nil unless the text is exactly what `encode` writes for those bytes.
     public static func decode(_ text: String) -> [UInt8]? {
         let encoded = text.utf8.map { CChar(bitPattern: $0) }
         var bytes = [UInt8](repeating: 0, count: encoded.count)

@@ -1,9 +1,9 @@
-/// Proofs of RFC 6962, sections 2.1.1 and 2.1.2: which subtrees they need, and whether they hold.
+/// Proofs of RFC 6962, sections 2.1.1 and 2.1.2: the subtrees they consist of, and their verification.
 ///
-/// A proof is made by asking for the roots of `inclusionRanges` or `consistencyRanges` in order; whoever keeps the tree
-/// has them. Checking (RFC 9162, sections 2.1.3.2 and 2.1.4.2) needs nothing but the proof.
+/// A proof consists of the roots of `inclusionRanges` or `consistencyRanges`, in order. Verification (RFC 9162,
+/// sections 2.1.3.2 and 2.1.4.2) needs nothing but the proof.
 public enum MerkleProof {
-    /// The stretches of leaves whose roots prove that leaf `index` is in the tree of `size` leaves.
+    /// The ranges of leaves whose roots prove that leaf `index` is in the tree of `size` leaves.
     /// - Precondition: `0 <= index < size`.
     public static func inclusionRanges(_ index: Int64, size: Int64) -> [Range<Int64>] {
         precondition(index >= 0 && index < size)
@@ -18,7 +18,7 @@ public enum MerkleProof {
             : path(index, middle..<range.upperBound) + [range.lowerBound..<middle]
     }
 
-    /// The stretches of leaves whose roots prove that the first `old` leaves of a tree of `new` are the tree of size `old`.
+    /// The ranges of leaves whose roots prove that a tree of `new` leaves extends the tree of its first `old`.
     /// - Precondition: `0 < old <= new`.
     public static func consistencyRanges(from old: Int64, to new: Int64) -> [Range<Int64>] {
         precondition(old > 0 && old <= new)
@@ -37,8 +37,8 @@ public enum MerkleProof {
 
     // MARK: Checking
 
-    /// The root of the tree of `size` leaves in which a leaf lies at `index`, if the path is its own; nil when the path
-    /// cannot be one.
+    /// The root of the tree of `size` leaves that the path leads to from a leaf at `index`; nil when no path could have
+    /// that length.
     public static func root(
         including leafHash: [UInt8], at index: Int64, size: Int64, path: [[UInt8]]
     ) -> [UInt8]? {
@@ -61,14 +61,15 @@ public enum MerkleProof {
         return last == 0 ? hash : nil
     }
 
-    /// Whether the tree of `new` leaves with that root begins with the tree of `old` leaves with its root.
+    /// Whether the path proves that the tree of `new` leaves with that root extends the tree of `old` leaves with its
+    /// root.
     public static func isConsistent(
         old: Int64, oldRoot: [UInt8], new: Int64, newRoot: [UInt8], path: [[UInt8]]
     ) -> Bool {
         guard old >= 0, old <= new, path.allSatisfy({ $0.count == 32 }) else { return false }
         if old == new { return path.isEmpty && oldRoot == newRoot }
         if old == 0 { return path.isEmpty && oldRoot == MerkleHash.empty }
-        // A tree that is perfect is its own first node.
+        // A perfect tree is its own first node.
         var path = (old.nonzeroBitCount == 1 ? [oldRoot] : []) + path
         guard !path.isEmpty else { return false }
         var (node, last) = (old - 1, new - 1)

@@ -1,5 +1,5 @@
-/// The hashes of RFC 6962, section 2.1: a leaf and an inner node never have the same input, so that neither can be passed
-/// off as the other.
+/// The hashes of RFC 6962, section 2.1. Leaves and inner nodes never have the same input, so neither can pass as the
+/// other.
 public enum MerkleHash {
     /// The root of a tree without leaves.
     public static let empty = sha256([])
@@ -23,11 +23,11 @@ public enum MerkleHash {
     }
 }
 
-/// A tree that grows at its right edge, of which only the roots of the perfect subtrees are kept: at most 64 hashes.
+/// A tree that grows at its right edge. It keeps only the roots of its perfect subtrees: at most 64 hashes.
 public struct MerkleFrontier: Hashable, Sendable {
-    /// How many leaves there are.
+    /// The number of leaves.
     public private(set) var size: Int64
-    /// The roots of the perfect subtrees the leaves fall into, largest first: one for each bit set in `size`.
+    /// The roots of the perfect subtrees, largest first: one for each bit set in `size`.
     public private(set) var roots: [[UInt8]]
 
     public init() {
@@ -35,7 +35,7 @@ public struct MerkleFrontier: Hashable, Sendable {
         roots = []
     }
 
-    /// Goes on from a tree whose perfect subtrees are known.
+    /// Continues a tree whose perfect subtrees are known.
     /// - Precondition: there are as many roots as bits set in `size`.
     public init(size: Int64, roots: [[UInt8]]) {
         precondition(size >= 0 && roots.count == size.nonzeroBitCount)
@@ -63,10 +63,10 @@ public struct MerkleFrontier: Hashable, Sendable {
     }
 }
 
-/// Which perfect subtrees a stretch of leaves falls into.
+/// The perfect subtrees of a range of leaves.
 public enum MerkleRange {
-    /// The perfect subtrees of a stretch whose lower end is a multiple of the power of two at or above its length, largest
-    /// first: such as every range that a proof names.
+    /// The perfect subtrees, largest first, of a range whose lower end is a multiple of the power of two at or above
+    /// its length; the ranges of proofs are such.
     public static func perfect(_ range: Range<Int64>) -> [Range<Int64>] {
         var parts: [Range<Int64>] = []
         var start = range.lowerBound

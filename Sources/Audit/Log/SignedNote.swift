@@ -1,8 +1,8 @@
-/// Text with signatures under it, as C2SP signed-note has it.
+/// Signed text in the format of C2SP signed-note.
 ///
-/// The text ends with a line feed; after an empty line come the signatures, one a line: `— <name> <base64>`.
+/// The text ends with a line feed; after an empty line follow the signatures, one a line: `— <name> <base64>`.
 public struct SignedNote: Hashable, Sendable {
-    /// One line under the text.
+    /// A signature line.
     public struct Signature: Hashable, Sendable {
         public let name: String
         /// The first four bytes name the key.
@@ -23,7 +23,7 @@ public struct SignedNote: Hashable, Sendable {
         }
     }
 
-    /// Reads a note; nil for what is none. Signatures of kinds nobody here knows are kept and never hold.
+    /// Parses a note; nil for an invalid one. Signatures of unknown kinds are kept and never valid.
     public init?(_ note: String) {
         guard note.utf8.count <= 1 << 20, let gap = note.ranges(of: "\n\n").last else { return nil }
         let text = String(note[..<gap.lowerBound]) + "\n"
@@ -43,7 +43,7 @@ public struct SignedNote: Hashable, Sendable {
         self.signatures = signatures
     }
 
-    /// The note as it travels.
+    /// The note as text.
     public var note: String {
         text + "\n" + signatures.map { "— \($0.name) \(Base64.encode($0.keyHash + $0.bytes))\n" }.joined()
     }

@@ -1,15 +1,15 @@
-/// The layout of C2SP tlog-tiles: what is kept of the tree are the roots of its perfect subtrees of 1, 256, 65,536, …
-/// leaves; 256 of them beside each other are a tile.
+/// The layout of C2SP tlog-tiles. The stored hashes are the roots of perfect subtrees of 1, 256, 65,536, … leaves; 256
+/// adjacent ones of a level are a tile.
 public struct Tile: Hashable, Sendable {
-    /// Leaves, or roots of subtrees, in a full tile.
+    /// The number of hashes in a full tile.
     public static let width: Int64 = 256
-    /// Levels a tree of 2^63 leaves has.
+    /// The number of levels in a tree of 2^63 leaves.
     public static let levels = 8
 
     /// 0 for tiles of leaf hashes, 1 for those of 256 leaves each, …
     public var level: Int
     public var index: Int64
-    /// How many hashes it holds: 1…256.
+    /// The number of hashes in the tile: 1…256.
     public var count: Int64
 
     public init(level: Int, index: Int64, count: Int64 = width) {
@@ -18,7 +18,7 @@ public struct Tile: Hashable, Sendable {
         self.count = count
     }
 
-    /// Reads `<level>` and `<index>[.p/<count>]`, the index in groups of three digits: `x001/x234/067.p/8`.
+    /// Parses `<level>` and `<index>[.p/<count>]`, the index in groups of three digits: `x001/x234/067.p/8`.
     public init?(level: String, path: [String]) {
         guard let level = Self.number(level, digits: 1...2), level < Self.levels, var last = path.last else {
             return nil
@@ -39,7 +39,7 @@ public struct Tile: Hashable, Sendable {
             guard isLast || group.hasPrefix("x"),
                 let part = Self.number(isLast ? group : String(group.dropFirst()), digits: 3...3)
             else { return nil }
-            // The first group of several is never zero: each tile has one name.
+            // Of several groups the first is never zero: each tile has one name.
             guard isLast || place > 0 || part > 0 else { return nil }
             index = index * 1_000 + part
         }
@@ -69,14 +69,14 @@ public struct Tile: Hashable, Sendable {
         return String(repeating: "0", count: 3 - text.count) + text
     }
 
-    /// Which of the level's hashes it holds.
+    /// The positions of its hashes within the level.
     public var positions: Range<Int64> { index * Self.width..<index * Self.width + count }
 
-    /// How many hashes of that level a tree of `size` leaves has.
+    /// The number of hashes on that level in a tree of `size` leaves.
     public static func nodes(level: Int, size: Int64) -> Int64 { size >> Int64(8 * level) }
 }
 
-/// Hashes beside each other on one level of the layout.
+/// Adjacent hashes of one level of the layout.
 public struct NodeRun: Hashable, Sendable {
     public var level: Int
     public var positions: Range<Int64>
@@ -86,20 +86,20 @@ public struct NodeRun: Hashable, Sendable {
         self.positions = positions
     }
 
-    /// The hashes from which the root of a perfect subtree follows: at most 128.
+    /// The hashes that give the root of a perfect subtree: at most 128.
     public init(perfect range: Range<Int64>) {
         let height = (range.upperBound - range.lowerBound).trailingZeroBitCount
         level = height / 8
         positions = range.lowerBound >> Int64(8 * level)..<range.upperBound >> Int64(8 * level)
     }
 
-    /// All hashes from which the root over a proof's range follows.
+    /// All hashes that give the root over a proof's range.
     public static func runs(of range: Range<Int64>) -> [NodeRun] {
         MerkleRange.perfect(range).map(NodeRun.init(perfect:))
     }
 }
 
-/// Hashes of the layout by level and position, as read from where they are kept.
+/// Hashes of the layout by level and position.
 public struct NodeStore: Sendable {
     private struct NodeIndex: Hashable {
         let level: Int

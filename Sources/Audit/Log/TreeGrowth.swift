@@ -1,10 +1,10 @@
 import Domain
 
-/// What an entry is in the Merkle log: its family, its number and its hash, 56 bytes.
+/// The leaf of an entry in the Merkle log: its family, number and hash, 56 bytes.
 public struct LogLeaf: Hashable, Sendable {
     public let family: FamilyID
     public let number: Int64
-    /// `AuditEntry.hash`, which commits to the entry and to all before it in its chain.
+    /// `AuditEntry.hash`, which commits to the entry and to all earlier ones of its chain.
     public let entryHash: [UInt8]
 
     public init(family: FamilyID, number: Int64, entryHash: [UInt8]) {
@@ -35,9 +35,9 @@ public struct LogLeaf: Hashable, Sendable {
     }
 }
 
-/// The right edge of the log, level by level of the tile layout, to which leaves are added.
+/// The right edge of the log, level by level of the tile layout, to which leaves are appended.
 public struct TreeGrowth: Sendable {
-    /// A hash of the layout that came into being.
+    /// A new hash of the layout.
     public struct Node: Hashable, Sendable {
         public let level: Int
         public let position: Int64
@@ -45,7 +45,7 @@ public struct TreeGrowth: Sendable {
     }
 
     public private(set) var size: Int64
-    /// Of each level the hashes of its last, unfinished tile.
+    /// The hashes of each level's last, incomplete tile.
     private var edges: [[[UInt8]]]
 
     /// The hashes that a tree of `size` leaves goes on from: of each level its unfinished tile.

@@ -1,34 +1,33 @@
 import Domain
 
-/// Checks an export of the audit log record by record and stops at the first that does not belong.
+/// Verifies an export of the audit log record by record and stops at the first invalid one.
 ///
-/// It holds a hash and a number for each family and one hash for each level of the tree, whatever the length of the
-/// export. It trusts the keys it was given and those they have handed over to, and nothing that the export says of
-/// itself.
+/// It keeps a hash and a number for each family and one hash for each level of the tree, however long the export is. It
+/// trusts the keys it was given and those they have handed over to, and nothing that the export claims itself.
 public struct AuditLogVerifier {
-    /// What came out of it.
+    /// The result of a verification.
     public enum Verdict: Sendable {
         case sound
         case tampered(AuditFinding)
-        /// Nothing wrong was found, but it cannot be said that nothing is: why.
+        /// Nothing invalid was found, but something could not be checked: the reason.
         case incomplete(String)
     }
 
-    /// What is taken for allowed.
+    /// The limits of what is valid.
     public struct Policy: Sendable {
-        /// How long an entry may be without a place in the log.
+        /// How long an entry may be without a position in the log.
         public var exposureWindow = Timestamp.Span.seconds(5)
         /// How far a family's clock may run ahead.
         public var largestLead = Timestamp.Span.minutes(11)
         public var retention = Prune.retention
-        /// How old the newest checkpoint may be when the export is made.
+        /// How old the newest checkpoint may be at the export.
         public var longestSilence = Timestamp.Span.minutes(11)
 
         public init() {}
     }
 
     public private(set) var entries: Int64 = 0
-    /// Bodies that were erased as their records say.
+    /// The number of bodies that were erased according to their records.
     public private(set) var erased: Int64 = 0
     public private(set) var newest: Checkpoint?
 
@@ -38,7 +37,7 @@ public struct AuditLogVerifier {
     private var header: ExportRecord.Header?
     private var chains: [FamilyID: Chain] = [:]
     private var treeSize: Int64 = 0
-    /// The hashes that the tree completed, and the log has not said yet.
+    /// The hashes that the tree completed and the export has not listed yet.
     private var expectedNodes: [Int: [Int64: [UInt8]]] = [:]
     private var levels: [MerkleFrontier] = Array(repeating: MerkleFrontier(), count: Tile.levels)
     private var newestTime = Timestamp(microseconds: .min)
@@ -46,27 +45,27 @@ public struct AuditLogVerifier {
     private var isAtEnd = false
     /// Whether the export gives the clock of every family that has one.
     private var haveClocks = false
-    /// Whether the latest checkpoint is signed by nobody who is trusted.
+    /// Whether no trusted key signed the latest checkpoint.
     private var isUntrusted = false
     /// Witnessed checkpoints by size; filled with the header, when the keys are known.
     private var witnessed: [Int64: Checkpoint] = [:]
 
     private struct Chain {
         var verifier: ChainVerifier
-        /// Up to where retention has taken it.
+        /// The last number that retention deleted.
         var cut: Int64 = 0
         var cutHash: [UInt8] = []
-        /// The newest entry that has a place in the log, and its hash.
+        /// The newest entry with a position in the log, and its hash.
         var lastPlaced: Int64 = 0
         var lastPlacedHash: [UInt8] = []
         var isPending = false
-        /// The first number of each person's entries without a body, until a record says why.
+        /// For each person, the first entry without a body, until a record explains it.
         var gone: [Pseudonym: Int64] = [:]
         var unreadable: [Pseudonym: Int64] = [:]
         var erasures: Set<Pseudonym> = []
         var hasClock = false
 
-        /// Takes the next entry of the family.
+        /// Verifies the family's next entry.
         mutating func take(_ prepared: PreparedEntry) throws(AuditFinding) {
             let entry = prepared.entry
             do throws(ChainVerifier.Fault) {
@@ -74,7 +73,7 @@ public struct AuditLogVerifier {
             } catch {
                 var finding = AuditFinding(
                     .chain(error), family: entry.family, number: entry.number, position: prepared.position)
-                // What should be here is what is wrong.
+                // The finding names the entry that should be here.
                 if case .outOfOrder(let expected, _) = error { finding.number = expected }
                 throw finding
             }
@@ -98,15 +97,15 @@ public struct AuditLogVerifier {
     }
 
     /// - Parameters:
-    ///   - pinned: known from elsewhere than the export.
-    ///   - witnesses: checkpoints that somebody kept.
+    ///   - pinned: keys that did not come from the export.
+    ///   - witnesses: checkpoints that witnesses kept.
     public init(pinned: [VerifierKey], witnesses: [SignedNote] = [], policy: Policy = Policy()) {
         trusted = TrustedKeys(pinned: pinned)
         self.witnesses = witnesses
         self.policy = policy
     }
 
-    /// Checks the next record.
+    /// Verifies the next record.
     public mutating func check(_ record: ExportRecord) throws(AuditFinding) {
         switch record {
         case .header(let header): try begin(header)
@@ -137,7 +136,7 @@ public struct AuditLogVerifier {
         for note in witnesses {
             guard let checkpoint = trusted.checkpoint(note) else { throw AuditFinding(.untrustedCheckpoint) }
             guard checkpoint.origin == header.origin else { throw AuditFinding(.wrongOrigin) }
-            // Two witnesses who saw two histories of one length.
+            // Two witnesses saw two histories of the same length.
             if let other = witnessed[checkpoint.size], other.root != checkpoint.root {
                 throw AuditFinding(.witnessDiffers(size: checkpoint.size))
             }
@@ -231,7 +230,7 @@ public struct AuditLogVerifier {
         }
     }
 
-    /// The root over all leaves so far: the subtrees of all levels, the largest first.
+    /// The root over all leaves so far, from the subtrees of all levels, largest first.
     private var treeRoot: [UInt8] {
         var roots = levels.reversed().flatMap(\.roots)
         guard var hash = roots.popLast() else { return MerkleHash.empty }
@@ -239,14 +238,14 @@ public struct AuditLogVerifier {
         return hash
     }
 
-    /// Leaves below a node.
+    /// The number of leaves below a node.
     private static func leaves(_ level: Int) -> Int64 { 1 << Int64(min(8 * level, 62)) }
 
     // MARK: Checkpoints and proofs
 
     private mutating func check(checkpoint note: SignedNote) throws(AuditFinding) {
         guard let checkpoint = trusted.checkpoint(note) else {
-            // Keys come and go; what counts is that a later checkpoint of a trusted one covers it.
+            // Keys are rotated; it suffices that a later, trusted checkpoint covers this one.
             isUntrusted = true
             return
         }
@@ -275,7 +274,7 @@ public struct AuditLogVerifier {
         guard let newest, newest.size == size,
             MerkleProof.root(including: place.hash, at: place.position, size: size, path: path) == newest.root
         else { throw finding }
-        // The Merkle log may have an entry that the audit log has no more, never the other way round.
+        // The Merkle log may have a leaf whose entry was pruned, but never the other way round.
         guard let chain = chains[place.family], chain.lastPlaced == place.number else {
             if place.number > chains[place.family]?.lastPlaced ?? 0 {
                 throw AuditFinding(
@@ -303,7 +302,7 @@ public struct AuditLogVerifier {
 
     // MARK: The end
 
-    /// What came out, after the last record.
+    /// The result, after the last record.
     public func verdict() -> Verdict {
         guard let header else { return .incomplete("there is no header: this is no export, or not its beginning") }
         if let finding = goneWithoutRecord() { return .tampered(finding) }

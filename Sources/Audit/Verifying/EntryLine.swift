@@ -1,9 +1,9 @@
 import Domain
 
-/// Reads the lines that an export consists of, the entries, straight from their bytes.
+/// Parses entries, the most frequent lines of an export, straight from their bytes.
 ///
-/// It takes exactly the form in which the server writes them: the members in their order, without blanks and escapes.
-/// Anything else is nil, and is for a JSON reader to look at; so this is quick, and no second opinion on what a line says.
+/// It accepts exactly the form in which the server writes them: the members in their order, without blanks and escapes.
+/// Anything else is nil and left to a JSON parser, so that the two never disagree about a line.
 public struct EntryLine {
     private let bytes: ArraySlice<UInt8>
     private let end: Int
@@ -15,7 +15,7 @@ public struct EntryLine {
         end = bytes.endIndex
     }
 
-    /// The record of a line, without its line feed; nil for what is not an entry in that form.
+    /// The record of a line, without its line feed; nil unless it is an entry in that form.
     public static func record(_ line: ArraySlice<UInt8>) -> ExportRecord? {
         var reader = EntryLine(line)
         return reader.read()
@@ -113,7 +113,7 @@ public struct EntryLine {
         return Identifier(high: high, low: low)
     }
 
-    /// The number of eight digits, four in each place.
+    /// The number of eight digits, four in each half.
     private func word(_ left: Int, _ right: Int) -> UInt32? {
         precondition(bytes.startIndex <= left && left + 4 <= end && bytes.startIndex <= right && right + 4 <= end)
         let digits = unsafe bytes.withUnsafeBytes { source in
@@ -131,10 +131,10 @@ public struct EntryLine {
         return hexadecimal(atMost: 64)
     }
 
-    /// The bytes of hexadecimal digits up to a quotation mark, which is taken too.
+    /// The bytes of hexadecimal digits up to a quotation mark, which is consumed.
     private mutating func hexadecimal(atMost limit: Int) -> [UInt8]? {
         let (start, length) = (place - bytes.startIndex, min(limit, end - place))
-        // Never room for nothing: the array that all empty ones share would be written to, by several threads at once.
+        // Never for zero bytes: several threads would write to the array that all empty arrays share.
         guard length > 0 else { return nil }
         var count = 0
         let decoded = unsafe bytes.withUnsafeBytes { source in
@@ -162,10 +162,10 @@ public struct EntryLine {
         return decoded
     }
 
-    /// Four bytes from eight digits, all at once in one word, the first in its lowest byte; nil unless all are digits.
+    /// Four bytes from eight digits at once, the first in the lowest byte of a word; nil unless all are digits.
     private static func bytes(eightDigits text: UInt64) -> UInt32? {
         let each: UInt64 = 0x0101_0101_0101_0101
-        // Letters have a bit that figures do not; a letter's lower half counts from 1, and stands for 10 and more.
+        // Letters have a bit that digits do not; a letter's low bits count from 1 and mean 10 and more.
         let letters = (text >> 6) & each
         let values = (text & 0x0f0f_0f0f_0f0f_0f0f) &+ (letters &* 9)
         guard values & 0xf0f0_f0f0_f0f0_f0f0 == 0, ((values &+ (each &* 6)) >> 4) & each == letters,

@@ -1,33 +1,33 @@
 import Domain
 
-/// One line of an export of the audit log, in the order the lines come.
+/// One line of an export of the audit log, in the order of the lines.
 public enum ExportRecord: Sendable {
     case header(Header)
     case prune(SignedNote)
     case entry(AuditEntry, Payload, position: Int64?)
-    /// The same, with what can be computed of it alone.
+    /// The same, with everything computed that depends on the entry alone.
     case prepared(PreparedEntry)
-    /// A place in the log whose entry is not here.
+    /// A position of the log whose entry is not in the export.
     case leaf(LogLeafPlace)
-    /// A root of a perfect subtree as the log keeps it.
+    /// A stored root of a perfect subtree.
     case node(level: Int, position: Int64, hash: [UInt8])
     case checkpoint(SignedNote)
-    /// That a family's newest sequenced entry is in the log of that size.
+    /// Proves that a family's newest sequenced entry is in the log of that size.
     case inclusion(LogLeafPlace, size: Int64, path: [[UInt8]])
-    /// That the log of the old size is the beginning of that of the new one.
+    /// Proves that the log of the new size extends that of the old one.
     case consistency(old: Int64, new: Int64, path: [[UInt8]])
-    /// Where the family's clock stood when the last of its entries was read.
+    /// The family's clock when the last of its entries was read.
     case clock(FamilyID, number: Int64, head: [UInt8])
-    /// The last line. How many clocks were given; nil in exports without them.
+    /// The last line, with the number of clocks; nil in exports without them.
     case end(entries: Int64, clocks: Int64?)
 
-    /// What an export is of.
+    /// The subject of an export.
     public struct Header: Hashable, Sendable {
         public var origin: String
         /// Nil for all families.
         public var family: FamilyID?
         public var madeAt: Timestamp
-        /// In which keys hand over to newer ones.
+        /// The notes in which keys hand over to newer ones.
         public var handovers: [SignedNote]
 
         public init(origin: String, family: FamilyID?, madeAt: Timestamp, handovers: [SignedNote]) {
@@ -46,7 +46,7 @@ public enum ExportRecord: Sendable {
     }
 }
 
-/// A place in the log, and which entry it is for.
+/// A position in the log, and the entry it belongs to.
 public struct LogLeafPlace: Hashable, Sendable {
     public var position: Int64
     public var family: FamilyID
@@ -61,7 +61,7 @@ public struct LogLeafPlace: Hashable, Sendable {
     }
 }
 
-/// What is wrong with an audit log, and where it begins.
+/// What is wrong with an audit log, and at which entry it begins.
 public struct AuditFinding: Error, Hashable, Sendable, CustomStringConvertible {
     public enum Reason: Hashable, Sendable {
         case chain(ChainVerifier.Fault)
@@ -100,7 +100,7 @@ public struct AuditFinding: Error, Hashable, Sendable, CustomStringConvertible {
         self.position = position
     }
 
-    /// One word for programs.
+    /// A code for programs.
     public var code: String {
         switch reason {
         case .chain(.outOfOrder): "out_of_order"

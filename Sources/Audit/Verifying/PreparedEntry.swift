@@ -1,15 +1,15 @@
 import Domain
 
-/// An entry with all that can be computed of it alone: the costly part of checking, which any thread may do before the chain
-/// and the log are walked in order.
+/// An entry with everything computed that depends on it alone: the costly part of verification, which any thread may do
+/// before chains and log are verified in order.
 public struct PreparedEntry: Sendable {
     public let entry: AuditEntry
     public let payload: ExportRecord.Payload
-    /// Its place in the log; nil while it has none.
+    /// Its position in the log; nil while it has none.
     public let position: Int64?
-    /// Whether its hash is its own.
+    /// Whether its hash is correct.
     let isUnaltered: Bool
-    /// Whether its body, if it is there, is the one it committed to.
+    /// Whether its body, if present, matches its commitment.
     let isBodyUnaltered: Bool
     /// Its leaf in the log.
     let leafHash: [UInt8]

@@ -1,19 +1,19 @@
 import Domain
 
-/// What retention has taken of one family: its entries up to a number. Signed, so that nobody else can take any.
+/// A signed record of the entries of one family that retention deleted, up to a number.
 public struct Prune: Hashable, Sendable {
     public let origin: String
     public let family: FamilyID
-    /// The last number that is gone.
+    /// The last number that was deleted.
     public let cut: Int64
-    /// The hash of that entry, from which the chain goes on.
+    /// The hash of that entry, from which the chain continues.
     public let hash: [UInt8]
     /// When that entry was written.
     public let lastTime: Timestamp
-    /// When it was taken.
+    /// When the entries were deleted.
     public let time: Timestamp
 
-    /// How old an entry must be before it may be taken: 36 months of 30.5 days, rounded down.
+    /// How old an entry must be before it may be deleted: 36 months of 30.5 days, rounded down.
     public static let retention = Timestamp.Span.days(1_098)
 
     public init(
@@ -27,7 +27,7 @@ public struct Prune: Hashable, Sendable {
         self.time = time.flooredToSecond
     }
 
-    /// Reads the text of a prune record; nil for what is none.
+    /// Parses the text of a prune record; nil for an invalid one.
     public init?(text: String) {
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         guard lines.count == 8, lines[0] == "nagz audit prune", lines[7].isEmpty, VerifierKey.isName(lines[1]),

@@ -36,13 +36,13 @@ struct AskedCommand {
     let subject: String?
     let session: DeviceSession
     let family: FamilyID
-    let desk: DeviceDesk
+    let context: DeviceContext
     let cache: EventCache
 
     /// The nag that the person named.
     func nag() throws -> NagID {
         guard let subject else { throw Stop(.usage, "nagz device \(name) takes a NAG") }
-        return try desk.nag(subject, cache, family)
+        return try context.nag(subject, cache, family)
     }
 
     /// The person named, or the device's own.

@@ -7,16 +7,16 @@ import NagzAI
 
 /// The AI operations, answered by this device where it can.
 enum DeviceAnswers {
-    static func run(_ command: AskCommand, _ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
+    static func run(_ command: AskCommand, _ context: DeviceContext, _ arguments: inout Arguments) async throws {
         let isLocal = arguments.flag("--local")
         let subject = arguments.next()
         try arguments.finish()
-        let session = try desk.session()
-        let family = try desk.family(of: session)
-        let cache = try desk.cache()
-        let local = try desk.local(cache, family)
+        let session = try context.session()
+        let family = try context.family(of: session)
+        let cache = try context.cache()
+        let local = try context.local(cache, family)
         let asked = AskedCommand(
-            name: command.name, subject: subject, session: session, family: family, desk: desk, cache: cache)
+            name: command.name, subject: subject, session: session, family: family, context: context, cache: cache)
         if isLocal {
             // From here on nothing could send a request.
             let started = MachineClock.microseconds()
@@ -24,15 +24,15 @@ enum DeviceAnswers {
             let record = AnswerRecord(
                 operation: command.operation, place: .device, reason: .local, at: MachineClock.moment(),
                 microseconds: MachineClock.microseconds() - started)
-            return try tell(answer, record, cache, desk)
+            return try tell(answer, record, cache, context)
         }
         let told = LatestRecord()
         let service = OnDeviceAIService(
-            local: local, server: ServerAIService(desk.client(session)), user: session.userID,
+            local: local, server: ServerAIService(context.client(session)), user: session.userID,
             isOffline: { ($0 as? ClientError)?.isOffline ?? false }, stopwatch: MachineClock.microseconds,
             record: { told.record = $0 })
         let answer = try await command.ask(service, asked)
-        try tell(answer, told.record, cache, desk)
+        try tell(answer, told.record, cache, context)
     }
 
     private final class LatestRecord { var record: AnswerRecord? }
@@ -71,10 +71,10 @@ enum DeviceAnswers {
     ]
 
     private static func tell(
-        _ answer: PrintableAnswer, _ record: AnswerRecord?, _ cache: EventCache, _ desk: DeviceDesk
+        _ answer: PrintableAnswer, _ record: AnswerRecord?, _ cache: EventCache, _ context: DeviceContext
     ) throws {
         if let record { try? cache.note(record) }
-        if desk.asJSON {
+        if context.asJSON {
             return print(json: [
                 "answer": answer.json, "place": record.map { .string($0.place.rawValue) } ?? .null,
                 "reason": record.map { .string($0.reason.rawValue) } ?? .null,
@@ -82,6 +82,6 @@ enum DeviceAnswers {
             ])
         }
         for line in answer.lines { print(line) }
-        if let record { desk.say("(\(record.spoken))") }
+        if let record { context.say("(\(record.spoken))") }
     }
 }

@@ -52,27 +52,27 @@ enum DeviceCommand {
         let home = try arguments.value("--home") ?? defaultHome()
         let asJSON = arguments.flag("--json")
         guard let command = arguments.next() else { throw Stop(.usage, "nagz device --help tells what it can do") }
-        let desk = DeviceDesk(folder: DeviceFolder(path: home), asJSON: asJSON)
+        let context = DeviceContext(folder: DeviceFolder(path: home), asJSON: asJSON)
         do {
             switch command {
-            case "login": try await DeviceSignIn.logIn(desk, &arguments)
-            case "logout": try await DeviceSignIn.logOut(desk, &arguments)
-            case "delete-account": try await DeviceSignIn.deleteAccount(desk, &arguments)
-            case "sync": try await DeviceSync.run(desk, &arguments)
-            case "nags": try DeviceNags.list(desk, &arguments)
-            case "complete", "excuse", "note": try await DeviceActs.run(command, desk, &arguments)
-            case "outbox": try DeviceStatus.outbox(desk, &arguments)
-            case "status": try DeviceStatus.status(desk, &arguments)
-            case "measure": try await DeviceMeasure.run(desk, &arguments)
+            case "login": try await DeviceSignIn.logIn(context, &arguments)
+            case "logout": try await DeviceSignIn.logOut(context, &arguments)
+            case "delete-account": try await DeviceSignIn.deleteAccount(context, &arguments)
+            case "sync": try await DeviceSync.run(context, &arguments)
+            case "nags": try DeviceNags.list(context, &arguments)
+            case "complete", "excuse", "note": try await DeviceActs.run(command, context, &arguments)
+            case "outbox": try DeviceStatus.outbox(context, &arguments)
+            case "status": try DeviceStatus.status(context, &arguments)
+            case "measure": try await DeviceMeasure.run(context, &arguments)
             default:
                 guard let ask = DeviceAnswers.command(command) else {
                     throw Stop(.usage, "there is no “device \(command)”; nagz device --help tells what there is")
                 }
-                try await DeviceAnswers.run(ask, desk, &arguments)
+                try await DeviceAnswers.run(ask, context, &arguments)
             }
         } catch {
             // Only the server's own answer counts: after the end of a session somebody may sign in again.
-            if case ClientError.accountDeleted = error { try? desk.folder.clear() }
+            if case ClientError.accountDeleted = error { try? context.folder.clear() }
             throw Stop(device: error)
         }
     }

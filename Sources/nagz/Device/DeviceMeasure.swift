@@ -8,17 +8,17 @@ import NagzAI
 /// `nagz device measure`: times a first sync into a new cache, its size, and answers from it beside the same answers
 /// over HTTP. For benchmarks: the server records every answer it gives.
 enum DeviceMeasure {
-    static func run(_ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
+    static func run(_ context: DeviceContext, _ arguments: inout Arguments) async throws {
         let answers = try arguments.number("--answers", in: 10...100_000) ?? 2_000
         let requests = try arguments.number("--requests", in: 1...10_000) ?? 200
         try arguments.finish()
-        let session = try desk.session()
-        let family = try desk.family(of: session)
-        let path = desk.folder.path + "/measure.db"
+        let session = try context.session()
+        let family = try context.family(of: session)
+        let path = context.folder.path + "/measure.db"
         try EventCache.remove(path)
         defer { try? EventCache.remove(path) }
         let cache = try EventCache(path: path)
-        let client = desk.client(session)
+        let client = context.client(session)
         let service = SyncService(cache: cache, outbox: nil, source: client, now: MachineClock.moment)
         let began = MachineClock.microseconds()
         let summary = try await service.run(family)
@@ -37,7 +37,7 @@ enum DeviceMeasure {
         let members = max(1, try cache.counts().members)
         let size = try cache.size()
         let perUserMonth = size / members / 3
-        if desk.asJSON {
+        if context.asJSON {
             return print(json: [
                 "rows": .integer(Int64(summary.rows)), "pages": .integer(Int64(summary.pages)),
                 "first_sync_ms": .double(Double(syncTime) / 1_000), "bytes": .integer(Int64(size)),

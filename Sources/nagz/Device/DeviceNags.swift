@@ -7,14 +7,14 @@ import NagzAI
 
 /// `nagz device nags`: the nags in this device's cache.
 enum DeviceNags {
-    static func list(_ desk: DeviceDesk, _ arguments: inout Arguments) throws {
+    static func list(_ context: DeviceContext, _ arguments: inout Arguments) throws {
         let includesClosed = arguments.flag("--all")
         try arguments.finish()
-        let session = try desk.session()
-        let family = try desk.family(of: session)
-        let reported = try desk.outbox().reported(in: family)
-        let nags = try desk.cache().nags(of: family, includingClosed: includesClosed)
-        if desk.asJSON {
+        let session = try context.session()
+        let family = try context.family(of: session)
+        let reported = try context.outbox().reported(in: family)
+        let nags = try context.cache().nags(of: family, includingClosed: includesClosed)
+        if context.asJSON {
             return print(json: .array(nags.map { $0.json(isReported: reported.contains($0.id)) }))
         }
         if nags.isEmpty { print("no \(includesClosed ? "" : "open ")nags on this device") }
@@ -45,16 +45,16 @@ extension CachedNag {
 
 /// `nagz device complete`, `excuse` and `note`: done on the device at once, and uploaded when the server is reached.
 enum DeviceActs {
-    static func run(_ command: String, _ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
+    static func run(_ command: String, _ context: DeviceContext, _ arguments: inout Arguments) async throws {
         let (isOffline, sendsWords) = (arguments.flag("--offline"), arguments.flag("--with-words"))
         let note = try arguments.value("--note")
         guard let name = arguments.next() else { throw Stop(.usage, "nagz device \(command) takes a NAG") }
         let text = command == "complete" ? nil : arguments.next()
         try arguments.finish()
-        let session = try desk.session()
-        let family = try desk.family(of: session)
-        let cache = try desk.cache()
-        let nag = try desk.nag(name, cache, family)
+        let session = try context.session()
+        let family = try context.family(of: session)
+        let cache = try context.cache()
+        let nag = try context.nag(name, cache, family)
         let act: InputAct
         switch (command, text) {
         case ("complete", _): act = .status(.completed, note: note)
@@ -62,7 +62,7 @@ enum DeviceActs {
             throw Stop(.usage, "the text has 1 to 2000 characters")
         case ("excuse", let text?) where sendsWords: act = .excuse(text: text, category: nil)
         case ("excuse", let text?):
-            let local = try desk.local(cache, family)
+            let local = try context.local(cache, family)
             let category = try await local.summarizeExcuse(text, nagID: nag).category
             act = .excuse(text: local.excuseSentence(for: category, nagID: nag), category: category)
         case (_, let text?): act = .note(text: text)
@@ -71,8 +71,8 @@ enum DeviceActs {
         try requireOpen(nag, act, cache, family)
         let item = OutboxItem(
             clientID: MachineClock.identifier(), nagID: nag, act: act, madeAt: MachineClock.moment())
-        try desk.outbox().add(item, of: family)
-        try await tell(item, isOffline ? nil : try await DeviceSync.handIn(desk, session, cache), desk)
+        try context.outbox().add(item, of: family)
+        try await tell(item, isOffline ? nil : try await DeviceSync.upload(context, session, cache), context)
     }
 
     /// An act on a nag that has ended as far as the device knows is refused at once.
@@ -83,17 +83,17 @@ enum DeviceActs {
         throw Stop(.notApplied, "that nag is \(nag.status) already")
     }
 
-    private static func tell(_ item: OutboxItem, _ outcome: HandInOutcome?, _ desk: DeviceDesk) async throws {
+    private static func tell(_ item: OutboxItem, _ outcome: UploadOutcome?, _ context: DeviceContext) async throws {
         var state = "kept"
         var reason: String?
         switch outcome {
         case .reached(let summary):
-            try DeviceStatus.requireAllApplied(summary.unapplied, desk)
+            try DeviceStatus.requireAllApplied(summary.unapplied, context)
             state = "applied"
         case .kept(let error): reason = Stop.line(error)
         case nil: break
         }
-        if desk.asJSON {
+        if context.asJSON {
             print(json: [
                 "client_id": .string(item.clientID.description), "state": .string(state),
                 "reason": reason.map { .string($0) } ?? .null,

@@ -7,7 +7,7 @@ import JSON
 
 /// `nagz device login`, `logout` and `delete-account`.
 enum DeviceSignIn {
-    static func logIn(_ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
+    static func logIn(_ context: DeviceContext, _ arguments: inout Arguments) async throws {
         let address = try arguments.value("--server") ?? "http://127.0.0.1:9800"
         let logKey = try arguments.value("--log-key").map { text in
             guard let key = VerifierKey(text) else {
@@ -22,11 +22,11 @@ enum DeviceSignIn {
         guard let server = ServerAddress(address) else {
             throw Stop(.usage, "--server takes http://HOST:PORT of this machine or the local network")
         }
-        if let earlier = try? desk.folder.session.load() {
+        if let earlier = try? context.folder.session.load() {
             throw Stop(
                 .usage, "\(earlier.displayName ?? "somebody") is signed in on this device: nagz device logout first")
         }
-        try desk.folder.make()
+        try context.folder.make()
         let transport = SocketTransport(server)
         var session: DeviceSession
         switch (email, code, username) {
@@ -44,8 +44,8 @@ enum DeviceSignIn {
             throw Stop(.usage, "login takes --email ADDRESS, or --family-code CODE and --username NAME")
         }
         session.logKey = logKey
-        try desk.folder.session.save(session)
-        if desk.asJSON {
+        try context.folder.session.save(session)
+        if context.asJSON {
             return print(json: [
                 "user_id": .string(session.userID.description), "server": .string(server.description),
                 "family_id": session.familyID.map { .string($0.description) } ?? .null,
@@ -57,12 +57,12 @@ enum DeviceSignIn {
         print("next: nagz device sync")
     }
 
-    static func logOut(_ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
+    static func logOut(_ context: DeviceContext, _ arguments: inout Arguments) async throws {
         let discards = arguments.flag("--discard")
         try arguments.finish()
-        let session = try? desk.folder.session.load()
-        if FileManager.default.fileExists(atPath: desk.folder.outboxPath), !discards {
-            let waiting = try desk.outbox().waitingCount()
+        let session = try? context.folder.session.load()
+        if FileManager.default.fileExists(atPath: context.folder.outboxPath), !discards {
+            let waiting = try context.outbox().waitingCount()
             guard waiting == 0 else {
                 throw Stop(
                     .notApplied,
@@ -72,29 +72,29 @@ enum DeviceSignIn {
         var isEndedThere = false
         if let session {
             // The device forgets the session whatever the server answers: without its tokens a session expires.
-            isEndedThere = (try? await desk.client(session).logOut()) != nil
+            isEndedThere = (try? await context.client(session).logOut()) != nil
         }
-        try desk.folder.clear()
-        if desk.asJSON {
+        try context.folder.clear()
+        if context.asJSON {
             print(json: ["signed_out": true, "ended_at_server": .bool(isEndedThere)])
         } else {
             print("signed out; session, cache and outbox were removed from this device")
-            if session != nil, !isEndedThere { desk.say("the server could not be told: its session ends by itself") }
+            if session != nil, !isEndedThere { context.say("the server could not be told: its session ends by itself") }
         }
     }
 
-    static func deleteAccount(_ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
+    static func deleteAccount(_ context: DeviceContext, _ arguments: inout Arguments) async throws {
         let isSure = arguments.flag("--yes")
         try arguments.finish()
-        let session = try desk.session()
+        let session = try context.session()
         if !isSure {
             let name = session.displayName ?? session.userID.description
-            desk.say("This deletes the account of \(name) at \(session.server) for good. Type “delete” to go on:")
+            context.say("This deletes the account of \(name) at \(session.server) for good. Type “delete” to go on:")
             guard readLine(strippingNewline: true) == "delete" else { throw Stop(.usage, "nothing was deleted") }
         }
-        _ = try await desk.client(session).deleteAccount()
-        try desk.folder.clear()
-        if desk.asJSON { return print(json: ["deleted": true]) }
+        _ = try await context.client(session).deleteAccount()
+        try context.folder.clear()
+        if context.asJSON { return print(json: ["deleted": true]) }
         print("the account was deleted; session, cache and outbox were removed from this device")
     }
 

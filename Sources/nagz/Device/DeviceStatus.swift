@@ -8,16 +8,16 @@ import NagzAI
 
 /// `nagz device status` and `outbox`: the state of this device.
 enum DeviceStatus {
-    static func status(_ desk: DeviceDesk, _ arguments: inout Arguments) throws {
+    static func status(_ context: DeviceContext, _ arguments: inout Arguments) throws {
         try arguments.finish()
-        let session = try desk.session()
-        let (cache, outbox, now) = (try desk.cache(), try desk.outbox(), MachineClock.moment())
+        let session = try context.session()
+        let (cache, outbox, now) = (try context.cache(), try context.outbox(), MachineClock.moment())
         let cachedFamily = try session.familyID.flatMap { try cache.cachedFamily($0) }
         let (counts, size, answers) = (try cache.counts(), try cache.size(), try cache.latestAnswers())
         let (waiting, unapplied) = (try outbox.waitingCount(), try outbox.unapplied().count)
         let isFresh = cachedFamily?.isFresh(at: now) ?? false
         let log = try cache.knownLog()
-        if desk.asJSON {
+        if context.asJSON {
             return print(json: [
                 "server": .string(session.server.description), "user_id": .string(session.userID.description),
                 "family_id": session.familyID.map { .string($0.description) } ?? .null,
@@ -62,17 +62,17 @@ enum DeviceStatus {
         }
     }
 
-    static func outbox(_ desk: DeviceDesk, _ arguments: inout Arguments) throws {
+    static func outbox(_ context: DeviceContext, _ arguments: inout Arguments) throws {
         let putsAway = arguments.flag("--put-away")
         try arguments.finish()
-        let session = try desk.session()
-        let outbox = try desk.outbox()
+        let session = try context.session()
+        let outbox = try context.outbox()
         if putsAway {
             let count = try outbox.putAwayUnapplied()
-            return desk.asJSON ? print(json: ["put_away": .integer(Int64(count))]) : print("put away: \(count)")
+            return context.asJSON ? print(json: ["put_away": .integer(Int64(count))]) : print("put away: \(count)")
         }
-        let (waiting, unapplied) = (try outbox.waiting(of: try desk.family(of: session)), try outbox.unapplied())
-        if desk.asJSON {
+        let (waiting, unapplied) = (try outbox.waiting(of: try context.family(of: session)), try outbox.unapplied())
+        if context.asJSON {
             return print(json: [
                 "waiting": .array(waiting.map(\.jsonValue)),
                 "unapplied": .array(
@@ -98,7 +98,7 @@ enum DeviceStatus {
     }
 
     /// Reports the items that the server did not apply; they stay in the outbox until they are dismissed.
-    static func requireAllApplied(_ unapplied: [InputResult], _ desk: DeviceDesk) throws {
+    static func requireAllApplied(_ unapplied: [InputResult], _ context: DeviceContext) throws {
         guard let first = unapplied.first else { return }
         let more = unapplied.count > 1 ? " (and \(unapplied.count - 1) more)" : ""
         throw Stop(

@@ -7,31 +7,31 @@ import SQLite
 
 /// `nagz device sync`.
 enum DeviceSync {
-    static func run(_ desk: DeviceDesk, _ arguments: inout Arguments) async throws {
+    static func run(_ context: DeviceContext, _ arguments: inout Arguments) async throws {
         let watches = arguments.flag("--watch")
         let seconds = try arguments.number("--every", in: 1...86_400)
         let mode = try arguments.value("--mode") ?? SyncMode.cursor.rawValue
         try arguments.finish()
         guard let mode = SyncMode(rawValue: mode) else { throw Stop(.usage, "--mode takes cursor or timestamps") }
-        let session = try desk.session()
-        let family = try desk.family(of: session)
-        let cache = try desk.cache(isChecked: true)
-        let service = try desk.sync(session, cache, mode: mode)
+        let session = try context.session()
+        let family = try context.family(of: session)
+        let cache = try context.cache(isChecked: true)
+        let service = try context.sync(session, cache, mode: mode)
         do {
             guard watches else {
-                let summary = try await service.run(family) { showProgress($0, desk) }
-                return try report(summary, cache, desk)
+                let summary = try await service.run(family) { showProgress($0, context) }
+                return try report(summary, cache, context)
             }
             let schedule = seconds.map { SyncSchedule(interval: .seconds(Int64($0))) } ?? SyncSchedule()
-            if !desk.asJSON { print("watching \(session.server); Ctrl-C ends it, nothing is lost by that") }
+            if !context.asJSON { print("watching \(session.server); Ctrl-C ends it, nothing is lost by that") }
             try await service.watch(
                 family, schedule: schedule, clock: MachineClock(), random: { Double.random(in: 0..<1) },
                 isTransient: Stop.retryDelay
             ) { result in
                 switch result {
-                case .success(let summary): showRound(summary, desk)
+                case .success(let summary): showRound(summary, context)
                 case .failure(let error):
-                    desk.say("\(MachineClock.moment().spokenTime)  \(Stop.line(error)); trying again")
+                    context.say("\(MachineClock.moment().spokenTime)  \(Stop.line(error)); trying again")
                 }
             }
         } catch ClientError.refused(let refusal) where refusal.status == 403 {
@@ -39,30 +39,31 @@ enum DeviceSync {
             try cache.remove(family)
             throw Stop(.noPermission, "\(refusal.message) What this device held of the family was removed.")
         } catch SQLiteError.corrupt {
-            try EventCache.putAside(desk.folder.cachePath)
+            try EventCache.putAside(context.folder.cachePath)
             throw Stop(.tryLater, "the cache was damaged and put aside: nagz device sync fetches it anew")
         }
     }
 
     /// One round after something was done here; reports when the server is not reached.
     /// - Returns: the items that were not applied.
-    static func handIn(_ desk: DeviceDesk, _ session: DeviceSession, _ cache: EventCache) async throws -> HandInOutcome
+    static func upload(_ context: DeviceContext, _ session: DeviceSession, _ cache: EventCache) async throws
+        -> UploadOutcome
     {
-        let service = try desk.sync(session, cache)
+        let service = try context.sync(session, cache)
         do {
-            return .reached(try await service.run(try desk.family(of: session)))
+            return .reached(try await service.run(try context.family(of: session)))
         } catch let error as ClientError where error.isTransient {
             return .kept(error)
         }
     }
 
-    private static func showProgress(_ summary: SyncSummary, _ desk: DeviceDesk) {
-        guard !desk.asJSON, isatty(STDERR_FILENO) != 0 else { return }
+    private static func showProgress(_ summary: SyncSummary, _ context: DeviceContext) {
+        guard !context.asJSON, isatty(STDERR_FILENO) != 0 else { return }
         FileHandle.standardError.write(Data("\r\(summary.rows) rows ".utf8))
     }
 
-    private static func report(_ summary: SyncSummary, _ cache: EventCache, _ desk: DeviceDesk) throws {
-        if desk.asJSON {
+    private static func report(_ summary: SyncSummary, _ cache: EventCache, _ context: DeviceContext) throws {
+        if context.asJSON {
             print(json: summary.json)
         } else {
             if isatty(STDERR_FILENO) != 0 { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
@@ -70,11 +71,11 @@ enum DeviceSync {
             print("synced: \(summary.rows) rows came, \(counts.feedRows) are held")
             if summary.uploaded > 0 { print("handed in: \(summary.uploaded)") }
         }
-        try DeviceStatus.requireAllApplied(summary.unapplied, desk)
+        try DeviceStatus.requireAllApplied(summary.unapplied, context)
     }
 
-    private static func showRound(_ summary: SyncSummary, _ desk: DeviceDesk) {
-        if desk.asJSON {
+    private static func showRound(_ summary: SyncSummary, _ context: DeviceContext) {
+        if context.asJSON {
             if summary.rows > 0 || summary.uploaded > 0 { print(json: summary.json) }
             return flush()
         }
@@ -95,7 +96,7 @@ enum DeviceSync {
 }
 
 /// The result of a round that was to upload something.
-enum HandInOutcome {
+enum UploadOutcome {
     case reached(SyncSummary)
     /// The server was not reached; the outbox keeps the items.
     case kept(ClientError)

@@ -49,18 +49,18 @@ private final class ScriptedPair {
                 break
             }
             sent += count
-            settle()
+            runTwoTurns()
         }
-        settle()
+        runTwoTurns()
     }
 
     func endSending() {
         shutdown(peer, Int32(SHUT_WR))
-        settle()
+        runTwoTurns()
     }
 
     /// One turn takes what has come, and the next sends what found the socket full.
-    private func settle() {
+    private func runTwoTurns() {
         for _ in 0..<2 {
             turn()
             while case let count = recv(peer, &buffer, buffer.count, Int32(MSG_DONTWAIT)), count > 0 {

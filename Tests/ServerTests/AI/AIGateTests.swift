@@ -10,7 +10,7 @@ import Testing
 @Suite("AI: who may ask")
 struct AIGateTests {
     @Test("guests, ended sessions, accounts that wait, people outside the family", arguments: AIRequest.allCases)
-    func standing(_ request: AIRequest) async throws {
+    func refusedCallers(_ request: AIRequest) async throws {
         try await TestServer.run { server in
             let scene = try await AIScene(server)
             let home = scene.home

@@ -118,11 +118,11 @@ struct ChildLogInTests {
                 let kinds = try await server.audit(family.id).dropFirst(before).map(\.kind)
                 #expect(kinds.drop { $0 != "child_credentials.set" }.allSatisfy { $0 != "session.opened" }, "\(kinds)")
             }
-            let standing = try await server.rows(
+            let openSessions = try await server.rows(
                 """
                 SELECT id FROM sessions WHERE user_id = \(family.child.id) AND is_child AND revoked_at IS NULL
                 """)
-            #expect(standing.isEmpty)
+            #expect(openSessions.isEmpty)
         }
     }
 

@@ -129,10 +129,10 @@ struct RefreshTests {
                 #expect(try await server.status(of: pair.accessToken) == 401)
                 try await expectRefusal(401) { try await server.refresh(pair.refreshToken) }
             }
-            let standing = try await server.rows(
+            let openSessions = try await server.rows(
                 "SELECT s.id FROM sessions s JOIN users u ON u.id = s.user_id AND u.status <> 'deleted' AND s.revoked_at IS NULL"
             )
-            #expect(standing.isEmpty)
+            #expect(openSessions.isEmpty)
         }
     }
 

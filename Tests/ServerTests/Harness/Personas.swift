@@ -5,7 +5,7 @@ import SQL
 
 @testable import Server
 
-/// Somebody with an account and a standing session.
+/// Somebody with an account and an open session.
 struct Person: Sendable, Hashable {
     let id: UserID
     let session: SessionID

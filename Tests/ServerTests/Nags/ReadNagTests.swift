@@ -46,7 +46,7 @@ struct ReadNagTests {
     }
 
     @Test("not to a session that has ended, nor to an account that waits")
-    func standing() async throws {
+    func refusedSessions() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
             let nag = try await server.nag(from: family.guardian, to: family.child)

@@ -37,7 +37,7 @@ final class BackgroundCheck {
     private let pace: Pace
     private let holder: RequestID
     private var isStopped = false
-    private var resting: CheckedContinuation<Void, Never>?
+    private var restContinuation: CheckedContinuation<Void, Never>?
     private var workingSince = MonotonicTime.now()
     private var lastSaved = MonotonicTime.now()
 
@@ -67,8 +67,8 @@ final class BackgroundCheck {
 
     func stop() {
         isStopped = true
-        resting?.resume()
-        resting = nil
+        restContinuation?.resume()
+        restContinuation = nil
     }
 
     /// Goes through a pass where this instance holds the row and one is due; else learns how it stands.
@@ -163,11 +163,11 @@ final class BackgroundCheck {
     private func sleep(_ time: Duration) async {
         let poller = database.poller
         await withCheckedContinuation { continuation in
-            resting = continuation
+            restContinuation = continuation
             poller.schedule(at: .now() + time) { [weak self] in
-                guard let self, let resting else { return }
-                self.resting = nil
-                resting.resume()
+                guard let self, let restContinuation else { return }
+                self.restContinuation = nil
+                restContinuation.resume()
             }
         }
     }

@@ -4,8 +4,8 @@ import Domain
 import Foundation
 import NagzAI
 
-/// What the commands of a device work with: its folder, opened as far as a command needs it.
-struct DeviceDesk {
+/// What the commands of a device share: its folder, session, cache and outbox, opened on demand.
+struct DeviceContext {
     let folder: DeviceFolder
     let asJSON: Bool
 
