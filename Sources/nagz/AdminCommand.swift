@@ -6,18 +6,21 @@ import Server
 /// `nagz admin`: makes, revokes and lists administrators, and purges deleted accounts.
 enum AdminCommand {
     static let usage = """
-        nagz admin — who may read every audit log, and what is left of deleted accounts
+        nagz admin — manages administrators, who may read every audit log, and purges deleted accounts
 
         usage: nagz admin create --email ADDRESS [--generate]
                nagz admin list
                nagz admin revoke --email ADDRESS
                nagz admin purge [--after DAYS] [--dry-run]
 
-        create   reads the password from standard input: 16 characters at least, ten of them different, nothing of the
-                 address; --generate makes one and prints it. The account is for the console alone.
-        revoke   takes the rights and ends the sessions.
-        purge    removes now what is personal in accounts that were deleted so many days ago (28, at most 30); nagz serve
-                 does the same every hour. --dry-run only lists them.
+        create   makes an administrator's account, for the console only. Reads the password from standard input: at least
+                 16 characters, ten of them different, and no part of the address; --generate makes and prints one.
+        list     lists all administrators, former ones too.
+        revoke   revokes an administrator's rights and ends their sessions.
+        purge    removes personal data of accounts deleted that many days ago (28, at most 30); nagz serve does so every
+                 hour. --dry-run only lists them.
+
+        All take --database-url URL, the schema's owner; else NAGZ_OWNER_DATABASE_URL or DATABASE_URL.
         """
 
     static func run(_ arguments: Arguments) async throws {
@@ -28,9 +31,8 @@ enum AdminCommand {
             case "list": try await list(&arguments)
             case "revoke": try await revoke(&arguments)
             case "purge": try await purge(&arguments)
-            case "--help", "-h": print(usage)
-            case nil: throw Stop(.usage, "nagz admin --help tells what it can do")
-            case let verb?: throw Stop(.usage, "there is no “admin \(verb)”; nagz admin --help tells what there is")
+            case nil: throw Stop(.usage, "which command? See nagz admin --help")
+            case let command?: throw Stop(.usage, "unknown command “admin \(command)”; see nagz admin --help")
             }
         } catch let fault as Admins.Fault {
             throw Stop(.configuration, fault.description)

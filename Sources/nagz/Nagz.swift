@@ -9,33 +9,43 @@ struct Nagz {
     static let usage = """
         nagz — a backend for family task coordination
 
-        usage: nagz serve    [--host ADDRESS] [--port N] [--loops N] [--connections N] [--rate-limits on|off]
-                             [--log info|warning|error|off] [--cors ORIGIN,…] [--proxies ADDRESS,…] [--dev-tokens]
-                             [--metrics ADDRESS:PORT|off] [--purge-after DAYS] [--migrations FOLDER]
-               nagz migrate  [--dry-run] [--migrations FOLDER]
-               nagz seed demo [--if-empty]
-               nagz seed personas
-               nagz seed bench [--families N] [--out FOLDER]
-               nagz device COMMAND [OPTION…]    a phone's half: nagz device --help
-               nagz audit    verify|reconcile|export|witness|keys|accept|prune|erase …   (nagz audit --help)
-               nagz admin    create|list|revoke|purge …                 (nagz admin --help)
-               nagz routes
-               nagz --version | --help
+        usage: nagz serve     runs the server
+               nagz migrate   creates or updates the database schema
+               nagz admin     manages administrators, purges deleted accounts
+               nagz audit     verifies, exports and maintains the audit log
+               nagz seed      fills a database with demo or benchmark data
+               nagz device    acts as a family member's device: syncs, works offline, answers AI questions
+               nagz routes    lists the operations of the API
+               nagz VERB --help | --version | --help
 
         Verbs that need the database take --database-url URL, a libpq connection string. Without it serve reads DATABASE_URL,
-        the login of the server; all others read NAGZ_OWNER_DATABASE_URL, the schema's owner, or DATABASE_URL if that is not set.
-        serve reads its token key from the file named by NAGZ_TOKEN_KEY_FILE: 64 hexadecimal digits a line, the newest
-        key first. The keys of the audit log come from NAGZ_AUDIT_KEY_FILE (nagz audit keys new). deploy/run makes both.
+        the server's login; the others read NAGZ_OWNER_DATABASE_URL, the schema's owner, or else DATABASE_URL.
+        deploy/run creates both logins and all keys.
 
-        exit codes: 0 done, 64 wrong usage, 69 database unavailable, 73 port taken, 78 configuration; 1 and 2 see nagz audit --help,
-                    others nagz device --help
+        exit codes: 0 done, 64 wrong usage, 69 database unavailable, 73 port taken, 78 configuration;
+                    audit and device have more, see their help
         """
+
+    private static func usage(of verb: String) -> String? {
+        switch verb {
+        case "serve": Serve.usage
+        case "migrate": Migrate.usage
+        case "admin": AdminCommand.usage
+        case "audit": AuditCommand.usage
+        case "seed": Seed.usage
+        case "device": DeviceCommand.usage
+        case "routes": Catalogue.usage
+        default: nil
+        }
+    }
 
     /// Not asynchronous itself: `serve` has to block signals before there is a second thread.
     static func main() {
         do {
             var arguments = Arguments(Array(CommandLine.arguments.dropFirst()))
-            switch arguments.next() {
+            let verb = arguments.next()
+            if let verb, arguments.asksForHelp, let usage = usage(of: verb) { return print(usage) }
+            switch verb {
             case "serve":
                 // The reader of the log or of standard output may go away; other verbs end with their reader.
                 signal(SIGPIPE, SIG_IGN)
@@ -49,8 +59,8 @@ struct Nagz {
             case "routes": try Catalogue.printRoutes(arguments)
             case "--version": print("nagz \(NagzVersion.current)")
             case "--help", "-h": print(usage)
-            case nil: throw Stop(.usage, "nagz --help tells what it can do")
-            case let verb?: throw Stop(.usage, "there is no “\(verb)”; nagz --help tells what there is")
+            case nil: throw Stop(.usage, "which verb? See nagz --help")
+            case let verb?: throw Stop(.usage, "unknown verb “\(verb)”; see nagz --help")
             }
         } catch {
             end(error)
@@ -132,6 +142,8 @@ struct Arguments {
 
     init(_ words: [String]) { self.words = words }
 
+    var asksForHelp: Bool { words.contains("--help") || words.contains("-h") }
+
     /// The next word. Options must be removed before.
     mutating func next() -> String? { words.isEmpty ? nil : words.removeFirst() }
 
@@ -159,7 +171,7 @@ struct Arguments {
 
     /// Call after all options were removed: the rest was not understood.
     func finish() throws {
-        if let word = words.first { throw Stop(.usage, "“\(word)” is not understood; nagz --help tells what is") }
+        if let word = words.first { throw Stop(.usage, "unknown argument “\(word)”; see --help") }
     }
 
     /// Removes an option that may be given several times, and returns its values.

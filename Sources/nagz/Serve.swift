@@ -5,6 +5,31 @@ import Server
 
 /// `nagz serve`: serves until SIGTERM or SIGINT, then drains.
 enum Serve {
+    static let usage = """
+        nagz serve — runs the server until SIGTERM or SIGINT, then finishes the requests under way
+
+        usage: nagz serve [--database-url URL] [OPTION …]
+
+          --database-url URL       the server's login at PostgreSQL; else DATABASE_URL
+          --host ADDRESS           where to listen; 127.0.0.1
+          --port N                 9800; 0 takes a free one
+          --metrics ADDRESS:PORT   where to serve /metrics for Prometheus; 127.0.0.1:9890; “off” for nowhere
+          --loops N                event loops, a thread each; one a processor, at most 16
+          --connections N          database sessions; four a loop, at most 16
+          --cors ORIGIN,…          origins whose browsers may call the API; http://localhost:5173
+          --proxies ADDRESS,…      proxies and blocks (10.0.0.0/8) whose X-Forwarded-For is trusted
+          --purge-after DAYS       from the deletion of an account to its purge; 28, at most 30
+          --rate-limits on|off     on; off is for tests and benchmarks
+          --log LEVEL              info, warning, error or off; info
+          --migrations FOLDER      the migrations that the schema must have; else NAGZ_MIGRATIONS or Migrations
+          --dev-tokens             accepts “Bearer dev:<user id>” from everybody: for development only
+
+        Secrets come from files that only their owner may read:
+          NAGZ_TOKEN_KEY_FILE         keys of the access tokens, 64 hexadecimal digits a line, the newest first
+          NAGZ_AUDIT_KEY_FILE         keys of the audit log: nagz audit keys new
+          NAGZ_AUDIT_CHECKPOINT_FILE  the log's newest checkpoint, kept over restarts; beside the keys by default
+        """
+
     static func run(_ arguments: Arguments, _ termination: TerminationSignals) async throws {
         var arguments = arguments
         let folder = try Migrate.folder(&arguments)

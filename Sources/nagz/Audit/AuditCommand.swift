@@ -5,7 +5,7 @@ import Server
 /// `nagz audit`: the audit log from outside the server.
 enum AuditCommand {
     static let usage = """
-        nagz audit — check, export and keep the audit log
+        nagz audit — verifies, exports and maintains the audit log
 
         usage: nagz audit verify  FILE | --url URL    --key KEY … [--witness FILE …] [--family ID] [--max-age MINUTES]
                nagz audit reconcile [--family ID] [--json]
@@ -16,29 +16,31 @@ enum AuditCommand {
                nagz audit prune   [--older-than DAYS] [--yes]
                nagz audit erase   --user ID [--yes]
 
-        verify   checks an export, or a server's audit log as it is. Keys are pinned with --key TEXT or --key-file FILE; those
-                 a pinned key has handed over to are trusted too. --witness takes what “witness” keeps.
-                 It exits 0 when the audit log is sound, 1 when it was tampered with, and names the first bad entry, and 2 when
-                 something is missing, so that neither can be said.
-        reconcile replays the log and names each row of the database that no entry explains, each entry whose row is missing,
-                 and each guard of the log that was changed. It reads the database (--database-url, NAGZ_AUDIT_KEY_FILE) and
-                 exits 0 when everything is explained, 1 when something is not, 2 when not everything could be looked at.
-        export   writes the audit log as one JSON object a line; run again with the same --output it goes on where it stopped.
-                 It reads the database (--database-url, NAGZ_OWNER_DATABASE_URL), or a server with --url.
-        witness  keeps the newest checkpoint in a file, after checking that the log has only grown, and pushes it to another
-                 place. Run it now and then on another machine: it is what shows that an audit log was cut or made anew.
-        keys     prints the public keys to pin, or makes a file of keys. “rotate” puts a new key that signs above the old;
-                 restart the servers afterwards. “rotate-master” tells which master keys wrap how many people's keys, and
-                 changes the master key in three steps: --new adds one, --wrap wraps everybody's key with it, --retire takes
-                 the old one out of the file for good. Restart all servers after each; each can be run again. Then destroy
-                 the old one's copies: no backup from before can be read any more of people who were erased since.
-        accept   shows the log's head as it was signed last (NAGZ_AUDIT_CHECKPOINT_FILE) and as it is in the database. When the
-                 second does not extend the first, servers sign nothing and their audit_log is “broken”. If you know why (you
-                 restored a backup), --root with the root that was shown has them go on from there; the audit log says so. Run it
-                 for each server's file.
-        prune    takes entries older than the retention (36 months) and leaves a signed record. Shows what it would take;
-                 does so with --yes.
-        erase    takes what the audit log tells of a person, and their key. Shows what it would take; does so with --yes.
+        verify     verifies an export, or a server's audit log. Keys are pinned with --key TEXT or --key-file FILE; keys that
+                   a pinned one has handed over to are trusted too. --witness takes the file of “witness”.
+                   Exits 0 when the audit log is sound; 1 when it was tampered with, naming the first invalid entry; and 2
+                   when something is missing, so that neither can be said.
+        reconcile  replays the log, and reports each row of the database that no entry explains, each entry without its
+                   row, and each changed protection of the log. Reads the database (--database-url, NAGZ_AUDIT_KEY_FILE).
+                   Exits 0 when everything is explained, 1 when something is not, 2 when not everything could be checked.
+        export     writes the audit log as one JSON object a line. With the same --output it continues an interrupted run.
+                   Reads the database (--database-url, NAGZ_OWNER_DATABASE_URL), or a server with --url.
+        witness    keeps the newest checkpoint in a file, after checking that the log has only grown, and pushes it to
+                   another server. Run it regularly on another machine: only a witness shows that a log was truncated or
+                   rewritten.
+        keys       prints the public keys to pin, or makes a key file. “rotate” adds a new signing key before the old one;
+                   restart the servers afterwards. “rotate-master” shows how many people's keys each master key wraps, and
+                   replaces the master key in three steps: --new adds one, --wrap wraps everybody's key with it, --retire
+                   removes the old one from the file. Restart all servers after each step; each can be repeated. Then
+                   destroy the copies of the old key: older backups no longer show anything about people erased since.
+        accept     shows the last signed head of the log (NAGZ_AUDIT_CHECKPOINT_FILE) and the database's. When the second does
+                   not extend the first, servers sign nothing and their audit_log is “broken”. If you know why (you restored
+                   a backup), --root with the root shown lets them continue from there, with an entry about it. Run it for
+                   each server's file.
+        prune      deletes entries older than the retention (36 months) and leaves a signed record. Without --yes it only
+                   shows what it would delete.
+        erase      deletes what the audit log records about a person, and their key. Without --yes it only shows what it
+                   would delete.
 
         --url reads the access token of a guardian or an administrator from NAGZ_TOKEN.
         """
@@ -55,9 +57,8 @@ enum AuditCommand {
             case "accept": try await AuditAccept.run(&arguments)
             case "prune": try await AuditRemoval.prune(&arguments)
             case "erase": try await AuditRemoval.erase(&arguments)
-            case "--help", "-h": print(usage)
-            case nil: throw Stop(.usage, "nagz audit --help tells what it can do")
-            case let verb?: throw Stop(.usage, "there is no “audit \(verb)”; nagz audit --help tells what there is")
+            case nil: throw Stop(.usage, "which command? See nagz audit --help")
+            case let command?: throw Stop(.usage, "unknown command “audit \(command)”; see nagz audit --help")
             }
         } catch let fault as PostgresError {
             throw Stop(ofOwner: fault)

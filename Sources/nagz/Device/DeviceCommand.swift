@@ -5,7 +5,7 @@ import Foundation
 /// `nagz device`: what a phone does, as commands.
 enum DeviceCommand {
     static let usage = """
-        nagz device — a family member's device: syncs, answers by itself, and works without the server
+        nagz device — acts as a family member's device: syncs, works offline, answers AI questions
 
         usage: nagz device login [--server URL] [--log-key KEY] --email ADDRESS
                nagz device login [--server URL] [--log-key KEY] --family-code CODE --username NAME
@@ -21,37 +21,36 @@ enum DeviceCommand {
                nagz device digest [--local]
                nagz device outbox [--put-away]
                nagz device status
-               nagz device measure [--answers N] [--requests N]    for benchmarks; the server records what it is asked
+               nagz device measure [--answers N] [--requests N]    for benchmarks; the server records every answer
 
-        NAG is a nag's id, or as much of its end as tells it from the others.
-        login reads password or PIN from the terminal, or a line from standard input.
+        NAG is a nag's id, or enough of its last digits to identify it.
+        login reads the password or PIN from the terminal, or a line from standard input.
 
-          --json          answers for programs
+          --json          prints JSON
           --home FOLDER   where session, cache and outbox are kept; else NAGZ_DEVICE_HOME, XDG_DATA_HOME/nagz,
                           or ~/.local/share/nagz
-          --log-key KEY   a key of the server's audit log that you know from elsewhere; else the first one is believed
-          --watch         syncs on and on, about every 5 minutes or as --every says
+          --log-key KEY   pins a key of the server's audit log; else the first one that the server shows is trusted
+          --watch         syncs repeatedly, about every 5 minutes or as --every says
           --mode          how to page: by cursor, or by timestamps as older clients do
           --all           closed nags too
-          --local         nobody but this device is asked, whatever it knows
-          --offline       keeps what is done in the outbox; sync hands it in
-          --with-words    the words of an excuse are sent; else only its category and a sentence made for it
-          --discard       logs out although the outbox holds what was not handed in
+          --local         answers on this device only, even from a stale cache
+          --offline       keeps the act in the outbox; the next sync uploads it
+          --with-words    sends the words of an excuse; else only its category and a sentence for that category
+          --discard       logs out although the outbox holds acts that were not uploaded
           --yes           deletes the account without asking
-          --put-away      forgets what the server did not apply
+          --put-away      dismisses the acts that the server did not apply
 
         exit codes: 0 done, 64 wrong usage, 65 the server did not apply it, 66 no such nag, 69 server unreachable,
-                    74 disk full or file unreadable, 75 try again later, 76 the server does not keep to its contract,
-                    77 not signed in or not allowed, 78 the device's files are of a newer nagz,
+                    74 disk full or file unreadable, 75 try again later, 76 the server breaks the contract,
+                    77 not signed in or not allowed, 78 the device's files belong to a newer nagz,
                     79 the server's audit log was tampered with
         """
 
     static func run(_ arguments: Arguments) async throws {
         var arguments = arguments
-        if arguments.flag("--help") || arguments.flag("-h") { return print(usage) }
         let home = try arguments.value("--home") ?? defaultHome()
         let asJSON = arguments.flag("--json")
-        guard let command = arguments.next() else { throw Stop(.usage, "nagz device --help tells what it can do") }
+        guard let command = arguments.next() else { throw Stop(.usage, "which command? See nagz device --help") }
         let context = DeviceContext(folder: DeviceFolder(path: home), asJSON: asJSON)
         do {
             switch command {
@@ -66,7 +65,7 @@ enum DeviceCommand {
             case "measure": try await DeviceMeasure.run(context, &arguments)
             default:
                 guard let ask = DeviceAnswers.command(command) else {
-                    throw Stop(.usage, "there is no “device \(command)”; nagz device --help tells what there is")
+                    throw Stop(.usage, "unknown command “device \(command)”; see nagz device --help")
                 }
                 try await DeviceAnswers.run(ask, context, &arguments)
             }
