@@ -251,7 +251,7 @@ private func inflate(_ compressed: [UInt8]) -> [UInt8] {
 
 @Suite("Cross-origin requests")
 struct CORSTests {
-    private static let policy = CORSPolicy(origins: ["https://app.example"])
+    private static let policy = CORSPolicy.sample("https://app.example")
 
     private func answer(_ wire: String, _ policy: CORSPolicy = policy) throws -> Answer {
         let connection = try ScriptedConnection(sampleApplication(cors: policy))
@@ -290,7 +290,7 @@ struct CORSTests {
     func refusals(_ wire: String, _ status: Int) throws {
         let policies = [["https://app.example"], ["https://app.example", "https://other.example"], ["*"]]
         for origins in policies {
-            let policy = CORSPolicy(origins: Set(origins))
+            let policy = CORSPolicy.sample(origins)
             let own = try answer(wire.replacing("<origin>", with: "oRiGin: https://app.example\r\n"), policy)
             #expect(own.status == status)
             #expect(own["access-control-allow-origin"] == (origins == ["*"] ? "*" : "https://app.example"))

@@ -49,7 +49,7 @@ struct PipelineTests {
             ]
         }
         let short = Route.immediate(.get, "/short") { _ in .text(.ok, "short") }
-        return Application(router: try Router(routes + [short]))
+        return Application(router: try Router(routes + [short]), requestIDField: "X-Request-Id")
     }
 
     @Test("answers of all sizes and kinds leave in order, byte for byte", arguments: asked.indices)

@@ -144,7 +144,7 @@ struct PressureTests {
         var limits = Limits()
         limits.answerMemoryPerAddress = 1 << 20
         let route = Route(.get, "/page") { _ in Response(.ok, .text, bytes: Self.page) }
-        let policy = CORSPolicy(origins: ["https://app.example"])
+        let policy = CORSPolicy.sample("https://app.example")
         let application = Application(router: try Router([route]), cors: policy, compressesFrom: nil)
         try await withServer(application, limits: limits) { _, port in
             let requests = [

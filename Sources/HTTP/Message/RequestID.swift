@@ -1,4 +1,4 @@
-/// Names one request in the answer (`X-Request-Id`) and in the logs: 128 bits, 32 hexadecimal digits.
+/// Names one request in the answer and in the logs: 128 bits, 32 hexadecimal digits.
 public struct RequestID: Sendable, Hashable, CustomStringConvertible {
     public let high: UInt64
     public let low: UInt64

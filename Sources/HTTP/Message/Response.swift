@@ -1,4 +1,4 @@
-/// An answer: status, header fields and content. The connection adds Date, X-Request-Id, Content-Length and Connection.
+/// An answer: status, header fields and content. The connection adds Date, the request's id, Content-Length and Connection.
 ///
 /// Every answer is sent with `Cache-Control: no-store` unless it names a Cache-Control of its own.
 public struct Response: Sendable {

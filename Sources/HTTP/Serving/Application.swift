@@ -5,11 +5,14 @@ public final class Application: Sendable {
     public let proxies: TrustedProxies
     /// Content of a compressible kind is sent as gzip from this many bytes on; nil turns compression off.
     public let compressesFrom: Int?
+    /// The field that gives each answer its request's id; nil sends none.
+    public let requestIDField: StaticString?
     /// Makes the answer to what never reached a handler; its status is kept, whatever the closure says.
     public let refusal: @Sendable (Status, _ reason: String, RequestID) -> Response
 
     public init(
         router: Router, cors: CORSPolicy? = nil, proxies: TrustedProxies = .none, compressesFrom: Int? = 1 << 10,
+        requestIDField: StaticString? = nil,
         refusal: @escaping @Sendable (Status, _ reason: String, RequestID) -> Response = { status, reason, _ in
             .text(status, reason + "\n")
         }
@@ -18,6 +21,7 @@ public final class Application: Sendable {
         self.cors = cors
         self.proxies = proxies
         self.compressesFrom = compressesFrom
+        self.requestIDField = requestIDField
         self.refusal = refusal
     }
 

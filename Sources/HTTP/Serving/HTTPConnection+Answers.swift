@@ -167,9 +167,10 @@ extension HTTPConnection {
     ) {
         worker.borrow(&writeBuffer)
         let date = worker.currentDate()
+        let idField = worker.application.requestIDField
         writeBuffer.append { output in
             ResponseHeadWriter.append(
-                response, id: id, framing: framing, persistence: persistence, date: date, to: &output)
+                response, id: id, in: idField, framing: framing, persistence: persistence, date: date, to: &output)
         }
     }
 

@@ -18,6 +18,7 @@ final class HTTPConnection: ReadinessHandler {
     var upgrade: (@Sendable (consuming UpgradedSocket) -> Void)?
     /// A streamed answer is under way.
     var isStreaming = false
+    var memory: ConnectionMemory
 
     private let descriptor: Int32
     private var interest = Interest.readable
@@ -25,12 +26,6 @@ final class HTTPConnection: ReadinessHandler {
     private var readAhead: [UInt8] = []
     /// There was no room for bytes received behind the request that is being answered.
     private var hasDroppedInput = false
-    /// How much of the loop's memory for requests is this connection's.
-    private var held = 0
-    /// The part of it that counts by address; nil for a small request.
-    private var requestMemory: MemoryReservation?
-    /// What the answers under way hold; nil while none waits for the socket.
-    private var answerMemory: MemoryReservation?
     private var timer: (id: TimerID, deadline: MonotonicTime)?
     /// Streams that wait until there is room for more; an array, because a look at it copies nothing.
     private var roomWaiters: [CheckedContinuation<Void, Never>] = []
@@ -47,6 +42,7 @@ final class HTTPConnection: ReadinessHandler {
         self.worker = worker
         self.isAdmitted = isAdmitted
         state = HTTPConnectionState(limits: worker.limits, now: worker.poller.now)
+        memory = ConnectionMemory(worker)
     }
 
     func begin() throws(SystemError) {
@@ -95,7 +91,7 @@ final class HTTPConnection: ReadinessHandler {
 
     /// Takes requests out of `input` and answers them, as far as the rules go; keeps the rest.
     private func process(_ input: Span<UInt8>) {
-        let room = requestRoom(for: input.count)
+        let room = memory.requestRoom(for: state.heldBytes + input.count, of: client)
         var position = 0
         while !isClosed {
             let event = state.take(input, at: &position, now: worker.poller.now, room: room)
@@ -200,7 +196,7 @@ final class HTTPConnection: ReadinessHandler {
         if upgrade != nil, hasDroppedInput { end(.memoryTaken) }
         if let takeOver = upgrade, writeBuffer.count == 0, !isClosed { return handOver(takeOver) }
         guard !isClosed else { return release() }
-        hold(state.heldBytes + readAhead.count)
+        memory.holdRequest(state.heldBytes + readAhead.count)
         guard holdBacklog() else {
             end(.memoryTaken)
             return release()
@@ -218,67 +214,6 @@ final class HTTPConnection: ReadinessHandler {
     private func forgetReadAhead() {
         readAhead = []
         hasDroppedInput = false
-    }
-
-    // MARK: Memory
-
-    /// Whose memory the request under way is: the peer's, or that of the client a proxy names. Nil for a proxy that names
-    /// none, or has not yet: behind it there are many.
-    private var client: RemoteAddress.Network? {
-        let proxies = worker.application.proxies
-        guard proxies.contains(remote) else { return remote.network }
-        guard let head = pending?.head else { return nil }
-        let client = proxies.client(of: remote, head.headers)
-        return proxies.contains(client) ? nil : client.network
-    }
-
-    /// How many bytes of the request under way may be held once `count` more have come.
-    private func requestRoom(for count: Int) -> Int {
-        let room = worker.requestMemory.room(holding: held)
-        let wanted = state.heldBytes + count
-        guard wanted > worker.limits.smallMessage else { return room }
-        let client = client
-        // Of a request through a proxy the client is known once its head is.
-        if requestMemory?.network != client { requestMemory = nil }
-        if requestMemory == nil {
-            requestMemory = worker.largeRequests.reserve(wanted, for: client)
-            return requestMemory == nil ? min(room, worker.limits.smallMessage) : room
-        }
-        let reserved = requestMemory?.bytes ?? 0
-        guard wanted > reserved, requestMemory?.resize(to: wanted) == false else { return room }
-        return min(room, reserved)
-    }
-
-    private func hold(_ bytes: Int) {
-        if bytes <= worker.limits.smallMessage {
-            requestMemory = nil
-        } else if bytes < requestMemory?.bytes ?? 0 {
-            _ = requestMemory?.resize(to: bytes)
-        }
-        guard bytes != held else { return }
-        worker.requestMemory.change(from: held, to: bytes)
-        held = bytes
-    }
-
-    /// Sets memory aside for an answer that is about to be queued behind what waits already.
-    /// - Parameter network: whom the answer is for.
-    func reserveAnswer(_ bytes: Int, for network: RemoteAddress.Network?) -> Bool {
-        if answerMemory != nil { return answerMemory?.resize(to: writeBuffer.heldBytes + bytes) ?? false }
-        answerMemory = worker.answerMemory.reserve(writeBuffer.heldBytes + bytes, for: network)
-        return answerMemory != nil
-    }
-
-    /// Keeps the reservation at what waits for the socket, or for a running stream at its write buffer; false when there is
-    /// no room for it.
-    private func holdBacklog() -> Bool {
-        if writeBuffer.count == 0, !isStreaming {
-            answerMemory = nil
-            return true
-        }
-        let bytes = max(writeBuffer.heldBytes, isStreaming ? worker.limits.writeBuffer : 0)
-        if answerMemory != nil { return answerMemory?.resize(to: bytes) ?? false }
-        answerMemory = worker.answerMemory.reserve(bytes, for: client)
-        return answerMemory != nil
     }
 
     /// A timer that fires early looks again, so a deadline that only moves away costs nothing.
@@ -339,8 +274,8 @@ final class HTTPConnection: ReadinessHandler {
         if let timer { worker.poller.cancel(timer.id) }
         timer = nil
         forgetReadAhead()
-        hold(0)
-        answerMemory = nil
+        memory.holdRequest(0)
+        _ = memory.holdAnswers(0, for: nil)
         writeBuffer = WriteBuffer()
         wakeWriter()
         worker.poller.unwatch(descriptor)

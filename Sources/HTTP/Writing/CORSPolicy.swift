@@ -4,23 +4,29 @@ public struct CORSPolicy: Sendable {
     public let origins: Set<String>
     public let maxAge: Int
     private let grant: [HeaderField]
+    private let exposure: [HeaderField]
     private let allowsAll: Bool
 
-    public static let allowedHeaders =
-        "authorization, content-type, idempotency-key, if-match, traceparent, x-request-id"
     public static let allowedMethods = "GET, POST, PUT, PATCH, DELETE"
-    public static let exposedHeaders =
-        "x-request-id, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, etag, location"
 
-    public init(origins: Set<String>, maxAge: Int = 600) {
+    /// - Parameters:
+    ///   - allowedHeaders: fields that a page may send, besides those that Fetch lets every page send.
+    ///   - exposedHeaders: fields of the answer that a page may read, besides those that Fetch lets every page read.
+    ///   - maxAge: for how many seconds a browser may keep the answer to a preflight.
+    public init(
+        origins: Set<String>, allowedHeaders: [String] = [], exposedHeaders: [String] = [], maxAge: Int = 600
+    ) {
         self.origins = origins
         self.maxAge = maxAge
         allowsAll = origins.contains("*")
-        grant = [
-            HeaderField("access-control-allow-methods", Self.allowedMethods),
-            HeaderField("access-control-allow-headers", Self.allowedHeaders),
-            HeaderField("access-control-max-age", String(maxAge)),
-        ]
+        let methods = HeaderField("access-control-allow-methods", Self.allowedMethods)
+        let age = HeaderField("access-control-max-age", String(maxAge))
+        grant = [methods] + Self.list("access-control-allow-headers", allowedHeaders) + [age]
+        exposure = Self.list("access-control-expose-headers", exposedHeaders)
+    }
+
+    private static func list(_ name: String, _ values: [String]) -> [HeaderField] {
+        values.isEmpty ? [] : [HeaderField(name, values.joined(separator: ", "))]
     }
 
     /// The answer to a preflight: an OPTIONS with Origin and Access-Control-Request-Method. Nil for other requests.
@@ -48,7 +54,7 @@ public struct CORSPolicy: Sendable {
         if !allowsAll { response.vary.insert(.origin) }
         guard let origin, let allowed = allowed(origin) else { return }
         response.fields.append(HeaderField("access-control-allow-origin", allowed))
-        response.fields.append(HeaderField("access-control-expose-headers", Self.exposedHeaders))
+        response.fields += exposure
     }
 
     /// The configured origin, if there is one only: what a request is refused for whose own origin could not be read.

@@ -24,15 +24,17 @@ struct ResponseHeadWriter {
 
     static let continue100 = [UInt8]("HTTP/1.1 100 Continue\r\n\r\n".utf8)
 
+    /// - Parameter idField: the field for `id`; nil sends none.
     static func append(
-        _ response: borrowing Response, id: RequestID?, framing: Framing, persistence: Persistence,
-        date: borrowing DateLine, to output: inout [UInt8]
+        _ response: borrowing Response, id: RequestID, in idField: StaticString?, framing: Framing,
+        persistence: Persistence, date: borrowing DateLine, to output: inout [UInt8]
     ) {
         let code = Int(response.status.rawValue)
         output.append(contentsOf: statusLines[code < 600 ? code : 500])
         output.append(contentsOf: date.bytes)
-        if let id {
-            output.append(fixed: "X-Request-Id: ")
+        if let idField {
+            output.append(fixed: idField)
+            output.append(fixed: ": ")
             output.append(hexadecimal: id.high)
             output.append(hexadecimal: id.low)
             output.append(fixed: "\r\n")

@@ -61,8 +61,8 @@ public final class NagzServer: Sendable {
                 let routes = RouteTable(services: services, limiter: limiter, log: log)
                 Routes.register(in: routes, services: services, telemetry: telemetry, counts: counts)
                 let application = Application(
-                    router: try Router(routes.routes), cors: CORSPolicy(origins: Set(configuration.corsOrigins)),
-                    proxies: configuration.proxies,
+                    router: try Router(routes.routes), cors: HeaderFields.cors(origins: configuration.corsOrigins),
+                    proxies: configuration.proxies, requestIDField: HeaderFields.requestID,
                     refusal: { status, reason, id in
                         RouteTable.refusal(APIError(status: Int(status.rawValue), reason: reason), id.description)
                     })

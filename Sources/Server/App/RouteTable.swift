@@ -182,9 +182,9 @@ final class RouteTable {
     ) throws(APIError) {
         guard let quota = limiter.count(subject, operation.tier, at: context.now) else { return }
         fields.reserveCapacity(4)
-        fields.append(HeaderField("x-ratelimit-limit", String(quota.limit)))
-        fields.append(HeaderField("x-ratelimit-remaining", String(quota.remaining)))
-        fields.append(HeaderField("x-ratelimit-reset", String(quota.reset)))
+        fields.append(HeaderField(HeaderFields.rateLimit.limit, String(quota.limit)))
+        fields.append(HeaderField(HeaderFields.rateLimit.remaining, String(quota.remaining)))
+        fields.append(HeaderField(HeaderFields.rateLimit.reset, String(quota.reset)))
         guard quota.isAllowed else {
             throw APIError(
                 .rateLimited, "Too many requests. Try again in \(quota.reset) seconds.", retryAfter: quota.reset)

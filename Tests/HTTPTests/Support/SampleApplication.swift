@@ -11,5 +11,19 @@ func sampleApplication(cors: CORSPolicy? = nil, proxies: TrustedProxies = .none)
         .immediate(.get, "/page") { _ in .text(.ok, String(repeating: "nag ", count: 1000)) },
         .immediate(.get, "/tagged") { .text(.ok, "tagged").tagged(EntityTag("v1"), for: $0) },
     ]
-    return Application(router: try Router(routes), cors: cors, proxies: proxies)
+    return Application(router: try Router(routes), cors: cors, proxies: proxies, requestIDField: "X-Request-Id")
+}
+
+extension CORSPolicy {
+    /// With lists of fields as a server has them.
+    static func sample(_ origins: String...) -> CORSPolicy { sample(origins) }
+
+    static func sample(_ origins: [String]) -> CORSPolicy {
+        CORSPolicy(
+            origins: Set(origins),
+            allowedHeaders: [
+                "authorization", "content-type", "idempotency-key", "if-match", "traceparent", "x-request-id",
+            ],
+            exposedHeaders: ["x-request-id", "retry-after", "etag"])
+    }
 }

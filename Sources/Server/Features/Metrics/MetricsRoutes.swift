@@ -30,6 +30,6 @@ enum MetricsListener {
         let route = Route.immediate(.get, "/metrics") { _ in
             Response(.ok, .metrics, bytes: Array(PrometheusText(telemetry, head, at: clock.now()).text.utf8))
         }
-        return Application(router: try Router([route]))
+        return Application(router: try Router([route]), requestIDField: HeaderFields.requestID)
     }
 }

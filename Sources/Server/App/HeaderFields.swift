@@ -1,0 +1,22 @@
+import HTTP
+
+/// The header fields of this API, and which of them the pages of other origins may use.
+enum HeaderFields {
+    static let requestID: StaticString = "X-Request-Id"
+    /// Where a client stands against its rate limit: requests allowed, requests left, and seconds until there are more.
+    static let rateLimit = (
+        limit: "x-ratelimit-limit", remaining: "x-ratelimit-remaining", reset: "x-ratelimit-reset"
+    )
+
+    static func cors(origins: [String]) -> CORSPolicy {
+        CORSPolicy(
+            origins: Set(origins),
+            allowedHeaders: [
+                "authorization", "content-type", "idempotency-key", "if-match", "traceparent", "x-request-id",
+            ],
+            exposedHeaders: [
+                "x-request-id", rateLimit.limit, rateLimit.remaining, rateLimit.reset, "retry-after", "etag",
+                "location",
+            ])
+    }
+}
