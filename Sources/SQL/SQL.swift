@@ -19,6 +19,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         /// The next of `runtimeTexts`.
         case runtimeText
         case value(SQLType)
+        case number(Int)
         // For `merged`:
         /// Where the values of all merged statements stand as a table; nothing in a statement alone.
         case requests
@@ -64,6 +65,9 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         /// Another part of the statement, its values renumbered.
         public mutating func appendInterpolation(_ part: SQL) { sql.append(part) }
 
+        /// A number that is part of the text, where the planner should know it: a constant of the program, such as a limit.
+        public mutating func appendInterpolation(literal number: Int) { sql.pieces.append(.number(number)) }
+
         /// Text that is there only when the statement is merged with others.
         public mutating func appendInterpolation(merged text: StaticString) { sql.pieces.append(.onlyMerged(text)) }
 
@@ -106,6 +110,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
             case .value:
                 count += 1
                 text += "$\(count)"
+            case .number(let number): text += "\(number)"
             case .requests, .onlyMerged: break
             case .requestValue(let number): text += "value_\(number)"
             }
@@ -135,12 +140,13 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 }
 
 extension SQL.Piece {
-    /// The address of a literal, or a small number, which is no address, for what stands between them.
+    /// The address of a literal, or a number that is no address for what stands between them.
     fileprivate var mark: UInt {
         switch self {
         case .literal(let text), .onlyMerged(let text): UInt(bitPattern: text.utf8Start)
         case .runtimeText: 0
         case .value(let type): UInt(type.rawValue)
+        case .number(let number): UInt(bitPattern: number) | 1 << 63
         case .requests: 255
         case .requestValue(let number): 256 + UInt(number)
         }

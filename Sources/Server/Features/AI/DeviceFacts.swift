@@ -7,27 +7,38 @@ import SQL
 /// The facts that a page of the feed carries for devices that answer for the mediator themselves: read in the page's own
 /// statement, so that rows, cursor and facts are of one moment.
 enum DeviceFacts {
-    /// The columns of `rows(of:for:)`, by position.
-    private enum Column {
-        static let user = 1
-        static let name = 6
-        static let preferences = 7
-        static let familyZone = 8
-        static let rest = 9
+    /// The text columns of `rows(for:)`, in their order.
+    private enum Text: Int, CaseIterable {
+        case name, preferences, familyZone, rest
+
+        var column: Int { FeedColumns.texts.lowerBound + rawValue }
+
+        var expression: SQL {
+            switch self {
+            case .name: "u.display_name"
+            case .preferences: "p.prefs::text"
+            case .familyZone: "f.time_zone"
+            case .rest:
+                """
+                jsonb_build_object(
+                    'role', m.role, 'status', m.status, 'ai_mediation', g.sees_mediation,
+                    'streak', coalesce(t.streak, 0), 'max_pushback', o.max_pushback,
+                    'cooldown_minutes', o.cooldown_minutes, 'quiet_start', k.quiet_hours_start,
+                    'quiet_end', k.quiet_hours_end, 'resolved', coalesce(r.counts, '[]'))::text
+                """
+            }
+        }
     }
 
-    /// Rows of entity 5 for the page's statement, a member each, from its `gate`; none when nothing has happened in the
+    private static let columns = FeedColumns.list(
+        .facts, stamp: "NULL::timestamptz", ids: ["m.user_id"], texts: Text.allCases.map(\.expression))
+
+    /// The rows of that part of the page's statement, a member each, from its `gate`; none when nothing has happened in the
     /// family since the place the reader comes from.
     static func rows(for caller: Caller) -> SQL {
         """
          UNION ALL (
-            SELECT 5, m.user_id, NULL::timestamptz, NULL::uuid, NULL::uuid, NULL::timestamptz, u.display_name, p.prefs::text,
-                   f.time_zone, jsonb_build_object(
-                       'role', m.role, 'status', m.status, 'ai_mediation', g.sees_mediation,
-                       'streak', coalesce(t.streak, 0), 'max_pushback', o.max_pushback,
-                       'cooldown_minutes', o.cooldown_minutes, 'quiet_start', k.quiet_hours_start,
-                       'quiet_end', k.quiet_hours_end, 'resolved', coalesce(r.counts, '[]'))::text,
-                   NULL::timestamptz, NULL::timestamptz
+            SELECT \(columns)
             FROM gate g
             JOIN memberships m ON m.family_id = g.family_id AND (g.sees_all OR m.user_id = \(caller.userID))
             JOIN users u ON u.id = m.user_id
@@ -53,8 +64,8 @@ enum DeviceFacts {
         var facts: FamilyFacts?
         for index in range {
             let row = rows[index]
-            guard let rest = row.text(Column.rest).flatMap({ try? JSONValue(parsing: Array($0.utf8).span) }),
-                let zone = row.text(Column.familyZone), let member = member(row, rest, familyZone: zone)
+            guard let rest = row.text(Text.rest.column).flatMap({ try? JSONValue(parsing: Array($0.utf8).span) }),
+                let zone = row.text(Text.familyZone.column), let member = member(row, rest, familyZone: zone)
             else { throw .unexpectedShape("the facts of a member") }
             if facts == nil {
                 facts = FamilyFacts(
@@ -69,7 +80,7 @@ enum DeviceFacts {
     }
 
     private static func member(_ row: Row, _ rest: JSONValue, familyZone: String) -> MemberFacts? {
-        let stored = row.text(Column.preferences).flatMap { try? JSONValue(parsing: Array($0.utf8).span) }
+        let stored = row.text(Text.preferences.column).flatMap { try? JSONValue(parsing: Array($0.utf8).span) }
         let preferences = StoredPreferences(stored?.objectValue ?? JSONObject()).effective(inFamilyAt: familyZone)
         guard let role = rest["role"]?.stringValue.flatMap(FamilyRole.init),
             let status = rest["status"]?.stringValue.flatMap(MembershipStatus.init),
@@ -81,9 +92,9 @@ enum DeviceFacts {
         {
             quiet = QuietHours(start: start, end: end)
         }
-        let (high, low) = row.uuid(Column.user)
+        let (high, low) = row.uuid(FeedColumns.ids.lowerBound)
         return MemberFacts(
-            userID: UserID(high: high, low: low), displayName: row.text(Column.name), role: role, status: status,
+            userID: UserID(high: high, low: low), displayName: row.text(Text.name.column), role: role, status: status,
             timeZone: preferences.timeZone, quietHours: quiet, pushBackMode: preferences.pushBackMode,
             tone: preferences.tone,
             allowsOnDevice: preferences.aiOnDeviceEnabled, streak: rest.count("streak") ?? 0, resolved: resolved)

@@ -12,15 +12,14 @@ enum SyncStatements {
 
     /// The right to read, the family clock and one page of every entity: one statement, so one snapshot.
     ///
-    /// The first row (`entity` 0) is the gate; no row at all: the session has ended. The other rows come by entity (1 nags,
-    /// 2 nag events, 3 mediation events, 4 gamification events), each in feed order from the place the gate allows. Columns
-    /// by position: `Column`. Every column costs each of a page's thousand rows: numbers go as text, as they are answered.
-    /// Missed nags carry whose they were: a device counts misses by person, also of nags that left the feed before.
+    /// The first row is part 0, the gate; no row at all: the session has ended. The other rows come by part (1 nags, 2 nag
+    /// events, 3 mediation events, 4 gamification events), each in feed order from the place the gate allows. Their columns:
+    /// `FeedColumns`.
     /// Mediation of a nag is shown to those who may read the nag, whoever asked for it; what is about no nag, to who asked.
     /// Points are shown to those who agreed to them, and of those who did (`points_of`; null: everybody, as a guardian did).
     /// - Parameters:
     ///   - start: where the client says it is; nil for the beginning.
-    ///   - withFacts: whether the rows of `DeviceFacts` come last, as entity 5.
+    ///   - withFacts: whether the rows of `DeviceFacts` come last, as part 5.
     static func page(
         _ family: FamilyID, for caller: Caller, sessionCheck: SQL, from start: FeedStart, withFacts: Bool = false
     ) -> SQL {
@@ -47,51 +46,42 @@ enum SyncStatements {
             ), gate AS MATERIALIZED (
                 SELECT *, greatest(start, \(caller.now - eventRetention)) AS event_start FROM placed
             )
-            SELECT 0 AS entity, family_id AS id, ts AS sync_ts, NULL::uuid, NULL::uuid,
-                   CASE WHEN is_known THEN start END, status, array_to_string(granted, ','), visibility::text, epoch::text,
-                   NULL::timestamptz, NULL::timestamptz
+            SELECT \(FeedGate.columns)
             FROM gate
             UNION ALL
             SELECT x.* FROM gate, LATERAL (
-                SELECT 1, id, sync_ts, creator_id, recipient_id, due_at, category, done_definition, description, n.status,
-                       created_at, committed_at
+                SELECT \(FeedEntities.nagColumns)
                 FROM nags n
                 WHERE n.family_id = gate.family_id AND sync_ts >= gate.start
                     AND (n.status = 'open' OR closed_at >= \(caller.now - closedNagRetention)
                          OR (n.status = 'missed' AND closed_at >= \(caller.now - eventRetention)))
                     AND (gate.sees_all OR n.creator_id = gate.user_id OR n.recipient_id = gate.user_id)
-                ORDER BY n.family_id, sync_ts, id LIMIT 500
+                ORDER BY n.family_id, sync_ts, id LIMIT \(literal: pageSize)
             ) x
             UNION ALL
             SELECT x.* FROM gate, LATERAL (
-                SELECT 2, id, sync_ts, nag_id, actor_id, at, event_type,
-                       CASE event_type WHEN 'nag_missed'
-                           THEN (payload || jsonb_build_object('recipient_id', recipient_id))::text
-                           ELSE payload::text END,
-                       NULL, NULL, NULL::timestamptz, NULL::timestamptz
+                SELECT \(FeedEntities.nagEventColumns)
                 FROM nag_events e
                 WHERE e.family_id = gate.family_id AND sync_ts >= gate.event_start
                     AND (gate.sees_all OR \(isOwnNag(of: "e")))
-                ORDER BY e.family_id, sync_ts, id LIMIT 500
+                ORDER BY e.family_id, sync_ts, id LIMIT \(literal: pageSize)
             ) x
             UNION ALL
             SELECT x.* FROM gate, LATERAL (
-                SELECT 3, id, sync_ts, nag_id, NULL::uuid, at, prompt_type, tone, summary, NULL, NULL::timestamptz,
-                       NULL::timestamptz
+                SELECT \(FeedEntities.mediationColumns)
                 FROM ai_mediation_events a
                 WHERE a.family_id = gate.family_id AND gate.sees_mediation AND sync_ts >= gate.event_start
                     AND (gate.sees_all OR \(isOwnNag(of: "a"))
                          OR a.nag_id = '00000000-0000-0000-0000-000000000000' AND a.actor_id = gate.user_id)
-                ORDER BY a.family_id, sync_ts, id LIMIT 500
+                ORDER BY a.family_id, sync_ts, id LIMIT \(literal: pageSize)
             ) x
             UNION ALL
             SELECT x.* FROM gate, LATERAL (
-                SELECT 4, id, sync_ts, user_id, NULL::uuid, at, event_type, delta_points::text, streak_delta::text, NULL,
-                       NULL::timestamptz, NULL::timestamptz
+                SELECT \(FeedEntities.pointsColumns)
                 FROM gamification_events p
                 WHERE p.family_id = gate.family_id AND gate.sees_points AND sync_ts >= gate.event_start
                     AND (gate.points_of IS NULL OR p.user_id = ANY(gate.points_of))
-                ORDER BY p.family_id, sync_ts, id LIMIT 500
+                ORDER BY p.family_id, sync_ts, id LIMIT \(literal: pageSize)
             ) x\(withFacts ? DeviceFacts.rows(for: caller) : "")
             """
     }

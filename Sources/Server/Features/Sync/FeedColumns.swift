@@ -1,0 +1,141 @@
+import Contract
+import Domain
+import JSON
+import Postgres
+import SQL
+
+/// The parts of the feed's statement, in the order of its rows.
+enum FeedPart: Int {
+    case gate, nags, nagEvents, mediation, points, facts
+}
+
+/// The columns of the feed's statement, the same for every part of it: twelve, by type. A part takes as many of a type as
+/// it needs, from the first on; the rest are null.
+enum FeedColumns {
+    static let part = 0
+    static let stamp = 1
+    static let ids = 2..<5
+    static let moments = 5..<8
+    static let texts = 8..<12
+
+    /// The select list of a part.
+    /// - Parameter stamp: what the part's rows are ordered by.
+    static func list(
+        _ part: FeedPart, stamp: SQL, ids: [SQL] = [], moments: [SQL] = [], texts: [SQL] = []
+    ) -> SQL {
+        let lists = [
+            ["\(literal: part.rawValue)", stamp], filled(ids, self.ids, "NULL::uuid"),
+            filled(moments, self.moments, "NULL::timestamptz"), filled(texts, self.texts, "NULL::text"),
+        ]
+        return .joined(Array(lists.joined()), separator: ", ")
+    }
+
+    private static func filled(_ list: [SQL], _ columns: Range<Int>, _ null: SQL) -> [SQL] {
+        precondition(list.count <= columns.count, "The feed's statement has too few columns of a type.")
+        return list + [SQL](repeating: null, count: columns.count - list.count)
+    }
+}
+
+/// Takes the members of an entity's JSON in their order, each with the column that it is read from.
+///
+/// An entity names its members once (`FeedEntities`): `FeedSelectList` makes the statement's columns of them, and
+/// `FeedRowWriter` reads the same columns.
+protocol FeedMembers: ~Copyable {
+    /// The family that is read: in no column.
+    mutating func family(_ name: StaticString)
+    mutating func id(_ name: StaticString)
+    mutating func moment(_ name: StaticString)
+    mutating func text(_ name: StaticString, _ column: @autoclosure () -> SQL)
+    /// A number or a jsonb: PostgreSQL's own text of it is JSON already.
+    mutating func verbatim(_ name: StaticString, _ column: @autoclosure () -> SQL)
+}
+
+extension FeedMembers where Self: ~Copyable {
+    /// A text from the column of the same name.
+    @inline(__always)
+    mutating func text(_ name: StaticString) { text(name, SQL(stringLiteral: name)) }
+}
+
+/// Collects an entity's columns for the statement.
+struct FeedSelectList: FeedMembers {
+    private var ids: [SQL] = []
+    private var moments: [SQL] = []
+    private var texts: [SQL] = []
+
+    static func of(_ part: FeedPart, _ describe: (inout FeedSelectList) -> Void) -> SQL {
+        var list = FeedSelectList()
+        describe(&list)
+        return FeedColumns.list(part, stamp: "sync_ts", ids: list.ids, moments: list.moments, texts: list.texts)
+    }
+
+    func family(_: StaticString) {}
+    mutating func id(_ name: StaticString) { ids.append(SQL(stringLiteral: name)) }
+    mutating func moment(_ name: StaticString) { moments.append(SQL(stringLiteral: name)) }
+    mutating func text(_: StaticString, _ column: @autoclosure () -> SQL) { texts.append(column()) }
+    mutating func verbatim(_: StaticString, _ column: @autoclosure () -> SQL) { texts.append(column()) }
+}
+
+/// Writes one row as JSON, straight from its cells; a null cell is null.
+struct FeedRowWriter: FeedMembers, ~Copyable {
+    private var json: JSONWriter
+    private let row: Row
+    private let familyID: FamilyID
+    private var nextID = FeedColumns.ids.lowerBound
+    private var nextMoment = FeedColumns.moments.lowerBound
+    private var nextText = FeedColumns.texts.lowerBound
+
+    private init(_ json: consuming JSONWriter, _ row: Row, _ family: FamilyID) {
+        self.json = json
+        self.row = row
+        familyID = family
+    }
+
+    private consuming func finish() -> JSONWriter { json }
+
+    @inline(__always)
+    static func write(
+        _ row: Row, of family: FamilyID, to json: inout JSONWriter, _ describe: (inout FeedRowWriter) -> Void
+    ) {
+        json.object { json in
+            var writer = FeedRowWriter(json, row, family)
+            describe(&writer)
+            json = writer.finish()
+        }
+    }
+
+    @inline(__always)
+    mutating func family(_ name: StaticString) { json.field(name, familyID) }
+
+    @inline(__always)
+    mutating func id(_ name: StaticString) {
+        json.key(name)
+        let value = row.uuid(nextID)
+        json.uuid(high: value.high, low: value.low)
+        nextID += 1
+    }
+
+    @inline(__always)
+    mutating func moment(_ name: StaticString) {
+        json.key(name)
+        if let moment = row.optionalTimestamp(nextMoment) {
+            json.timestamp(microseconds: moment.microseconds)
+        } else {
+            json.null()
+        }
+        nextMoment += 1
+    }
+
+    @inline(__always)
+    mutating func text(_ name: StaticString, _: @autoclosure () -> SQL) {
+        json.key(name)
+        row.withBytes(nextText) { if let text = $0 { json.string(utf8: text) } else { json.null() } }
+        nextText += 1
+    }
+
+    @inline(__always)
+    mutating func verbatim(_ name: StaticString, _: @autoclosure () -> SQL) {
+        json.key(name)
+        row.withBytes(nextText) { if let text = $0 { json.unescaped(utf8: text) } else { json.null() } }
+        nextText += 1
+    }
+}

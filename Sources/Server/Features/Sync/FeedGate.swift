@@ -1,0 +1,76 @@
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// The first row of the feed's statement: whether its caller may read the family, from where, and what of it.
+struct FeedGate {
+    /// Its text columns, in their order.
+    private enum Text: Int, CaseIterable {
+        case status, granted, visibility, epoch
+
+        var column: Int { FeedColumns.texts.lowerBound + rawValue }
+
+        var expression: SQL {
+            switch self {
+            case .status: "status"
+            case .granted: "array_to_string(granted, ',')"
+            case .visibility: "visibility::text"
+            case .epoch: "epoch::text"
+            }
+        }
+    }
+
+    /// The select list over the statement's `gate`.
+    static let columns = FeedColumns.list(
+        .gate, stamp: "ts", ids: ["family_id"], moments: ["CASE WHEN is_known THEN start END"],
+        texts: Text.allCases.map(\.expression))
+
+    /// The family clock.
+    let clock: Timestamp
+    /// Whether the place that the client named is good.
+    let isKnown: Bool
+    let visibility: FeedVisibility
+    let epoch: Int64
+    private let row: Row
+
+    /// - Throws: 401 where the session has ended, 403 for who is no active member; `unexpectedShape` when the rows are not
+    ///   those of the statement.
+    init(_ rows: Rows) throws {
+        guard let row = rows.first else { throw Access.sessionEnded }
+        guard row.integer(FeedColumns.part) == FeedPart.gate.rawValue else {
+            throw PostgresError.unexpectedShape("the feed's gate")
+        }
+        try Access.requireActive(status: row.text(Text.status.column) ?? "")
+        guard !row.isNull(FeedColumns.ids.lowerBound) else { throw APIError(.authorizationDenied, .notAMember) }
+        guard let epoch = row.text(Text.epoch.column).flatMap({ Int64($0) }) else {
+            throw PostgresError.unexpectedShape("the feed's epoch")
+        }
+        self.row = row
+        self.epoch = epoch
+        clock = row.timestamp(FeedColumns.stamp)
+        isKnown = !row.isNull(FeedColumns.moments.lowerBound)
+        visibility = FeedVisibility(rawValue: row.text(Text.visibility.column).flatMap { Int64($0) } ?? 0)
+    }
+
+    /// Whether the session was handed that place before.
+    func isGranted(_ grant: GrantedPlace) -> Bool {
+        row.withBytes(Text.granted.column) { $0?.listsNumber(grant.number) ?? false }
+    }
+}
+
+extension Span<UInt8> {
+    /// Whether a number is among those that stand here as decimal digits with commas between them.
+    fileprivate func listsNumber(_ wanted: Int64) -> Bool {
+        var number: Int64 = 0
+        for index in indices {
+            if self[index] == UInt8(ascii: ",") {
+                if number == wanted { return true }
+                number = 0
+            } else {
+                number = number &* 10 &+ Int64(self[index] &- UInt8(ascii: "0"))
+            }
+        }
+        return number == wanted
+    }
+}
