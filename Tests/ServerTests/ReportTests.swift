@@ -141,3 +141,11 @@ struct ReportTests {
         }
     }
 }
+
+/// Who may do what in the group `reports`.
+extension MatrixRow {
+    static let reports: [MatrixRow] = [
+        MatrixRow(API.getWeeklyReport, allowed: .guardians) { (inFamily($0), NoBody()) },
+        MatrixRow(API.getFamilyMetrics, allowed: .guardians) { (FamilyMetricsQuery(familyID: $0.family.id), NoBody()) },
+    ]
+}

@@ -270,3 +270,19 @@ struct SafetyTests {
         }
     }
 }
+
+/// Who may do what in the group `safety`.
+extension MatrixRow {
+    static let safety: [MatrixRow] = [
+        MatrixRow(API.listBlocks, concern: .caller, allowed: .everybody) { _ in (PageRequest(), NoBody()) },
+        MatrixRow(API.createBlock, concern: .caller, allowed: .everybody.subtracting([.participant]), refusals: [422]) {
+            (NoParameters(), BlockCreate(targetID: $0.family.participant.id))
+        },
+        MatrixRow(API.updateBlock, allowed: [.guardian]) {
+            (BlockPath(blockID: $0.block), BlockUpdate(state: .lifted))
+        },
+        MatrixRow(API.suspendRelationship, allowed: .guardians) {
+            (RelationshipPath(relationshipID: $0.relationship), NoBody())
+        },
+    ]
+}

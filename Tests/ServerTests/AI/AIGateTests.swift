@@ -168,3 +168,28 @@ struct AIGateTests {
         }
     }
 }
+
+/// Who may do what in the group `ai`.
+extension MatrixRow {
+    static let ai: [MatrixRow] = [
+        MatrixRow(API.summarizeExcuse, allowed: .readers) {
+            (NoParameters(), ExcuseSummaryRequest(text: "I forgot", nagID: $0.nag))
+        },
+        MatrixRow(API.selectTone, "a participant's nag", allowed: .readers) {
+            (NoParameters(), ToneSelectRequest(nagID: $0.nag))
+        },
+        MatrixRow(API.selectTone, "a child's nag", allowed: .readersOfChild) {
+            (NoParameters(), ToneSelectRequest(nagID: $0.childNag))
+        },
+        MatrixRow(API.coach, allowed: .readers) { (NoParameters(), CoachingRequest(nagID: $0.nag)) },
+        MatrixRow(API.detectPatterns, allowed: .guardians.union([.child])) { (childQuery($0), NoBody()) },
+        MatrixRow(API.generateDigest, allowed: .members) { (inFamily($0), NoBody()) },
+        MatrixRow(API.predictCompletion, allowed: .readers) { (NagQuery(nagID: $0.nag), NoBody()) },
+        MatrixRow(API.evaluatePushBack, "a participant's nag", allowed: .guardians.union([.creator])) {
+            (NoParameters(), PushBackRequest(nagID: $0.nag))
+        },
+        MatrixRow(API.evaluatePushBack, "a child's nag", allowed: .guardians) {
+            (NoParameters(), PushBackRequest(nagID: $0.childNag))
+        },
+    ]
+}

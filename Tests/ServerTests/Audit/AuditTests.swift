@@ -151,3 +151,26 @@ struct AuditReadingTests {
         }
     }
 }
+
+/// Who may do what in the group `audit`.
+extension MatrixRow {
+    static let audit: [MatrixRow] = [
+        MatrixRow(API.listAuditEvents, allowed: .auditors) { (AuditQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.exportAuditEvents, allowed: .auditors) {
+            (AuditEventsExportQuery(filter: AuditQuery(familyID: $0.family.id)), NoBody())
+        },
+        MatrixRow(API.listAuditPeople, allowed: .auditors) { (AuditScopeQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.listAuditConsents, allowed: .auditors) { (inFamily($0), NoBody()) },
+        MatrixRow(API.getAuditEvent, allowed: .auditors) {
+            (AuditEntryPath(familyID: $0.family.id, n: 1), NoBody())
+        },
+        MatrixRow(API.exportAuditLog, allowed: .auditors) { (AuditExportQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.verifyAuditLog, allowed: .auditors) { (AuditScopeQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.getAuditStatus, concern: .caller, allowed: .auditors) { _ in (NoParameters(), NoBody()) },
+        MatrixRow(API.listAuditFamilies, concern: .caller, allowed: .auditors) { _ in (AuditFamiliesQuery(), NoBody())
+        },
+        MatrixRow(API.getAuditActivity, allowed: .auditors) {
+            (AuditActivityQuery(familyID: $0.family.id), NoBody())
+        },
+    ]
+}

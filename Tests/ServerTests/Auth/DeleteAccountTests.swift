@@ -240,3 +240,18 @@ struct DeleteAccountTests {
         }
     }
 }
+
+/// Who may do what in the group `accounts`.
+extension MatrixRow {
+    static let accounts: [MatrixRow] = [
+        MatrixRow(API.deleteAccount, "a child's", allowed: .guardians) {
+            (AccountPath(userID: $0.family.child.id), NoBody())
+        },
+        MatrixRow(API.deleteAccount, "a participant's", allowed: [.participant]) {
+            (AccountPath(userID: $0.family.participant.id), NoBody())
+        },
+        MatrixRow(API.deleteAccount, "a guardian's", allowed: [.coGuardian]) {
+            (AccountPath(userID: $0.family.secondGuardian.id), NoBody())
+        },
+    ]
+}

@@ -242,3 +242,19 @@ struct ConsentTests {
         }
     }
 }
+
+/// Who may do what in the group `consents`.
+extension MatrixRow {
+    static let consents: [MatrixRow] = [
+        MatrixRow(API.listConsents, allowed: .members) { (ConsentListQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.grantConsent, "to games", allowed: .adults) {
+            (NoParameters(), ConsentCreate(familyID: $0.family.id, type: .gamificationParticipation))
+        },
+        MatrixRow(API.grantConsent, "to children's accounts", allowed: .guardians) {
+            (NoParameters(), ConsentCreate(familyID: $0.family.id, type: .childAccountCreation))
+        },
+        MatrixRow(API.updateConsent, "a guardian's", allowed: .guardians) {
+            (ConsentPath(consentID: $0.consent), ConsentUpdate(revoked: true))
+        },
+    ]
+}

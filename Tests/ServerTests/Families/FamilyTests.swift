@@ -135,3 +135,62 @@ extension Household {
         }
     }
 }
+
+/// Who may do what in the group `families`.
+extension MatrixRow {
+    static let families: [MatrixRow] = [
+        MatrixRow(API.createFamily, concern: .caller, allowed: [.administrator], refusals: [409]) { _ in
+            (NoParameters(), FamilyCreate(name: "Second"))
+        },
+        MatrixRow(API.getFamily, allowed: .members) { (family($0), NoBody()) },
+        MatrixRow(API.updateFamily, allowed: .guardians) {
+            (family($0), FamilyUpdate(timeZone: "Europe/Berlin"))
+        },
+        MatrixRow(API.joinFamily, "without its code", concern: .caller, allowed: []) { _ in
+            (NoParameters(), JoinRequest(inviteCode: "NOSUCHCODE"))
+        },
+        MatrixRow(API.joinFamilyByID, "without its code", concern: .caller, allowed: []) {
+            (family($0), JoinRequest(inviteCode: "NOSUCHCODE"))
+        },
+        MatrixRow(API.addMember, "a participant as a guardian", allowed: .guardians) {
+            (family($0), MemberAdd(userID: $0.family.participant.id, role: .guardian))
+        },
+        MatrixRow(API.addMember, "a child as a guardian", allowed: [], refusals: [403, 404, 409]) {
+            (family($0), MemberAdd(userID: $0.family.child.id, role: .guardian))
+        },
+        MatrixRow(API.addMember, "somebody with a sign-in of their own", allowed: []) {
+            (family($0), MemberAdd(userID: $0.family.removed.id, role: .participant))
+        },
+        MatrixRow(API.addMember, "an administrator", allowed: []) {
+            (family($0), MemberAdd(userID: $0.administrator.id, role: .child))
+        },
+        MatrixRow(API.listMembers, allowed: .members) { (FamilyMembersQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.createMember, allowed: .guardians) {
+            (family($0), MemberCreateAndAdd(displayName: "Nina", role: .child))
+        },
+        MatrixRow(API.removeMember, "a child", allowed: .guardians) { (child($0), NoBody()) },
+        MatrixRow(API.removeMember, "a participant", allowed: .guardians) {
+            (MemberPath(familyID: $0.family.id, userID: $0.family.participant.id), NoBody())
+        },
+        MatrixRow(API.removeMember, "a guardian", allowed: .guardians) {
+            (MemberPath(familyID: $0.family.id, userID: $0.family.secondGuardian.id), NoBody())
+        },
+        MatrixRow(API.leaveFamily, allowed: .adults) { (family($0), NoBody()) },
+        MatrixRow(API.renewFamilyCode, allowed: .guardians) { (family($0), CodeRenewal(code: .child)) },
+        MatrixRow(API.unlockMember, allowed: .guardians) { (child($0), NoBody()) },
+        MatrixRow(API.setChildCredentials, "a child's", allowed: .guardians) {
+            (child($0), ChildCredentialsSet(username: "cleo", pin: pin("1234")))
+        },
+        MatrixRow(API.setChildCredentials, "a participant's", allowed: [], refusals: [403, 404, 422]) {
+            (
+                MemberPath(familyID: $0.family.id, userID: $0.family.participant.id),
+                ChildCredentialsSet(username: "pat", pin: pin("1234"))
+            )
+        },
+        MatrixRow(API.changePIN, "without a PIN", allowed: []) {
+            (child($0), PinChangeRequest(currentPin: pin("1234"), newPin: pin("4321")))
+        },
+        MatrixRow(API.getChildSettings, allowed: .guardians.union([.child])) { (child($0), NoBody()) },
+        MatrixRow(API.updateChildSettings, allowed: .guardians) { (child($0), ChildSettingsUpdate(canSnooze: false)) },
+    ]
+}

@@ -241,3 +241,45 @@ struct CreateNagTests {
         }
     }
 }
+
+/// Who may do what in the group `nags`.
+extension MatrixRow {
+    static let nags: [MatrixRow] = [
+        MatrixRow(API.createNag, allowed: .adults) { scene in
+            (
+                NoParameters(),
+                NagCreate(
+                    familyID: scene.family.id, recipientID: scene.family.child.id, dueAt: ManualClock.start + .hours(5),
+                    category: .chores, doneDefinition: .acknowledgeOnly)
+            )
+        },
+        MatrixRow(API.listNags, allowed: .members) { (NagListQuery(familyID: $0.family.id), NoBody()) },
+        MatrixRow(API.getNag, "a participant's", allowed: .readers) { (nag($0), NoBody()) },
+        MatrixRow(API.getNag, "a child's", allowed: .readersOfChild) { (NagPath(nagID: $0.childNag), NoBody()) },
+        MatrixRow(API.updateNag, "its category", allowed: .guardians.union([.creator])) {
+            (nag($0), NagUpdate(category: .homework))
+        },
+        MatrixRow(API.updateNag, "its time only", allowed: .readers) {
+            (nag($0), NagUpdate(dueAt: ManualClock.start + .minutes(130)))
+        },
+        MatrixRow(API.updateNag, "the promised time", allowed: [.recipient]) {
+            (nag($0), NagUpdate(committedAt: .value(ManualClock.start + .minutes(130))))
+        },
+        MatrixRow(API.updateNagStatus, "a participant's", allowed: [.recipient]) {
+            (nag($0), NagStatusUpdate(status: .completed))
+        },
+        MatrixRow(API.updateNagStatus, "a child's", allowed: [.child]) {
+            (NagPath(nagID: $0.childNag), NagStatusUpdate(status: .completed))
+        },
+        MatrixRow(API.withdrawNag, allowed: [.creator]) { (nag($0), NoBody()) },
+        MatrixRow(API.dismissNag, allowed: [.recipient]) { (nag($0), NoBody()) },
+        MatrixRow(API.undismissNag, allowed: [.recipient]) { (nag($0), NoBody()) },
+        MatrixRow(API.submitExcuse, "a participant's", allowed: [.recipient]) {
+            (nag($0), ExcuseCreate(text: "I forgot"))
+        },
+        MatrixRow(API.submitExcuse, "a child's", allowed: [.child]) {
+            (NagPath(nagID: $0.childNag), ExcuseCreate(text: "I forgot"))
+        },
+        MatrixRow(API.listExcuses, allowed: .readers) { (ExcuseListQuery(nagID: $0.nag), NoBody()) },
+    ]
+}

@@ -129,3 +129,15 @@ struct GamificationReadingTests {
         }
     }
 }
+
+/// Who may do what in the group `gamification`.
+extension MatrixRow {
+    static let gamification: [MatrixRow] = [
+        MatrixRow(API.getGamificationSummary, allowed: .members) { (inFamily($0), NoBody()) },
+        MatrixRow(API.getLeaderboard, allowed: .members) { (inFamily($0), NoBody()) },
+        MatrixRow(API.listGamificationEvents, allowed: .guardians.union([.child])) {
+            (GamificationEventsQuery(userID: $0.family.child.id, familyID: $0.family.id), NoBody())
+        },
+        MatrixRow(API.listBadges, allowed: .guardians.union([.child])) { (childQuery($0), NoBody()) },
+    ]
+}

@@ -246,3 +246,17 @@ struct PreferencesTests {
         }
     }
 }
+
+/// Who may do what in the group `preferences`.
+extension MatrixRow {
+    static let preferences: [MatrixRow] = [
+        MatrixRow(API.getPreferences, allowed: .members) { (inFamily($0), NoBody()) },
+        MatrixRow(API.updatePreferences, allowed: .members) {
+            (inFamily($0), PreferenceUpdate(preferences: ["tone": "firm"]))
+        },
+        MatrixRow(API.getMemberPreferences, allowed: .guardians.union([.child])) { (ofChild($0), NoBody()) },
+        MatrixRow(API.updateMemberPreferences, allowed: .guardians.union([.child])) {
+            (ofChild($0), PreferenceUpdate(preferences: ["tone": "firm"]))
+        },
+    ]
+}

@@ -21,6 +21,31 @@ final class Mediator {
         contentKey = services.auditKeyring?.masters.first?.derivedKey(label: "content")
     }
 
+    /// The group `ai`: the operations of the mediator.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.summarizeExcuse) {
+            try await self.answer(AIOperations.summarizeExcuse, $1.body.question, for: $0)
+        }
+        routes.signedIn(API.selectTone) {
+            try await self.answer(AIOperations.selectTone, $1.body.question, for: $0)
+        }
+        routes.signedIn(API.coach) {
+            try await self.answer(AIOperations.coaching, $1.body.question, for: $0)
+        }
+        routes.signedIn(API.detectPatterns) {
+            try await self.answer(AIOperations.patterns, $1.parameters.question, for: $0)
+        }
+        routes.signedIn(API.generateDigest) {
+            try await self.answer(AIOperations.digest, $1.parameters.question, for: $0)
+        }
+        routes.signedIn(API.predictCompletion) {
+            try await self.answer(AIOperations.predictCompletion, $1.parameters.question, for: $0)
+        }
+        routes.signedIn(API.evaluatePushBack) {
+            try await self.answer(AIOperations.pushBack, $1.body.question, for: $0)
+        }
+    }
+
     /// Answers a question about one nag that the caller may read.
     func answer<Question: AboutNag, Response: WireContent>(
         _ operation: AIOperation<Question, Response>, _ question: Question, for caller: Caller

@@ -13,6 +13,11 @@ final class Accounts {
         self.families = families
     }
 
+    /// The group `accounts`: accounts as a whole.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.deleteAccount, delete)
+    }
+
     /// Deletes an account softly and at once: ends its sessions, ends its membership as by leaving, and prevents
     /// further sign-in, all in one act. Its personal data is purged later (`AccountPurge`).
     ///

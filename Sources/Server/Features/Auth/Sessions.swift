@@ -12,6 +12,15 @@ final class Sessions {
 
     init(_ services: Services) { self.services = services }
 
+    /// The group `auth`: accounts are opened, sessions begin, go on and end.
+    func register(in routes: RouteTable) {
+        routes.open(API.signUp, signUp)
+        routes.open(API.logIn, logIn)
+        routes.open(API.childLogIn, childLogIn)
+        routes.open(API.refreshSession, refresh)
+        routes.openOrSignedIn(API.logOut, logOut)
+    }
+
     /// How long a session lives without use, and at most.
     static func lifetime(of person: Person) -> (unused: Timestamp.Span, longest: Timestamp.Span) {
         person.isAdmin ? administratorLifetime : (Tokens.refreshLifetime, .days(36_500))

@@ -9,6 +9,11 @@ final class Connections {
 
     init(_ services: Services) { self.services = services }
 
+    /// The group `connections`: between adults of different families.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.listConnections, list)
+    }
+
     /// The caller's own connections, in both directions.
     func list(_ caller: Caller, _ call: Call<ConnectionListQuery, NoBody>) async throws -> Page<ConnectionResponse> {
         _ = try await services.access.account(caller, services.database)

@@ -12,6 +12,13 @@ final class Consents {
 
     init(_ services: Services) { self.services = services }
 
+    /// The group `consents`: what people have agreed to.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.listConsents, list)
+        routes.signedIn(API.grantConsent, grant)
+        routes.signedIn(API.updateConsent, update)
+    }
+
     /// What is in force: clients take a record's presence for the consent.
     func list(_ caller: Caller, _ call: Call<ConsentListQuery, NoBody>) async throws -> Page<ConsentResponse> {
         let page = call.parameters.page

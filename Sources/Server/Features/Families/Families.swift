@@ -9,6 +9,28 @@ final class Families {
 
     init(_ services: Services) { self.services = services }
 
+    /// The group `families`: families, their members, and how their children sign in.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.createFamily, create)
+        routes.signedIn(API.getFamily, get)
+        routes.signedIn(API.updateFamily, update)
+        routes.signedIn(API.joinFamily, join)
+        routes.signedIn(API.joinFamilyByID, joinByID)
+        routes.signedIn(API.leaveFamily, leave)
+        routes.signedIn(API.renewFamilyCode, renewCode)
+
+        routes.signedIn(API.listMembers, members)
+        routes.signedIn(API.addMember, addMember)
+        routes.signedIn(API.createMember, createMember)
+        routes.signedIn(API.removeMember, removeMember)
+
+        routes.signedIn(API.setChildCredentials, setCredentials)
+        routes.signedIn(API.unlockMember, unlockMember)
+        routes.signedIn(API.changePIN, changePIN)
+        routes.signedIn(API.getChildSettings, childSettings)
+        routes.signedIn(API.updateChildSettings, updateChildSettings)
+    }
+
     /// A code that guardians hand out to let people in.
     func newCode() -> String { services.random.code(8) }
 

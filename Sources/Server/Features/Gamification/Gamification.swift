@@ -11,6 +11,14 @@ final class Gamification {
 
     init(_ services: Services) { self.services = services }
 
+    /// The group `gamification`: points, streaks and badges.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.getGamificationSummary, summary)
+        routes.signedIn(API.getLeaderboard, leaderboard)
+        routes.signedIn(API.listGamificationEvents, events)
+        routes.signedIn(API.listBadges, badges)
+    }
+
     /// The caller's own totals.
     func summary(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> GamificationSummary {
         let family = call.parameters.familyID

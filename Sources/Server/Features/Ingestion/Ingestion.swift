@@ -18,6 +18,11 @@ final class Ingestion {
         self.nags = nags
     }
 
+    /// The upload of a device's outbox, of the group `sync`.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.uploadEvents, upload)
+    }
+
     /// Applies items in order, each once. An item that was applied before gets its first answer again. A fault ends the
     /// request; what was applied before it stays applied, and answers the same next time.
     func upload(

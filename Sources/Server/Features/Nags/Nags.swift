@@ -16,6 +16,20 @@ final class Nags {
         self.gamification = gamification
     }
 
+    /// The group `nags`.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.createNag, create)
+        routes.signedIn(API.listNags, list)
+        routes.signedIn(API.getNag, get)
+        routes.signedIn(API.updateNag, update)
+        routes.signedIn(API.withdrawNag, withdraw)
+        routes.signedIn(API.dismissNag, dismiss)
+        routes.signedIn(API.undismissNag, undismiss)
+        routes.signedIn(API.updateNagStatus, updateStatus)
+        routes.signedIn(API.submitExcuse, submitExcuse)
+        routes.signedIn(API.listExcuses, listExcuses)
+    }
+
     /// One nag, for its creator, its recipient and the guardians.
     func get(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await decide(caller, on: call.parameters.nagID, .read) { view, _ in .answer(view.nag) }

@@ -19,6 +19,12 @@ final class Readiness {
         self.telemetry = telemetry
     }
 
+    /// The group `operations`: what probes ask.
+    func register(in routes: RouteTable) {
+        routes.constant(API.checkLiveness, StatusAnswer(status: "ok"))
+        routes.open(API.checkReadiness, check)
+    }
+
     /// - Throws: 503 with the reason.
     func check(_ call: Call<NoParameters, NoBody>) async throws -> ReadinessAnswer {
         guard !telemetry.isDraining else {

@@ -13,6 +13,14 @@ final class MemberPreferences {
 
     init(_ services: Services) { self.services = services }
 
+    /// The group `preferences`: what members want for themselves in a family.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.getPreferences, get)
+        routes.signedIn(API.updatePreferences, update)
+        routes.signedIn(API.getMemberPreferences, getOfMember)
+        routes.signedIn(API.updateMemberPreferences, updateOfMember)
+    }
+
     func get(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> PreferenceResponse {
         try await read(caller, of: caller.userID, in: call.parameters.familyID)
     }

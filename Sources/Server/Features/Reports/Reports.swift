@@ -16,6 +16,12 @@ final class Reports {
 
     init(_ services: Services) { self.services = services }
 
+    /// The group `reports`: a family's nags in figures.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.getWeeklyReport, weekly)
+        routes.signedIn(API.getFamilyMetrics, metrics)
+    }
+
     /// The family's current local week, Monday to Sunday, by category and by category of excuses, and compared with the
     /// three weeks before it.
     func weekly(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> WeeklyReportResponse {

@@ -10,6 +10,14 @@ final class Safety {
 
     init(_ services: Services) { self.services = services }
 
+    /// The group `safety`: blocks between people, and suspended relationships.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.listBlocks, blocks)
+        routes.signedIn(API.createBlock, block)
+        routes.signedIn(API.updateBlock, updateBlock)
+        routes.signedIn(API.suspendRelationship, suspend)
+    }
+
     // MARK: Blocks
 
     /// The caller's own blocks, lifted ones too, newest first.

@@ -15,6 +15,11 @@ final class Feed {
 
     init(_ services: Services) { self.services = services }
 
+    /// The group `sync`: the family feed.
+    func register(in routes: RouteTable) {
+        routes.written(API.syncEvents, read)
+    }
+
     func read(_ caller: Caller, _ call: Call<SyncQuery, NoBody>) async throws -> [UInt8] {
         let family = call.parameters.familyID
         let request = FeedRequest(call.parameters)

@@ -1,0 +1,166 @@
+import Audit
+import Contract
+import Domain
+import JSON
+import Postgres
+import SQL
+import Testing
+
+@testable import Server
+
+/// Who asks, as the role matrix tells people apart. Everybody but the administrator is a member of the family.
+enum Requester: String, CaseIterable, Sendable {
+    case guardian
+    case coGuardian = "co-guardian"
+    /// A participant who made the scene's nag.
+    case creator
+    /// A participant who got it.
+    case recipient
+    /// A participant who has nothing to do with it.
+    case participant
+    /// The child that requests about a member are about; it has a nag of its own.
+    case child
+    /// Another child, which has nothing to do with any of it.
+    case sibling
+    /// Made by the command line; belongs to no family.
+    case administrator
+}
+
+extension Set<Requester> {
+    static let everybody = Set(Requester.allCases)
+    static let members = everybody.subtracting([.administrator])
+    static let guardians: Self = [.guardian, .coGuardian]
+    static let auditors = guardians.union([.administrator])
+    static let adults = members.subtracting([.child, .sibling])
+    /// Those who may read the scene's nag.
+    static let readers = guardians.union([.creator, .recipient])
+    /// Those who may read the child's nag, which its guardian made.
+    static let readersOfChild = guardians.union([.child])
+}
+
+/// What the requests of the matrix are about: a family with one of everything in it.
+struct Scene: Sendable {
+    let family: Household
+    let people: [Requester: Person]
+    let administrator: Person
+    /// From the creator to the recipient.
+    let nag: NagID
+    /// From the guardian to the child.
+    let childNag: NagID
+    /// The guardian's, of somebody of another family.
+    let block: BlockID
+    /// The guardian's.
+    let consent: ConsentID
+    let relationship: RelationshipID
+
+    init(_ server: TestServer) async throws {
+        let family = try await server.family()
+        self.family = family
+        let creator = try await server.member("Cora", .participant, of: family)
+        let recipient = try await server.member("Rob", .participant, of: family)
+        try await server.relate(creator, recipient, in: family.id)
+        administrator = try await server.admin()
+        people = [
+            .guardian: family.guardian, .coGuardian: family.secondGuardian, .creator: creator, .recipient: recipient,
+            .participant: family.participant, .child: family.child,
+            .sibling: try await server.member("Sid", .child, of: family),
+            .administrator: administrator,
+        ]
+        nag = try await server.nag(from: creator, to: recipient, in: family.id)
+        childNag = try await server.nag(from: family.guardian, to: family.child, in: family.id)
+        let now = server.clock.now()
+        let block: BlockID = server.random.identifier(at: now)
+        self.block = block
+        try await server.sql(
+            """
+            INSERT INTO blocks (id, actor_id, target_id, state, created_at, updated_at)
+            VALUES (\(block), \(family.guardian.id), \(family.stranger.id), 'active', \(now), \(now))
+            """)
+        consent = try await server.database.rows(
+            """
+            SELECT id FROM consents WHERE family_id = \(family.id) AND consent_type = 'ai_mediation'
+            """
+        ) { try $0["id"] }[0]
+        relationship = try await server.database.rows(
+            "SELECT id FROM relationships WHERE family_id = \(family.id) ORDER BY id LIMIT 1"
+        ) { try $0["id"] }[0]
+        for person in people.values where person.familyID != nil { try await server.enableGamification(person) }
+        try await server.write([.demoSeeded], by: family.guardian, in: family.id)
+    }
+
+    func person(_ requester: Requester) throws -> Person { try #require(people[requester]) }
+}
+
+/// One row of the role matrix: an operation, a request for it, and who may make it. An operation whose right depends on
+/// whom it is about has a row for each.
+struct MatrixRow: Sendable, CustomTestStringConvertible {
+    /// Whose things a request is about.
+    enum Concern: Sendable {
+        /// A family's: for others it does not exist, or they may not.
+        case family
+        /// Only the caller's own, or whoever holds a code: who asks, asks for themself.
+        case caller
+    }
+
+    let operation: Contract.Operation
+    /// What sets this row apart from others of the operation.
+    let detail: String
+    let concern: Concern
+    let allowed: Set<Requester>
+    /// How everybody else of the family is refused.
+    let refusals: Set<Int>
+    let request: @Sendable (Scene) -> (target: String, content: [UInt8])
+
+    var testDescription: String { detail.isEmpty ? operation.id : "\(operation.id): \(detail)" }
+
+    /// Whether an account that waits for a guardian may ask for it: to join a family ends the waiting.
+    var isForWaitingAccounts: Bool { operation.id == "joinFamily" || operation.id == "joinFamilyByID" }
+
+    init<Parameters, Body, Answer>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>, _ detail: String = "", concern: Concern = .family,
+        allowed: Set<Requester>, refusals: Set<Int> = [403, 404],
+        _ request: @escaping @Sendable (Scene) -> (Parameters, Body)
+    ) {
+        operation = endpoint.operation
+        self.detail = detail
+        self.concern = concern
+        self.allowed = allowed
+        self.refusals = refusals
+        self.request = { scene in
+            let (parameters, body) = request(scene)
+            let made = endpoint.request(parameters, body)
+            return (made.target, made.body)
+        }
+    }
+
+    /// Every bearer operation has its rows: those of a group stand with the group's scenarios.
+    static let all: [MatrixRow] = [
+        accounts, preferences, families, connections, safety, consents, nags, gamification,
+        reports, ai, sync, audit,
+    ].flatMap(\.self)
+
+    /// The group has no scenarios of its own yet.
+    private static let connections: [MatrixRow] = [
+        MatrixRow(API.listConnections, concern: .caller, allowed: .everybody) { _ in
+            (ConnectionListQuery(status: .active), NoBody())
+        }
+    ]
+
+    static func pin(_ text: String) -> PIN {
+        guard let pin = try? PIN(wireText: text) else { preconditionFailure("four digits") }
+        return pin
+    }
+
+    static func family(_ scene: Scene) -> FamilyPath { FamilyPath(familyID: scene.family.id) }
+    static func inFamily(_ scene: Scene) -> FamilyQuery { FamilyQuery(familyID: scene.family.id) }
+    static func child(_ scene: Scene) -> MemberPath {
+        MemberPath(familyID: scene.family.id, userID: scene.family.child.id)
+    }
+    static func ofChild(_ scene: Scene) -> MemberPreferencesPath {
+        MemberPreferencesPath(userID: scene.family.child.id, familyID: scene.family.id)
+    }
+    static func childQuery(_ scene: Scene) -> UserInFamilyQuery {
+        UserInFamilyQuery(userID: scene.family.child.id, familyID: scene.family.id)
+    }
+    static func nag(_ scene: Scene) -> NagPath { NagPath(nagID: scene.nag) }
+}
