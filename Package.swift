@@ -37,6 +37,7 @@ let package = Package(
         .target(
             name: "NagzAI", dependencies: ["Domain"], exclude: ["README.md"], resources: [.embedInCode("Pools")],
             swiftSettings: common),
+        .target(name: "SeededNumbers", swiftSettings: common),
         .target(name: "JSON", exclude: ["README.md"], swiftSettings: checkedMemory),
         .target(
             name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], exclude: ["README.md"], swiftSettings: common),
@@ -67,17 +68,24 @@ let package = Package(
             name: "Device",
             dependencies: ["SQLite", "SQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
             exclude: ["README.md"], swiftSettings: common),
+        .target(
+            name: "Seeds",
+            dependencies: [
+                "Server", "Postgres", "SQL", "Reactor", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON",
+                "SeededNumbers",
+            ],
+            swiftSettings: common),
         .executableTarget(
             name: "nagz",
             dependencies: [
-                "Server", "Device", "Audit", "Contract", "Postgres", "SQLite", "Reactor", "NagzAI", "Domain", "JSON",
+                "Server", "Seeds", "Device", "Audit", "Contract", "Postgres", "SQLite", "Reactor", "NagzAI", "Domain",
+                "JSON",
             ],
             swiftSettings: common),
 
         // MARK: Tests
         .target(
             name: "OpenAPICheck", dependencies: ["JSON"], path: "Tests/Support/OpenAPICheck", swiftSettings: common),
-        .target(name: "SeededNumbers", path: "Tests/Support/SeededNumbers", swiftSettings: common),
         .target(
             name: "FamilyHistories", dependencies: ["Contract", "NagzAI", "TimeZones", "Domain", "SeededNumbers"],
             path: "Tests/Support/FamilyHistories", swiftSettings: common),
@@ -103,7 +111,8 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Server", "Device", "HTTP", "Postgres", "SQL", "SQLite", "Reactor", "Audit", "Contract", "NagzAI",
+                "Server", "Seeds", "Device", "HTTP", "Postgres", "SQL", "SQLite", "Reactor", "Audit", "Contract",
+                "NagzAI",
                 "TimeZones", "Domain", "JSON", "OpenAPICheck", "FamilyHistories", "SeededNumbers",
             ],
             swiftSettings: common),

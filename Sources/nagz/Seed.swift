@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import Postgres
+import Seeds
 import Server
 
 /// `nagz seed`: demo data and benchmark data.

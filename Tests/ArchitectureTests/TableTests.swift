@@ -106,10 +106,10 @@ struct TableTests {
         #expect(isUsed != Self.planned.contains(table))
     }
 
-    /// The feature or part of the server that a file belongs to; nil for seeds, which fill every table.
+    /// The feature or part of the server that a file belongs to; nil outside both.
     private static func place(of file: SourceFile) -> String? {
         let parts = file.path.split(separator: "/").map(String.init)
-        guard parts.count > 2, parts[1] != "Seeds" else { return nil }
+        guard parts.count > 2 else { return nil }
         // `Server/Audit` keeps the log, `Server/Features/Audit` shows it to people.
         return parts[1] == "Features" ? parts[2] : parts[1] == "Audit" ? "Server/Audit" : parts[1]
     }

@@ -180,7 +180,7 @@ struct TelemetryTests {
                     heuristics: Heuristics(phrasebook: try Phrasebook.english()))
                 let telemetry = Telemetry(loops: 1)
                 let readiness = Readiness(services, telemetry)
-                let call = Call(parameters: NoParameters(), body: NoBody(), context: .ofTest(at: clock.now(), random))
+                let call = Call(NoParameters(), NoBody(), .ofTest(at: clock.now(), random))
                 #expect(try await readiness.check(call).status == "ok")
                 telemetry.beginDraining()
                 let refused = try await refusal { _ = try await readiness.check(call) }

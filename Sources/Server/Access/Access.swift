@@ -111,7 +111,7 @@ struct Account {
 }
 
 /// The caller as a member of their family, as of one moment. Only `Access` can make one.
-struct Member {
+package struct Member {
     let userID: UserID
     let familyID: FamilyID
     let role: FamilyRole

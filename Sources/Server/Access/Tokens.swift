@@ -126,7 +126,7 @@ public struct Tokens: Sendable {
 }
 
 /// The tokens that a loop has verified before: a valid signature stays valid; only the expiry is checked again.
-final class VerifiedTokens {
+package final class VerifiedTokens {
     private static let limit = 8_192
 
     /// The token's claims, and its expiry in seconds since 1970.
@@ -178,7 +178,7 @@ func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
 }
 
 /// Base64 with the URL-safe alphabet and no padding (RFC 4648, section 5).
-func base64URL(_ bytes: [UInt8]) -> String {
+package func base64URL(_ bytes: [UInt8]) -> String {
     var text = [CChar](repeating: 0, count: bytes.count / 3 * 4 + 8)
     sodium_bin2base64(&text, text.count, bytes, bytes.count, sodium_base64_VARIANT_URLSAFE_NO_PADDING)
     return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

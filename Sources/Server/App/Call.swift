@@ -4,16 +4,22 @@ import HTTP
 
 /// A request as a feature sees it: typed parameters and body, its time, and the ids that name it in the logs and the
 /// audit log.
-struct Call<Parameters, Body> {
+package struct Call<Parameters, Body> {
     let parameters: Parameters
     let body: Body
     let context: CallContext
+
+    package init(_ parameters: Parameters, _ body: Body, _ context: CallContext) {
+        self.parameters = parameters
+        self.body = body
+        self.context = context
+    }
 
     var now: Timestamp { context.now }
 }
 
 /// What every request carries, whatever its operation.
-struct CallContext: Sendable {
+package struct CallContext: Sendable {
     /// The request's time. All rules of the request use this one value.
     let now: Timestamp
     let trace: TraceID
@@ -28,7 +34,7 @@ struct CallContext: Sendable {
 
 extension CallContext {
     /// The context of work that no request asked for, such as housekeeping.
-    init(unaskedAt now: Timestamp, _ random: any Randomness) {
+    package init(unaskedAt now: Timestamp, _ random: any Randomness) {
         self.init(now: now, trace: random.identifier(at: now), request: random.identifier(at: now))
     }
 }
@@ -44,7 +50,7 @@ struct IdempotencyKey: Sendable {
 }
 
 /// A signed-in person. Only `VerifiedTokens.caller` makes one.
-struct Caller: Sendable {
+package struct Caller: Sendable {
     /// What proves the caller's identity.
     enum Session: Sendable {
         /// A signed token. The session it names MUST still be open.
@@ -53,9 +59,9 @@ struct Caller: Sendable {
         case development
     }
 
-    let userID: UserID
+    package let userID: UserID
     let session: Session
-    let context: CallContext
+    package let context: CallContext
 
     fileprivate init(userID: UserID, session: Session, context: CallContext) {
         self.userID = userID
@@ -85,7 +91,7 @@ extension VerifiedTokens {
     /// The caller that a bearer token names.
     /// - Throws: 401 unless the token is signed by us, complete and not expired. Whether its session is still open is
     ///   for the database to say: `Access` checks that in the statement that reads what the request needs.
-    func caller(_ token: String?, _ context: CallContext) throws(APIError) -> Caller {
+    package func caller(_ token: String?, _ context: CallContext) throws(APIError) -> Caller {
         guard let token else {
             throw APIError(
                 .authenticationFailed, "Send an access token as Authorization: Bearer.",

@@ -149,7 +149,7 @@ final class RouteTable {
         var query: [ParameterReader.Pair] = []
         for pair in request.query { query.append((pair.name, pair.value)) }
         let parameters = try endpoint.parameters(ParameterReader(path: path, query: query))
-        return Call(parameters: parameters, body: try endpoint.body(request.body.span), context: context)
+        return Call(parameters, try endpoint.body(request.body.span), context)
     }
 
     /// The caller that the request's token names. A request without a valid token is counted by its address.

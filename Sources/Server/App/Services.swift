@@ -5,17 +5,17 @@ import Postgres
 import TimeZones
 
 /// What the features of one loop share. Used on that loop only.
-final class Services {
-    let database: Database
+package final class Services {
+    package let database: Database
     let ledger: Ledger
     let access: Access
-    let clock: any WallClock
-    let random: any Randomness
+    package let clock: any WallClock
+    package let random: any Randomness
     let tokens: Tokens
-    let verifiedTokens: VerifiedTokens
+    package let verifiedTokens: VerifiedTokens
     let hashing: PasswordHashing
     let heuristics: Heuristics
-    let zones = ZoneTable()
+    package let zones = ZoneTable()
     let sealing: Sealing
     /// The status of the Merkle log.
     let checkpointStatus: CheckpointStatus

@@ -78,9 +78,9 @@ indirect enum Decision<Answer> {
 }
 
 /// The actors of the audit log and the feed that are not people.
-enum SystemActor {
+package enum SystemActor {
     /// Time and policy: the `actor_id` of events that nobody caused.
-    static let scheduler = UserID(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0001)
+    package static let scheduler = UserID(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0001)
     /// The AI mediator.
     static let mediator = Pseudonym(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0002)
     /// A client that is not signed in.
@@ -91,5 +91,5 @@ enum SystemActor {
 
 extension FamilyID {
     /// The chain of acts outside any family.
-    static let outside = FamilyID(high: 0, low: 0)
+    package static let outside = FamilyID(high: 0, low: 0)
 }

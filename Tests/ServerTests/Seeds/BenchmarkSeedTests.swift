@@ -4,6 +4,7 @@ import JSON
 import SQL
 import Testing
 
+@testable import Seeds
 @testable import Server
 
 @Suite("Benchmark data")

@@ -6,6 +6,7 @@ import SQL
 import Synchronization
 import Testing
 
+@testable import Seeds
 @testable import Server
 
 /// Seeds the demo once a database, as `nagz seed demo` does, and looks at it through the API. Takes some seconds.

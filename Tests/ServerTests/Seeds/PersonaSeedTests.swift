@@ -3,6 +3,7 @@ import Domain
 import JSON
 import Testing
 
+@testable import Seeds
 @testable import Server
 
 @Suite("The personas of the mobile client's development build")

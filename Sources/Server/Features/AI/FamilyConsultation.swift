@@ -6,7 +6,7 @@ import Postgres
 import TimeZones
 
 /// A question about a family or one of its members, with its authorisation and its facts from PostgreSQL.
-protocol AboutFamily: AIQuestion {
+package protocol AboutFamily: AIQuestion {
     var familyID: FamilyID { get }
 
     /// Why the member gets no answer; nil when they get one.
@@ -20,11 +20,11 @@ protocol AboutFamily: AIQuestion {
 }
 
 extension MemberQuestion: AboutFamily {
-    func denial(of member: Member, _ caller: Caller) -> Denial? {
+    package func denial(of member: Member, _ caller: Caller) -> Denial? {
         RoleMatrix.denialOfInsights(isSelf: userID == caller.userID, by: MemberState(role: member.role))
     }
 
-    func consult(
+    package func consult(
         for member: Member, _ caller: Caller, _ zone: any ZoneRules, _ queries: any Queries
     ) async throws -> (facts: Snapshot<PatternFacts>, subject: Pseudonym?) {
         let rows = try await queries.query(
@@ -46,9 +46,9 @@ extension MemberQuestion: AboutFamily {
 
 extension FamilyQuestion: AboutFamily {
     /// Every member may ask; those who may not see the others get facts about themselves only.
-    func denial(of _: Member, _: Caller) -> Denial? { nil }
+    package func denial(of _: Member, _: Caller) -> Denial? { nil }
 
-    func consult(
+    package func consult(
         for member: Member, _ caller: Caller, _ zone: any ZoneRules, _ queries: any Queries
     ) async throws -> (facts: Snapshot<DigestFacts>, subject: Pseudonym?) {
         let seesAll = RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: member.role)) == nil

@@ -11,12 +11,12 @@ import TimeZones
 ///
 /// An answer is recorded only if nobody's rights or consents have changed since its facts were read; a push-back only
 /// if nothing in the family has changed, so that its limits hold under concurrency.
-final class Mediator {
+package final class Mediator {
     private let services: Services
     /// The key of the digests of produced texts; nil for throw-away data, whose audit log keeps no digests.
     private let contentKey: [UInt8]?
 
-    init(_ services: Services) {
+    package init(_ services: Services) {
         self.services = services
         contentKey = services.auditKeyring?.masters.first?.derivedKey(label: "content")
     }
@@ -47,7 +47,7 @@ final class Mediator {
     }
 
     /// Answers a question about one nag that the caller may read.
-    func answer<Question: AboutNag, Response: WireContent>(
+    package func answer<Question: AboutNag, Response: WireContent>(
         _ operation: AIOperation<Question, Response>, _ question: Question, for caller: Caller
     ) async throws -> Response {
         // The family is known only once the nag is read; it is the caller's own, since everybody has one.
@@ -71,7 +71,7 @@ final class Mediator {
     }
 
     /// Answers a question about a family or one of its members.
-    func answer<Question: AboutFamily, Response: WireContent>(
+    package func answer<Question: AboutFamily, Response: WireContent>(
         _ operation: AIOperation<Question, Response>, _ question: Question, for caller: Caller
     ) async throws -> Response {
         let (family, started) = (question.familyID, MonotonicTime.now())

@@ -5,14 +5,14 @@ import Postgres
 import SQL
 
 /// The audit log for readers: newest first, filtered, page by page; and single entries with their inclusion proofs.
-final class AuditEvents {
+package final class AuditEvents {
     private let services: Services
 
-    init(_ services: Services) { self.services = services }
+    package init(_ services: Services) { self.services = services }
 
     /// Entries of the named family, of the caller's own, or of all families for an administrator.
     /// - Throws: 403 for other callers, 422 for a cursor that is not of this list.
-    func list(_ caller: Caller, _ call: Call<AuditQuery, NoBody>) async throws -> AuditPage {
+    package func list(_ caller: Caller, _ call: Call<AuditQuery, NoBody>) async throws -> AuditPage {
         let query = call.parameters
         let reader = try await services.auditReader(
             caller, of: query.familyID, reading: API.listAuditEvents.operation, details: query.details)

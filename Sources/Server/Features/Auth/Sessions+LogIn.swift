@@ -9,7 +9,7 @@ extension Sessions {
     ///
     /// An unknown address and a wrong password give the same answer after the same work. Strangers cannot use up the
     /// attempts from an address that the account has used before.
-    func logIn(_ call: Call<NoParameters, LoginRequest>) async throws -> AuthResponse {
+    package func logIn(_ call: Call<NoParameters, LoginRequest>) async throws -> AuthResponse {
         let (now, email, remote) = (call.now, call.body.email.wireText, call.context.remote)
         let addresses = KnownAddresses.hashes(email, remote, services.tokens)
         let read = AccountStatements.byEmail(email, from: addresses, at: now)
@@ -47,7 +47,7 @@ extension Sessions {
     /// Begins a session with a child's user name and PIN in the family of that child code.
     ///
     /// Whichever part is wrong, the answer and the work are the same.
-    func childLogIn(_ call: Call<NoParameters, ChildLoginRequest>) async throws -> AuthResponse {
+    package func childLogIn(_ call: Call<NoParameters, ChildLoginRequest>) async throws -> AuthResponse {
         let (now, code, username) = (call.now, call.body.familyCode, call.body.username)
         let read = CredentialStatements.find(username, code: code)
         let row = try await services.database.query(read).first

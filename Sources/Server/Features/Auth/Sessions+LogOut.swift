@@ -7,7 +7,7 @@ import SQL
 extension Sessions {
     /// Ends the session of the access token and that of the refresh token, usually the same one. A session that has
     /// ended or never existed is not an error: the client wants it ended, and it is.
-    func logOut(_ caller: Caller?, _ call: Call<NoParameters, RefreshRequest?>) async throws -> NoAnswer {
+    package func logOut(_ caller: Caller?, _ call: Call<NoParameters, RefreshRequest?>) async throws -> NoAnswer {
         if let session = caller?.sessionID {
             try await end(call.context) { SessionStatements.byID(session, at: call.now, chain: $0) }
         }

@@ -9,7 +9,7 @@ extension Sessions {
     /// The next refresh token is computed from the last (`Tokens.successors`), and the access token from the time of
     /// the exchange, so that a second request with the same token within the grace period gets the same pair. After the
     /// grace period one of the two holders has stolen the token: the session ends.
-    func refresh(_ call: Call<NoParameters, RefreshRequest>) async throws -> AuthResponse {
+    package func refresh(_ call: Call<NoParameters, RefreshRequest>) async throws -> AuthResponse {
         let (now, token) = (call.now, call.body.refreshToken.wireText)
         let hash = Tokens.refreshHash(token)
         let invalid = APIError(.authenticationFailed, "The refresh token is not valid. Sign in again.")

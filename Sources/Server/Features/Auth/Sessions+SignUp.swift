@@ -8,12 +8,12 @@ extension Sessions {
     ///
     /// Somebody under 13 waits for a guardian: the session lets the client show that and nothing else, until a guardian
     /// whose family consents to children's accounts adds the account to the family.
-    func signUp(_ call: Call<NoParameters, SignupRequest>) async throws -> AuthResponse {
+    package func signUp(_ call: Call<NoParameters, SignupRequest>) async throws -> AuthResponse {
         try await signUp(call, id: services.random.identifier(at: call.now))
     }
 
     /// - Parameter id: the account's; only seeds choose one.
-    func signUp(_ call: Call<NoParameters, SignupRequest>, id: UserID) async throws -> AuthResponse {
+    package func signUp(_ call: Call<NoParameters, SignupRequest>, id: UserID) async throws -> AuthResponse {
         let (now, body) = (call.now, call.body)
         let email = body.email.wireText
         let taken = APIError(.conflict, "This email address has an account already.", field: "email")

@@ -7,10 +7,10 @@ import SQL
 /// A session is a row. Access tokens name it and each request checks it, so that ending the row ends the session at
 /// once. Every begin, renewal and end is an entry of the audit log: in the person's family, or outside families where
 /// they have none.
-final class Sessions {
+package final class Sessions {
     let services: Services
 
-    init(_ services: Services) { self.services = services }
+    package init(_ services: Services) { self.services = services }
 
     /// The group `auth`: accounts are opened, sessions begin, go on and end.
     func register(in routes: RouteTable) {

@@ -7,10 +7,10 @@ import Postgres
 ///
 /// A record is never deleted; taking it back and giving it again are two records. Both change what everybody concerned
 /// may do and see from the same moment.
-final class Consents {
+package final class Consents {
     private let services: Services
 
-    init(_ services: Services) { self.services = services }
+    package init(_ services: Services) { self.services = services }
 
     /// The group `consents`: what people have agreed to.
     func register(in routes: RouteTable) {
@@ -28,7 +28,7 @@ final class Consents {
     }
 
     /// Gives a consent. One that is given already is answered as it stands.
-    func grant(_ caller: Caller, _ call: Call<NoParameters, ConsentCreate>) async throws -> ConsentResponse {
+    package func grant(_ caller: Caller, _ call: Call<NoParameters, ConsentCreate>) async throws -> ConsentResponse {
         if call.body.type == .smsOptIn { return try await grantForOneself(caller, call.body.type) }
         guard let family = call.body.familyID else { throw InvalidInput("is required", field: "family_id") }
         let type = call.body.type
@@ -73,7 +73,7 @@ final class Consents {
 
     /// Takes a consent back: whoever gave it, or a guardian of the family it was given in. It stays taken back; giving
     /// it again is a new consent.
-    func update(_ caller: Caller, _ call: Call<ConsentPath, ConsentUpdate>) async throws -> ConsentResponse {
+    package func update(_ caller: Caller, _ call: Call<ConsentPath, ConsentUpdate>) async throws -> ConsentResponse {
         let (id, isRevoking) = (call.parameters.consentID, call.body.revoked)
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in

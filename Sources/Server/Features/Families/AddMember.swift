@@ -8,7 +8,7 @@ extension Families {
     ///
     /// Nobody is added without agreeing: people with a sign-in of their own join with the invite code, and belong to
     /// the family before a guardian can give them another role. Accounts made in another family stay that family's.
-    func addMember(_ caller: Caller, _ call: Call<FamilyPath, MemberAdd>) async throws -> MemberResponse {
+    package func addMember(_ caller: Caller, _ call: Call<FamilyPath, MemberAdd>) async throws -> MemberResponse {
         let (family, user, role) = (call.parameters.familyID, call.body.userID, call.body.role)
         return try await admitting {
             try await services.ledger.write(caller, in: family) { queries in
@@ -86,12 +86,14 @@ extension Families {
     }
 
     /// Makes an account inside the family, usually for a child, who then signs in with a user name and a PIN.
-    func createMember(_ caller: Caller, _ call: Call<FamilyPath, MemberCreateAndAdd>) async throws -> MemberDetail {
+    package func createMember(_ caller: Caller, _ call: Call<FamilyPath, MemberCreateAndAdd>) async throws
+        -> MemberDetail
+    {
         try await createMember(caller, call, id: services.random.identifier(at: call.now))
     }
 
     /// - Parameter id: the member's; only seeds choose one.
-    func createMember(
+    package func createMember(
         _ caller: Caller, _ call: Call<FamilyPath, MemberCreateAndAdd>, id: UserID
     ) async throws -> MemberDetail {
         let (family, now, body) = (call.parameters.familyID, call.now, call.body)

@@ -6,7 +6,9 @@ import Postgres
 extension Families {
     /// Sets or replaces a child's user name and PIN, for guardians: only for an account that was made in the family.
     /// The child's sessions end.
-    func setCredentials(_ caller: Caller, _ call: Call<MemberPath, ChildCredentialsSet>) async throws -> MemberDetail {
+    package func setCredentials(_ caller: Caller, _ call: Call<MemberPath, ChildCredentialsSet>) async throws
+        -> MemberDetail
+    {
         let (path, now, body) = (call.parameters, call.now, call.body)
         let setter = try await services.access.member(caller, of: path.familyID, services.database)
         // Only a guardian may cause this work.

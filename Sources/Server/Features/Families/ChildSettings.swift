@@ -15,7 +15,7 @@ extension Families {
     }
 
     /// Changes some of a child's settings. Quiet hours have both ends or neither.
-    func updateChildSettings(
+    package func updateChildSettings(
         _ caller: Caller, _ call: Call<MemberPath, ChildSettingsUpdate>
     ) async throws -> ChildSettingsResponse {
         let (path, update) = (call.parameters, call.body.withQuietHoursExplicit)

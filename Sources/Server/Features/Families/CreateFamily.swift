@@ -5,12 +5,12 @@ import SQL
 
 extension Families {
     /// Creates a family with the caller as its guardian, its ledger and its default policy.
-    func create(_ caller: Caller, _ call: Call<NoParameters, FamilyCreate>) async throws -> FamilyResponse {
+    package func create(_ caller: Caller, _ call: Call<NoParameters, FamilyCreate>) async throws -> FamilyResponse {
         try await create(caller, call, id: services.random.identifier(at: call.now))
     }
 
     /// - Parameter id: the family's; only seeds choose one.
-    func create(
+    package func create(
         _ caller: Caller, _ call: Call<NoParameters, FamilyCreate>, id: FamilyID
     ) async throws -> FamilyResponse {
         let (now, random) = (call.now, services.random)

@@ -24,7 +24,7 @@ struct Departure<Answer: WireContent> {
 
 extension Families {
     /// Removes a member, for guardians. A guardian who removes themselves leaves.
-    func removeMember(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> MemberResponse {
+    package func removeMember(_ caller: Caller, _ call: Call<MemberPath, NoBody>) async throws -> MemberResponse {
         let path = call.parameters
         var departure = ending(
             .memberRemoved, or: .memberRemoveDenied, in: path.familyID, at: call.now

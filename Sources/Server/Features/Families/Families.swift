@@ -4,10 +4,10 @@ import Postgres
 import SQL
 
 /// Families and their members; each way to join or leave has a file of its own.
-final class Families {
+package final class Families {
     let services: Services
 
-    init(_ services: Services) { self.services = services }
+    package init(_ services: Services) { self.services = services }
 
     /// The group `families`: families, their members, and how their children sign in.
     func register(in routes: RouteTable) {
@@ -35,7 +35,7 @@ final class Families {
     func newCode() -> String { services.random.code(8) }
 
     /// The family; only guardians see its codes.
-    func get(_ caller: Caller, _ call: Call<FamilyPath, NoBody>) async throws -> FamilyResponse {
+    package func get(_ caller: Caller, _ call: Call<FamilyPath, NoBody>) async throws -> FamilyResponse {
         let member = try await services.access.member(caller, of: call.parameters.familyID, services.database)
         return try await response(for: member, services.database)
     }

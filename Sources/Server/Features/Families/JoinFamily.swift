@@ -6,7 +6,7 @@ import Postgres
 extension Families {
     /// Makes the caller a participant of the family with that code. Somebody under 13 who waits for a guardian becomes
     /// a child, once the family consents to children's accounts.
-    func join(_ caller: Caller, _ call: Call<NoParameters, JoinRequest>) async throws -> MemberResponse {
+    package func join(_ caller: Caller, _ call: Call<NoParameters, JoinRequest>) async throws -> MemberResponse {
         try await join(caller, code: call.body.inviteCode, of: nil)
     }
 

@@ -6,10 +6,10 @@ import TimeZones
 
 /// Points, streaks and badges of a family's members. Nothing is read or accrued without the consent
 /// `gamification_participation` of the person concerned.
-final class Gamification {
+package final class Gamification {
     let services: Services
 
-    init(_ services: Services) { self.services = services }
+    package init(_ services: Services) { self.services = services }
 
     /// The group `gamification`: points, streaks and badges.
     func register(in routes: RouteTable) {

@@ -84,7 +84,7 @@ final class Ingestion {
 
     private func apply(_ act: InputAct, to nag: NagID, _ input: Provenance, from caller: Caller) async throws {
         func call<Body>(_ body: Body) -> Call<NagPath, Body> {
-            Call(parameters: NagPath(nagID: nag), body: body, context: caller.context)
+            Call(NagPath(nagID: nag), body, caller.context)
         }
         switch act {
         case .status(let status, let note):

@@ -4,7 +4,7 @@ import Domain
 
 extension Nags {
     /// Withdraws a nag, for its creator. Repeating it changes nothing.
-    func withdraw(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
+    package func withdraw(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await decide(caller, on: call.parameters.nagID, .withdraw) { view, _ in
             if view.nag.status == .withdrawn { return .answer(view.nag) }
             guard view.nag.status == .open else { throw APIError(.conflict, .nagNotOpen) }
@@ -19,11 +19,11 @@ extension Nags {
     }
 
     /// Hides a nag from its recipient's lists, whatever its status.
-    func dismiss(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
+    package func dismiss(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await setDismissed(true, caller, call)
     }
 
-    func undismiss(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
+    package func undismiss(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> NagResponse {
         try await setDismissed(false, caller, call)
     }
 

@@ -28,7 +28,7 @@ extension Nags {
     }
 
     /// The same for a request; the other comes from an outbox too.
-    func updateStatus(_ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>) async throws -> NagResponse {
+    package func updateStatus(_ caller: Caller, _ call: Call<NagPath, NagStatusUpdate>) async throws -> NagResponse {
         try await updateStatus(caller, call, as: typed(call.now))
     }
 

@@ -6,7 +6,7 @@ import TimeZones
 
 extension Nags {
     /// Creates a nag, for guardians and participants, within the daily cap. Refusals are in the audit log.
-    func create(_ caller: Caller, _ call: Call<NoParameters, NagCreate>) async throws -> NagResponse {
+    package func create(_ caller: Caller, _ call: Call<NoParameters, NagCreate>) async throws -> NagResponse {
         let order = call.body
         let family = try await family(of: order, by: caller)
         guard order.dueAt.flooredToMillisecond > call.now else {

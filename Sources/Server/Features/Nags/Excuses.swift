@@ -64,7 +64,7 @@ extension Nags {
     }
 
     /// The same for a request; the other comes from an outbox too.
-    func submitExcuse(_ caller: Caller, _ call: Call<NagPath, ExcuseCreate>) async throws -> ExcuseResponse {
+    package func submitExcuse(_ caller: Caller, _ call: Call<NagPath, ExcuseCreate>) async throws -> ExcuseResponse {
         try await submitExcuse(caller, call, as: typed(call.now))
     }
 

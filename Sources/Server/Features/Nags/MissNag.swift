@@ -11,7 +11,7 @@ extension Nags {
     /// nag that is not open any more is left as it is.
     /// - Returns: the nag as it stands afterwards.
     /// - Throws: 404 when the family has no such nag.
-    func miss(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> NagResponse {
+    package func miss(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> NagResponse {
         let context = CallContext(
             now: now, trace: services.random.identifier(at: now), request: services.random.identifier(at: now),
             idempotency: nil, ifMatch: nil)

@@ -7,11 +7,11 @@ import SQL
 ///
 /// Every decision about a nag requires that nothing in its family has changed since it was read, so that caps are exact
 /// and an outcome has one winner under concurrency.
-final class Nags {
+package final class Nags {
     let services: Services
     let gamification: Gamification
 
-    init(_ services: Services, _ gamification: Gamification) {
+    package init(_ services: Services, _ gamification: Gamification) {
         self.services = services
         self.gamification = gamification
     }
@@ -36,7 +36,7 @@ final class Nags {
     }
 
     /// The family's nags that the caller may see: guardians all, others those they created or received.
-    func list(_ caller: Caller, _ call: Call<NagListQuery, NoBody>) async throws -> Page<NagResponse> {
+    package func list(_ caller: Caller, _ call: Call<NagListQuery, NoBody>) async throws -> Page<NagResponse> {
         let (query, queries) = (call.parameters, services.database)
         let family: FamilyID
         if let named = query.familyID, query.connectionID == nil {

@@ -7,7 +7,7 @@ import TimeZones
 extension Nags {
     /// Edits a nag, for its creator and guardians, as long as they may nag the recipient. The recipient snoozes with
     /// `due_at` alone, or promises a time with `committed_at` alone.
-    func update(_ caller: Caller, _ call: Call<NagPath, NagUpdate>) async throws -> NagResponse {
+    package func update(_ caller: Caller, _ call: Call<NagPath, NagUpdate>) async throws -> NagResponse {
         var changes = call.body
         changes.dueAt = changes.dueAt?.flooredToMillisecond
         return try await decide(caller, on: call.parameters.nagID) { view, queries in

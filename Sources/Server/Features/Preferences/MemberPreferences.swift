@@ -5,13 +5,13 @@ import JSON
 import Postgres
 
 /// The preferences of a family's members: for the person, and for guardians.
-final class MemberPreferences {
+package final class MemberPreferences {
     /// The version of the document's shape.
     static let schemaVersion = 2
 
     private let services: Services
 
-    init(_ services: Services) { self.services = services }
+    package init(_ services: Services) { self.services = services }
 
     /// The group `preferences`: what members want for themselves in a family.
     func register(in routes: RouteTable) {
@@ -29,11 +29,13 @@ final class MemberPreferences {
         try await read(caller, of: call.parameters.userID, in: call.parameters.familyID)
     }
 
-    func update(_ caller: Caller, _ call: Call<FamilyQuery, PreferenceUpdate>) async throws -> PreferenceResponse {
+    package func update(_ caller: Caller, _ call: Call<FamilyQuery, PreferenceUpdate>) async throws
+        -> PreferenceResponse
+    {
         try await merge(call.body.preferences, caller, of: caller.userID, in: call.parameters.familyID)
     }
 
-    func updateOfMember(
+    package func updateOfMember(
         _ caller: Caller, _ call: Call<MemberPreferencesPath, PreferenceUpdate>
     ) async throws -> PreferenceResponse {
         try await merge(call.body.preferences, caller, of: call.parameters.userID, in: call.parameters.familyID)

@@ -9,12 +9,12 @@ import TimeZones
 ///
 /// The figures count the nags due in a period, whenever they were created or completed; withdrawn and cancelled ones
 /// are not counted. Completed means completed at any time; missed means unresolved past the final window.
-final class Reports {
+package final class Reports {
     private static let trendWeeks = 4
 
     private let services: Services
 
-    init(_ services: Services) { self.services = services }
+    package init(_ services: Services) { self.services = services }
 
     /// The group `reports`: a family's nags in figures.
     func register(in routes: RouteTable) {
@@ -24,7 +24,7 @@ final class Reports {
 
     /// The family's current local week, Monday to Sunday, by category and by category of excuses, and compared with the
     /// three weeks before it.
-    func weekly(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> WeeklyReportResponse {
+    package func weekly(_ caller: Caller, _ call: Call<FamilyQuery, NoBody>) async throws -> WeeklyReportResponse {
         let member = try await guardian(caller, of: call.parameters.familyID)
         let zone = services.zones.zone(member.timeZone)
         let weeks = zone.weekStarts(upTo: call.now, count: Self.trendWeeks)

@@ -5,10 +5,10 @@ import Postgres
 import SQL
 
 /// Blocks, which anybody may make, and relationships, which guardians suspend.
-final class Safety {
+package final class Safety {
     private let services: Services
 
-    init(_ services: Services) { self.services = services }
+    package init(_ services: Services) { self.services = services }
 
     /// The group `safety`: blocks between people, and suspended relationships.
     func register(in routes: RouteTable) {
@@ -28,7 +28,7 @@ final class Safety {
     }
 
     /// Two people have at most one block in each direction: blocking again reactivates it.
-    func block(_ caller: Caller, _ call: Call<NoParameters, BlockCreate>) async throws -> BlockResponse {
+    package func block(_ caller: Caller, _ call: Call<NoParameters, BlockCreate>) async throws -> BlockResponse {
         let target = call.body.targetID
         guard target != caller.userID else {
             throw APIError(.validationFailed, "You cannot block yourself.", field: "target_id")
@@ -53,7 +53,7 @@ final class Safety {
         }
     }
 
-    func updateBlock(_ caller: Caller, _ call: Call<BlockPath, BlockUpdate>) async throws -> BlockResponse {
+    package func updateBlock(_ caller: Caller, _ call: Call<BlockPath, BlockUpdate>) async throws -> BlockResponse {
         try await write(caller) { blocker, queries in
             let rows = try await queries.query(
                 BlockStatements.block(call.parameters.blockID, by: caller.userID))

@@ -5,6 +5,7 @@ import SQL
 import Synchronization
 import Testing
 
+@testable import Seeds
 @testable import Server
 
 @Suite("The audit log explains the state")

@@ -2,6 +2,8 @@ import Contract
 import Domain
 import JSON
 import NagzAI
+import SeededNumbers
+import Server
 
 /// What the demo family asks of each other on ordinary days.
 private struct Routine {

@@ -9,9 +9,9 @@ import SQL
 /// yardstick of deploy/bench.
 ///
 /// The scripts are printed from the statements that the features run, so they cannot drift from them.
-struct BenchmarkScripts {
+package struct StatementScripts {
     /// File names and contents.
-    let files: [(name: String, content: String)]
+    package let files: [(name: String, content: String)]
 
     private static let user = UserID(high: 1, low: 1)
     private static let session = SessionID(high: 2, low: 2)
@@ -21,7 +21,7 @@ struct BenchmarkScripts {
     private static let recipient = Pseudonym(high: 6, low: 6)
     private static let sequence: Int64 = 7_777_777
 
-    init(tokens: Tokens, database: Database, now: Timestamp, since: Timestamp, families: Int) throws {
+    package init(tokens: Tokens, database: Database, now: Timestamp, since: Timestamp, families: Int) throws {
         let context = CallContext(
             now: now, trace: TraceID(high: 8, low: 8), request: RequestID(high: 9, low: 9), idempotency: nil,
             ifMatch: nil)

@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import Server
 
 /// The last ten days, where nothing is left to dice: what the mediator, the points and the reports say today rests on
 /// them.

@@ -1,17 +1,20 @@
+import Audit
+import Contract
 import Domain
 import NagzAI
 import Postgres
 import Reactor
 import SQL
 
-/// One transaction in which a seed lets the server's own features write: it commits as a whole or leaves nothing.
-enum SeedSession {
+/// One transaction in which the server's own features write without a server, for seeds: it commits as a whole or leaves
+/// nothing.
+package enum FeatureTransaction {
     /// Runs `body` with the features' services, holding the lock of seeds, and commits.
     /// - Parameters:
     ///   - databaseURL: of the schema's owner.
     ///   - auditKeyring: seal what the audit log tells of the people; nil leaves it open.
     ///   - cost: of the passwords that are hashed.
-    static func run(
+    package static func run(
         databaseURL: String, auditKeyring: AuditKeyring?, clock: any WallClock, cost: PasswordHashing.Cost,
         _ body: @Sendable @escaping (Services) async throws -> Void
     ) async throws {
@@ -53,17 +56,16 @@ enum SeedSession {
         _ = try await database.query("COMMIT")
     }
 
-    /// Whether no family was ever founded and no account opened or tried. An act outside families would also have set a
-    /// clock that cannot go back.
-    static func isUnused(_ database: Database) async throws -> Bool {
-        try await database.query(
-            """
-            SELECT NOT EXISTS (SELECT 1 FROM families) AND seq = 0 AS is_unused
-            FROM family_clock WHERE family_id = \(FamilyID.outside)
-            """
-        ).one()["is_unused"]
-    }
-
     /// Held while seeding, so that two do not seed at the same time.
     private static let lock = 0x6e61_677a
+}
+
+extension Services {
+    /// Puts into the audit log that what has happened in a family so far was a demo.
+    package func recordDemo(days: Int, in family: FamilyID, _ context: CallContext) async throws {
+        let act = Act(
+            kind: .demoSeeded, basis: .nothing, actor: SystemActor.guest, details: ["days": "\(days)"], stampedRows: 0
+        )
+        let _: NoAnswer = try await ledger.write(context, in: family) { _ in .perform(act, NoAnswer()) }
+    }
 }

@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import Server
 
 /// What happens to the demo family once: people come and go, rights change, and some things are refused.
 enum DemoIncidents {

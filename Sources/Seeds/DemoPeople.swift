@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import Server
 
 /// One of the demo family's people: who they are, how they sign in, and the session they act in.
 final class DemoPerson {

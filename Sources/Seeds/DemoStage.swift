@@ -3,6 +3,8 @@ import Domain
 import JSON
 import NagzAI
 import Reactor
+import SeededNumbers
+import Server
 import TimeZones
 
 /// Where the demo family's story is played: the server's own features, and an agenda of what happens when.
@@ -30,7 +32,7 @@ final class DemoStage {
     var family = FamilyID(high: 0, low: 0)
     var childCode = ""
     var inviteCode = ""
-    var dice = SeededGenerator(seed: 0x6e61_677a)
+    var dice = SeededNumbers(seed: 0x6e61_677a)
     var dismissals = 0
 
     private let clock: StoryClock
@@ -68,9 +70,7 @@ final class DemoStage {
     }
 
     func context(_ now: Timestamp) -> CallContext {
-        CallContext(
-            now: now, trace: services.random.identifier(at: now), request: services.random.identifier(at: now),
-            idempotency: nil, ifMatch: nil)
+        CallContext(unaskedAt: now, services.random)
     }
 
     /// Puts something on the agenda. What would happen after the present does not: it is still open.
@@ -128,10 +128,4 @@ final class StoryClock: WallClock {
     }
 
     func now() -> Timestamp { moment }
-}
-
-extension Call {
-    init(_ parameters: Parameters, _ body: Body, _ context: CallContext) {
-        self.init(parameters: parameters, body: body, context: context)
-    }
 }

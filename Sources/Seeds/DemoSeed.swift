@@ -3,6 +3,7 @@ import Contract
 import Domain
 import Postgres
 import SQL
+import Server
 
 /// The demo family: people of every role with ninety days behind them, so that every answer has something to say.
 ///
@@ -33,9 +34,10 @@ public enum DemoSeed {
     ) async throws {
         let end = clock.now()
         let story = StoryClock(end - .days(Int64(days)))
-        try await SeedSession.run(databaseURL: databaseURL, auditKeyring: auditKeyring, clock: story, cost: cost) {
+        try await FeatureTransaction.run(databaseURL: databaseURL, auditKeyring: auditKeyring, clock: story, cost: cost)
+        {
             services in
-            guard try await SeedSession.isUnused(services.database) else {
+            guard try await isUnused(services.database) else {
                 if skipsUsed { return }
                 throw SeedFault.notEmpty
             }
@@ -45,12 +47,24 @@ public enum DemoSeed {
         }
     }
 
+    /// Whether no family was ever founded and no account opened or tried. An act outside families would also have set a
+    /// clock that cannot go back.
+    private static func isUnused(_ database: Database) async throws -> Bool {
+        try await database.query(
+            """
+            SELECT NOT EXISTS (SELECT 1 FROM families) AND seq = 0 AS is_unused
+            FROM family_clock WHERE family_id = \(FamilyID.outside)
+            """
+        ).one()["is_unused"]
+    }
+
     private static func play(_ stage: DemoStage, _ progress: (String) -> Void) async throws {
         DemoHistory.plan(on: stage)
         DemoRecentDays.plan(on: stage)
         stage.at(stage.end) { now in
             for person in stage.people.members { try await stage.signOut(person, at: now) }
-            try await mark(stage, at: now)
+            // Whoever reads the audit log learns that these days were a demo's.
+            try await stage.services.recordDemo(days: days, in: stage.family, stage.context(now))
         }
         var told = -1
         try await stage.play { moment in
@@ -58,16 +72,6 @@ public enum DemoSeed {
             guard day / 15 > told else { return }
             told = day / 15
             progress("day \(day) of \(days)")
-        }
-    }
-
-    /// Whoever reads the audit log learns that these days were a demo's.
-    private static func mark(_ stage: DemoStage, at now: Timestamp) async throws {
-        let act = Act(
-            kind: .demoSeeded, basis: .nothing, actor: SystemActor.guest, details: ["days": "\(days)"], stampedRows: 0
-        )
-        let _: NoAnswer = try await stage.services.ledger.write(stage.context(now), in: stage.family) { _ in
-            .perform(act, NoAnswer())
         }
     }
 }

@@ -3,6 +3,7 @@ import Domain
 import Foundation
 import Postgres
 import SQL
+import Server
 
 /// The data of deploy/bench: families of four (two guardians, two children) with 90 days behind them, in the shape that
 /// family coordination has: about 1,300 rows each, written in the order of time, as life would have written them.
@@ -34,7 +35,7 @@ public enum BenchmarkSeed {
             }
             progress("keys")
             try await keepKeys(auditKeyring, database)
-            let scripts = try BenchmarkScripts(
+            let scripts = try StatementScripts(
                 tokens: tokens, database: database, now: now, since: since, families: families)
             return (try await targets(database, tokens, families, now), scripts.files)
         }
@@ -211,23 +212,5 @@ public enum BenchmarkSeed {
                   FROM generate_series(0, \(families * 4 - 1)) u) p
             JOIN family_clock c ON c.family_id = md5('f' || u / 4)::uuid;
         """
-    }
-}
-
-/// Why nothing was seeded.
-public enum SeedFault: Error, CustomStringConvertible {
-    /// There are families, accounts, or traces of them.
-    case notEmpty
-    /// There are families or accounts that no seed made.
-    case realData
-    /// The demo's story met a rule that has changed.
-    case notRefused
-
-    public var description: String {
-        switch self {
-        case .notEmpty: "the database holds families or accounts already: nothing was changed"
-        case .realData: "the database holds families or accounts of real people: nothing was changed"
-        case .notRefused: "something the demo family must not do was allowed: nothing was changed"
-        }
     }
 }

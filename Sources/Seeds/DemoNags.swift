@@ -1,6 +1,8 @@
 import Contract
 import Domain
 import NagzAI
+import SeededNumbers
+import Server
 
 /// A nag of the story, and what will become of it.
 struct DemoNag {

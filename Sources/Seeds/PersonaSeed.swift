@@ -5,6 +5,7 @@ import JSON
 import Postgres
 import Reactor
 import SQL
+import Server
 
 /// The five people whom the mobile client's development build signs in with one button each: fixed ids, used with
 /// development tokens (`Bearer dev:<user-uuid>`, `nagz serve --dev-tokens`).
@@ -46,7 +47,8 @@ public enum PersonaSeed {
         cost: PasswordHashing.Cost = .interactive
     ) async throws -> Bool {
         let isNew = Locked(false)
-        try await SeedSession.run(databaseURL: databaseURL, auditKeyring: auditKeyring, clock: clock, cost: cost) {
+        try await FeatureTransaction.run(databaseURL: databaseURL, auditKeyring: auditKeyring, clock: clock, cost: cost)
+        {
             services in
             let found = try await services.database.query(Self.state).one()
             if try found["is_seeded"] { return }
@@ -120,9 +122,6 @@ public enum PersonaSeed {
     }
 
     private static func context(_ services: Services) -> CallContext {
-        let now = services.clock.now()
-        return CallContext(
-            now: now, trace: services.random.identifier(at: now), request: services.random.identifier(at: now),
-            idempotency: nil, ifMatch: nil)
+        CallContext(unaskedAt: services.clock.now(), services.random)
     }
 }

@@ -1,4 +1,5 @@
 import Domain
+import Server
 
 /// What the people of the demo family write.
 enum DemoWords {
