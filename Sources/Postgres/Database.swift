@@ -189,17 +189,22 @@ public final class Database: Queries {
         if let id = pool.acquireAtOnce(for: use), let connection = connection(id) { return connection }
         guard !pool.isClosed else { throw Self.closed }
         guard pool.waiting < limits.queue else { throw Self.tooManyWaiting }
-        let granted = await withCheckedContinuation { continuation in
+        var ticketIfWaiting: UInt64?
+        let granted = await poller.waitUnlessCancelled { continuation in
             // The loop may have turned since we looked.
             switch pool.acquire(for: use, at: poller.now) {
             case .granted(let id): continuation.resume(returning: LoopBound(value: connection(id)))
             case .waiting(let ticket):
+                ticketIfWaiting = ticket
                 waiters[ticket] = continuation
                 expiry.arm(for: pool.nextDeadline)
             case .tooManyWaiting, .closed: continuation.resume(returning: LoopBound(value: nil))
             }
+        } onCancel: { [self] in
+            if let ticket = ticketIfWaiting { cancel(ticket) }
         }
         guard let connection = granted.value else {
+            if Task.isCancelled { throw .cancelled }
             throw pool.isClosed ? Self.closed : .unavailable(lastFailure ?? "no session became free in time")
         }
         return connection
@@ -220,6 +225,15 @@ public final class Database: Queries {
         for grant in grants {
             waiters.removeValue(forKey: grant.ticket)?.resume(returning: LoopBound(value: connection(grant.session)))
         }
+    }
+
+    /// Whoever waited with that ticket has gone: their place is free at once.
+    private func cancel(_ ticket: UInt64) {
+        let (wasWaiting, grants) = pool.cancel(ticket)
+        guard wasWaiting else { return }
+        refuse([ticket])
+        serve(grants)
+        expiry.arm(for: pool.nextDeadline)
     }
 
     private func refuseExpired() {

@@ -39,6 +39,9 @@ public enum PostgresError: Error, Sendable, Hashable {
         if case .refused(let refusal) = self { refusal.constraint } else { nil }
     }
 
+    /// The task that waited was cancelled.
+    static let cancelled = PostgresError.unavailable("whoever waited has gone")
+
     /// Why the database is unavailable, if that is the error.
     var reason: String? {
         if case .unavailable(let reason) = self { reason } else { nil }

@@ -110,6 +110,15 @@ struct SessionPool {
         return tickets
     }
 
+    /// Takes one out of the queue that waits no longer.
+    /// - Returns: whether it was there, and who gets a session because it no longer stands in front.
+    mutating func cancel(_ ticket: UInt64) -> (wasWaiting: Bool, grants: [Grant]) {
+        guard readers.remove(where: { $0.ticket == ticket }) || writers.remove(where: { $0.ticket == ticket }) else {
+            return (false, [])
+        }
+        return (true, serve())
+    }
+
     /// Takes everybody out of the queue.
     mutating func refuseAll() -> [UInt64] {
         defer { (readers, writers) = (Queue(), Queue()) }
@@ -210,7 +219,7 @@ struct SessionPool {
     }
 }
 
-/// First in, first out; both ends in constant time.
+/// First in, first out; both ends in constant time, from between in linear time.
 private struct Queue<Element> {
     private var elements: [Element] = []
     private var firstIndex = 0
@@ -220,6 +229,13 @@ private struct Queue<Element> {
     var all: ArraySlice<Element> { elements[firstIndex...] }
 
     mutating func append(_ element: Element) { elements.append(element) }
+
+    /// - Returns: whether there was such an element; only the first one goes.
+    mutating func remove(where isMatch: (Element) -> Bool) -> Bool {
+        guard let index = all.firstIndex(where: isMatch) else { return false }
+        elements.remove(at: index)
+        return true
+    }
 
     /// - Precondition: there is one.
     mutating func removeFirst() -> Element {

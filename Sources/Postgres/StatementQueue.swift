@@ -76,13 +76,24 @@ final class StatementQueue {
         of statement: SQL, statementKey: SQL.StatementKey?, key: GroupCommit.Key = GroupCommit.Key(high: 0, low: 0)
     ) async throws(PostgresError) -> Rows {
         guard pending.count < limits.queue else { throw .unavailable("too many requests are waiting") }
-        let result = await withCheckedContinuation { continuation in
-            pending.append(
-                Entry(statement, statementKey: statementKey, key: key, arrival: poller.now, continuation))
+        var entry: Entry?
+        let result = await poller.waitUnlessCancelled { continuation in
+            let waiting = Entry(statement, statementKey: statementKey, key: key, arrival: poller.now, continuation)
+            entry = waiting
+            pending.append(waiting)
             watch()
             scheduleFlush()
+        } onCancel: { [self] in
+            if let entry { cancel(entry) }
         }
         return try result.value.get()
+    }
+
+    /// Whoever waits for it has gone: what is not under way yet is not run, and its place is free at once.
+    private func cancel(_ entry: Entry) {
+        guard let index = pending.firstIndex(where: { $0 === entry }) else { return }
+        pending.remove(at: index).finish(.failure(.cancelled))
+        watch()
     }
 
     /// Has entries of another queue wait here anew, whatever their number: they were taken in before.

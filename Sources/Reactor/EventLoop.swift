@@ -35,6 +35,7 @@ public actor EventLoop {
             executor.runQueuedJobs()
             assumeIsolated { $0.poller.turn() }
         }
+        assumeIsolated { $0.poller.end() }
     }
 
     /// Runs the loop on a thread of its own.

@@ -18,6 +18,10 @@ public final class Poller {
     private var lastGeneration: UInt32 = 0
     private var timers = TimerQueue()
     private var endOfTurn: [() -> Void] = []
+    /// Long work that waits for its next slice.
+    private var slices: [CheckedContinuation<Void, Never>] = []
+    /// There are no more turns.
+    private var hasEnded = false
     private var events = [CLinuxEvent](repeating: CLinuxEvent(), count: eventsPerTurn)
 
     private struct Watch {
@@ -81,6 +85,21 @@ public final class Poller {
     /// from such an action, it runs `action` in the next turn, which then waits for nothing.
     public func atEndOfTurn(_ action: @escaping () -> Void) { endOfTurn.append(action) }
 
+    /// Waits until the loop has turned. Of all that wait for a slice one goes on a turn, in the order in which they came: long
+    /// work in slices holds up a turn by one slice, whatever its number.
+    public func nextSlice() async {
+        guard !hasEnded else { return await Task.yield() }
+        await withCheckedContinuation { slices.append($0) }
+    }
+
+    /// The loop turns no more: nobody waits for a turn from now on.
+    func end() {
+        hasEnded = true
+        let waiting = slices
+        slices.removeAll()
+        for slice in waiting { slice.resume() }
+    }
+
     /// Starts a task on this loop. What it captures lives on the loop and stays there, so it need not be Sendable.
     public func spawn(_ body: @escaping () async -> Void) { _ = spawnCancellable(body) }
 
@@ -91,11 +110,26 @@ public final class Poller {
         return Task(executorPreference: tasks) { await bound.value() }
     }
 
+    /// Waits until the continuation that `begin` is handed is resumed. When the task is cancelled meanwhile, by any thread,
+    /// `onCancel` runs on this loop: it resumes the continuation, unless somebody has.
+    public func waitUnlessCancelled<Value: Sendable>(
+        _ begin: (CheckedContinuation<Value, Never>) -> Void, onCancel: @escaping () -> Void
+    ) async -> Value {
+        let (tasks, bound) = (tasks, LoopBound(value: onCancel))
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { begin($0) }
+        } onCancel: {
+            // A task of its own, so that it comes after `begin` where the cancellation came before.
+            Task(executorPreference: tasks) { bound.value() }
+        }
+    }
+
     // MARK: Turning
 
     /// Waits for events (no longer than the next timer, not at all when there is something to run) and delivers them.
     func turn() {
         runEndOfTurn()
+        if !slices.isEmpty { slices.removeFirst().resume() }
         let timeout = executor.hasJobs || !endOfTurn.isEmpty ? 0 : timeoutInMilliseconds()
         let count = unsafe events.withUnsafeMutableBufferPointer { events in
             unsafe CLinuxWait(epoll, events.baseAddress, Int32(events.count), timeout)

@@ -179,6 +179,82 @@ import Testing
         }
     }
 
+    @Test("whoever is cancelled while waiting for a session leaves their place to another at once, and is not served")
+    func cancelledWaits() async throws {
+        var limits = Database.Limits()
+        limits.connections = 1
+        limits.exchangesPerConnection = 1
+        limits.queue = 2
+        limits.acquireTimeout = .seconds(600)
+        try await withDatabase(limits) { database in
+            _ = try await database.query("CREATE TABLE thing (id bigint)")
+            let outcomes: [String] = try await database.transaction { transaction in
+                _ = try await transaction.query("SELECT 1")
+                let outcomes = Outcomes()
+                let tasks = [1, 2].map { number in
+                    database.poller.spawnCancellable {
+                        outcomes.add(
+                            await outcome { _ = try await database.query("INSERT INTO thing VALUES (\(number))") })
+                    }
+                }
+                // One turn: both wait, and nobody else may.
+                _ = try await transaction.query("SELECT 1")
+                #expect(database.waiting == 2)
+                outcomes.add(await outcome { _ = try await database.query("SELECT 2") })
+                tasks[0].cancel()
+                await tasks[0].value
+                #expect(database.waiting == 1)
+                // Cancelled before it begins to wait.
+                let late = database.poller.spawnCancellable {
+                    outcomes.add(await outcome { _ = try await database.query("INSERT INTO thing VALUES (3)") })
+                }
+                late.cancel()
+                await late.value
+                tasks[1].cancel()
+                await tasks[1].value
+                #expect(database.waiting == 0)
+                return outcomes.all
+            }
+            let gone = "database unavailable: whoever waited has gone"
+            #expect(outcomes == ["database unavailable: too many requests are waiting", gone, gone, gone])
+            #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 0)
+        }
+    }
+
+    @Test("a read that waits to be shared, and a write that waits for its batch, are not run once cancelled")
+    func cancelledInQueue() async throws {
+        var limits = Database.Limits()
+        limits.connections = 2
+        limits.sharedStatements = 1
+        limits.acquireTimeout = .seconds(600)
+        try await withDatabase(limits) { database in
+            _ = try await database.query("CREATE TABLE thing (id bigint)")
+            let commits = GroupCommit(database, batchLimit: 1, concurrency: 1)
+            let outcomes = Outcomes()
+            func spawn(_ body: @escaping () async throws -> Void) -> Task<Void, Never> {
+                database.poller.spawnCancellable { outcomes.add(await outcome(body)) }
+            }
+            let key = GroupCommit.Key(high: 0, low: 1)
+            let (read, write): (SQL, SQL) = ("SELECT pg_sleep(0.3)", "INSERT INTO thing SELECT 1 FROM pg_sleep(0.3)")
+            let first = [
+                spawn { _ = try await database.read(read) }, spawn { _ = try await commits.run(write, key: key) },
+            ]
+            // They are under way by now.
+            _ = try await database.query("SELECT 1")
+            let behind = [
+                spawn { _ = try await database.read("SELECT 2") },
+                spawn { _ = try await commits.run("INSERT INTO thing VALUES (2)", key: key) },
+            ]
+            await nextTurn(of: database)
+            for task in behind { task.cancel() }
+            for task in behind { await task.value }
+            #expect(outcomes.all == [String](repeating: "database unavailable: whoever waited has gone", count: 2))
+            for task in first { await task.value }
+            #expect(outcomes.all.suffix(2) == ["done", "done"])
+            #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 1)
+        }
+    }
+
     @Test("a statement that one batch is refused before preparing does no harm to those behind it on the session")
     func aSkippedPrepareIsNobodyElses() async throws {
         var limits = Database.Limits()
@@ -236,5 +312,28 @@ import Testing
             try await migrator.run(database) { _ in }
             #expect(try await migrator.pending(database).isEmpty)
         }
+    }
+}
+
+/// What some tasks of one loop came to, in the order in which they ended.
+private final class Outcomes {
+    private(set) var all: [String] = []
+
+    func add(_ outcome: String) { all.append(outcome) }
+}
+
+private func outcome(_ body: () async throws -> Void) async -> String {
+    do {
+        try await body()
+        return "done"
+    } catch {
+        return "\(error)"
+    }
+}
+
+/// Returns when what was spawned before has run until it waits for something.
+private func nextTurn(of database: Database) async {
+    await withCheckedContinuation { continuation in
+        database.poller.atEndOfTurn { continuation.resume() }
     }
 }

@@ -35,7 +35,7 @@ import Testing
 
     @Test("reads that wait together share a statement; each gets its own rows, none, one or many")
     func reads() async throws {
-        try await withDatabase { database in
+        try await withDatabase(.patient) { database in
             let outcomes = await together(100, on: database) { number in
                 let rows = try await database.read(
                     """
@@ -57,7 +57,7 @@ import Testing
 
     @Test("a read that is refused spoils nobody else's, and those of other shapes wait for their turn")
     func refusals() async throws {
-        try await withDatabase { database in
+        try await withDatabase(.patient) { database in
             let outcomes = await together(60, on: database) { number in
                 switch number % 3 {
                 case 0: "\(try await database.read("SELECT 1000 / \(number % 4) AS n").one()["n"] as Int)"
@@ -90,7 +90,7 @@ import Testing
 
     @Test("writes of one shape and different keys are one statement; what does not apply or is refused is so alone")
     func writes() async throws {
-        try await withDatabase { database in
+        try await withDatabase(.patient) { database in
             _ = try await database.query("CREATE TABLE clock (id bigint PRIMARY KEY, seq bigint NOT NULL DEFAULT 0)")
             _ = try await database.query("INSERT INTO clock (id) SELECT generate_series(0, 9)")
             _ = try await database.query(
@@ -127,7 +127,7 @@ import Testing
 
     @Test("a batch that meets an act of somebody else's applies to what that left")
     func contention() async throws {
-        try await withDatabase { database in
+        try await withDatabase(.patient) { database in
             _ = try await database.query("CREATE TABLE clock (id bigint PRIMARY KEY, seq bigint NOT NULL DEFAULT 0)")
             _ = try await database.query("INSERT INTO clock (id) SELECT generate_series(0, 9)")
             _ = try await database.query("CREATE TABLE thing (id bigint PRIMARY KEY, clock bigint, note text)")

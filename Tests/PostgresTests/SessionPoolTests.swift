@@ -96,6 +96,37 @@ struct SessionPoolTests {
         #expect(pool.nextDeadline == nil)
     }
 
+    @Test("whoever is cancelled gives up their place at once: the queue has room again, and those behind move up")
+    func cancellation() {
+        var pool = pool(1, queue: 2)
+        _ = pool.acquireAtOnce(for: .write)
+        #expect(pool.acquire(for: .write, at: Self.start) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .read, at: Self.start + .seconds(1)) == .waiting(ticket: 2))
+        #expect(pool.acquire(for: .read, at: Self.start) == .tooManyWaiting)
+        let first = pool.cancel(1)
+        #expect(first.wasWaiting && first.grants == [])
+        #expect(pool.waiting == 1 && pool.nextDeadline == Self.start + .seconds(3))
+        // Twice, and who never waited.
+        #expect(pool.cancel(1).wasWaiting == false && pool.cancel(9).wasWaiting == false)
+        #expect(pool.acquire(for: .write, at: Self.start + .seconds(1)) == .waiting(ticket: 3))
+        #expect(pool.release(0, from: .write).grants == [.init(ticket: 2, session: 0)])
+        // Who has a session already waits no more.
+        #expect(pool.cancel(2).wasWaiting == false)
+        #expect(pool.release(0, from: .read).grants == [.init(ticket: 3, session: 0)])
+        #expect(pool.waiting == 0 && pool.nextDeadline == nil)
+    }
+
+    @Test("a read that only waited behind a cancelled transaction is served at once")
+    func cancellationInFront() {
+        var pool = pool(1, perConnection: 2)
+        #expect(pool.acquireAtOnce(for: .read) == 0)
+        #expect(pool.acquire(for: .exclusive, at: Self.start) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .read, at: Self.start) == .waiting(ticket: 2))
+        let (wasWaiting, grants) = pool.cancel(1)
+        #expect(wasWaiting && grants == [.init(ticket: 2, session: 0)])
+        #expect(pool.waiting == 0)
+    }
+
     @Test("a full queue refuses, and a closed pool does")
     func refusals() {
         var pool = pool(0, of: 1, queue: 2)

@@ -16,6 +16,15 @@ func testURL(_ parameters: [String: String] = [:]) throws -> String {
     }
 }
 
+extension Database.Limits {
+    /// For tests of what comes of requests, not of how long they wait: kept on a busy machine under the thread sanitizer.
+    static var patient: Database.Limits {
+        var limits = Database.Limits()
+        (limits.acquireTimeout, limits.batchTimeout) = (.seconds(60), .seconds(60))
+        return limits
+    }
+}
+
 /// Runs `body` on a fresh loop with a fresh, empty database of the test cluster, and drops the database afterwards.
 func withDatabase(
     _ limits: Database.Limits = Database.Limits(), settings: [(name: String, value: String)] = [],

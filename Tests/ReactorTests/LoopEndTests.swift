@@ -42,6 +42,22 @@ struct LoopEndTests {
         #expect(await task.value() == 42)
     }
 
+    @Test("long work in slices runs to its end when its loop has none left")
+    func slicesAfterTheEnd() async throws {
+        let tasks = [Outcome(), Outcome(), Outcome()]
+        try await run { loop in
+            try await loop.task { poller in
+                for (number, task) in tasks.enumerated() {
+                    poller.spawn {
+                        for _ in 0..<10_000 { await poller.nextSlice() }
+                        task.finish(with: number)
+                    }
+                }
+            }
+        }
+        for (number, task) in tasks.enumerated() { #expect(await task.value() == number) }
+    }
+
     @Test("what is asked of a loop that has ended is answered")
     func askedAfterTheEnd() async throws {
         let loop = try EventLoop(name: "test")
