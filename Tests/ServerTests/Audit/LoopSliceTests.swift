@@ -11,8 +11,8 @@ struct LoopSliceTests {
         var isDone = false
     }
 
-    @Test("the loop turns after every slice of lines")
-    func turns() async throws {
+    @Test("the loop turns after every slice of lines, and a turn has one, however many work", arguments: [1, 16])
+    func turns(workers: Int) async throws {
         try await TestServer.run { server in
             let perTurn = try await server.database.run { database in
                 let (turns, poller) = (Turns(), database.poller)
@@ -21,15 +21,27 @@ struct LoopSliceTests {
                     if !turns.isDone { poller.atEndOfTurn(next) }
                 }
                 poller.atEndOfTurn(next)
-                var perTurn: [Int: Int] = [:]
-                for index in 0..<(10 * LoopSlice.lines) {
-                    await LoopSlice.endOfLine(index)
-                    perTurn[turns.count, default: 0] += 1
+                let work = Work()
+                let slice = LoopSlice(poller: poller)
+                await slice.poller.nextSlice()
+                let tasks = (0..<workers).map { _ in
+                    poller.spawnCancellable {
+                        await poller.nextSlice()
+                        for index in 0..<(10 * LoopSlice.lines) {
+                            await slice.endOfLine(index)
+                            work.perTurn[turns.count, default: 0] += 1
+                        }
+                    }
                 }
+                for task in tasks { await task.value }
                 turns.isDone = true
-                return perTurn.values.sorted()
+                return work.perTurn.values.sorted()
             }
-            #expect(perTurn == [Int](repeating: LoopSlice.lines, count: 10))
+            #expect(perTurn == [Int](repeating: LoopSlice.lines, count: 10 * workers))
         }
+    }
+
+    private final class Work {
+        var perTurn: [Int: Int] = [:]
     }
 }

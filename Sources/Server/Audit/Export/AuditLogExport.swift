@@ -2,6 +2,7 @@ import Audit
 import Contract
 import Domain
 import Postgres
+import Reactor
 import SQL
 
 /// An audit log as lines: one family's by number, or everybody's in the order of the Merkle log.
@@ -15,8 +16,10 @@ struct AuditLogExport {
     private let queries: any Queries
     private let sealing: Sealing
     private let reader: LogReader
+    private let slice: LoopSlice
 
-    init(_ queries: any Queries, _ sealing: Sealing) {
+    init(_ queries: any Queries, _ sealing: Sealing, on poller: Poller) {
+        slice = LoopSlice(poller: poller)
         self.queries = queries
         self.sealing = sealing
         reader = LogReader(queries)
@@ -112,7 +115,7 @@ struct AuditLogExport {
             var nextNote = 0
             var lines: [AuditExportLine] = []
             for index in 0..<rows.count {
-                await LoopSlice.endOfLine(index)
+                await slice.endOfLine(index)
                 let place: Int64 = try rows[index]["position"]
                 lines.append(try line(rows[index], at: place))
                 if case .entry(let entry) = lines[lines.count - 1] {
@@ -147,7 +150,7 @@ struct AuditLogExport {
                 let clock = try clock(family, rows[index]["clock"], rows[index]["head"])
                 var (lines, number): ([AuditExportLine], Int64) = ([], 0)
                 while index < rows.count, try rows[index]["clock_family"] == family {
-                    await LoopSlice.endOfLine(index)
+                    await slice.endOfLine(index)
                     if let next: Int64 = try rows[index]["n"] {
                         lines.append(try line(rows[index], position: nil))
                         number = next
@@ -190,7 +193,7 @@ struct AuditLogExport {
     private func lines(_ rows: Rows, at position: (Row) throws -> Int64?) async throws -> [AuditExportLine] {
         var lines: [AuditExportLine] = []
         for index in 0..<rows.count {
-            await LoopSlice.endOfLine(index)
+            await slice.endOfLine(index)
             lines.append(try line(rows[index], position: try position(rows[index])))
         }
         return lines

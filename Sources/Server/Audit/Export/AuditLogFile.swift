@@ -13,7 +13,8 @@ public enum AuditLogFile {
         _ give: @escaping @Sendable ([AuditExportLine]) throws -> Void
     ) async throws {
         try await Schema.onDatabase(databaseURL) { database in
-            let source = AuditLogExport(database, Sealing(keys, random: SystemRandomness()))
+            let source = AuditLogExport(
+                database, Sealing(keys, random: SystemRandomness()), on: database.poller)
             try await source.run(of: family, after: after, origin: keys.origin, at: clock.now()) { try give($0) }
         }
     }

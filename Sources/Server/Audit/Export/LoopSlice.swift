@@ -1,12 +1,16 @@
-/// Splits long work on the loop. Making or checking one line of an export takes about 20 µs; one turn of the loop
-/// should take no more than half a millisecond.
-enum LoopSlice {
+import Reactor
+
+/// Splits long work on the loop. Making or checking one line of an export takes about 20 µs; one turn of the loop should
+/// take no more than half a millisecond, however many tasks do such work.
+struct LoopSlice {
     /// Lines in one turn.
     static let lines = 24
 
+    let poller: Poller
+
     /// Ends the loop's turn when a slice is done.
     /// - Parameter index: the number of lines done before.
-    static func endOfLine(_ index: Int) async {
-        if index > 0, index % lines == 0 { await Task.yield() }
+    func endOfLine(_ index: Int) async {
+        if index > 0, index % Self.lines == 0 { await poller.nextSlice() }
     }
 }

@@ -21,7 +21,8 @@ final class AuditExport {
         let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.exportAuditLog.operation,
             details: after.map { ["after": String($0)] } ?? [:])
-        let (source, origin, now) = (LoopBound(value: source(for: caller)), origin, call.now)
+        let (source, slice) = (LoopBound(value: source(for: caller)), LoopBound(value: slice))
+        let (origin, now) = (origin, call.now)
         return Response(
             .ok, .jsonLines,
             body: .stream { body in
@@ -29,7 +30,7 @@ final class AuditExport {
                     var bytes: [UInt8] = []
                     bytes.reserveCapacity(1_024 * lines.count)
                     for (index, line) in lines.enumerated() {
-                        await LoopSlice.endOfLine(index)
+                        await slice.value.endOfLine(index)
                         bytes += line.jsonBytes
                         bytes.append(UInt8(ascii: "\n"))
                     }
@@ -51,10 +52,11 @@ final class AuditExport {
         var verifier = AuditLogVerifier(
             pinned: pinned, witnesses: reader.family == nil ? witness.map { [$0] } ?? [] : [], policy: policy)
         var finding: AuditFinding?
+        let slice = slice
         do {
             try await source(for: caller).run(of: reader.family, after: nil, origin: origin, at: call.now) { lines in
                 for (index, line) in lines.enumerated() {
-                    await LoopSlice.endOfLine(index)
+                    await slice.endOfLine(index)
                     guard let record = ExportRecord(line) else { continue }
                     try verifier.check(record)
                 }
@@ -68,8 +70,9 @@ final class AuditExport {
     }
 
     private func source(for caller: Caller) -> AuditLogExport {
-        AuditLogExport(services.costlyReads(of: caller), services.sealing)
+        AuditLogExport(services.costlyReads(of: caller), services.sealing, on: services.database.poller)
     }
+    private var slice: LoopSlice { LoopSlice(poller: services.database.poller) }
     private var origin: String { services.auditKeyring?.origin ?? "nagz" }
 }
 
