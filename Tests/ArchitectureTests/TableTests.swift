@@ -26,10 +26,10 @@ struct TableTests {
         "refusal_counts": Ownership(writers: ["Ledger"]),
         "families": Ownership(
             writers: ["Families"], readers: ["Access", "AI", "Audit", "Metrics", "Nags", "Server/Audit"]),
-        // The row is born with its family; nobody but the ledger moves it.
+        // The row is born with its family; nobody but the ledger moves it, and the sequencer notes that it is done with it.
         "family_clock": Ownership(
-            writers: ["Ledger", "Families"],
-            readers: ["Access", "AI", "Audit", "Auth", "Ingestion", "Nags", "Sync", "Server/Audit"]),
+            writers: ["Ledger", "Families", "Server/Audit"],
+            readers: ["Access", "AI", "Audit", "Auth", "Ingestion", "Nags", "Sync"]),
         "memberships": Ownership(
             writers: ["Families"],
             readers: [
@@ -47,6 +47,8 @@ struct TableTests {
         "sync_grants": Ownership(writers: ["Sync"]),
         "nags": Ownership(
             writers: ["Nags"], readers: ["AI", "Gamification", "Metrics", "Reports", "Sync", "Server/Audit"]),
+        // Written by a trigger on `nags`.
+        "resolved_nags": Ownership(writers: [], readers: ["AI"]),
         "nag_events": Ownership(writers: ["Nags"], readers: ["AI", "Sync"]),
         "excuses": Ownership(writers: ["Nags"], readers: ["AI", "Reports"]),
         "inputs": Ownership(writers: ["Ingestion"]),

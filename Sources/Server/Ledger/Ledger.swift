@@ -314,6 +314,7 @@ final class Ledger {
                     ts = \(next),
                     burst = ledger_burst(c.ts, c.burst, \(next), \(act.stampedRows)::integer),
                     authority_seq = CASE WHEN \(act.changesRights) THEN c.seq + 1 ELSE c.authority_seq END,
+                    awaits_sequencing = true,
                     prev_head = c.head,
                     head = sha256('\\x01'::bytea || c.head || uuid_send(c.family_id) || int8send(c.seq + 1)
                                   || timestamptz_send(\(next)) || \(entry))

@@ -49,6 +49,7 @@ extension TestServer {
     /// - Parameter file: where it remembers the log.
     func round(
         _ keys: AuditKeyring? = TestServer.auditKeyring, file: CheckpointFile? = nil,
+        pace: Sequencer.Pace = Sequencer.Pace(),
         reach: @escaping @Sendable (Sequencer.Step) throws -> Void = { _ in }
     ) async throws {
         let clock = clock
@@ -56,7 +57,7 @@ extension TestServer {
         try await database.run { database in
             let sequencer = Sequencer(
                 database: database, keys: keys, clock: clock, head: CheckpointStatus(isOn: true), log: Log(.off),
-                memory: CheckpointMemory(file), reach: reach)
+                memory: CheckpointMemory(file), pace: pace, reach: reach)
             _ = try await sequencer.round()
         }
     }

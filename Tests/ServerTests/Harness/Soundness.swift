@@ -69,10 +69,19 @@ extension TestDatabase {
         return []
     }
 
-    /// The running totals are the sums of the events.
+    /// The running totals are the sums of the events, and the running counts those of the nags.
     private func sumFaults() async throws -> [String] {
         try await rows(
             """
+            SELECT 'resolved nags of ' || coalesce(r.user_id, n.user_id) || ' are ' || coalesce(r::text, 'missing')
+                   || ', the nags say ' || coalesce(n::text, 'nothing') AS fault
+            FROM resolved_nags r FULL JOIN (
+                SELECT family_id, recipient_id AS user_id, category, count(*) AS total,
+                       count(*) FILTER (WHERE status = 'completed') AS completed
+                FROM nags WHERE status IN ('completed', 'missed') GROUP BY family_id, recipient_id, category
+            ) n USING (family_id, user_id, category)
+            WHERE (coalesce(r.total, 0), coalesce(r.completed, 0)) <> (coalesce(n.total, 0), coalesce(n.completed, 0))
+            UNION ALL
             SELECT 'totals of ' || coalesce(t.user_id, s.user_id) || ' are ' || coalesce(t::text, 'missing')
                    || ', the events say ' || coalesce(s::text, 'nothing') AS fault
             FROM member_totals t FULL JOIN (

@@ -6,13 +6,19 @@ import SQL
 enum LogStatements {
     /// Entries that share a transaction of the sequencer at most.
     static let batchLimit = 4_096
-    /// Families that have written within it are looked at in every round of the sequencer, all others in every hundredth.
-    static let recency = Timestamp.Span.minutes(2)
 
-    /// Entries that are in the chains and not in the log, of families that have written since then.
-    static func pending(since: Timestamp) -> SQL {
+    /// Entries that are in the chains and not in the log: of families that may have some, and of the page of all families
+    /// that begins with `family`.
+    static func pending(from family: FamilyID, page: Int64) -> SQL {
         """
-        SELECT e.family_id, e.n, e.at, e.hash FROM family_clock c
+        SELECT e.family_id, e.n, e.at, e.hash FROM (
+            SELECT family_id, seq FROM family_clock WHERE awaits_sequencing
+            UNION ALL
+            SELECT family_id, seq FROM (
+                SELECT family_id, seq, awaits_sequencing FROM family_clock WHERE family_id >= \(family)
+                ORDER BY family_id LIMIT \(page)
+            ) p WHERE NOT awaits_sequencing
+        ) c
         CROSS JOIN LATERAL (
             SELECT coalesce((SELECT l.n FROM audit_leaf l WHERE l.family_id = c.family_id ORDER BY l.n DESC LIMIT 1), 0)
                 AS last
@@ -21,10 +27,31 @@ enum LogStatements {
             SELECT e.family_id, e.n, e.at, e.hash FROM audit_entry e WHERE e.family_id = c.family_id AND e.n > l.last
             ORDER BY e.n LIMIT 512
         ) e
-        -- Also where this machine's clock is ahead of the one that the families' clocks were set by.
-        WHERE c.ts > least(\(since), statement_timestamp() - \(recency.microseconds) * interval '1 microsecond')
-            AND c.seq > l.last
+        WHERE c.seq > l.last
         ORDER BY e.at, e.family_id LIMIT 4096
+        """
+    }
+
+    /// Where the page of all families behind that one begins; no row where there is none.
+    static func nextPage(from family: FamilyID, page: Int64) -> SQL {
+        "SELECT family_id FROM family_clock WHERE family_id >= \(family) ORDER BY family_id OFFSET \(page) LIMIT 1"
+    }
+
+    /// Marks families that have written nothing since then, and all of whose entries are in the log, as done.
+    ///
+    /// It holds their rows, so that no write of theirs is under way. Rows that a write holds are left alone, and read anew
+    /// where one has just gone. Not flushed to disk: a mark that is lost is made again.
+    static func settle(quietSince moment: Timestamp) -> SQL {
+        """
+        WITH done AS (
+            SELECT c.family_id, c.seq FROM family_clock c
+            WHERE c.awaits_sequencing AND c.ts < \(moment) AND c.seq <= coalesce(
+                (SELECT l.n FROM audit_leaf l WHERE l.family_id = c.family_id ORDER BY l.n DESC LIMIT 1), 0)
+            LIMIT 256 FOR UPDATE OF c SKIP LOCKED
+        )
+        UPDATE family_clock c SET awaits_sequencing = false
+        FROM done, set_config('synchronous_commit', 'off', true)
+        WHERE c.family_id = done.family_id AND c.seq = done.seq
         """
     }
 

@@ -12,6 +12,10 @@ import SQL
 /// and *published* at once, leaves, subtrees and checkpoint together. If the process dies at any point, the round
 /// either happened whole or not at all, and the next goes on from what the database holds.
 ///
+/// A round reads the rows of the families that may have pending entries (`family_clock.awaits_sequencing`), and of a page of
+/// all others in turn: what a database was told by hand is found as well, later. Both cost the same however many families
+/// are quiet.
+///
 /// Nothing is signed over a log that does not extend what this instance has signed or seen before (`CheckpointMemory`),
 /// or that is not exactly what its newest checkpoint says: that stops the log and raises the alarm.
 final class Sequencer {
@@ -40,7 +44,18 @@ final class Sequencer {
         }
     }
 
+    /// How the families are gone through.
+    struct Pace: Sendable {
+        /// A family that has written within it is looked at in every round.
+        var quiet = Timestamp.Span.seconds(10)
+        /// How many of all families a round looks at in turn.
+        var page: Int64 = 32
+        init() {}
+    }
+
     static let period = Duration.milliseconds(400)
+    /// Rounds from one comparison of the whole tree with its newest checkpoint to the next, if nothing is added.
+    private static let roundsPerCheck = 100
 
     private let database: Database
     private let keys: AuditKeyring
@@ -48,14 +63,18 @@ final class Sequencer {
     private let head: CheckpointStatus
     private let log: Log
     private let memory: CheckpointMemory
+    private let pace: Pace
     private let reach: (Step) throws -> Void
     private var rounds = 0
+    /// Where the page of all families begins that the next round looks at.
+    private var nextFamily = FamilyID.outside
     private var isStopped = false
     private var areKeysKnown = false
 
     init(
         database: Database, keys: AuditKeyring, clock: any WallClock, head: CheckpointStatus, log: Log,
-        memory: CheckpointMemory = CheckpointMemory(), reach: @escaping (Step) throws -> Void = { _ in }
+        memory: CheckpointMemory = CheckpointMemory(), pace: Pace = Pace(),
+        reach: @escaping (Step) throws -> Void = { _ in }
     ) {
         self.database = database
         self.keys = keys
@@ -63,6 +82,7 @@ final class Sequencer {
         self.head = head
         self.log = log
         self.memory = memory
+        self.pace = pace
         self.reach = reach
     }
 
@@ -87,13 +107,17 @@ final class Sequencer {
     func round() async throws -> Bool {
         let now = clock.now()
         if !areKeysKnown { try await publishKeys(at: now) }
-        let isSweep = rounds % 100 == 0
+        let checksTree = rounds % Self.roundsPerCheck == 0
         rounds += 1
         try await memory.refresh()
         let outcome = try await database.transaction { transaction in
-            LoopBound(value: try await work(transaction, now, isSweep: isSweep))
+            LoopBound(value: try await work(transaction, now, checksTree: checksTree))
         }.value
         try reach(.committed)
+        if let next = outcome.nextFamily {
+            nextFamily = next
+            _ = try await database.query(LogStatements.settle(quietSince: now - pace.quiet))
+        }
         if let newest = outcome.newest { try await memory.remember(newest.note, newest.checkpoint) }
         head.update { snapshot in
             if let newest = outcome.newest {
@@ -111,17 +135,21 @@ final class Sequencer {
         var newest: (note: String, checkpoint: Checkpoint)?
         var oldestLeft: Timestamp?
         var isFull = false
+        /// Nil for whoever was not at work.
+        var nextFamily: FamilyID?
     }
 
-    private func work(_ transaction: Transaction, _ now: Timestamp, isSweep: Bool) async throws -> Outcome {
+    private func work(_ transaction: Transaction, _ now: Timestamp, checksTree: Bool) async throws -> Outcome {
         let isOurs: Bool = try await transaction.query(LogStatements.takeTurn).one()["is_ours"]
         try reach(.turnTaken)
         // Whoever is not at work still learns of the newest checkpoint.
-        let since = isSweep ? .epoch : now - LogStatements.recency
         let results = try await transaction.pipeline(
             isOurs
                 ? ["SET LOCAL statement_timeout = 60000", LogStatements.newestCheckpoint, LogStatements.size]
-                    + [LogStatements.pending(since: since)]
+                    + [
+                        LogStatements.pending(from: nextFamily, page: pace.page),
+                        LogStatements.nextPage(from: nextFamily, page: pace.page),
+                    ]
                 : [LogStatements.newestCheckpoint])
         let newest = try results[isOurs ? 1 : 0].first.map { row in try trusted(try row["note"]) }
         if memory.newest == nil, let newest { warnOfTrust(newest.checkpoint) }
@@ -136,14 +164,15 @@ final class Sequencer {
         let leaves = try results[3].map { row in
             LogLeaf(family: try row["family_id"], number: try row["n"], entryHash: try row["hash"])
         }
+        var outcome = Outcome(newest: newest, isFull: leaves.count == LogStatements.batchLimit)
+        outcome.nextFamily = try results[4].first.map { row in try row["family_id"] } ?? FamilyID.outside
         let isDue = newest.map { now - $0.checkpoint.time >= CheckpointStatus.heartbeat } ?? true
-        guard !leaves.isEmpty || isDue || isSweep else { return Outcome(newest: newest) }
+        guard !leaves.isEmpty || isDue || checksTree else { return outcome }
         guard var growth = try await StoredLog(transaction).growth(at: size) else {
             throw Fault.hashMissing(size: size)
         }
         if let newest, newest.checkpoint.root != growth.root { throw Fault.rootDiffers(size: size) }
-        guard !leaves.isEmpty || isDue else { return Outcome(newest: newest) }
-        var outcome = Outcome(isFull: leaves.count == LogStatements.batchLimit)
+        guard !leaves.isEmpty || isDue else { return outcome }
         outcome.newest = try await extend(transaction, &growth, by: leaves, at: now)
         if outcome.isFull { outcome.oldestLeft = try results[3][leaves.count - 1]["at"] }
         return outcome

@@ -37,6 +37,7 @@ enum SchemaFacts {
         function audit_goes_only_when_pruned plpgsql fd59d3553c6240e8
         function audit_is_append_only plpgsql 3b3151797e16dee0
         function audit_number_at plpgsql 7cf931daadc58cbe
+        function count_resolved_nag plpgsql 3106cb7cc45ac564
         function ledger_burst sql 982f4e0c397d2fef
         function ledger_ts sql 4046c8e7344da928
         function refuse_deletion_of_member plpgsql 799186830f8c8310
@@ -79,6 +80,8 @@ enum SchemaFacts {
         trigger audit_prune append_only_truncate A BEFORE TRUNCATE ON public.audit_prune FOR EACH STATEMENT EXECUTE FUNCTION audit_is_append_only()
         trigger memberships deleted_is_no_member O AFTER INSERT OR UPDATE OF status ON public.memberships FOR EACH ROW WHEN ((new.status = 'active'::text)) EXECUTE FUNCTION refuse_membership_of_deleted()
         trigger memberships young_account_waits O AFTER UPDATE OF status ON public.memberships FOR EACH ROW WHEN (((new.status = 'removed'::text) AND (old.status = 'active'::text))) EXECUTE FUNCTION wait_for_guardian()
+        trigger nags count_resolved O AFTER INSERT ON public.nags FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'missed'::text]))) EXECUTE FUNCTION count_resolved_nag()
+        trigger nags recount_resolved O AFTER UPDATE OF status, recipient_id, category ON public.nags FOR EACH ROW WHEN (((((old.status IS DISTINCT FROM new.status) OR (old.recipient_id IS DISTINCT FROM new.recipient_id)) OR (old.category IS DISTINCT FROM new.category)) AND ((old.status = ANY (ARRAY['completed'::text, 'missed'::text])) OR (new.status = ANY (ARRAY['completed'::text, 'missed'::text]))))) EXECUTE FUNCTION count_resolved_nag()
         trigger users deleted_is_no_member O AFTER UPDATE OF status ON public.users FOR EACH ROW WHEN (((new.status = 'deleted'::text) AND (old.status <> 'deleted'::text))) EXECUTE FUNCTION refuse_deletion_of_member()
         """
 }

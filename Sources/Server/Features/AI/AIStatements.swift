@@ -52,7 +52,7 @@ enum AIStatements {
                 \(tone),
                 (SELECT count(*) FROM excuses x WHERE x.family_id = n.family_id AND x.author_id = n.recipient_id
                     AND x.category = 'time_conflict' AND x.at > \(now - .days(7)) AND x.at <= \(now)) AS time_conflicts,
-                h.category_total, h.category_completed, h.recent_total, h.recent_completed, h.overall_total, h.overall_completed,
+                h.category_total, h.category_completed, l.recent_total, l.recent_completed, h.overall_total, h.overall_completed,
                 b.push_backs, b.earlier_push_back, o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes,
                 \(RelationshipStatements.status(between: "u.id", and: "n.recipient_id", in: "n.family_id")) AS relationship,
                 \(BlockStatements.isBlocked(between: "u.id", and: "n.recipient_id")) AS is_blocked,
@@ -75,14 +75,20 @@ enum AIStatements {
             LEFT JOIN child_settings k ON k.family_id = n.family_id AND k.user_id = n.recipient_id
             LEFT JOIN policies o ON o.family_id = n.family_id AND o.is_default AND o.status = 'active'
             LEFT JOIN LATERAL (
-                SELECT count(*) AS overall_total, count(*) FILTER (WHERE y.status = 'completed') AS overall_completed,
-                       count(*) FILTER (WHERE y.category = n.category) AS category_total,
-                       count(*) FILTER (WHERE y.category = n.category AND y.status = 'completed') AS category_completed,
-                       count(*) FILTER (WHERE \(isRecent(now))) AS recent_total,
-                       count(*) FILTER (WHERE \(isRecent(now)) AND y.status = 'completed') AS recent_completed
-                FROM nags y WHERE y.family_id = n.family_id AND y.recipient_id = n.recipient_id AND y.id <> n.id
-                    AND y.status IN ('completed', 'missed')
+                -- The nag itself is not among the others.
+                SELECT coalesce(sum(y.total), 0) - \(isResolved) AS overall_total,
+                       coalesce(sum(y.completed), 0) - \(isCompleted) AS overall_completed,
+                       coalesce(sum(y.total) FILTER (WHERE y.category = n.category), 0) - \(isResolved) AS category_total,
+                       coalesce(sum(y.completed) FILTER (WHERE y.category = n.category), 0) - \(isCompleted)
+                           AS category_completed
+                FROM resolved_nags y WHERE y.family_id = n.family_id AND y.user_id = n.recipient_id
             ) h ON true
+            LEFT JOIN LATERAL (
+                SELECT count(*) AS recent_total, count(*) FILTER (WHERE y.status = 'completed') AS recent_completed
+                FROM nags y WHERE y.family_id = n.family_id AND y.recipient_id = n.recipient_id AND y.id <> n.id
+                    AND y.status IN ('completed', 'missed') AND y.category = n.category
+                    AND y.closed_at > \(FactWindow.recent.start(now)) AND y.closed_at <= \(now)
+            ) l ON true
             LEFT JOIN LATERAL (
                 -- By the family's time, which never goes back: a clock set back must not uncount them.
                 SELECT coalesce(string_agg((extract(epoch FROM a.at) * 1000000)::bigint::text, ',' ORDER BY a.at)
@@ -95,10 +101,8 @@ enum AIStatements {
         }
     }
 
-    /// Whether a resolved nag is of the same category and was resolved within `FactWindow.recent`.
-    private static func isRecent(_ now: Timestamp) -> SQL {
-        "y.category = n.category AND y.closed_at > \(FactWindow.recent.start(now)) AND y.closed_at <= \(now)"
-    }
+    private static let isResolved: SQL = "(n.status IN ('completed', 'missed'))::integer"
+    private static let isCompleted: SQL = "(n.status = 'completed')::integer"
 
     /// The list that `push_backs` carries: microseconds since 1970, with commas between.
     static func moments(_ list: String) throws(PostgresError) -> [Timestamp] {

@@ -48,11 +48,9 @@ enum DeviceFacts {
             LEFT JOIN child_settings k ON k.family_id = m.family_id AND k.user_id = m.user_id
             LEFT JOIN policies o ON o.family_id = m.family_id AND o.is_default AND o.status = 'active'
             LEFT JOIN LATERAL (
-                SELECT jsonb_agg(jsonb_build_object('category', c.category, 'total', c.total, 'completed', c.completed)
-                                 ORDER BY c.category) AS counts
-                FROM (SELECT category, count(*) AS total, count(*) FILTER (WHERE y.status = 'completed') AS completed
-                      FROM nags y WHERE y.family_id = m.family_id AND y.recipient_id = m.user_id
-                          AND y.status IN ('completed', 'missed') GROUP BY category) c
+                SELECT jsonb_agg(jsonb_build_object('category', y.category, 'total', y.total, 'completed', y.completed)
+                                 ORDER BY y.category) AS counts
+                FROM resolved_nags y WHERE y.family_id = m.family_id AND y.user_id = m.user_id AND y.total > 0
             ) r ON true
             WHERE g.ts >= g.start
         )

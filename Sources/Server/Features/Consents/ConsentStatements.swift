@@ -24,11 +24,16 @@ enum ConsentStatements {
             EXISTS (SELECT 1 FROM consents consent
                     WHERE consent.family_id = \(family) AND consent.consent_type = \(type)
                     AND consent.revoked_at IS NULL
-                    AND (consent.user_id = \(user)
-                         OR EXISTS (SELECT 1 FROM memberships granter
-                                    WHERE granter.family_id = consent.family_id AND granter.user_id = consent.user_id
-                                    AND granter.status = 'active' AND granter.role = 'guardian')))
+                    AND (consent.user_id = \(user) OR \(isOfGuardian("consent"))))
             """
+    }
+
+    /// Whether an active guardian gave a consent: not EXISTS, which the planner may answer by reading all families' guardians.
+    private static func isOfGuardian(_ consent: SQL) -> SQL {
+        """
+        (SELECT granter.status = 'active' AND granter.role = 'guardian' FROM memberships granter
+         WHERE granter.family_id = \(consent).family_id AND granter.user_id = \(consent).user_id)
+        """
     }
 
     /// For whom a consent is in force in a family, as an SQL expression: null where a guardian gave it, for everybody; else
@@ -69,9 +74,7 @@ enum ConsentStatements {
         let isVisible: SQL = """
             k.revoked_at IS NULL AND (
                 k.user_id = \(member.userID) AND (k.family_id = \(member.familyID) OR k.family_id IS NULL)
-                OR k.family_id = \(member.familyID) AND EXISTS (
-                    SELECT 1 FROM memberships g WHERE g.family_id = k.family_id AND g.user_id = k.user_id
-                        AND g.status = 'active' AND g.role = 'guardian'))
+                OR k.family_id = \(member.familyID) AND \(isOfGuardian("k")))
             """
         return """
             SELECT t.total, p.* FROM (SELECT count(*) AS total FROM consents k WHERE \(isVisible)) t
@@ -91,10 +94,7 @@ enum ConsentStatements {
         CROSS JOIN LATERAL (
             SELECT c.user_id, c.consent_type, c.granted_at FROM consents c
             WHERE c.family_id = m.family_id AND c.revoked_at IS NULL
-                AND (c.user_id = m.user_id OR EXISTS (
-                    SELECT 1 FROM memberships granter
-                    WHERE granter.family_id = c.family_id AND granter.user_id = c.user_id
-                        AND granter.status = 'active' AND granter.role = 'guardian'))
+                AND (c.user_id = m.user_id OR \(isOfGuardian("c")))
             UNION ALL
             SELECT c.user_id, c.consent_type, c.granted_at FROM consents c
             WHERE c.family_id IS NULL AND c.user_id = m.user_id AND c.revoked_at IS NULL

@@ -16,6 +16,7 @@ enum SyncStatements {
     /// events, 3 mediation events, 4 gamification events), each in feed order from the place the gate allows. Their columns:
     /// `FeedColumns`.
     /// Mediation of a nag is shown to those who may read the nag, whoever asked for it; what is about no nag, to who asked.
+    /// A nag is stamped when it closes or later: of those stamped before the retention only open ones are left.
     /// Points are shown to those who agreed to them, and of those who did (`points_of`; null: everybody, as a guardian did).
     /// - Parameters:
     ///   - start: where the client says it is; nil for the beginning.
@@ -50,13 +51,19 @@ enum SyncStatements {
             FROM gate
             UNION ALL
             SELECT x.* FROM gate, LATERAL (
-                SELECT \(FeedEntities.nagColumns)
-                FROM nags n
-                WHERE n.family_id = gate.family_id AND sync_ts >= gate.start
-                    AND (n.status = 'open' OR closed_at >= \(caller.now - closedNagRetention)
-                         OR (n.status = 'missed' AND closed_at >= \(caller.now - eventRetention)))
-                    AND (gate.sees_all OR n.creator_id = gate.user_id OR n.recipient_id = gate.user_id)
-                ORDER BY n.family_id, sync_ts, id LIMIT \(literal: pageSize)
+                SELECT * FROM (
+                    (SELECT \(FeedEntities.nagColumns) FROM nags n
+                     WHERE n.family_id = gate.family_id AND sync_ts >= gate.start AND n.status = 'open'
+                         AND sync_ts < \(caller.now - eventRetention) AND \(concernsReader)
+                     ORDER BY n.family_id, sync_ts, id LIMIT \(literal: pageSize))
+                    UNION ALL
+                    (SELECT \(FeedEntities.nagColumns) FROM nags n
+                     WHERE n.family_id = gate.family_id AND sync_ts >= gate.event_start
+                         AND (n.status = 'open' OR closed_at >= \(caller.now - closedNagRetention)
+                              OR (n.status = 'missed' AND closed_at >= \(caller.now - eventRetention)))
+                         AND \(concernsReader)
+                     ORDER BY n.family_id, sync_ts, id LIMIT \(literal: pageSize))
+                ) n ORDER BY sync_ts, id LIMIT \(literal: pageSize)
             ) x
             UNION ALL
             SELECT x.* FROM gate, LATERAL (
@@ -90,11 +97,15 @@ enum SyncStatements {
         of: .gamificationParticipation, in: "m.family_id", guardian: "CASE WHEN m.role = 'guardian' THEN m.user_id END")
     private static let newestConsent = ConsentStatements.newest(of: .gamificationParticipation, in: "r.family_id")
 
-    /// Who is no guardian sees what concerns nags they sent or received.
+    /// Who is no guardian sees the nags they sent or received.
+    private static let concernsReader: SQL =
+        "(gate.sees_all OR n.creator_id = gate.user_id OR n.recipient_id = gate.user_id)"
+
+    /// The same for what concerns such a nag: not EXISTS, which the planner may answer by reading all nags of the person.
     private static func isOwnNag(of row: SQL) -> SQL {
         """
-        EXISTS (SELECT 1 FROM nags o WHERE o.family_id = \(row).family_id AND o.id = \(row).nag_id
-            AND (o.creator_id = gate.user_id OR o.recipient_id = gate.user_id))
+        (SELECT o.creator_id = gate.user_id OR o.recipient_id = gate.user_id FROM nags o
+         WHERE o.family_id = \(row).family_id AND o.id = \(row).nag_id)
         """
     }
 
