@@ -11,6 +11,8 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case hasOwnSignIn = "has_own_sign_in"
     case familyFull = "family_full"
     case accountLimitReached = "account_limit_reached"
+    case consentLimitReached = "consent_limit_reached"
+    case administratorJoinsNoFamily = "administrator_joins_no_family"
     // Who may nag whom
     case childMayNotNag = "child_may_not_nag"
     case recipientNotAMember = "recipient_not_a_member"
@@ -24,6 +26,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     // Acts on one nag
     case noteLimitReached = "note_limit_reached"
     case excuseLimitReached = "excuse_limit_reached"
+    case changeLimitReached = "change_limit_reached"
     case notVisible = "not_visible"
     case recipientOnly = "recipient_only"
     case creatorOnly = "creator_only"
@@ -50,6 +53,8 @@ public enum Denial: String, Error, Sendable, CaseIterable {
             "This person has a sign-in of their own. User names and PINs are for accounts made in the family."
         case .familyFull: "This family has as many members as a family can have."
         case .accountLimitReached: "This family has made today's number of accounts. Try again tomorrow."
+        case .consentLimitReached: "You have given this consent as often as one can in a day. Try again tomorrow."
+        case .administratorJoinsNoFamily: "An administrator's account belongs to no family."
         case .childMayNotNag: "Children cannot send nags."
         case .recipientNotAMember: "The recipient is not an active member of this family."
         case .relationshipSuspended: "Nags between the two of you are paused by a guardian."
@@ -61,6 +66,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .dailyCapReached: "You have reached today's number of nags for this family."
         case .noteLimitReached: "You have added today's number of notes in this family."
         case .excuseLimitReached: "You have handed in today's number of excuses in this family."
+        case .changeLimitReached: "You have made today's number of changes to nags in this family."
         case .notVisible: "This nag is not visible to you."
         case .recipientOnly: "Only the recipient of this nag can do this."
         case .creatorOnly: "Only the creator of this nag can do this."

@@ -22,6 +22,24 @@ public enum NagLimit {
         submittedToday >= excusesPerDay ? .excuseLimitReached : nil
     }
 
+    /// How many changes to nags a person may make on one of the family's local days: edits, promises, snoozes, dismissals and
+    /// their opposites. What a nag can be only once (completed, withdrawn) does not count.
+    public static let changesPerDay = 200
+
+    /// Why one more change is refused to somebody who already made that many on the family's local day.
+    public static func denialOfChange(madeToday: Int) -> Denial? {
+        madeToday >= changesPerDay ? .changeLimitReached : nil
+    }
+
+    /// The time that a limit of a day counts in: the family's local day; and at least 24 hours where the family's zone was
+    /// changed within them, so that no change of the zone begins a day anew.
+    public static func countedTime(
+        _ day: Range<Timestamp>, now: Timestamp, zoneChangedAt changed: Timestamp?
+    ) -> Range<Timestamp> {
+        guard let changed, changed > now - .days(1) else { return day }
+        return min(day.lowerBound, now - .days(1))..<day.upperBound
+    }
+
     /// The latest due moment one snooze may set: the allowed minutes past the due time, or past now for a nag that
     /// is already overdue.
     public static func latestSnooze(dueAt: Timestamp, now: Timestamp, policy: FamilyPolicy) -> Timestamp {

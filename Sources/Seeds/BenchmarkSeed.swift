@@ -157,12 +157,12 @@ public enum BenchmarkSeed {
     /// 2.8 events a nag: its creation, its outcome, reminders.
     private static func events(_ now: String) -> String {
         """
-        INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, recipient_id, at, payload, source, sync_seq,
-                                sync_ts)
+        INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, creator_id, recipient_id, at, payload, source,
+                                sync_seq, sync_ts)
             SELECT md5('f' || f)::uuid, md5('e' || n || '-' || k)::uuid, md5('n' || n)::uuid, event,
                    CASE WHEN event IN ('nag_missed', 'reminder_sent') THEN '\(SystemActor.scheduler)'::uuid
                         ELSE md5('u' || CASE WHEN event = 'nag_created' THEN creator ELSE recipient END)::uuid END,
-                   md5('u' || recipient)::uuid, least(\(now), at), '{"channel": "app", "strategy": "friendly_reminder"}',
+                   md5('u' || creator)::uuid, md5('u' || recipient)::uuid, least(\(now), at), '{"channel": "app", "strategy": "friendly_reminder"}',
                    CASE WHEN event IN ('nag_missed', 'reminder_sent') THEN 'system' ELSE 'text' END, 0, least(\(now), at)
             FROM (SELECT n, f, creator, recipient, 1 AS k, 'nag_created' AS event, made AS at FROM seed_nag
                   UNION ALL SELECT n, f, creator, recipient, 2,

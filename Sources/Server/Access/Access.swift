@@ -34,7 +34,8 @@ struct Access {
     func member(_ caller: Caller, of family: FamilyID, _ queries: any Queries) async throws -> Member {
         let rows = try await queries.query(
             """
-            SELECT u.status, u.pseudonym, u.display_name, m.role, f.name, f.time_zone, c.seq
+            SELECT u.status, u.pseudonym, u.display_name, m.role, f.name, f.time_zone,
+                   f.time_zone_changed_at, c.seq
             FROM users u
             LEFT JOIN memberships m ON m.user_id = u.id AND m.family_id = \(family) AND m.status = 'active'
             LEFT JOIN families f ON f.id = m.family_id
@@ -119,6 +120,8 @@ package struct Member {
     let displayName: String?
     let familyName: String
     let timeZone: String
+    /// When the family's zone was changed last; nil for never.
+    let timeZoneChangedAt: Timestamp?
     /// The family's sequence number at that moment: the basis of decisions made from here on.
     let seq: Int64
 
@@ -130,6 +133,7 @@ package struct Member {
         displayName = try row["display_name"]
         familyName = try row["name"]
         timeZone = try row["time_zone"]
+        timeZoneChangedAt = try row["time_zone_changed_at"]
         seq = try row["seq"]
     }
 }

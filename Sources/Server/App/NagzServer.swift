@@ -97,7 +97,7 @@ public final class NagzServer: Sendable {
                 url: configuration.databaseURL,
                 settings: Configuration.sessionSettings + [(name: "statement_timeout", value: "60000")])
             let check = try await Self.compose(on: loop) { poller in
-                let database = Database(slow, limits: .ofSequencer, poller: poller)
+                let database = Database(slow, limits: .ofBackgroundCheck, poller: poller)
                 let check = BackgroundCheck(
                     database: database, keys: keys, clock: clock, random: random, status: checkpointStatus.pass,
                     log: log,
@@ -193,6 +193,13 @@ public final class NagzServer: Sendable {
 }
 
 extension Database.Limits {
+    /// Two sessions, which may wait: one reads in a snapshot while the other keeps the pass.
+    fileprivate static var ofBackgroundCheck: Self {
+        var limits = ofSequencer
+        limits.connections = 2
+        return limits
+    }
+
     /// One session, with a long timeout: no request waits for it.
     fileprivate static var ofSequencer: Self {
         var limits = Self()

@@ -8,7 +8,7 @@ import SQL
 /// Checks the whole audit log again and again, slowly: every chain and body, the tree, and the state against what the
 /// log tells (`FamilyCheck`, `TreeCheck`, `AccountCheck`, `SchemaCheck`).
 ///
-/// Every server runs one, on a loop and a database session of its own; whoever holds the row of `audit_pass` works, the
+/// Every server runs one, on a loop and two database sessions of its own; whoever holds the row of `audit_pass` works, the
 /// others read how it stands. After each page it rests many times as long as the page took. If the process dies,
 /// another goes on behind the last family that was written down.
 final class BackgroundCheck {
@@ -38,14 +38,16 @@ final class BackgroundCheck {
     private let holder: RequestID
     private var isStopped = false
     private var restContinuation: CheckedContinuation<Void, Never>?
+    private let monotonicNow: () -> MonotonicTime
     private var workingSince = MonotonicTime.now()
-    private var lastSaved = MonotonicTime.now()
+    private var lastSaved: MonotonicTime
 
     init(
         database: Database, keys: AuditKeyring, clock: any WallClock, random: any Randomness, status: PassStatus,
-        log: Log,
-        pace: Pace = Pace()
+        log: Log, pace: Pace = Pace(), monotonicNow: @escaping () -> MonotonicTime = { .now() }
     ) {
+        self.monotonicNow = monotonicNow
+        lastSaved = monotonicNow()
         self.database = database
         self.keys = keys
         self.clock = clock
@@ -89,7 +91,7 @@ final class BackgroundCheck {
             _ = try await database.query(PassStatements.begin(holder, at: now))
         }
         head.update(status)
-        lastSaved = .now()
+        lastSaved = monotonicNow()
         workingSince = .now()
         try await checkFamilies(&status, behind: &last)
         try await finish(&status)
@@ -103,7 +105,10 @@ final class BackgroundCheck {
             let families = try await Reconciliation.families(behind: last, database)
             for family in families {
                 let known = status
-                let report = try await check.run(family) { _ in try await rest(known, behind: last) }
+                let place = last
+                let report = try await check.run(
+                    family, pause: { _ in try await rest(known, behind: place) },
+                    renew: { try await renew(known, behind: place) })
                 status.families += 1
                 status.entries += report.entries
                 note(report, &status)
@@ -152,12 +157,17 @@ final class BackgroundCheck {
         let worked = MonotonicTime.now().elapsed(since: workingSince)
         await sleep(min(max(worked * pace.rest, pace.shortestRest), pace.longestRest))
         guard !isStopped else { throw Stopped() }
-        if MonotonicTime.now().elapsed(since: lastSaved) > pace.save {
-            let saved = try await database.query(PassStatements.save(holder, status, behind: last))
-            guard saved.affected == 1 else { throw Stopped() }
-            lastSaved = .now()
-        }
+        try await renew(status, behind: last)
         workingSince = .now()
+    }
+
+    /// Keeps the row, and writes down how far it is, when that was not done for `Pace.save`: also where it must not rest.
+    private func renew(_ status: PassStatus.Status, behind last: FamilyID?) async throws {
+        guard !isStopped else { throw Stopped() }
+        guard monotonicNow().elapsed(since: lastSaved) > pace.save else { return }
+        let saved = try await database.query(PassStatements.save(holder, status, behind: last))
+        guard saved.affected == 1 else { throw Stopped() }
+        lastSaved = monotonicNow()
     }
 
     private func sleep(_ time: Duration) async {

@@ -19,19 +19,24 @@ struct FamilyCheck {
         trusted = TrustedKeys(pinned: keys.signing.map(\.verifier))
     }
 
-    /// - Parameter pause: called between pages, outside any transaction; throws to give up.
+    /// - Parameters:
+    ///   - pause: called between pages, outside any transaction; throws to give up.
+    ///   - renew: called between pages of the snapshot in the end, during which there is no rest; throws to give up. The
+    ///     snapshot keeps its database session meanwhile.
     func run(
-        _ family: FamilyID, pause: (_ entries: Int) async throws -> Void = { _ in }
+        _ family: FamilyID, pause: (_ entries: Int) async throws -> Void = { _ in },
+        renew: () async throws -> Void = {}
     ) async throws -> StateReport {
         let prune = try await prune(of: family)
-        let report = try await check(family, prune, pause)
+        let report = try await check(family, prune, pause, renew)
         // Entries that retention has taken meanwhile look like missing ones.
         let later = try await self.prune(of: family)
-        return later == prune ? report : try await check(family, later, pause)
+        return later == prune ? report : try await check(family, later, pause, renew)
     }
 
     private func check(
-        _ family: FamilyID, _ prune: Prune?, _ pause: (_ entries: Int) async throws -> Void
+        _ family: FamilyID, _ prune: Prune?, _ pause: (_ entries: Int) async throws -> Void,
+        _ renew: () async throws -> Void
     ) async throws -> StateReport {
         var walk = ChainWalk(family, prune)
         // What is written while this rests is read in the end, without rests: or a busy family would keep it for ever, and
@@ -49,7 +54,7 @@ struct FamilyCheck {
         let read = walk
         return try await database.transaction { transaction in
             _ = try await transaction.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-            return try await finish(read, transaction)
+            return try await finish(read, transaction, renew)
         }
     }
 
@@ -98,11 +103,14 @@ struct FamilyCheck {
 
     // MARK: Rows
 
-    private func finish(_ read: ChainWalk, _ queries: any Queries) async throws -> StateReport {
+    private func finish(
+        _ read: ChainWalk, _ queries: any Queries, _ renew: () async throws -> Void
+    ) async throws -> StateReport {
         var walk = read
         while walk.finding == nil {
             let rows = try await queries.query(ReconcileStatements.entries(of: walk.family, after: walk.last))
             try await take(rows, &walk, queries)
+            try await renew()
             guard rows.count == ReconcileStatements.pageSize else { break }
         }
         let ends = try await queries.query(
@@ -120,7 +128,7 @@ struct FamilyCheck {
         if walk.finding != nil { return walk.report() }
         let relationships = try await relationships(of: walk.family, queries)
         var state = FamilyReconciliation(walk.replay, relationships: relationships)
-        try await checkRows(of: walk.family, &state, relationships, queries)
+        try await checkRows(of: walk.family, &state, relationships, queries, renew)
         var report = state.finish()
         report.merge(walk.report())
         return report
@@ -134,14 +142,21 @@ struct FamilyCheck {
 
     private func checkRows(
         of family: FamilyID, _ state: inout FamilyReconciliation, _ relationships: [RelationshipRow],
-        _ queries: any Queries
+        _ queries: any Queries, _ renew: () async throws -> Void
     ) async throws {
         for row in try await queries.query(ReconcileStatements.members(of: family)).map(MemberRow.init) {
             state.check(.member(row))
         }
         for row in relationships { state.check(.relationship(row)) }
-        for row in try await queries.query(ReconcileStatements.consents(of: family)).map(ConsentRow.init) {
-            state.check(.consent(row))
+        var lastConsent: ConsentID?
+        while true {
+            let rows = try await queries.query(ReconcileStatements.consents(of: family, after: lastConsent))
+            for row in try rows.map(ConsentRow.init) {
+                state.check(.consent(row))
+                lastConsent = row.id
+            }
+            try await renew()
+            if rows.count < ReconcileStatements.pageSize { break }
         }
         for row in try await queries.query(ReconcileStatements.policies(of: family)).map(PolicyRow.init) {
             state.check(.policy(row))
@@ -153,6 +168,7 @@ struct FamilyCheck {
                 state.check(.nag(row))
                 lastNag = row.id
             }
+            try await renew()
             if rows.count < ReconcileStatements.pageSize { break }
         }
         var lastScore: (at: Timestamp, id: EventID)?
@@ -163,6 +179,7 @@ struct FamilyCheck {
                 state.check(.score(row))
                 lastScore = (try rows[index]["sync_ts"], row.id)
             }
+            try await renew()
             if rows.count < ReconcileStatements.pageSize { break }
         }
         for row in try await queries.query(ReconcileStatements.totals(of: family)).map(TotalsRow.init) {

@@ -83,11 +83,13 @@ enum ReconcileStatements {
         """
     }
 
-    static func consents(of family: FamilyID) -> SQL {
-        """
-        SELECT k.id, u.pseudonym, k.consent_type, k.revoked_at IS NOT NULL AS is_revoked, k.granted_seq
-        FROM consents k JOIN users u ON u.id = k.user_id WHERE k.family_id = \(family)
-        """
+    static func consents(of family: FamilyID, after last: ConsentID?) -> SQL {
+        let isNext: SQL = last.map { "AND k.id > \($0)" } ?? ""
+        return """
+            SELECT k.id, u.pseudonym, k.consent_type, k.revoked_at IS NOT NULL AS is_revoked, k.granted_seq
+            FROM consents k JOIN users u ON u.id = k.user_id
+            WHERE k.family_id = \(family) \(isNext) ORDER BY k.id LIMIT \(pageSize)
+            """
     }
 
     static func policies(of family: FamilyID) -> SQL {

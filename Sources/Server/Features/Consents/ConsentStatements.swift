@@ -114,6 +114,14 @@ enum ConsentStatements {
         """
     }
 
+    /// How often a person gave a consent of a type since then, in whatever family.
+    static func countGiven(_ type: ConsentType, by user: UserID, since start: Timestamp) -> SQL {
+        """
+        SELECT count(*) AS count FROM consents k
+        WHERE k.user_id = \(user) AND k.consent_type = \(type) AND k.granted_at > \(start)
+        """
+    }
+
     /// A consent with the pseudonym of who gave it.
     static func consent(_ id: ConsentID) -> SQL {
         "SELECT \(record), u.pseudonym FROM consents k JOIN users u ON u.id = k.user_id WHERE k.id = \(id)"

@@ -40,6 +40,10 @@ package final class Consents {
             }
             let given = try await queries.query(ConsentStatements.given(type, by: member.userID, in: family))
             if let row = given.first { return .answer(try ConsentResponse(row)) }
+            if let denial = try await denialOfOneMore(type, caller, queries) {
+                return .denied(
+                    .consentGrantDenied, to: member, reason: denial.rawValue, APIError(.policyForbidden, denial))
+            }
             let consent = ConsentResponse(
                 id: services.random.identifier(at: caller.now), userID: member.userID, familyID: family, type: type)
             let act = Act(
@@ -48,6 +52,16 @@ package final class Consents {
                 changesRights: true, stampedRows: 0, statements: [ConsentStatements.grant(consent, at: caller.now)])
             return .perform(act, consent)
         }
+    }
+
+    /// Why the caller may give no more consents of that type today: records are never deleted.
+    private func denialOfOneMore(
+        _ type: ConsentType, _ caller: Caller, _ queries: any Queries
+    ) async throws -> Denial? {
+        let count = try await queries.query(
+            ConsentStatements.countGiven(type, by: caller.userID, since: caller.now - .days(1))
+        ).one()
+        return ConsentLimit.denial(givenToday: try count["count"])
     }
 
     /// What concerns a person alone needs no family.
@@ -61,6 +75,13 @@ package final class Consents {
             }
             let given = try await queries.query(ConsentStatements.given(type, by: account.id, in: nil))
             if let row = given.first { return .answer(try ConsentResponse(row)) }
+            if let denial = try await denialOfOneMore(type, caller, queries) {
+                return .refuse(
+                    Act(
+                        kind: .consentGrantDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
+                        details: ["reason": denial.rawValue], stampedRows: 0),
+                    APIError(.policyForbidden, denial))
+            }
             let consent = ConsentResponse(
                 id: services.random.identifier(at: caller.now), userID: account.id, familyID: nil, type: type)
             let act = Act(

@@ -42,9 +42,11 @@ enum FamilyStatements {
         """
     }
 
-    static func set(name: String, timeZone: String) -> SQL {
+    static func set(name: String, timeZone: String, at now: Timestamp) -> SQL {
         """
-        UPDATE families SET name = \(name), time_zone = \(timeZone) FROM ledger_stamp WHERE families.id = ledger_stamp.family_id
+        UPDATE families SET name = \(name), time_zone = \(timeZone),
+            time_zone_changed_at = CASE WHEN time_zone = \(timeZone) THEN time_zone_changed_at ELSE \(now) END
+        FROM ledger_stamp WHERE families.id = ledger_stamp.family_id
         """
     }
 

@@ -29,7 +29,9 @@ extension Families {
                     resource: family.id.retyped(),
                     details: ["fields": fields.joined(separator: ","), "time_zone": family.timeZone],
                     changesRights: true, stampedRows: 0,
-                    statements: [FamilyStatements.set(name: family.name, timeZone: family.timeZone)]),
+                    statements: [
+                        FamilyStatements.set(name: family.name, timeZone: family.timeZone, at: call.now)
+                    ]),
                 family)
         }
     }

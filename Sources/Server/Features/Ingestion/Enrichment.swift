@@ -63,8 +63,8 @@ extension Ingestion {
                 statements: [
                     IngestionStatements.insert(finding, of: root, at: caller.now),
                     NagStatements.append(
-                        .inputEnriched, input.event, to: nag, for: view.nag.recipientID, by: caller.userID,
-                        at: caller.now,
+                        .inputEnriched, input.event, to: nag, from: view.nag.creatorID,
+                        for: view.nag.recipientID, by: caller.userID, at: caller.now,
                         ["of": root.description, "kind": finding.kind.rawValue, "category": category.rawValue],
                         source: input.source),
                 ])

@@ -3,7 +3,6 @@ import Contract
 import Domain
 import Postgres
 import SQL
-import TimeZones
 
 extension Nags {
     /// Adds a note to a nag, for everybody who may read it: at most `NagLimit.notesPerDay` a day, and none to somebody
@@ -15,7 +14,7 @@ extension Nags {
             {
                 return view.refuse(.addNote, denial, .policyForbidden)
             }
-            let today = services.zones.zone(view.timeZone).day(containing: caller.now)
+            let today = countedDay(of: view.record, at: caller.now)
             let count = try await queries.query(
                 NagStatements.countNotes(by: view.userID, in: view.familyID, day: today)
             ).one()

@@ -30,8 +30,11 @@ extension Nags {
     private func setDismissed(
         _ isDismissed: Bool, _ caller: Caller, _ call: Call<NagPath, NoBody>
     ) async throws -> NagResponse {
-        try await decide(caller, on: call.parameters.nagID, .dismiss) { view, _ in
+        try await decide(caller, on: call.parameters.nagID, .dismiss) { view, queries in
             if (view.nag.recipientDismissedAt != nil) == isDismissed { return .answer(view.nag) }
+            if let denial = try await denialOfChange(by: view, at: call.now, queries) {
+                return view.refuse(.dismiss, denial, .policyForbidden)
+            }
             var nag = view.nag
             nag.recipientDismissedAt = isDismissed ? call.now : nil
             return .perform(

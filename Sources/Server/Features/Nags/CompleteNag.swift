@@ -90,8 +90,8 @@ extension Nags {
             statements: [
                 NagStatements.insertSuccessor(next.id, of: record.nag.id, dueAt: dueAt, at: now),
                 NagStatements.append(
-                    .created, services.random.identifier(at: now), to: next.id, for: next.recipientID,
-                    by: SystemActor.scheduler, at: now, payload),
+                    .created, services.random.identifier(at: now), to: next.id, from: next.creatorID,
+                    for: next.recipientID, by: SystemActor.scheduler, at: now, payload),
             ])
     }
 }

@@ -2,7 +2,6 @@ import Audit
 import Contract
 import Domain
 import Postgres
-import TimeZones
 
 extension Nags {
     /// Creates a nag, for guardians and participants, within the daily cap. Refusals are in the audit log.
@@ -14,7 +13,7 @@ extension Nags {
         }
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
-            let today = services.zones.zone(member.timeZone).day(containing: call.now)
+            let today = countedDay(in: member.timeZone, changedAt: member.timeZoneChangedAt, at: call.now)
             let rows = try await queries.query(
                 NagStatements.addressee(
                     order.recipientID, of: caller.userID, in: family, policy: order.policyID, day: today))
@@ -33,8 +32,8 @@ extension Nags {
                 order, id: services.random.identifier(at: call.now), in: family, by: member,
                 recipientName: try row["display_name"], at: call.now)
             let event = NagStatements.append(
-                .created, services.random.identifier(at: call.now), to: nag.id, for: nag.recipientID, by: nag.creatorID,
-                at: call.now, nag.created)
+                .created, services.random.identifier(at: call.now), to: nag.id, from: nag.creatorID,
+                for: nag.recipientID, by: nag.creatorID, at: call.now, nag.created)
             return .perform(
                 Act(
                     kind: .nagCreated, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,

@@ -4,7 +4,6 @@ import Domain
 import NagzAI
 import Postgres
 import SQL
-import TimeZones
 
 extension Nags {
     /// Submits an excuse, for the recipient, in their words or as their device summarised them. It does not change the
@@ -36,7 +35,7 @@ extension Nags {
             guard view.nag.status == .open || view.nag.status == .missed else {
                 throw APIError(.conflict, .nagNotOpen)
             }
-            let today = services.zones.zone(view.timeZone).day(containing: call.now)
+            let today = countedDay(of: view.record, at: call.now)
             let count = try await queries.query(
                 NagStatements.countExcuses(by: caller.userID, in: view.familyID, day: today)
             ).one()

@@ -24,9 +24,8 @@ extension Nags {
             var statements = [
                 NagStatements.miss(id, at: now),
                 NagStatements.append(
-                    .missed, services.random.identifier(at: now), to: id, for: nag.recipientID,
-                    by: SystemActor.scheduler,
-                    at: now),
+                    .missed, services.random.identifier(at: now), to: id, from: nag.creatorID,
+                    for: nag.recipientID, by: SystemActor.scheduler, at: now),
             ]
             var details: AuditBody = [:]
             if let accrual = try await gamification.accrual(

@@ -11,7 +11,7 @@ extension NagStatements {
     static func cancelOpen(of recipient: UserID, in family: FamilyID, at now: Timestamp) -> [SQL] {
         // Both statements see the database as it was before the act, so both choose the same nags.
         let chosen: SQL = """
-            SELECT id FROM nags
+            SELECT id, creator_id FROM nags
             WHERE family_id = \(family) AND recipient_id = \(recipient) AND status = 'open'
             ORDER BY id LIMIT \(cancelledAtOnce)
             """
@@ -19,12 +19,13 @@ extension NagStatements {
             """
             UPDATE nags SET status = 'cancelled_relationship_change', closed_at = \(now),
                             sync_seq = ledger_stamp.seq, sync_ts = ledger_stamp.ts
-            FROM ledger_stamp WHERE nags.family_id = ledger_stamp.family_id AND nags.id IN (\(chosen))
+            FROM ledger_stamp WHERE nags.family_id = ledger_stamp.family_id AND nags.id IN (SELECT id FROM (\(chosen)) chosen)
             """,
             """
             INSERT INTO nag_events
-                (family_id, id, nag_id, event_type, actor_id, recipient_id, at, source, sync_seq, sync_ts)
-            SELECT family_id, gen_random_uuid(), chosen.id, 'nag_cancelled', \(SystemActor.scheduler), \(recipient),
+                (family_id, id, nag_id, event_type, actor_id, creator_id, recipient_id, at, source, sync_seq, sync_ts)
+            SELECT family_id, gen_random_uuid(), chosen.id, 'nag_cancelled', \(SystemActor.scheduler),
+                   chosen.creator_id, \(recipient),
                    \(now), 'system', seq, ts
             FROM ledger_stamp, (\(chosen)) chosen
             """,

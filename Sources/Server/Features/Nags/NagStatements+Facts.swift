@@ -53,7 +53,7 @@ extension NagStatements {
         """
         SELECT \(policyColumns), coalesce(k.can_snooze, true) AS can_snooze,
                coalesce(k.max_snoozes_per_day, 3) AS snoozes_per_day,
-               (SELECT count(*) FROM nag_events e WHERE e.family_id = m.family_id AND e.recipient_id = m.user_id
+               (SELECT count(*) FROM nag_events e WHERE e.family_id = m.family_id AND e.actor_id = m.user_id
                    AND e.event_type = 'nag_snoozed' AND e.at >= \(day.lowerBound) AND e.at < \(day.upperBound))
                    AS snoozed_today
         FROM memberships m
@@ -77,6 +77,17 @@ extension NagStatements {
         """
         SELECT count(*) AS count FROM nag_events
         WHERE family_id = \(family) AND actor_id = \(author) AND event_type = 'note_added'
+            AND at >= \(day.lowerBound) AND at < \(day.upperBound)
+        """
+    }
+
+    /// How many changes to nags somebody made on the family's local day.
+    static func countChanges(by actor: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
+        // The types as they stand in the index `changes_of_actor`.
+        """
+        SELECT count(*) AS count FROM nag_events
+        WHERE family_id = \(family) AND actor_id = \(actor)
+            AND event_type IN ('nag_updated', 'nag_snoozed', 'nag_committed', 'nag_dismissed', 'nag_undismissed')
             AND at >= \(day.lowerBound) AND at < \(day.upperBound)
         """
     }

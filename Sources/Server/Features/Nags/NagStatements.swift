@@ -22,7 +22,7 @@ enum NagStatements {
     static func nag(_ nag: NagID, for caller: Caller, sessionCheck: SQL) -> SQL {
         """
         SELECT \(columns), n.series_due_at, re.pseudonym AS recipient_pseudonym, u.status AS account_status, u.pseudonym,
-               m.family_id AS member_of, m.role, c.seq, f.time_zone
+               m.family_id AS member_of, m.role, c.seq, f.time_zone, f.time_zone_changed_at
         FROM users u
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
         LEFT JOIN families f ON f.id = m.family_id
@@ -36,7 +36,8 @@ enum NagStatements {
     /// A nag of a family, whoever looks at it.
     static func nag(_ nag: NagID, in family: FamilyID) -> SQL {
         """
-        SELECT \(columns), n.series_due_at, re.pseudonym AS recipient_pseudonym, c.seq, f.time_zone
+        SELECT \(columns), n.series_due_at, re.pseudonym AS recipient_pseudonym, c.seq, f.time_zone,
+               f.time_zone_changed_at
         FROM nags n
         JOIN families f ON f.id = n.family_id
         JOIN family_clock c ON c.family_id = n.family_id
@@ -84,14 +85,15 @@ enum NagStatements {
 
     /// Something that happens to a nag, and the words and values of it that belong to the feed.
     static func append(
-        _ type: NagEventType, _ event: EventID, to nag: NagID, for recipient: UserID, by actor: UserID,
-        at now: Timestamp, _ payload: [String: String] = [:], source: StoredSource? = nil
+        _ type: NagEventType, _ event: EventID, to nag: NagID, from creator: UserID, for recipient: UserID,
+        by actor: UserID, at now: Timestamp, _ payload: [String: String] = [:], source: StoredSource? = nil
     ) -> SQL {
         let source = source ?? (actor == SystemActor.scheduler ? .system : .text)
         return """
             INSERT INTO nag_events
-                (family_id, id, nag_id, event_type, actor_id, recipient_id, at, payload, source, sync_seq, sync_ts)
-            SELECT family_id, \(event), \(nag), \(type.rawValue), \(actor), \(recipient), \(now),
+                (family_id, id, nag_id, event_type, actor_id, creator_id, recipient_id, at, payload, source, sync_seq,
+                 sync_ts)
+            SELECT family_id, \(event), \(nag), \(type.rawValue), \(actor), \(creator), \(recipient), \(now),
                    \(SQLJSON(String(decoding: payload.jsonBytes, as: UTF8.self))), \(source), seq, ts
             FROM ledger_stamp
             """

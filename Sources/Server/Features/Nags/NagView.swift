@@ -10,6 +10,8 @@ struct NagRecord {
     let familyID: FamilyID
     let recipient: Pseudonym?
     let timeZone: String
+    /// When the family's zone was changed last; nil for never.
+    let timeZoneChangedAt: Timestamp?
     /// The family's sequence number at that moment.
     let seq: Int64
     /// The first due time of the nag's series.
@@ -22,6 +24,7 @@ struct NagRecord {
         familyID = row.identifier(1)
         recipient = try row["recipient_pseudonym"]
         timeZone = try row["time_zone"]
+        timeZoneChangedAt = try row["time_zone_changed_at"]
         seq = try row["seq"]
         seriesDueAt = try row["series_due_at"]
     }

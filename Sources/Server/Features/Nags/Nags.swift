@@ -2,6 +2,7 @@ import Contract
 import Domain
 import Postgres
 import SQL
+import TimeZones
 
 /// Nags: who may nag whom, and how a nag ends. Each use case has a file of its own.
 ///
@@ -108,6 +109,24 @@ package final class Nags {
         }.compactMap(\.self).first
     }
 
+    /// The time that limits of a day count in, as of `now`.
+    func countedDay(of nag: NagRecord, at now: Timestamp) -> Range<Timestamp> {
+        countedDay(in: nag.timeZone, changedAt: nag.timeZoneChangedAt, at: now)
+    }
+
+    func countedDay(in zone: String, changedAt: Timestamp?, at now: Timestamp) -> Range<Timestamp> {
+        NagLimit.countedTime(
+            services.zones.zone(zone).day(containing: now), now: now, zoneChangedAt: changedAt)
+    }
+
+    /// Why one more change to a nag is refused to the member today.
+    func denialOfChange(by view: NagView, at now: Timestamp, _ queries: any Queries) async throws -> Denial? {
+        let count = try await queries.query(
+            NagStatements.countChanges(by: view.userID, in: view.familyID, day: countedDay(of: view.record, at: now))
+        ).one()
+        return NagLimit.denialOfChange(madeToday: try count["count"])
+    }
+
     /// Part of an act: appends an event of this member to the nag.
     /// - Parameter input: the input that the event belongs to; nil where nobody's words are involved.
     func event(
@@ -115,7 +134,8 @@ package final class Nags {
         from input: Provenance? = nil
     ) -> SQL {
         NagStatements.append(
-            type, input?.event ?? services.random.identifier(at: now), to: view.nag.id, for: view.nag.recipientID,
-            by: view.userID, at: now, payload, source: input?.source)
+            type, input?.event ?? services.random.identifier(at: now), to: view.nag.id,
+            from: view.nag.creatorID, for: view.nag.recipientID, by: view.userID, at: now, payload,
+            source: input?.source)
     }
 }

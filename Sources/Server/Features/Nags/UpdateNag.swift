@@ -2,7 +2,6 @@ import Audit
 import Contract
 import Domain
 import Postgres
-import TimeZones
 
 extension Nags {
     /// Edits a nag, for its creator and guardians, as long as they may nag the recipient. The recipient snoozes with
@@ -19,7 +18,7 @@ extension Nags {
             if let denial = try await denialOfContact(of: view, with: [view.nag.recipientID], queries) {
                 return view.refuse(.edit, denial, .policyForbidden)
             }
-            return try edit(view, changes, at: call.now)
+            return try await edit(view, changes, at: call.now, queries)
         }
     }
 
@@ -39,7 +38,9 @@ extension Nags {
 
     // MARK: By those entitled to
 
-    private func edit(_ view: NagView, _ changes: NagUpdate, at now: Timestamp) throws -> Decision<NagResponse> {
+    private func edit(
+        _ view: NagView, _ changes: NagUpdate, at now: Timestamp, _ queries: any Queries
+    ) async throws -> Decision<NagResponse> {
         var nag = view.nag
         nag.dueAt = changes.dueAt ?? nag.dueAt
         nag.category = changes.category ?? nag.category
@@ -55,6 +56,9 @@ extension Nags {
         guard nag != view.nag else { return .answer(nag) }
         let edited = nag.edits(since: view.nag)
         let isPromise = nag.committedAt != view.nag.committedAt
+        if let denial = try await denialOfChange(by: view, at: now, queries) {
+            return view.refuse(edited.isEmpty ? .commit : .edit, denial, .policyForbidden)
+        }
         var statements = [NagStatements.edit(nag, movesDueTime: nag.dueAt != view.nag.dueAt, at: now)]
         if !edited.isEmpty { statements.append(event(.updated, view, at: now, edited)) }
         if isPromise {
@@ -77,9 +81,9 @@ extension Nags {
         _ view: NagView, to dueAt: Timestamp, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         if dueAt == view.nag.dueAt { return .answer(view.nag) }
-        let today = services.zones.zone(view.timeZone).day(containing: now)
         let row = try await queries.query(
-            NagStatements.snoozeFacts(view.nag.recipientID, in: view.familyID, day: today)
+            NagStatements.snoozeFacts(
+                view.nag.recipientID, in: view.familyID, day: countedDay(of: view.record, at: now))
         ).one()
         let allowance = SnoozeAllowance(
             isAllowed: try row["can_snooze"], perDay: try row["snoozes_per_day"], usedToday: try row["snoozed_today"])
@@ -91,6 +95,9 @@ extension Nags {
         case let denial? where denial == .snoozeNotLater || denial == .snoozeTooLong:
             throw APIError(.validationFailed, denial, field: "due_at")
         case let denial?:
+            return view.refuse(.snooze, denial, .policyForbidden)
+        }
+        if let denial = try await denialOfChange(by: view, at: now, queries) {
             return view.refuse(.snooze, denial, .policyForbidden)
         }
         var nag = view.nag

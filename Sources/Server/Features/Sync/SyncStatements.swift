@@ -69,9 +69,17 @@ enum SyncStatements {
             SELECT x.* FROM gate, LATERAL (
                 SELECT \(FeedEntities.nagEventColumns)
                 FROM nag_events e
-                WHERE e.family_id = gate.family_id AND sync_ts >= gate.event_start
-                    AND (gate.sees_all OR \(isOwnNag(of: "e")))
+                WHERE gate.sees_all AND e.family_id = gate.family_id AND sync_ts >= gate.event_start
                 ORDER BY e.family_id, sync_ts, id LIMIT \(literal: pageSize)
+            ) x
+            UNION ALL
+            SELECT x.* FROM gate, LATERAL (
+                SELECT \(FeedEntities.nagEventColumns)
+                FROM (
+                    (\(ownEvents("e.recipient_id = gate.user_id", by: "e.recipient_id")))
+                    UNION ALL
+                    (\(ownEvents("e.creator_id = gate.user_id AND e.creator_id <> e.recipient_id", by: "e.creator_id")))
+                ) e ORDER BY sync_ts, id LIMIT \(literal: pageSize)
             ) x
             UNION ALL
             SELECT x.* FROM gate, LATERAL (
@@ -97,11 +105,20 @@ enum SyncStatements {
         of: .gamificationParticipation, in: "m.family_id", guardian: "CASE WHEN m.role = 'guardian' THEN m.user_id END")
     private static let newestConsent = ConsentStatements.newest(of: .gamificationParticipation, in: "r.family_id")
 
-    /// Who is no guardian sees the nags they sent or received.
+    /// Members who are not guardians see the nags they sent or received.
     private static let concernsReader: SQL =
         "(gate.sees_all OR n.creator_id = gate.user_id OR n.recipient_id = gate.user_id)"
 
-    /// The same for what concerns such a nag: not EXISTS, which the planner may answer by reading all nags of the person.
+    /// A page of the events of nags that the reader received or sent, from one index: no other events are read.
+    private static func ownEvents(_ condition: SQL, by column: SQL) -> SQL {
+        """
+        SELECT id, sync_ts, nag_id, actor_id, at, event_type, payload, recipient_id FROM nag_events e
+        WHERE NOT gate.sees_all AND e.family_id = gate.family_id AND \(condition) AND sync_ts >= gate.event_start
+        ORDER BY e.family_id, \(column), sync_ts, id LIMIT \(literal: pageSize)
+        """
+    }
+
+    /// Whether a row is about such a nag: not EXISTS, which the planner may answer by reading all nags of the person.
     private static func isOwnNag(of row: SQL) -> SQL {
         """
         (SELECT o.creator_id = gate.user_id OR o.recipient_id = gate.user_id FROM nags o

@@ -1,7 +1,9 @@
 import Audit
 import Contract
 import Domain
+import JSON
 import Postgres
+import Reactor
 import SQL
 import Testing
 
@@ -50,7 +52,7 @@ struct BackgroundCheckTests {
         try await TestServer.run { server in
             _ = try await LivedFamily(server)
             let (clock, random, keys) = (server.clock, server.random, try #require(TestServer.auditKeyring))
-            let verdicts = try await server.database.run { database in
+            let verdicts = try await server.checking { database in
                 func check(_ status: PassStatus) -> BackgroundCheck {
                     BackgroundCheck(
                         database: database, keys: keys, clock: clock, random: random, status: status, log: Log(.off),
@@ -68,6 +70,54 @@ struct BackgroundCheckTests {
                 return (first.verdict, second.verdict, learned, first.now == second.now)
             }
             #expect(verdicts == (.explained, .explained, true, true))
+        }
+    }
+
+    @Test("a family whose last snapshot takes longer than a pass is held is checked by one instance")
+    func longSnapshot() async throws {
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
+            let family = try await LivedFamily(server)
+            try await family.liveWithNags()
+            // None of it has a leaf yet, so all of it is read in the snapshot.
+            try await server.write(
+                Array(repeating: .nagNoteAdded, count: 3 * ReconcileStatements.pageSize), by: family.child,
+                in: family.id)
+            // Each page takes eleven seconds by the clock of whoever checks.
+            try await server.sql("CREATE TABLE renewals (held_until timestamptz, behind uuid)")
+            try await server.sql(
+                """
+                CREATE FUNCTION note_renewal() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+                    INSERT INTO renewals VALUES (NEW.held_until, NEW.behind); RETURN NULL;
+                END $$
+                """)
+            try await server.sql(
+                """
+                CREATE TRIGGER note_renewal AFTER UPDATE ON audit_pass FOR EACH ROW
+                WHEN (NEW.held_until > OLD.held_until) EXECUTE FUNCTION note_renewal()
+                """)
+            let (clock, random, keys) = (server.clock, server.random, try #require(TestServer.auditKeyring))
+            try await server.checking { database in
+                var pace = Self.pace
+                pace.save = .seconds(5)
+                var now = MonotonicTime.now()
+                try await BackgroundCheck(
+                    database: database, keys: keys, clock: clock, random: random, status: PassStatus(), log: Log(.off),
+                    pace: pace,
+                    monotonicNow: {
+                        now = now + .seconds(11)
+                        return now
+                    }
+                ).turn()
+            }
+            // While the family is read, what lies behind it is the family before; there are three pages of entries alone.
+            let renewals = try await server.rows(
+                """
+                SELECT count(*) AS n FROM renewals
+                WHERE behind IS DISTINCT FROM 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+                """)
+            let families = try await server.rows("SELECT count(*) AS n FROM family_clock")
+            let (kept, rests) = (renewals[0]["n"]?.integerValue ?? 0, families[0]["n"]?.integerValue ?? 0)
+            #expect(kept >= rests + 1 + 4, "\(kept) renewals over \(rests) families")
         }
     }
 
@@ -119,7 +169,7 @@ struct BackgroundCheckTests {
             let lines = try LogRecorder()
             let (log, status) = (Log(.info, descriptor: lines.descriptor), PassStatus())
             func pass() async throws {
-                try await server.database.run { database in
+                try await server.checking { database in
                     try await BackgroundCheck(
                         database: database, keys: keys, clock: clock, random: random, status: status, log: log,
                         pace: Self.pace
@@ -165,6 +215,17 @@ struct BackgroundCheckTests {
 }
 
 extension TestServer {
+    /// Runs `body` with sessions as the background check has them.
+    fileprivate func checking<Value: Sendable>(
+        _ body: @Sendable @escaping (Database) async throws -> Value
+    ) async throws -> Value {
+        let sessions = try await TestDatabase(url: database.url, sessions: 2)
+        let outcome: Result<Value, any Error>
+        do { outcome = .success(try await sessions.run(body)) } catch { outcome = .failure(error) }
+        await sessions.close()
+        return try outcome.get()
+    }
+
     /// Waits until health tells that state of the background check.
     fileprivate func wait(for state: String, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let deadline = ContinuousClock.now + .seconds(20)
