@@ -27,6 +27,9 @@ public struct RemoteAddress: Sendable, Hashable, CustomStringConvertible {
         let high: UInt64
         let low: UInt64
 
+        /// The /48 around an IPv6 /64, which one site usually has whole; an IPv4 address is its own site.
+        public var site: Network { high == 0 ? self : Network(high: high & ~0xFFFF, low: 0) }
+
         /// `192.0.2.7`, or the first address of a /64.
         public var description: String { RemoteAddress(high: high, low: low, port: 0).host }
     }

@@ -26,18 +26,20 @@ public final class RateLimiter: Sendable {
     private struct Key: Hashable {
         let subject: Subject
         let tier: Operation.RateTier
-    }
 
-    private struct Window {
-        var minute: Int64
-        var count: Int
+        /// The same for the site of an address; for everybody else the same.
+        var site: Key {
+            guard case .network(let network?) = subject else { return self }
+            return Key(subject: .network(network.site), tier: tier)
+        }
     }
 
     private final class Shard: Sendable {
-        let windows = Locked([Key: Window]())
+        let windows = Locked(RateWindows<Key>(limit: RateLimiter.subjectsPerShard))
     }
 
-    private static let subjectsPerShard = 8_192
+    /// Subjects that are counted at one time, in each of 16 parts.
+    static let subjectsPerShard = 8_192
     private let shards = (0..<16).map { _ in Shard() }
     /// Off for load tests: requests are still counted, none is refused.
     private let isEnforced: Bool
@@ -49,16 +51,12 @@ public final class RateLimiter: Sendable {
         guard let limit = Self.limit(of: tier) else { return nil }
         let minute = floorDivide(now.seconds, 60)
         let key = Key(subject: subject, tier: tier)
-        let shard = shard(of: key)
-        let count = shard.windows.withLock { windows in
-            if windows.count >= Self.subjectsPerShard { windows = windows.filter { $0.value.minute == minute } }
-            if windows.count >= Self.subjectsPerShard { windows.removeAll() }
-            var window = windows[key] ?? Window(minute: minute, count: 0)
-            if window.minute != minute { window = Window(minute: minute, count: 0) }
-            window.count += 1
-            windows[key] = window
-            return window.count
+        let own: Int? = shard(of: key).windows.withLock { windows in
+            // Where there is no room for one more address, those of a site count as one.
+            if key.site != key, windows.count(key, in: minute) == nil, windows.isFull(minute) { return nil }
+            return windows.increment(key, in: minute)
         }
+        let count = own ?? shard(of: key.site).windows.withLock { $0.increment(key.site, in: minute) }
         return Quota(
             limit: limit, remaining: max(0, limit - count), reset: Int((minute + 1) * 60 - now.seconds),
             isAllowed: count <= limit || !isEnforced)
@@ -67,12 +65,7 @@ public final class RateLimiter: Sendable {
     /// A request that was counted is another subject's.
     func takeBack(_ subject: Subject, _ tier: Operation.RateTier, at now: Timestamp) {
         let key = Key(subject: subject, tier: tier)
-        shard(of: key).windows.withLock { windows in
-            guard let window = windows[key], window.minute == floorDivide(now.seconds, 60), window.count > 0 else {
-                return
-            }
-            windows[key]?.count -= 1
-        }
+        shard(of: key).windows.withLock { $0.decrement(key, in: floorDivide(now.seconds, 60)) }
     }
 
     private func shard(of key: Key) -> Shard { shards[Int(UInt(bitPattern: key.hashValue) % UInt(shards.count))] }
