@@ -74,6 +74,30 @@ struct HousekeepingTests {
         }
     }
 
+    @Test("a round purges the accounts that are due as well")
+    func purges() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let person = family.participant
+            _ = try await server.call(API.deleteAccount, AccountPath(userID: person.id), as: person)
+            let (clock, random) = (server.clock, server.random)
+            @Sendable func round() async throws -> Int {
+                try await server.database.run { database in
+                    let sealing = Sealing(TestServer.auditKeyring, random: random)
+                    let ledger = Ledger(database: database, random: random, sealing: sealing)
+                    return try await Housekeeping(
+                        database: database, ledger: ledger, clock: clock, random: random, log: Log(.off),
+                        purgeDays: AccountPurge.standardDays
+                    ).round().purgedAccounts
+                }
+            }
+            #expect(try await round() == 0)
+            clock.advance(by: .days(29))
+            #expect(try await round() == 1)
+            #expect(try await round() == 0)
+        }
+    }
+
     private struct TableCount: Equatable {
         let name: String
         let count: Int

@@ -12,7 +12,8 @@ struct Access {
         let rows = try await queries.query(
             """
             SELECT u.id, u.status, u.pseudonym, u.display_name, u.email, m.family_id, m.role,
-                   EXISTS (SELECT 1 FROM admins a WHERE a.user_id = u.id AND a.revoked_at IS NULL) AS is_admin
+                   u.status <> 'deleted'
+                       AND EXISTS (SELECT 1 FROM admins a WHERE a.user_id = u.id AND a.revoked_at IS NULL) AS is_admin
             FROM users u LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
             WHERE u.id = \(caller.userID) AND \(sessionCheck(caller))
             """)
@@ -26,6 +27,16 @@ struct Access {
             _ = try await queries.query(SessionStatements.prolongUsed(session, at: caller.now))
         }
         return account
+    }
+
+    /// - Throws: 401 when the administrator's session has ended or they are none any more. It does not prolong the session.
+    func requireAdministrator(_ caller: Caller, _ queries: any Queries) async throws {
+        let rows = try await queries.query(
+            """
+            SELECT u.id FROM users u JOIN admins a ON a.user_id = u.id AND a.revoked_at IS NULL
+            WHERE u.id = \(caller.userID) AND u.status = 'active' AND \(sessionCheck(caller))
+            """)
+        guard rows.first != nil else { throw Access.sessionEnded }
     }
 
     /// The caller as a member of a family.

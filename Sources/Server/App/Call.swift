@@ -79,6 +79,14 @@ package struct Caller: Sendable {
 
     var now: Timestamp { context.now }
 
+    /// The same person at another moment of a request that goes on for long.
+    func at(_ now: Timestamp) -> Caller {
+        let context = CallContext(
+            now: now, trace: context.trace, request: context.request, remote: context.remote,
+            idempotency: context.idempotency, ifMatch: context.ifMatch)
+        return Caller(userID: userID, session: session, context: context)
+    }
+
     /// The same request under another idempotency key.
     var withoutIdempotencyKey: Caller {
         var context = context

@@ -12,28 +12,31 @@ final class Housekeeping {
     /// Rows that one transaction deletes at most.
     static let batch = 500
 
-    private let services: Services
+    private let database: Database
+    private let clock: any WallClock
+    private let random: any Randomness
     private let log: Log
     private let purge: AccountPurge
 
     /// - Parameter purgeDays: how many days after its deletion an account is purged.
-    init(_ services: Services, _ log: Log, purgeDays: Int) {
-        self.services = services
+    init(
+        database: Database, ledger: Ledger, clock: any WallClock, random: any Randomness, log: Log, purgeDays: Int
+    ) {
+        self.database = database
+        self.clock = clock
+        self.random = random
         self.log = log
-        purge = AccountPurge(database: services.database, ledger: services.ledger, days: purgeDays)
+        purge = AccountPurge(database: database, ledger: ledger, days: purgeDays)
     }
 
     /// Goes on for as long as this object lives and the loop runs; begins a period after the start.
     func start() {
-        let poller = services.database.poller
+        let poller = database.poller
         poller.schedule(at: poller.now + Self.period) { [weak self] in
             guard let self else { return }
             poller.spawn { [self] in
                 do {
-                    let deleted = try await Self.sweep(services.database, at: services.clock.now())
-                    let purged = try await purge.run(SystemActor.scheduler.retyped()) {
-                        CallContext(unaskedAt: services.clock.now(), services.random)
-                    }
+                    let (deleted, purged) = try await round()
                     log.write(.info, "housekeeping") {
                         $0.field("deleted_rows", deleted)
                         $0.field("purged_accounts", purged)
@@ -44,6 +47,15 @@ final class Housekeeping {
             }
             start()
         }
+    }
+
+    /// Deletes what is over and purges accounts that are due, once.
+    func round() async throws -> (deletedRows: Int, purgedAccounts: Int) {
+        let deleted = try await Self.sweep(database, at: clock.now())
+        let purged = try await purge.run(SystemActor.scheduler.retyped()) {
+            CallContext(unaskedAt: clock.now(), random)
+        }
+        return (deleted, purged)
     }
 
     /// Deletes all that is over, and says how many rows that were.

@@ -20,6 +20,8 @@ public final class NagzServer: Sendable {
     private let hashingPool: BlockingPool
     private let filePool: BlockingPool
     private let log: Log
+    /// What handlers and connections of all loops count the bytes of answers in.
+    let answerMemory: MemoryBudget
     /// Every route, as `GET /api/v1/nags/{nag_id}`.
     public let routes: [String]
 
@@ -48,6 +50,7 @@ public final class NagzServer: Sendable {
         let telemetry = Telemetry(loops: configuration.loops)
         let counts = ProductCounts()
         let answerMemory = configuration.httpLimits.answerBudget
+        let exports = ExportLimiter(configuration.httpLimits)
         let checkpointStatus = CheckpointStatus(isOn: configuration.runsSequencer && configuration.auditKeyring != nil)
         for (number, loop) in loops.enumerated() {
             try loop.start()
@@ -57,7 +60,7 @@ public final class NagzServer: Sendable {
                 let services = Services(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
                     heuristics: heuristics, auditKeyring: configuration.auditKeyring,
-                    checkpointStatus: checkpointStatus, answerMemory: answerMemory)
+                    checkpointStatus: checkpointStatus, answerMemory: answerMemory, exports: exports)
                 let routes = RouteTable(services: services, limiter: limiter, log: log)
                 Routes.register(in: routes, services: services, telemetry: telemetry, counts: counts)
                 let application = Application(
@@ -68,7 +71,12 @@ public final class NagzServer: Sendable {
                     })
                 let pulse = LoopPulse(services, telemetry.loops[number], sampling: number == 0 ? telemetry : nil)
                 pulse.start()
-                let housekeeping = number == 0 ? Housekeeping(services, log, purgeDays: configuration.purgeDays) : nil
+                let housekeeping =
+                    number > 0
+                    ? nil
+                    : Housekeeping(
+                        database: database, ledger: services.ledger, clock: clock, random: random, log: log,
+                        purgeDays: configuration.purgeDays)
                 housekeeping?.start()
                 return (
                     application,
@@ -108,6 +116,7 @@ public final class NagzServer: Sendable {
         } else {
             checking = nil
         }
+        self.answerMemory = answerMemory
         self.telemetry = telemetry
         self.hashingPool = hashingPool
         self.filePool = filePool

@@ -23,13 +23,15 @@ package final class Services {
     /// Memory for answers, shared by the connections of all loops. A handler reserves from it before it builds a large
     /// answer.
     let answerMemory: MemoryBudget
+    /// Exports under way, shared by all loops.
+    let exports: ExportLimiter
     /// Reads that cost much: one at a time for each person, two on this loop.
     let costlyReadLane: Lane<UserID>
 
     init(
         database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
         heuristics: Heuristics, auditKeyring: AuditKeyring? = nil, checkpointStatus: CheckpointStatus? = nil,
-        answerMemory: MemoryBudget? = nil
+        answerMemory: MemoryBudget? = nil, exports: ExportLimiter? = nil
     ) {
         self.database = database
         self.clock = clock
@@ -41,6 +43,7 @@ package final class Services {
         access = Access()
         costlyReadLane = Lane(database.poller, limit: 2, limitPerKey: 1, queueLimit: 256, timeout: .seconds(4))
         self.answerMemory = answerMemory ?? Limits().answerBudget
+        self.exports = exports ?? ExportLimiter(Limits())
         sealing = Sealing(auditKeyring, random: random)
         self.auditKeyring = auditKeyring
         self.checkpointStatus = checkpointStatus ?? CheckpointStatus(isOn: false)

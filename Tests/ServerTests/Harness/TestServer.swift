@@ -2,6 +2,7 @@ import Audit
 import Contract
 import Domain
 import Foundation
+import HTTP
 import JSON
 import OpenAPICheck
 import Postgres
@@ -24,6 +25,8 @@ final class TestServer: Sendable {
     let database: TestDatabase
     let log: LogRecorder
     let tokens: Tokens
+    /// What the server counts the bytes of its answers in; nil for peers.
+    let answerMemory: MemoryBudget?
     /// Every route it answers, as `GET /api/v1/nags/{nag_id}`.
     let routes: Set<String>
 
@@ -61,7 +64,8 @@ final class TestServer: Sendable {
                 port: try await server.listen(host: "127.0.0.1", port: 0),
                 metricsPort: try await server.listenForMetrics(host: "127.0.0.1", port: 0), clock: clock,
                 random: random,
-                database: database, log: log, routes: Set(server.routes))
+                database: database, log: log, routes: Set(server.routes),
+                answerMemory: server.answerMemory)
             let outcome: Result<Void, any Error>
             do { outcome = .success(try await body(test)) } catch { outcome = .failure(error) }
             await server.shutDown(within: .seconds(2))
@@ -90,8 +94,9 @@ final class TestServer: Sendable {
     init(
         port: UInt16, metricsPort: UInt16, clock: ManualClock, random: SeededRandomness, database: TestDatabase,
         log: LogRecorder,
-        routes: Set<String>
+        routes: Set<String>, answerMemory: MemoryBudget? = nil
     ) {
+        self.answerMemory = answerMemory
         self.port = port
         self.metricsPort = metricsPort
         self.clock = clock

@@ -16,6 +16,7 @@ final class AuditEventsExport {
     /// - Throws: 403 as for the list of the same entries.
     func stream(_ caller: Caller, _ call: Call<AuditEventsExportQuery, NoBody>) async throws -> Response {
         let (query, format) = (call.parameters.filter, call.parameters.format)
+        let export = try services.exports.begin(caller.userID, from: caller.context.remote)
         let reader = try await services.auditReader(
             caller, of: query.familyID, reading: API.exportAuditEvents.operation, details: query.details)
         let filter = try await services.auditFilter(query, for: reader)
@@ -24,6 +25,7 @@ final class AuditEventsExport {
             .ok, format == .csv ? .csv : .jsonLines,
             body: .stream { body in
                 let (services, reader, filter) = work.value
+                defer { withExtendedLifetime(export) {} }
                 if format == .csv { try await body.write(AuditCSV.header) }
                 guard let filter else { return }
                 var place: AuditCursor?
@@ -32,6 +34,7 @@ final class AuditEventsExport {
                         filter: filter, family: reader.family, before: place, limit: Self.pageSize,
                         staysInFamily: !reader.isAdmin
                     ).run(services.database)
+                    try await services.requireReader(reader, caller)
                     var lines: [UInt8] = []
                     for row in found.rows {
                         let entry = try Contract.AuditEntry(row, services.sealing)

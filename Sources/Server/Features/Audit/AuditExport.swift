@@ -18,19 +18,23 @@ final class AuditExport {
         guard after ?? 0 >= 0 else {
             throw APIError(.validationFailed, "after must not be negative.", field: "after")
         }
+        let export = try services.exports.begin(caller.userID, from: caller.context.remote)
         let reader = try await services.auditReader(
             caller, of: call.parameters.familyID, reading: API.exportAuditLog.operation,
             details: after.map { ["after": String($0)] } ?? [:])
-        let (source, slice) = (LoopBound(value: source(for: caller)), LoopBound(value: slice))
+        let work = LoopBound(value: (source: source(for: caller), slice: slice, services: services))
         let (origin, now) = (origin, call.now)
         return Response(
             .ok, .jsonLines,
             body: .stream { body in
-                try await source.value.run(of: reader.family, after: after, origin: origin, at: now) { lines in
+                let (source, slice, services) = work.value
+                defer { withExtendedLifetime(export) {} }
+                try await source.run(of: reader.family, after: after, origin: origin, at: now) { lines in
+                    try await services.requireReader(reader, caller)
                     var bytes: [UInt8] = []
                     bytes.reserveCapacity(1_024 * lines.count)
                     for (index, line) in lines.enumerated() {
-                        await slice.value.endOfLine(index)
+                        await slice.endOfLine(index)
                         bytes += line.jsonBytes
                         bytes.append(UInt8(ascii: "\n"))
                     }

@@ -38,6 +38,18 @@ extension Services {
         return AuditReader(family: family, isAdmin: false)
     }
 
+    /// Checks again, while something long is sent, that the reader may read it: between any two slices their session may have
+    /// ended, or their right.
+    /// - Throws: 401 or 403 when they may not.
+    func requireReader(_ reader: AuditReader, _ caller: Caller) async throws {
+        let caller = caller.at(clock.now())
+        guard !reader.isAdmin, let family = reader.family else {
+            return try await access.requireAdministrator(caller, database)
+        }
+        let member = try await access.member(caller, of: family, database)
+        if let denial = member.denial(of: .readAuditLog) { throw APIError(.authorizationDenied, denial) }
+    }
+
     private func record(
         _ caller: Caller, _ account: Account, _ what: Contract.Operation, _ family: FamilyID?,
         _ details: AuditBody

@@ -54,4 +54,32 @@ struct GrowingLogTests {
             #expect(report.findings.isEmpty, "\(report.findings)")
         }
     }
+
+    @Test("entries that retention takes while the check rests are not missing")
+    func pruned() async throws {
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
+            let family = try await LivedFamily(server)
+            let (page, keys) = (ReconcileStatements.pageSize, try #require(TestServer.auditKeyring))
+            try await server.write(
+                Array(repeating: .nagNoteAdded, count: 2 * page), by: family.child, in: family.id)
+            try await server.round()
+            server.clock.advance(by: Prune.retention + .days(100))
+            try await server.write([.auditLogPruned], by: family.guardian, in: family.id)
+            try await server.round()
+            let (clock, url) = (server.clock, server.database.url)
+            let (report, taken) = try await server.database.run { database in
+                let check = FamilyCheck(database, keys, Sealing(keys, random: SystemRandomness()))
+                var taken = 0
+                let report = try await check.run(family.id) { _ in
+                    if taken > 0 { return }
+                    taken = try await Pruning(before: clock.now() - Prune.retention).run(
+                        databaseURL: url, keys: keys, isDryRun: false, clock: clock
+                    ).count
+                }
+                return (report, taken)
+            }
+            #expect(taken > 0)
+            #expect(report.findings.isEmpty, "\(report.findings)")
+        }
+    }
 }

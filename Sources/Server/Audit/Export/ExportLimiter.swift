@@ -1,0 +1,74 @@
+import Contract
+import Domain
+import HTTP
+import Reactor
+
+/// Bounds the exports that are under way in this process: of a person, of an address, and in all. Each may hold a whole write
+/// buffer for as long as its reader is slow; ordinary answers need the same memory.
+final class ExportLimiter: Sendable {
+    static let perPerson = 2
+    static let perAddress = 4
+
+    private struct Counts {
+        var total = 0
+        var byPerson: [UserID: Int] = [:]
+        var byNetwork: [RemoteAddress.Network: Int] = [:]
+    }
+
+    private let limit: Int
+    private let counts = Locked(Counts())
+
+    /// - Parameter limits: a quarter of `answerMemory` is what exports hold at most in all.
+    init(_ limits: Limits) { limit = max(1, limits.answerMemory / 4 / max(1, limits.writeBuffer)) }
+
+    /// Exports under way.
+    var count: Int { counts.withLock { $0.total } }
+
+    /// Counts one more export, until what is returned ends.
+    /// - Parameter network: where it goes; nil counts for the person and in all only.
+    /// - Throws: 429 when the person or the address has as many as they may have; 503 when all have.
+    func begin(_ person: UserID, from network: RemoteAddress.Network?) throws(APIError) -> RunningExport {
+        let refusal: APIError? = counts.withLock { counts in
+            let ofNetwork = network.flatMap { counts.byNetwork[$0] } ?? 0
+            guard counts.byPerson[person] ?? 0 < Self.perPerson, ofNetwork < Self.perAddress else {
+                return APIError(
+                    .rateLimited, "Other exports are under way for you. Wait until they have ended.", retryAfter: 10)
+            }
+            guard counts.total < limit else {
+                return APIError(.unavailable, "Too many exports are under way. Try again.", retryAfter: 10)
+            }
+            counts.total += 1
+            counts.byPerson[person, default: 0] += 1
+            if let network { counts.byNetwork[network, default: 0] += 1 }
+            return nil
+        }
+        if let refusal { throw refusal }
+        return RunningExport(limiter: self, person: person, network: network)
+    }
+
+    fileprivate func end(_ person: UserID, _ network: RemoteAddress.Network?) {
+        counts.withLock { counts in
+            counts.total -= 1
+            let ofPerson = (counts.byPerson[person] ?? 1) - 1
+            counts.byPerson[person] = ofPerson > 0 ? ofPerson : nil
+            guard let network else { return }
+            let ofNetwork = (counts.byNetwork[network] ?? 1) - 1
+            counts.byNetwork[network] = ofNetwork > 0 ? ofNetwork : nil
+        }
+    }
+}
+
+/// An export that counts for as long as this lives: the stream keeps it.
+final class RunningExport: Sendable {
+    private let limiter: ExportLimiter
+    private let person: UserID
+    private let network: RemoteAddress.Network?
+
+    fileprivate init(limiter: ExportLimiter, person: UserID, network: RemoteAddress.Network?) {
+        self.limiter = limiter
+        self.person = person
+        self.network = network
+    }
+
+    deinit { limiter.end(person, network) }
+}
