@@ -57,7 +57,9 @@ enum AdminCommand {
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         for admin in try await Admins.list(databaseURL: url) {
-            let state = admin.revokedAt.map { "revoked \($0.rfc3339)" } ?? "active"
+            let state =
+                admin.deletedAt.map { "deleted \($0.rfc3339)" } ?? admin.revokedAt.map { "revoked \($0.rfc3339)" }
+                ?? "active"
             print("\(admin.id)  since \(admin.createdAt.rfc3339)  \(state)  \(admin.email)")
         }
     }

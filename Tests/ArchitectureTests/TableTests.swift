@@ -33,7 +33,7 @@ struct TableTests {
         "memberships": Ownership(
             writers: ["Families"],
             readers: [
-                "Access", "AI", "Audit", "Auth", "Consents", "Gamification", "Nags", "Preferences", "Sync",
+                "Access", "AI", "Audit", "Auth", "Consents", "Gamification", "Nags", "Preferences", "Safety", "Sync",
                 "Server/Audit",
             ]),
         "child_credentials": Ownership(writers: ["Families"]),

@@ -4,7 +4,7 @@
 extension FieldReader {
     /// What a person, a family or a sign-in is called: without the white space around it and in Unicode's composed form
     /// (NFC), so that a name is the same text however it was typed. A blank name is refused, and one with control
-    /// characters. The length counts Unicode scalars.
+    /// characters or with characters that show nothing: two names that look the same are the same. The length counts Unicode scalars.
     public func name(_ field: String, _ most: Int) throws(InvalidInput) -> String {
         try Self.name(try required(field), field, most)
     }
@@ -19,6 +19,7 @@ extension FieldReader {
             throw InvalidInput("must not contain control characters", field: field)
         }
         let given = trimmed(text)
+        if holdsInvisible(given) { throw InvalidInput("must not contain invisible characters", field: field) }
         // A few characters are longer in the composed form.
         let name = composed(given)
         guard max(given.unicodeScalars.count, name.unicodeScalars.count) <= most else {
@@ -39,7 +40,47 @@ extension FieldReader {
     }
 
     private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
-        !scalar.properties.isWhitespace && !scalar.properties.isDefaultIgnorableCodePoint
+        !scalar.properties.isWhitespace && !isInvisible(scalar) && scalar.value != brailleBlank
+    }
+
+    /// What no font draws: zero-width characters, marks that turn the direction, fillers, tags, selectors.
+    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isDefaultIgnorableCodePoint || (0xFFF9...0xFFFB).contains(scalar.value)
+    }
+
+    private static let brailleBlank: UInt32 = 0x2800
+
+    /// Whether there is an invisible character that does not change how its neighbours are drawn.
+    ///
+    /// Joiners and selectors are part of emoji sequences (UTS #51), tags of flags of regions; a joiner after a virama shapes a
+    /// syllable (RFC 5892, appendix A), and a selector after an ideograph its form.
+    private static func holdsInvisible(_ text: String) -> Bool {
+        let scalars = Array(text.unicodeScalars)
+        return scalars.indices.contains { index in
+            let scalar = scalars[index]
+            guard isInvisible(scalar) else { return false }
+            guard index > 0 else { return true }
+            let before = scalars[index - 1]
+            switch scalar.value {
+            case 0x200C: return !isVirama(before)
+            case 0x200D:
+                if isVirama(before) { return false }
+                return !(isEmojiPart(before) && index + 1 < scalars.count && isEmojiPart(scalars[index + 1]))
+            case 0xFE0E, 0xFE0F: return !(before.properties.isEmoji || before.properties.isIdeographic)
+            case 0xFE00...0xFE0D, 0xE0100...0xE01EF: return !before.properties.isIdeographic
+            case 0xE0020...0xE007F: return !(before.value == 0x1F3F4 || (0xE0020...0xE007E).contains(before.value))
+            default: return true
+            }
+        }
+    }
+
+    private static func isVirama(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.canonicalCombiningClass.rawValue == 9
+    }
+
+    /// An emoji, or the end of one: a selector or a colour of skin. Digits are none here.
+    private static func isEmojiPart(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value == 0xFE0F || (scalar.properties.isEmoji && scalar.value > 0x7F)
     }
 }
 

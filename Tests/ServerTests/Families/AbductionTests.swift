@@ -35,7 +35,13 @@ struct AbductionTests {
         case .youngAccount: return try await server.account("Kim", status: "pending_guardian_consent").id
         case .blocksTheGuardian:
             let nell = try await server.account()
-            try await server.call(API.createBlock, BlockCreate(targetID: family.guardian.id), as: nell)
+            // From before, when anybody could be blocked.
+            let block: BlockID = server.random.identifier(at: server.clock.now())
+            try await server.sql(
+                """
+                INSERT INTO blocks (id, actor_id, target_id, state, created_at, updated_at)
+                VALUES (\(block), \(nell.id), \(family.guardian.id), 'active', now(), now())
+                """)
             return nell.id
         }
     }

@@ -16,6 +16,11 @@ public enum Admins {
         public let email: String
         public let createdAt: Timestamp
         public let revokedAt: Timestamp?
+        /// When the account was deleted; nil while it is there.
+        public let deletedAt: Timestamp?
+
+        /// Whether they may still read audit logs.
+        public var isCurrent: Bool { revokedAt == nil && deletedAt == nil }
     }
 
     /// Why an administrator could not be made or revoked.
@@ -76,7 +81,7 @@ public enum Admins {
             } catch let error as PostgresError where error.violates(.emailAddress) {
                 throw Fault.taken
             }
-            return Admin(id: person.id, email: address, createdAt: now, revokedAt: nil)
+            return Admin(id: person.id, email: address, createdAt: now, revokedAt: nil, deletedAt: nil)
         }
     }
 
@@ -107,7 +112,7 @@ public enum Admins {
             try await database.query(AdminStatements.all).map { row throws(PostgresError) in
                 Admin(
                     id: try row["id"], email: try row["email"] ?? "(erased)", createdAt: try row["created_at"],
-                    revokedAt: try row["revoked_at"])
+                    revokedAt: try row["revoked_at"], deletedAt: try row["deleted_at"])
             }
         }
     }
@@ -116,14 +121,15 @@ public enum Admins {
 /// Every statement on administrators.
 enum AdminStatements {
     static let all: SQL = """
-        SELECT a.user_id AS id, u.email, a.created_at, a.revoked_at FROM admins a JOIN users u ON u.id = a.user_id
+        SELECT a.user_id AS id, u.email, a.created_at, a.revoked_at, u.deleted_at
+        FROM admins a JOIN users u ON u.id = a.user_id
         ORDER BY a.created_at, a.user_id
         """
 
     static func active(email: String) -> SQL {
         """
         SELECT u.id, u.pseudonym FROM admins a JOIN users u ON u.id = a.user_id
-        WHERE u.email = \(email) AND a.revoked_at IS NULL
+        WHERE u.email = \(email) AND a.revoked_at IS NULL AND u.status <> 'deleted'
         """
     }
 

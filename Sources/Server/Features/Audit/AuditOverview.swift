@@ -45,20 +45,18 @@ final class AuditOverview {
         let query = call.parameters
         let to = query.to ?? call.now
         let from = query.from ?? to - .days(30)
-        let zone = query.timeZone ?? "UTC"
+        let name = query.timeZone ?? "UTC"
         guard (1...350_000_000).contains((to - from).microseconds / 1_000_000), from >= .epoch else {
             throw APIError(.validationFailed, "from must lie before to, by eleven years at most.", field: "from")
         }
-        guard SystemZone(named: zone) != nil else {
+        guard let zone = SystemZone(named: name) else {
             throw APIError(.validationFailed, "time_zone is no name of the IANA database.", field: "time_zone")
         }
         let reader = try await services.auditReader(
             caller, of: query.familyID, reading: API.getAuditActivity.operation,
             details: ["from": from.rfc3339, "to": to.rfc3339])
         let unit = AuditActivity.Unit(of: to - from)
-        var starts: [Timestamp] = try await services.costlyReads(of: caller).query(
-            AuditStatements.starts(of: unit, from: from, to: to, zone: zone)
-        ).map { row throws(PostgresError) in try row["start"] }
+        var starts = zone.starts(of: unit, from: from, to: to)
         if !starts.isEmpty { starts[0] = from }
         let rows = try await services.costlyReads(of: caller).query(
             AuditStatements.activity(reader.family, from: from, to: to, starts: starts))
@@ -74,7 +72,7 @@ final class AuditOverview {
             if starts.indices.contains(place) { series[series.count - 1].counts[place] = entries }
         }
         return AuditActivity(
-            from: from, to: to, timeZone: zone, unit: unit, starts: starts, series: series,
+            from: from, to: to, timeZone: name, unit: unit, starts: starts, series: series,
             isPartial: counted >= Self.most)
     }
 }

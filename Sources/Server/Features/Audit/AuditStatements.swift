@@ -53,9 +53,9 @@ enum AuditStatements {
     }
 
     static let administrators: SQL = """
-        SELECT u.id, u.pseudonym, a.revoked_at IS NULL AS is_current, u.email AS name
+        SELECT u.id, u.pseudonym, a.revoked_at IS NULL AND u.status <> 'deleted' AS is_current, u.email AS name
         FROM admins a JOIN users u ON u.id = a.user_id WHERE u.pseudonym IS NOT NULL
-        ORDER BY a.revoked_at IS NOT NULL, a.created_at, u.id LIMIT 1000
+        ORDER BY a.revoked_at IS NOT NULL OR u.status = 'deleted', a.created_at, u.id LIMIT 1000
         """
 
     static func entry(_ family: FamilyID, _ number: Int64) -> SQL {
@@ -72,26 +72,6 @@ enum AuditStatements {
         )
         SELECT kind FROM kinds WHERE kind IS NOT NULL
         """
-
-    /// The starts of the hours, days, weeks or months of a zone in a time range, beginning with the one that contains
-    /// `from`.
-    static func starts(of unit: AuditActivity.Unit, from: Timestamp, to: Timestamp, zone: String) -> SQL {
-        // Hours and minutes have the same length everywhere; days, weeks and months have not, where clocks are changed.
-        switch unit {
-        case .minute, .hour:
-            """
-            SELECT start FROM generate_series(
-                date_trunc(\(unit.rawValue), \(from), \(zone)), \(to) - interval '1 microsecond',
-                ('1 ' || \(unit.rawValue))::interval) start
-            """
-        case .day, .week, .month:
-            """
-            SELECT start AT TIME ZONE \(zone) AS start FROM generate_series(
-                date_trunc(\(unit.rawValue), \(from) AT TIME ZONE \(zone)),
-                (\(to) - interval '1 microsecond') AT TIME ZONE \(zone), ('1 ' || \(unit.rawValue))::interval) start
-            """
-        }
-    }
 
     /// The number of entries in each bucket, numbered from 0, among the newest 200,000 of a time range.
     static func activity(_ family: FamilyID?, from: Timestamp, to: Timestamp, starts: [Timestamp]) -> SQL {

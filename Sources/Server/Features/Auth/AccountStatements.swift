@@ -7,7 +7,8 @@ enum AccountStatements {
     static let person: SQL =
         """
         u.id, u.pseudonym, u.email, u.display_name, u.status, u.created_at, m.family_id, m.role,
-        EXISTS (SELECT 1 FROM admins a WHERE a.user_id = u.id AND a.revoked_at IS NULL) AS is_admin
+        u.status <> 'deleted'
+                       AND EXISTS (SELECT 1 FROM admins a WHERE a.user_id = u.id AND a.revoked_at IS NULL) AS is_admin
         """
     static let membership: SQL = "LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'"
 

@@ -22,6 +22,7 @@ extension Families {
             try await services.ledger.createFamilyLedger(caller, family.id) { queries in
                 let account = try await services.access.account(caller, queries)
                 guard account.family == nil else { throw Self.alreadyInFamily }
+                if account.isAdmin { throw APIError(.authorizationDenied, .administratorJoinsNoFamily) }
                 let policy: PolicyID = random.identifier(at: now)
                 let act = Act(
                     kind: .familyCreated, basis: .nothing, actor: account.pseudonym, subject: account.pseudonym,

@@ -40,6 +40,10 @@ extension Families {
                             details: ["reason": reason], stampedRows: 0),
                         refusal)
                 }
+                if account.isAdmin {
+                    let denial = Denial.administratorJoinsNoFamily
+                    return denied(denial.rawValue, APIError(.authorizationDenied, denial))
+                }
                 // For somebody whom a guardian has blocked the code does not work, and nothing tells them why.
                 if try clock["is_blocked"] { return denied(Denial.blocked.rawValue, Self.unknownCode) }
                 if account.isWaiting, try await !allowsChildren(account.id, in: family, queries) {

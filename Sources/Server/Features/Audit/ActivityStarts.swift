@@ -1,0 +1,50 @@
+import Contract
+import Domain
+
+extension ZoneRules {
+    /// When each minute, hour, day, week or month of a time begins in the zone, the one that holds `from` first.
+    ///
+    /// By the zone's offsets as this process knows them: PostgreSQL need not know its name.
+    func starts(of unit: AuditActivity.Unit, from: Timestamp, to: Timestamp) -> [Timestamp] {
+        switch unit {
+        case .minute: steps(of: 60, from, to)
+        case .hour: steps(of: 3_600, from, to)
+        case .day: dates(from, to, first: \.self) { CivilDate(daysSinceEpoch: $0.daysSinceEpoch + 1) }
+        case .week:
+            dates(from, to) { date in
+                CivilDate(daysSinceEpoch: date.daysSinceEpoch - Int64(date.weekday.daysAfterMonday))
+            } next: {
+                CivilDate(daysSinceEpoch: $0.daysSinceEpoch + 7)
+            }
+        case .month:
+            dates(from, to) { date in
+                CivilDate(daysSinceEpoch: date.daysSinceEpoch - Int64(date.day - 1))
+            } next: {
+                CivilDate(
+                    daysSinceEpoch: $0.daysSinceEpoch + Int64(CivilDate.daysInMonth(year: $0.year, month: $0.month)))
+            }
+        }
+    }
+
+    /// Hours and minutes are the same length everywhere; where the first begins is local.
+    private func steps(of seconds: Int64, _ from: Timestamp, _ to: Timestamp) -> [Timestamp] {
+        let offset = Int64(secondsFromUTC(at: from))
+        let first = floorDivide(from.seconds + offset, seconds) * seconds - offset
+        return stride(from: first, through: floorDivide(to.microseconds - 1, 1_000_000), by: Int(seconds)).map {
+            Timestamp(seconds: $0)
+        }
+    }
+
+    /// Days, weeks and months are not, where clocks are changed.
+    private func dates(
+        _ from: Timestamp, _ to: Timestamp, first: (CivilDate) -> CivilDate, next: (CivilDate) -> CivilDate
+    ) -> [Timestamp] {
+        var date = first(local(from).date)
+        var starts: [Timestamp] = []
+        while case let start = moment(date, .midnight), start < to || starts.isEmpty {
+            starts.append(start)
+            date = next(date)
+        }
+        return starts
+    }
+}
