@@ -38,7 +38,7 @@ NAMES = ["Person ", " ", "\u200b", "\u202eevil", "<img src=x onerror=alert(1)>",
 
 @step
 def any_stored_name(walk):
-    """Whatever a member is called in the database, the trail is shown."""
+    """Whatever a member is called in the database, the audit log is shown."""
     b = walk.browser
     member, name = walk.sql("SELECT u.id || ' ' || u.display_name FROM users u WHERE email = 'walter@example.com'").split(" ", 1)
     try:

@@ -1,4 +1,4 @@
-"""Reading the trail: what everybody does, by keyboard too."""
+"""Reading the audit log: what everybody does, by keyboard too."""
 import json
 import secrets
 import subprocess
@@ -38,9 +38,9 @@ def wrong_password(walk):
 def admin_overview(walk):
     b = walk.browser
     walk.sign_in(*walk.options.admin)
-    b.wait("document.querySelector('.healthtext h2')?.textContent === 'The trail is sealed'")
+    b.wait("document.querySelector('.healthtext h2')?.textContent === 'The audit log is sealed'")
     b.wait("document.querySelector('.goodtext')", "the signature, checked here")
-    walk.pill("good", "Trail sealed")
+    walk.pill("good", "Audit log sealed")
     b.wait("document.querySelectorAll('.plot .bar rect:not(.hit)').length > 20", "the plot")
     b.wait("document.querySelectorAll('.tiles .tile').length > 8", "the live figures")
     walk.shot("overview")
@@ -294,7 +294,7 @@ def export(walk):
     b = walk.browser
     walk.trail("?kind=nag.created", 5)
     wanted = walk.sql("SELECT count(*) FROM audit_entry e JOIN families f ON f.id = e.family_id WHERE kind = 'nag.created' AND f.name LIKE 'The Marl%'")
-    for name, least in (("exportcsv", "nagz-entries.csv"), ("exportndjson", "nagz-entries.ndjson"), ("export", "nagz-trail-*.ndjson")):
+    for name, least in (("exportcsv", "nagz-entries.csv"), ("exportndjson", "nagz-entries.ndjson"), ("export", "nagz-audit-log-*.ndjson")):
         b.js("for (const toast of document.querySelectorAll('.toast')) toast.remove()")
         b.click("#exports")
         b.wait("document.querySelector('.menu').open")

@@ -1,10 +1,10 @@
-"""The state of the trail: one for pill, card and verdict, whatever the server, the network or a forger does."""
+"""The state of the audit log: one for pill, card and verdict, whatever the server, the network or a forger does."""
 import json
 import subprocess
 
 from walk import step
 
-SEALED = ("good", "Trail sealed")
+SEALED = ("good", "Audit log sealed")
 
 
 def row(walk, at=5):
@@ -56,7 +56,7 @@ def red_stays(walk):
 
 @step
 def verify_turns_the_seal(walk):
-    """The seal beside a red verdict of the whole trail is red in the same moment."""
+    """The seal beside a red verdict of the whole audit log is red in the same moment."""
     b = walk.browser
     walk.trail(least=20)
     family, number = row(walk)
@@ -225,7 +225,7 @@ def busy_is_no_end(walk):
     walk.shot("busy")
     b.let_all_go()
     b.click(".waiting .primary")
-    b.wait("document.querySelectorAll('tr[data-n]').length > 20", "the trail")
+    b.wait("document.querySelectorAll('tr[data-n]').length > 20", "the audit log")
     # An access token that has run out while the server is busy.
     b.js("(() => { const session = JSON.parse(sessionStorage['nagz.session']); session.access = session.access.slice(0, -6) + 'AAAAAA'; sessionStorage['nagz.session'] = JSON.stringify(session) })()")
     b.open("about:blank")
@@ -236,7 +236,7 @@ def busy_is_no_end(walk):
     assert b.js("sessionStorage['nagz.session'] !== undefined")
     b.let_all_go()
     b.click(".waiting .primary")
-    b.wait("document.querySelectorAll('tr[data-n]').length > 20", "the trail")
+    b.wait("document.querySelectorAll('tr[data-n]').length > 20", "the audit log")
     b.tolerated = []
 
 

@@ -92,7 +92,7 @@ class Walk:
         "ALTER TABLE audit_entry ENABLE ALWAYS TRIGGER append_only_truncate; ALTER TABLE audit_entry ENABLE ALWAYS TRIGGER only_pruned"
 
     def tamper(self, family, number, change):
-        """Changes a row of the trail, as somebody could who owns the database; between two passes of the server's background
+        """Changes a row of the audit log, as somebody could who owns the database; between two passes of the server's background
         check, which would remember what the test puts back."""
         deadline = time.monotonic() + 300
         while self.sql("SELECT started_at IS NULL AND finished_at IS NOT NULL FROM audit_pass") != "t":

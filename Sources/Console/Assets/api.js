@@ -3,7 +3,7 @@
 let session = stored();
 let ended = () => {};
 let renewal = null;
-/** Requests that an administrator's server puts on the trail as their reading, and when the last of them went out or came back. */
+/** Requests that an administrator's server puts in the audit log as their reading, and when the last of them went out or came back. */
 let [recorded, recordedAt] = [0, 0];
 const isRecorded = (path) => /^\/api\/v1\/audit\/(events|export|verify|status|families|activity|people|consents)\b/.test(path);
 
@@ -94,7 +94,7 @@ export function target(path, query = {}) {
 
 export const get = async (path, query, signal) => (await open("GET", target(path, query), {signal})).json();
 
-/** A page of the trail. The server looks at so many entries at a time: its answers are joined until the page is full, the trail
+/** A page of the audit log. The server looks at so many entries at a time: its answers are joined until the page is full, the audit log
     ends, or `pages` are used up. `tell` hears how far back it has looked. */
 export async function entries(query, signal, tell = () => {}, pages = 80) {
     const items = [];

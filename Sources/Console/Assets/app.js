@@ -19,7 +19,7 @@ import {onTrust, startTrust, stopTrust} from "/console/trust.js";
 
 const app = document.getElementById("app");
 const views = new Map([
-    ["overview", {title: "Overview", show: overview}], ["trail", {title: "Trail", show: trail}],
+    ["overview", {title: "Overview", show: overview}], ["trail", {title: "Audit log", show: trail}],
     ["decisions", {title: "AI decisions", show: decisions}], ["consents", {title: "Consents", show: consents}],
 ]);
 /** What every view works with: who is reading, and of which log. */
@@ -64,7 +64,7 @@ async function leave(message) {
 function begin() {
     start().catch((error) => {
         if (!isSignedIn()) showSignIn(error.status === 401 ? "Your session has ended. Sign in again." : error.message, start);
-        else if (error.status === 403) leave("This account may read no audit trail. Guardians and administrators may.");
+        else if (error.status === 403) leave("This account may read no audit log. Guardians and administrators may.");
         else showWaiting(error.message, begin, () => leave());
     });
 }

@@ -13,7 +13,7 @@ export const familyPicker = (all, onPick) => picker({
     },
 });
 
-/** Chooses somebody on the trail of `family()`. */
+/** Chooses somebody in the audit log of `family()`. */
 export const personPicker = (family, onPick) => picker({
     name: "person_id", label: "Person", all: "everybody", onPick, titleOf: personName,
     search: async (text, _, signal) => {

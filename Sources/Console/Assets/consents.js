@@ -1,4 +1,4 @@
-// Consents: what is in force for each person, as the server applies it, and how it came to be, from the trail itself.
+// Consents: what is in force for each person, as the server applies it, and how it came to be, from the audit log itself.
 import {entries, get} from "/console/api.js";
 import {familyPicker} from "/console/choices.js";
 import {failure, h, icon, nothing, skeleton} from "/console/dom.js";
@@ -37,7 +37,7 @@ export function consents(main, state) {
             const shown = found.page.items.filter((entry) => entry.kind.startsWith("consent."));
             history.replaceChildren(...shown.map(line));
             if (!shown.length) history.replaceChildren(nothing("No consent was ever given or revoked here."));
-            if (found.page.next_cursor) history.append(h("li", {class: "muted"}, "Older ones are on the trail."));
+            if (found.page.next_cursor) history.append(h("li", {class: "muted"}, "Older ones are in the audit log."));
         }, (error) => {
             now.replaceChildren(failure(error, () => load(wanted)));
             history.replaceChildren();

@@ -1,4 +1,4 @@
-// Files: what the filters find, for a spreadsheet or a program, and the whole trail with its proofs.
+// Files: what the filters find, for a spreadsheet or a program, and the whole audit log with its proofs.
 import {lines} from "/console/api.js";
 import {h, icon, number, toast} from "/console/dom.js";
 import {short8} from "/console/people.js";
@@ -28,9 +28,9 @@ export function exportMenu(wanted) {
     }, onfocusout: (event) => { if (event.relatedTarget && !menu.contains(event.relatedTarget)) menu.open = false; }}, summary, h("div", {class: "menuitems"},
         item("exportcsv", "What is filtered, as CSV", "for a spreadsheet; formulas are made text", () => found("csv")),
         item("exportndjson", "What is filtered, as NDJSON", "one JSON object a line", () => found("ndjson")),
-        item("export", "The whole trail, with its proofs", "for “nagz audit verify”; filters do not count", () => {
+        item("export", "The whole audit log, with its proofs", "for “nagz audit verify”; filters do not count", () => {
             const family = wanted().query?.family_id;
-            return download("/audit/export", {family_id: family}, `nagz-trail-${family ? short8(family) : "all"}.ndjson`, 0);
+            return download("/audit/export", {family_id: family}, `nagz-audit-log-${family ? short8(family) : "all"}.ndjson`, 0);
         })));
 
     async function download(path, query, name, heads) {

@@ -1,4 +1,4 @@
-// The filters above the trail: made once, kept in step with the address, so that focus stays where it is.
+// The filters above the audit log: made once, kept in step with the address, so that focus stays where it is.
 import {familyPicker, personPicker} from "/console/choices.js";
 import {h, icon} from "/console/dom.js";
 import {allKinds} from "/console/kinds.js";

@@ -1,4 +1,4 @@
-// The card that says whether the trail is well: the seal, what was found, and the facts behind it.
+// The card that says whether the audit log is well: the seal, what was found, and the facts behind it.
 import {get} from "/console/api.js";
 import {copyable, h, icon, number} from "/console/dom.js";
 import {latest} from "/console/latest.js";
@@ -18,9 +18,9 @@ export function showHealth(card, state) {
     const [title, line, found] = [h("h2", {}), h("p", {}), h("div", {class: "findings"})];
     const facts = h("dl", {class: "facts"});
     const result = h("div", {class: "verdict", role: "status", "aria-live": "polite"});
-    const button = h("button", {class: "primary", type: "button", onclick: verify}, "Verify the whole trail");
+    const button = h("button", {class: "primary", type: "button", onclick: verify}, "Verify the whole audit log");
     const fact = (name, ...value) => h("div", {}, h("dt", {}, name), h("dd", {}, ...value));
-    card.replaceChildren(seal, h("div", {class: "healthtext"}, title, line, found, h("div", {class: "actions"}, button, h("a", {class: "button", href: "#/trail"}, "Read the trail")), result), facts);
+    card.replaceChildren(seal, h("div", {class: "healthtext"}, title, line, found, h("div", {class: "actions"}, button, h("a", {class: "button", href: "#/trail"}, "Read the audit log")), result), facts);
 
     function verify() {
         button.disabled = true;
@@ -29,7 +29,7 @@ export function showHealth(card, state) {
         result.replaceChildren();
         const done = () => {
             button.disabled = false;
-            button.textContent = "Verify the whole trail";
+            button.textContent = "Verify the whole audit log";
         };
         place.run((signal) => get("/audit/verify", {family_id: status.family_id}, signal), (answer) => {
             done();
@@ -104,5 +104,5 @@ function showAnswer(box, answer) {
     box.replaceChildren(icon(seals[state]), h("div", {},
         h("strong", {}, state === "good" ? `Sound: ${number(answer.entries)} entries checked by the server` : state === "bad" ? "Tampered with" : "Incomplete"),
         h("p", {}, answer.message || `in ${number(answer.ms)} ms, up to log size ${number(answer.size || 0)}`), href && h("a", {href}, `Open entry ${answer.n}`)));
-    if (state === "bad") reportFinding({id: "verify", word: "Tampering found", title: "Tampering was found", text: `The server’s check of the whole trail: ${answer.message || "it failed"}.`, href: href || "#/overview"});
+    if (state === "bad") reportFinding({id: "verify", word: "Tampering found", title: "Tampering was found", text: `The server’s check of the whole audit log: ${answer.message || "it failed"}.`, href: href || "#/overview"});
 }

@@ -1,4 +1,4 @@
-// Whether the trail is well, what happened lately, and how the server is doing.
+// Whether the audit log is well, what happened lately, and how the server is doing.
 import {showActivity} from "/console/activity.js";
 import {get} from "/console/api.js";
 import {sparkline} from "/console/charts.js";
@@ -7,10 +7,10 @@ import {showHealth} from "/console/health.js";
 import {onPoll, pollSoon} from "/console/poll.js";
 
 export function overview(main, state) {
-    const health = h("section", {class: "card health", "aria-label": "Health of the trail"});
+    const health = h("section", {class: "card health", "aria-label": "Health of the audit log"});
     const plot = h("section", {class: "card", "aria-label": "Activity"});
     const metrics = h("section", {class: "tiles", "aria-label": "Server"}, skeleton(2));
-    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Overview"), h("p", {class: "muted"}, state.status.reader === "admin" ? "All families' trails" : h("bdi", {}, state.familyName || "Your family"))),
+    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Overview"), h("p", {class: "muted"}, state.status.reader === "admin" ? "All families' audit logs" : h("bdi", {}, state.familyName || "Your family"))),
         health, plot, h("h2", {}, "Server, live"), metrics);
     const ends = [showHealth(health, state), showActivity(plot, state), onPoll((signal) => showMetrics(metrics, signal))];
     pollSoon();

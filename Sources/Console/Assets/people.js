@@ -29,7 +29,7 @@ const people = new Map();
 const asked = new Set();
 const roles = {former_member: "former member", former_administrator: "former administrator"};
 
-/** Loads the people on a family's trail; without a family, administrators and parts of the system. */
+/** Loads the people in a family's audit log; without a family, administrators and parts of the system. */
 export async function loadPeople(family, signal) {
     const {items} = await get("/audit/people", {family_id: family}, signal);
     for (const one of items) people.set(one.person, one);

@@ -26,7 +26,7 @@ export function showSignIn(message, onDone) {
             await signIn(email.value, password.value);
             await onDone();
         } catch (error) {
-            problem.textContent = error.status === 403 ? "This account may read no audit trail. Guardians and administrators may." : error.message;
+            problem.textContent = error.status === 403 ? "This account may read no audit log. Guardians and administrators may." : error.message;
             problem.hidden = false;
             password.select();
         } finally {

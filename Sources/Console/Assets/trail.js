@@ -1,4 +1,4 @@
-// The trail: endless pages, newest first, by keyboard as well.
+// The audit log: endless pages, newest first, by keyboard as well.
 import {entries} from "/console/api.js";
 import {failure, h, icon, number, skeleton} from "/console/dom.js";
 import {exportMenu} from "/console/export.js";
@@ -25,7 +25,7 @@ export function trail(main, state) {
     const fresh = h("button", {type: "button", class: "fresh primary", hidden: true, onclick: () => reload(true)}, icon("up"), h("span", {}, ""));
     const older = h("button", {type: "button", class: "newest", hidden: true, onclick: () => reload(true)}, icon("up"), "Back to the newest");
     let [wanted, cursor, isLoading, isOver, isPaused, lastDay, selected, newest, stopWatching] = [{}, "", false, false, false, "", null, null, () => {}];
-    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Trail"), exportMenu(() => readFilters(wanted))), filters.element,
+    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Audit log"), exportMenu(() => readFilters(wanted))), filters.element,
         h("div", {role: "status", class: "freshbar"}, fresh), h("div", {class: "listbox"}, table, end), older);
 
     // MARK: rows

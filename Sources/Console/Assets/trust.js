@@ -1,4 +1,4 @@
-// Whether the trail can be trusted: the one state that the pill, the card and the verdicts show.
+// Whether the audit log can be trusted: the one state that the pill, the card and the verdicts show.
 //
 // It combines what the server says, what this browser has checked itself, how old both are, and the findings. A finding stays,
 // over views and reloads, until the reader dismisses it.
@@ -65,14 +65,14 @@ export function trust() {
     if (!facts.isReachable) return {tone: "open", word: "Server unreachable", title: "The server does not answer", line: `${facts.problem} ${heard}`.trim()};
     if (facts.lastAnswerAt && Date.now() - facts.lastAnswerAt > freshMilliseconds) return {tone: "open", word: "State is old", title: "The state shown is old", line: heard};
     if (facts.server === null) return {tone: "open", word: "Checking …", title: "Checking", line: ""};
-    if (facts.server === "late") return {tone: "open", word: "Trail is late", title: "The trail is late", line: "Entries wait longer for a checkpoint than they should."};
+    if (facts.server === "late") return {tone: "open", word: "Audit log is late", title: "The audit log is late", line: "Entries wait longer for a checkpoint than they should."};
     if (facts.server === "off") return {tone: "open", word: "No log kept", title: "No log is kept", line: "This server signs no checkpoints."};
     if (facts.server !== "current") return {tone: "open", word: "State unknown", title: "The server says what this page does not know", line: String(facts.server)};
-    if (facts.signature === "unknown") return {tone: "open", word: "Not checked here", title: "Cannot be checked here", line: `The server says that the trail is sealed. ${facts.signatureNote}`};
-    if (facts.signature !== "good") return {tone: "open", word: "Checking …", title: "Checking", line: "The server says that the trail is sealed."};
+    if (facts.signature === "unknown") return {tone: "open", word: "Not checked here", title: "Cannot be checked here", line: `The server says that the audit log is sealed. ${facts.signatureNote}`};
+    if (facts.signature !== "good") return {tone: "open", word: "Checking …", title: "Checking", line: "The server says that the audit log is sealed."};
     const age = Date.now() - facts.head.time.getTime();
     if (age > checkpointMilliseconds) return {tone: "open", word: "Checkpoint is old", title: "The newest checkpoint is old", line: `It was signed ${Math.round(age / 60_000)} minutes ago by this browser’s clock, though the server says that all is well.`};
-    return {tone: "good", word: "Trail sealed", title: "The trail is sealed", line: "The server says that every entry lies under a signed checkpoint. This browser has checked its signature, and that the log has only grown since it looked first."};
+    return {tone: "good", word: "Audit log sealed", title: "The audit log is sealed", line: "The server says that every entry lies under a signed checkpoint. This browser has checked its signature, and that the log has only grown since it looked first."};
 }
 
 // MARK: what was found
@@ -123,15 +123,15 @@ export function stopTrust() {
 
 function updateServerState(state, fault) {
     Object.assign(facts, {server: state, lastAnswerAt: Date.now(), isReachable: true, problem: ""});
-    if (state === "broken") reportFinding({id: "server", word: "Trail is broken", title: "The trail is broken", text: fault || "The log in the database is not what was signed.", href: "#/overview"});
+    if (state === "broken") reportFinding({id: "server", word: "Audit log is broken", title: "The audit log is broken", text: fault || "The log in the database is not what was signed.", href: "#/overview"});
     else notify();
 }
 
 /** What the server's check of the whole log in the background came to: the state must be what the entries say. */
 export function updateBackgroundCheck(state, finding) {
     if (state !== "unexplained" || (!finding && findings.some((one) => one.id === "state"))) return;
-    reportFinding({id: "state", word: "State not explained", title: "The trail does not explain the state", href: "#/overview",
-        text: finding ? `The server’s background check: ${finding}` : "The server’s background check found what the trail does not explain. “nagz audit reconcile” names it."});
+    reportFinding({id: "state", word: "State not explained", title: "The audit log does not explain the state", href: "#/overview",
+        text: finding ? `The server’s background check: ${finding}` : "The server’s background check found what the audit log does not explain. “nagz audit reconcile” names it."});
 }
 
 /** Only what needs no account, since each look of an administrator at the rest is an entry. */
