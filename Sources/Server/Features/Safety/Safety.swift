@@ -28,7 +28,7 @@ package final class Safety {
     }
 
     /// Two people have at most one block in each direction: blocking again reactivates it.
-    func block(_ caller: Caller, _ call: Call<NoParameters, BlockCreate>) async throws -> BlockResponse {
+    package func block(_ caller: Caller, _ call: Call<NoParameters, BlockCreate>) async throws -> BlockResponse {
         let target = call.body.targetID
         guard target != caller.userID else {
             throw APIError(.validationFailed, "You cannot block yourself.", field: "target_id")
