@@ -145,50 +145,7 @@ public struct SyncedAIMediationEvent: Hashable, WireObject {
 }
 
 /// A gain or loss of points or streak as the feed carries it.
-public struct SyncedGamificationEvent: Hashable, WireObject {
-    public var id: EventID
-    public var familyID: FamilyID
-    public var userID: UserID
-    public var eventType: String
-    public var deltaPoints: Int
-    public var streakDelta: Int
-    public var at: Timestamp
-
-    public init(
-        id: EventID, familyID: FamilyID, userID: UserID, eventType: String, deltaPoints: Int, streakDelta: Int,
-        at: Timestamp
-    ) {
-        self.id = id
-        self.familyID = familyID
-        self.userID = userID
-        self.eventType = eventType
-        self.deltaPoints = deltaPoints
-        self.streakDelta = streakDelta
-        self.at = at
-    }
-
-    public init(_ fields: FieldReader) throws(InvalidInput) {
-        id = try fields.required("id")
-        familyID = try fields.required("family_id")
-        userID = try fields.required("user_id")
-        eventType = try fields.required("event_type")
-        deltaPoints = try fields.required("delta_points")
-        streakDelta = try fields.required("streak_delta")
-        at = try fields.required("at")
-    }
-
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("id", id)
-            json.field("family_id", familyID)
-            json.field("user_id", userID)
-            json.field("event_type", eventType)
-            json.field("delta_points", deltaPoints)
-            json.field("streak_delta", streakDelta)
-            json.field("at", at)
-        }
-    }
-}
+public typealias SyncedGamificationEvent = GamificationEventResponse
 
 /// A connection between adults of two families as the feed carries it.
 public struct SyncedConnection: Hashable, WireObject {

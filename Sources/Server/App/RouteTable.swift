@@ -60,13 +60,7 @@ final class RouteTable {
     ) {
         precondition(endpoint.operation.access == .bearer, "\(endpoint.operation.id) is open")
         add(endpoint.operation) { [self] request, context, fields in
-            let caller = try caller(of: request, endpoint.operation, context, &fields)
-            do {
-                return try await handler(caller, call(endpoint, request, context))
-            } catch let refusal as APIError where refusal.reason == ErrorReason.sessionEnded {
-                try countEnded(caller, endpoint.operation, &fields)
-                throw refusal
-            }
+            try await answer(endpoint, request, context, &fields, handler)
         }
     }
 
@@ -77,13 +71,7 @@ final class RouteTable {
     ) {
         precondition(endpoint.operation.access == .bearer, "\(endpoint.operation.id) is open")
         addResponding(endpoint.operation) { [self] request, context, fields in
-            let caller = try caller(of: request, endpoint.operation, context, &fields)
-            do {
-                return try await handler(caller, call(endpoint, request, context))
-            } catch let refusal as APIError where refusal.reason == ErrorReason.sessionEnded {
-                try countEnded(caller, endpoint.operation, &fields)
-                throw refusal
-            }
+            try await answer(endpoint, request, context, &fields, handler)
         }
     }
 
@@ -150,6 +138,20 @@ final class RouteTable {
         for pair in request.query { query.append((pair.name, pair.value)) }
         let parameters = try endpoint.parameters(ParameterReader(path: path, query: query))
         return Call(parameters, try endpoint.body(request.body.span), context)
+    }
+
+    /// The handler's answer to who is signed in.
+    private func answer<Parameters, Body, Answer, Value>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, _ context: CallContext,
+        _ fields: inout [HeaderField], _ handler: (Caller, Call<Parameters, Body>) async throws -> Value
+    ) async throws -> Value {
+        let caller = try caller(of: request, endpoint.operation, context, &fields)
+        do {
+            return try await handler(caller, call(endpoint, request, context))
+        } catch let refusal as APIError where refusal.reason == ErrorReason.sessionEnded {
+            try countEnded(caller, endpoint.operation, &fields)
+            throw refusal
+        }
     }
 
     /// The caller that the request's token names. A request without a valid token is counted by its address.
