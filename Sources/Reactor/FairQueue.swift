@@ -1,5 +1,5 @@
-/// A bounded queue with lanes: the lanes are served in turn, and in a lane its clients are, so that nobody who asks for much
-/// keeps others waiting.
+/// A bounded queue with lanes. The lanes are served in turn, and within a lane its clients, so that no client with many
+/// elements delays the others.
 ///
 /// A full lane makes room for a client with few waiting elements at the cost of the one with most.
 public struct FairQueue<Element: Sendable>: Sendable {

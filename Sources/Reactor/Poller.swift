@@ -82,7 +82,7 @@ public final class Poller {
     public func cancel(_ timer: TimerID) { timers.cancel(timer) }
 
     /// Runs `action` once, just before the loop next waits: the place to send what a turn has gathered in one write. Called
-    /// from such an action, it runs `action` in the next turn, which then waits for nothing.
+    /// from such an action, it runs `action` in the next turn, which does not wait for events.
     public func atEndOfTurn(_ action: @escaping () -> Void) { endOfTurn.append(action) }
 
     /// Waits until the loop has turned. Of all that wait for a slice one goes on a turn, in the order in which they came: long

@@ -1,14 +1,15 @@
-/// Several statements of one shape as one, for requests that wait at the same moment: what a statement costs the database
-/// before its first row, and a round trip, are paid once for all of them.
+/// Merges statements of one shape into one, for requests that wait at the same moment: they share the round trip and what
+/// a statement costs the database before its first row.
 ///
-/// The values become a table with a row a statement, `request`: `value_1`, `value_2`, … in their order, and
-/// `ordinal`, from 1 on. Arrays carry it, so that one prepared statement does for any number.
+/// The values become a table, `request`, with one row for each statement: `value_1`, `value_2`, … in their order, and
+/// `ordinal`, from 1 on. It is passed as arrays, so that one prepared statement serves any number of requests.
 extension SQL {
     /// Where that table goes in a statement that says itself how it is merged, behind its `WITH`. Such a statement names
     /// `request` with `\(merged:)`, has it in scope wherever a value stands, and answers `ordinal` as its first column.
     public static let requests = SQL(pieces: [.requests])
 
-    /// Statements of one shape as one, whose rows are those of all, each with its statement's `ordinal` as the first column.
+    /// One statement in place of several of one shape. It returns the rows of all, with the `ordinal` of the statement as the
+    /// first column.
     ///
     /// A statement without `requests` MUST be a `SELECT`. Nil where there is nothing to tell the statements apart by, and
     /// where a value is an array already.

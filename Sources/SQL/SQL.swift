@@ -45,7 +45,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
         public init(literalCapacity _: Int, interpolationCount: Int) {
             self.interpolationCount = interpolationCount
-            // Room for parts that are pieces themselves: making more of it costs more than having it.
+            // An interpolated part has several pieces: growing the array later would cost more than the room.
             sql.pieces.reserveCapacity(4 * interpolationCount + 1)
         }
 
@@ -118,11 +118,11 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         return text
     }
 
-    /// Names the text without building it: where its literals lie in the program, and where values stand between them.
+    /// Identifies the text without building it: by the addresses of its literals and the values between them.
     /// Nil for a statement with runtime text. Statements of the same shape have the same text and value types.
     public var statementKey: StatementKey? { runtimeTexts.isEmpty ? StatementKey(pieces: pieces) : nil }
 
-    /// What `shape` answers: quick to compare and to hash.
+    /// What `statementKey` returns: quick to compare and to hash.
     public struct StatementKey: Hashable, Sendable {
         fileprivate let pieces: [Piece]
 
