@@ -22,6 +22,8 @@ public final class NagzServer: Sendable {
     private let log: Log
     /// What handlers and connections of all loops count the bytes of answers in.
     let answerMemory: MemoryBudget
+    /// Exports under way, of all loops.
+    let exports: ExportLimiter
     /// Every route, as `GET /api/v1/nags/{nag_id}`.
     public let routes: [String]
 
@@ -117,6 +119,7 @@ public final class NagzServer: Sendable {
             checking = nil
         }
         self.answerMemory = answerMemory
+        self.exports = exports
         self.telemetry = telemetry
         self.hashingPool = hashingPool
         self.filePool = filePool

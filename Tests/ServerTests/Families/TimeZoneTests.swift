@@ -112,7 +112,7 @@ struct TimeZoneTests {
             let home = scene.home
             try await server.sql("UPDATE policies SET daily_cap = 1")
             try await server.sql("UPDATE child_settings SET max_snoozes_per_day = 1")
-            let nag = try await server.nag(from: home.participant, to: home.child, due: .hours(20))
+            let nag = try await server.nag(from: home.participant, to: home.child, due: .hours(72))
             func snooze() async throws {
                 let due = try await server.call(API.getNag, NagPath(nagID: nag.id), as: home.child).dueAt
                 _ = try await server.call(
@@ -135,9 +135,19 @@ struct TimeZoneTests {
             try await expectRefusal(403) { try await snooze() }
             #expect(try await notes(100..<101) == [.refused])
             try await move()
+            // For 24 hours another midnight gives nobody more.
+            try await expectRefusal(403) { try await server.nag(from: home.participant, to: home.child) }
+            try await expectRefusal(403) { try await snooze() }
+            #expect(try await notes(101..<102) == [.refused])
+            server.clock.advance(by: .hours(24))
             _ = try await server.nag(from: home.participant, to: home.child)
             try await snooze()
-            #expect(try await notes(101..<102) == [.applied])
+            #expect(try await notes(102..<103) == [.applied])
+            // In New York a day has begun since, in Berlin none.
+            server.clock.advance(by: .hours(23))
+            try await expectRefusal(403) { try await server.nag(from: home.participant, to: home.child) }
+            server.clock.advance(by: .hours(1))
+            _ = try await server.nag(from: home.participant, to: home.child)
         }
     }
 

@@ -30,7 +30,7 @@ struct FeedVisibilityTests {
             try await server.commit(
                 [
                     FeedRows.nag(nag, from: creator, to: recipient, at: now),
-                    FeedRows.events(of: nag, for: recipient, by: creator, at: now),
+                    FeedRows.events(of: nag, from: creator, for: recipient, by: creator, at: now),
                     FeedRows.mediations(about: nag, by: home.guardian, at: now),
                 ] + FeedRows.points(for: recipient, at: now),
                 in: home.id)

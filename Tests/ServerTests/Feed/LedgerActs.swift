@@ -77,13 +77,13 @@ enum FeedRows {
     }
 
     static func events(
-        _ count: Int = 1, of nag: NagID, for recipient: Person, by actor: Person, type: String = "reminder_sent",
-        at now: Timestamp
+        _ count: Int = 1, of nag: NagID, from creator: Person? = nil, for recipient: Person, by actor: Person,
+        type: String = "reminder_sent", at now: Timestamp
     ) -> SQL {
         """
-        INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, recipient_id, at, payload, source, sync_seq,
-                                sync_ts)
-        SELECT family_id, gen_random_uuid(), \(nag), \(type), \(actor.id), \(recipient.id), \(now),
+        INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, creator_id, recipient_id, at, payload, source,
+                                sync_seq, sync_ts)
+        SELECT family_id, gen_random_uuid(), \(nag), \(type), \(actor.id), \(creator?.id), \(recipient.id), \(now),
                '{"channel": "app", "quote": "\\"é\\" 👍"}', 'system', seq, ts
         FROM ledger_stamp, generate_series(1, \(count))
         """

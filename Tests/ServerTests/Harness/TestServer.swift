@@ -27,6 +27,8 @@ final class TestServer: Sendable {
     let tokens: Tokens
     /// What the server counts the bytes of its answers in; nil for peers.
     let answerMemory: MemoryBudget?
+    /// Its exports under way; nil for peers.
+    let exports: ExportLimiter?
     /// Every route it answers, as `GET /api/v1/nags/{nag_id}`.
     let routes: Set<String>
 
@@ -65,7 +67,7 @@ final class TestServer: Sendable {
                 metricsPort: try await server.listenForMetrics(host: "127.0.0.1", port: 0), clock: clock,
                 random: random,
                 database: database, log: log, routes: Set(server.routes),
-                answerMemory: server.answerMemory)
+                answerMemory: server.answerMemory, exports: server.exports)
             let outcome: Result<Void, any Error>
             do { outcome = .success(try await body(test)) } catch { outcome = .failure(error) }
             await server.shutDown(within: .seconds(2))
@@ -94,8 +96,9 @@ final class TestServer: Sendable {
     init(
         port: UInt16, metricsPort: UInt16, clock: ManualClock, random: SeededRandomness, database: TestDatabase,
         log: LogRecorder,
-        routes: Set<String>, answerMemory: MemoryBudget? = nil
+        routes: Set<String>, answerMemory: MemoryBudget? = nil, exports: ExportLimiter? = nil
     ) {
+        self.exports = exports
         self.answerMemory = answerMemory
         self.port = port
         self.metricsPort = metricsPort
