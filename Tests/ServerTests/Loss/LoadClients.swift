@@ -212,10 +212,15 @@ struct Abandoned: Error {}
 
 /// Rows of the SQL writers.
 private enum LossRows {
+    /// An event is for its nag's recipient.
+    private static func recipient(_ nag: NagID, _ home: Household) -> SQL {
+        "coalesce((SELECT n.recipient_id FROM nags n WHERE n.id = \(nag)), \(home.child.id))"
+    }
+
     static func event(_ id: EventID, of nag: NagID, _ home: Household, at now: Timestamp) -> SQL {
         """
         INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, recipient_id, at, source, sync_seq, sync_ts)
-        SELECT family_id, \(id), \(nag), 'reminder_sent', \(home.guardian.id), \(home.child.id), \(now), 'system', seq, ts
+        SELECT family_id, \(id), \(nag), 'reminder_sent', \(home.guardian.id), \(recipient(nag, home)), \(now), 'system', seq, ts
         FROM ledger_stamp
         """
     }
@@ -224,7 +229,7 @@ private enum LossRows {
     static func misstamped(_ id: EventID, of nag: NagID, _ home: Household, at now: Timestamp) -> SQL {
         """
         INSERT INTO nag_events (family_id, id, nag_id, event_type, actor_id, recipient_id, at, source, sync_seq, sync_ts)
-        VALUES (\(home.id), \(id), \(nag), 'reminder_sent', \(home.guardian.id), \(home.child.id), \(now), 'system', 0, \(now))
+        VALUES (\(home.id), \(id), \(nag), 'reminder_sent', \(home.guardian.id), \(recipient(nag, home)), \(now), 'system', 0, \(now))
         """
     }
 }
