@@ -121,6 +121,7 @@ struct LedgerTests {
             let family = try await server.family(consents: [])
             let nag = try await server.nag(from: family.guardian, to: family.child, in: family.id)
             for _ in 0..<25 {
+                try await server.ageRevokedConsents()
                 let consent = try await server.grant(.aiMediation, in: family.id, as: family.guardian)
                 let statuses = try await together(9) { number in
                     if number == 8 {

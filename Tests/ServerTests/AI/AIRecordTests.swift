@@ -145,6 +145,7 @@ struct AIRecordTests {
             }
             try await group.waitForAll()
         }
+        try await scene.server.ageRevokedConsents()
         try await servers[round % 3].call(
             API.grantConsent, ConsentCreate(familyID: scene.home.id, type: .aiMediation), as: scene.home.guardian)
     }

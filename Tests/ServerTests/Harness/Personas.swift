@@ -167,6 +167,11 @@ extension TestServer {
             """
     }
 
+    /// Dates revoked consents back by a day, for tests that give a consent more often than `ConsentLimit` allows.
+    func ageRevokedConsents() async throws {
+        try await sql("UPDATE consents SET granted_at = granted_at - interval '1 day' WHERE revoked_at IS NOT NULL")
+    }
+
     private func grant(_ type: ConsentType, by person: Person) -> SQL {
         let id: ConsentID = random.identifier(at: clock.now())
         let family = type == .smsOptIn ? nil : person.familyID

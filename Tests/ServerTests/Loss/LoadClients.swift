@@ -43,7 +43,7 @@ struct LoadClients: Sendable {
         for number in 0..<acts {
             let server = servers.randomElement(using: &generator) ?? servers[0]
             let nag = scene.nags[(number * 2 + part) % scene.nags.count]
-            let recipient = (number * 2 + part) % scene.nags.count % 3 == 0 ? home.participant : home.child
+            let recipient = scene.recipient(ofNagAt: (number * 2 + part) % scene.nags.count)
             switch Int.random(in: 0..<6, using: &generator) {
             case 0:
                 let order = NagCreate(
@@ -124,7 +124,8 @@ struct LoadClients: Sendable {
             let server = servers[0]
             let now = server.clock.now()
             let count = Int.random(in: 200...400, using: &generator)
-            let nag = scene.nags.randomElement(using: &generator) ?? scene.nags[0]
+            let index = Int.random(in: 0..<scene.nags.count, using: &generator)
+            let (nag, recipient) = (scene.nags[index], scene.recipient(ofNagAt: index))
             let (home, random) = (home, server.random)
             _ = await record.attempt {
                 try await session.run { database in
@@ -133,7 +134,7 @@ struct LoadClients: Sendable {
                     ) { _ in
                         .perform(
                             .ofTest(
-                                [FeedRows.events(count, of: nag, for: home.child, by: home.guardian, at: now)],
+                                [FeedRows.events(count, of: nag, for: recipient, by: home.guardian, at: now)],
                                 stampedRows: count), StatusAnswer(status: "ok"))
                     }
                 }

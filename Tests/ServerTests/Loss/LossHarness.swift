@@ -137,12 +137,14 @@ struct LossScene: Sendable {
     /// Nags that exist before the trouble begins; the writers complete, edit and cancel them.
     let nags = (1...60).map { NagID(high: 0x1055, low: UInt64($0)) }
 
+    /// Every third is the participant's.
+    func recipient(ofNagAt index: Int) -> Person { index % 3 == 0 ? home.participant : home.child }
+
     func prepare(_ server: TestServer) async throws {
         let now = server.clock.now()
-        for (number, nag) in nags.enumerated() {
+        for (index, nag) in nags.enumerated() {
             try await server.commit(
-                [FeedRows.nag(nag, from: home.guardian, to: number % 3 == 0 ? home.participant : home.child, at: now)],
-                in: home.id)
+                [FeedRows.nag(nag, from: home.guardian, to: recipient(ofNagAt: index), at: now)], in: home.id)
         }
     }
 
