@@ -42,6 +42,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case nagCompleted = "nag.completed"
     case nagCreated = "nag.created"
     case nagDismissed = "nag.dismissed"
+    case nagEscalated = "nag.escalated"
     case nagMissed = "nag.missed"
     case nagNoteAdded = "nag.note_added"
     case nagSnoozed = "nag.snoozed"
@@ -124,6 +125,7 @@ extension AuditKind {
         case .nagCompleted: .nagCompleted
         case .nagCreated: .nagCreated
         case .nagDismissed: .nagDismissed
+        case .nagEscalated: .nagEscalated
         case .nagMissed: .nagMissed
         case .nagSnoozed: .nagSnoozed
         case .nagUndismissed: .nagUndismissed

@@ -1,35 +1,3 @@
-/// When a nag escalates: minutes from its base to each step. Fixed policy, never decided by AI.
-public struct EscalationPlan: Hashable, Sendable {
-    public let dueSoon: Int
-    public let overdueSoft: Int
-    public let overduePushBack: Int
-    public let guardianReview: Int
-    public let missed: Int
-    /// Minutes between reminders from the second phase on.
-    public let reminderInterval: Int
-
-    /// −60, 0, +60, +180 minutes, missed after 24 hours, reminders every 15 minutes.
-    public static let standard = EscalationPlan()
-
-    private init() {
-        (dueSoon, overdueSoft, overduePushBack, guardianReview, missed) = (-60, 0, 60, 180, 1_440)
-        reminderInterval = 15
-    }
-
-    /// Nil unless the steps follow each other, none lies more than a year from the base, and reminders are at least a
-    /// minute apart.
-    public init?(
-        dueSoon: Int, overdueSoft: Int, overduePushBack: Int, guardianReview: Int, missed: Int, reminderInterval: Int
-    ) {
-        let steps = [dueSoon, overdueSoft, overduePushBack, guardianReview, missed]
-        guard steps == steps.sorted(), steps.allSatisfy((-525_600...525_600).contains),
-            (1...1_440).contains(reminderInterval)
-        else { return nil }
-        (self.dueSoon, self.overdueSoft, self.overduePushBack) = (dueSoon, overdueSoft, overduePushBack)
-        (self.guardianReview, self.missed, self.reminderInterval) = (guardianReview, missed, reminderInterval)
-    }
-}
-
 /// How far an open nag has escalated.
 public enum EscalationStage: Hashable, Sendable {
     case phase(EscalationPhase)
@@ -47,6 +15,7 @@ public struct Escalation: Sendable {
     /// All six steps in order, with moments that never go back. Quiet hours hold a step until they end; a step that
     /// lay before the nag's creation takes effect with it.
     public let steps: [EscalationStep]
+    public var reminderInterval: Timestamp.Span { plan.reminderInterval }
     private let plan: EscalationPlan
     private let quietHours: QuietHours?
     private let zone: any ZoneRules
@@ -57,15 +26,15 @@ public struct Escalation: Sendable {
         createdAt: Timestamp, base: Timestamp, quietHours: QuietHours?, zone: any ZoneRules,
         plan: EscalationPlan = .standard
     ) {
-        let offsets: [(EscalationStage, Int)] = [
+        let offsets: [(EscalationStage, Timestamp.Span)] = [
             (.phase(.dueSoon), plan.dueSoon), (.phase(.overdueSoft), plan.overdueSoft),
             (.phase(.overdueBoundedPushBack), plan.overduePushBack), (.phase(.guardianReview), plan.guardianReview),
             (.missed, plan.missed),
         ]
         var steps = [EscalationStep(stage: .phase(.initial), at: createdAt)]
         var last = createdAt
-        for (stage, minutes) in offsets {
-            let planned = max(base + .minutes(Int64(minutes)), last)
+        for (stage, offset) in offsets {
+            let planned = max(base + offset, last)
             last = quietHours?.end(after: planned, in: zone) ?? planned
             steps.append(EscalationStep(stage: stage, at: last))
         }
@@ -86,6 +55,12 @@ public struct Escalation: Sendable {
         steps.first { $0.at > now }
     }
 
+    /// The step that follows one already taken, whatever time it is; nil after the miss.
+    public func step(after stage: EscalationStage) -> EscalationStep? {
+        guard let index = steps.firstIndex(where: { $0.stage == stage }) else { return nil }
+        return steps.dropFirst(index + 1).first
+    }
+
     /// The steps that took effect after `earlier` and up to `now`, in order: what a scheduler that slept catches up.
     public func steps(after earlier: Timestamp, upTo now: Timestamp) -> [EscalationStep] {
         steps.filter { earlier < $0.at && $0.at <= now }
@@ -96,7 +71,7 @@ public struct Escalation: Sendable {
     public func nextReminder(after lastReminder: Timestamp?, now: Timestamp, snoozedUntil: Timestamp?) -> Timestamp? {
         guard let first = steps.first(where: { $0.stage == .phase(.overdueSoft) })?.at, let missed = steps.last?.at
         else { return nil }
-        let spaced = lastReminder.map { $0 + .minutes(Int64(plan.reminderInterval)) } ?? first
+        let spaced = lastReminder.map { $0 + plan.reminderInterval } ?? first
         let earliest = max(first, spaced, now, snoozedUntil ?? now)
         let moment = quietHours?.end(after: earliest, in: zone) ?? earliest
         return moment < missed ? moment : nil

@@ -48,6 +48,8 @@ public enum Kind {
     public enum Policy {}
     public enum Badge {}
     public enum Connection {}
+    /// Something meant to be sent to somebody's devices.
+    public enum Delivery {}
     /// A stand-in for a person in the audit log, which erasure cuts loose from the person.
     public enum Pseudonym {}
     public enum Trace {}
@@ -69,6 +71,7 @@ public typealias RelationshipID = Identifier<Kind.Relationship>
 public typealias PolicyID = Identifier<Kind.Policy>
 public typealias BadgeID = Identifier<Kind.Badge>
 public typealias ConnectionID = Identifier<Kind.Connection>
+public typealias DeliveryID = Identifier<Kind.Delivery>
 public typealias Pseudonym = Identifier<Kind.Pseudonym>
 public typealias TraceID = Identifier<Kind.Trace>
 public typealias RequestID = Identifier<Kind.Request>

@@ -27,7 +27,7 @@ struct DemoNag {
 
 extension DemoStage {
     /// What the scheduler waits after the due time before a nag is missed.
-    private static let finalWindow = Timestamp.Span.minutes(Int64(EscalationPlan.standard.missed))
+    private static let finalWindow = EscalationPlan.standard.missed
 
     /// Puts a nag and its fate on the agenda.
     func plan(_ nag: DemoNag) {
@@ -87,9 +87,10 @@ extension DemoStage {
         case .missed:
             if dice.happens(50) { pushBack(nag, id, at: nag.due + .minutes(65)) }
             let isDismissed = dice.happens(30)
+            // The series has gone on as soon as the nag is overdue.
+            at(nag.due + .minutes(1)) { [self] now in try await goOn(nag, after: id, at: now) }
             at(nag.due + Self.finalWindow) { [self] now in
                 _ = try await nags.miss(id, in: family, at: now)
-                try await goOn(nag, after: id, at: now)
                 if isDismissed { dismiss(nag, id, at: now + .hours(2)) }
             }
         }

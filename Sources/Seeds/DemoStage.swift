@@ -2,6 +2,7 @@ import Contract
 import Domain
 import JSON
 import NagzAI
+import Postgres
 import Reactor
 import SeededNumbers
 import Server
@@ -88,12 +89,22 @@ final class DemoStage {
         agenda.insert(entry, at: low)
     }
 
-    /// Lets happen what is on the agenda, in order, and what that puts there.
+    /// Lets happen what is on the agenda, in order, and what that puts there; in between, nags escalate as time goes by.
     func play(_ progress: (Timestamp) -> Void) async throws {
-        while let next = agenda.popLast() {
+        while let moment = agenda.last?.at {
+            try await escalate(until: moment)
+            guard let next = agenda.popLast() else { return }
             clock.moment = next.at
             progress(next.at)
             try await next.deed(next.at)
+        }
+    }
+
+    /// What the scheduler does up to that moment, each step at its time.
+    private func escalate(until moment: Timestamp) async throws {
+        while let due = try await services.database.query(NagStatements.oldestDue(at: moment)).first {
+            clock.moment = max(clock.moment, try due["next_step_at"])
+            _ = try await nags.escalate(try due["id"], in: family, at: clock.moment)
         }
     }
 

@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import Postgres
 import Reactor
@@ -19,6 +20,10 @@ enum Serve {
           --cors ORIGIN,…          origins whose browsers may call the API; http://localhost:5173
           --proxies ADDRESS,…      proxies and blocks (10.0.0.0/8) whose X-Forwarded-For is trusted
           --purge-after DAYS       from the deletion of an account to its purge; 28, at most 30
+          --escalation WINDOWS     when nags escalate, from their due time, and how often reminders repeat:
+                                   phase_1=-60m,phase_2=0,phase_3=60m,phase_4=180m,missed=24h,reminders=15m
+                                   (s, m, h or d; what is left out stays so), or a file with such a line
+          --scheduler on|off       on; whether this instance takes escalation steps
           --rate-limits on|off     on; off is for tests and benchmarks
           --log LEVEL              info, warning, error or off; info
           --migrations FOLDER      the migrations that the schema must have; else NAGZ_MIGRATIONS or Migrations
@@ -122,8 +127,27 @@ enum Serve {
             guard limits == "on" || limits == "off" else { throw Stop(.usage, "--rate-limits takes on or off") }
             configuration.enforcesRateLimits = limits == "on"
         }
+        if let turns = try arguments.value("--scheduler") {
+            guard turns == "on" || turns == "off" else { throw Stop(.usage, "--scheduler takes on or off") }
+            configuration.runsScheduler = turns == "on"
+        }
+        if let windows = try arguments.value("--escalation") { configuration.escalationPlan = try escalation(windows) }
         configuration.acceptsDevelopmentTokens = arguments.flag("--dev-tokens")
         return configuration
+    }
+
+    /// Windows of escalation: as they are, or the name of a file that holds them.
+    private static func escalation(_ value: String) throws -> EscalationPlan {
+        var text = value
+        if !value.contains("=") {
+            guard let data = FileManager.default.contents(atPath: value), data.count <= 4_096 else {
+                throw Stop(.configuration, "--escalation: there is no file “\(value)” of at most 4096 bytes")
+            }
+            text = String(decoding: data, as: UTF8.self)
+        }
+        do throws(EscalationPlan.Malformed) { return try EscalationPlan(text: text) } catch {
+            throw Stop(.usage, "--escalation: \(error)")
+        }
     }
 
     /// Prints a line for whoever reads standard output, if anybody does.

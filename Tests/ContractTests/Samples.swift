@@ -175,7 +175,13 @@ extension Sample {
         Sample(API.undismissNag, ofNag, NoBody(), nag),
         Sample(API.submitExcuse, ofNag, ExcuseCreate(text: "The bus", category: "time_conflict"), excuse),
         Sample(API.listExcuses, ExcuseListQuery(nagID: id(3), page: page), NoBody(), page(excuse)),
+        Sample(API.getEscalation, ofNag, NoBody(), escalation),
+        Sample(API.recomputeEscalation, ofNag, NoBody(), escalation),
     ]
+
+    private static let escalation = EscalationResponse(
+        nagID: id(3), currentPhase: .overdueSoft, dueAt: moment, computedAt: moment, nextStepAt: moment,
+        nextReminderAt: moment)
 
     // MARK: gamification
 
@@ -363,6 +369,6 @@ extension Sample {
         Sample(API.checkLiveness, NoParameters(), NoBody(), StatusAnswer(status: "ok")),
         Sample(
             API.checkReadiness, NoParameters(), NoBody(),
-            ReadinessAnswer(status: "ok", auditLog: "late", auditState: "explained")),
+            ReadinessAnswer(status: "ok", auditLog: "late", auditState: "explained", scheduler: "current")),
     ]
 }

@@ -62,10 +62,33 @@ import Testing
             ((-60, 0, 60, 180, 1_440, 0), false),
         ])
     func plans(_ plan: (Int, Int, Int, Int, Int, Int), _ isValid: Bool) {
+        func minutes(_ count: Int) -> Timestamp.Span { .minutes(Int64(count)) }
         let made = EscalationPlan(
-            dueSoon: plan.0, overdueSoft: plan.1, overduePushBack: plan.2, guardianReview: plan.3, missed: plan.4,
-            reminderInterval: plan.5)
+            dueSoon: minutes(plan.0), overdueSoft: minutes(plan.1), overduePushBack: minutes(plan.2),
+            guardianReview: minutes(plan.3), missed: minutes(plan.4), reminderInterval: minutes(plan.5))
         #expect((made != nil) == isValid)
+    }
+
+    @Test func aStepFollowsTheOneTakenWhateverTimeItIs() {
+        #expect(plain.step(after: .phase(.initial)) == plain.steps[1])
+        #expect(plain.step(after: .phase(.guardianReview))?.stage == .missed)
+        #expect(plain.step(after: .missed) == nil)
+    }
+
+    @Test("no step is due before the earliest moment", arguments: EscalationPhase.allCases)
+    func earliestStep(_ phase: EscalationPhase) {
+        #expect(EscalationPhase(number: phase.number) == phase && EscalationPhase(number: 5) == nil)
+        for committed in [nil, Self.due - .minutes(30), Self.due + .hours(2)] {
+            let earliest = EscalationPlan.standard.earliestStep(
+                after: phase, dueAt: Self.due, committedAt: committed)
+            for base in [Self.due, committed ?? Self.due] {
+                for hours in [nil, QuietHours.standard] {
+                    let steps = Escalation(
+                        createdAt: Self.created, base: base, quietHours: hours, zone: UniversalTime())
+                    #expect(steps.step(after: .phase(phase))?.at ?? .epoch >= earliest)
+                }
+            }
+        }
     }
 
     static let remindersCases: [(String?, String, String?, String)] = [

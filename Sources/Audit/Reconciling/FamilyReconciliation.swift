@@ -165,6 +165,7 @@ public struct FamilyReconciliation: Sendable {
             report.add(.erased)
         }
         compare(.nag, text, "dismissed", "\(row.isDismissed)", "\(nag.isDismissed)", nag.number)
+        if let phase = nag.phase { compare(.nag, text, "phase", "\(row.phase)", "\(phase)", nag.number) }
         if let category = nag.category { compare(.nag, text, "category", row.category, category, nag.number) }
         if let due = nag.dueAt {
             compare(.nag, text, "due_at", row.dueAt.rfc3339, due.rfc3339, nag.number)

@@ -30,6 +30,8 @@ public struct FamilyReplay: Sendable {
         /// Nil where it cannot be told.
         var status: String?
         var isDismissed = false
+        /// 0 to 4: how far it has escalated; nil where it cannot be told.
+        var phase: Int? = 0
         var number: Int64?
     }
 
@@ -72,7 +74,7 @@ public struct FamilyReplay: Sendable {
     private(set) var erased: Set<Pseudonym> = []
     /// People some of whose entries have lost their details.
     private(set) var unread: Set<Pseudonym> = []
-    /// Nags that ended in an entry without details, which may have told of a next one.
+    /// Nags of which an entry without details may have told of a next one.
     private(set) var unreadEnds: Set<ResourceID> = []
     /// Kinds that this version does not know.
     public private(set) var unknownKinds: Set<String> = []
@@ -117,8 +119,8 @@ public struct FamilyReplay: Sendable {
             guard let id = act.resource else { return }
             relationshipChanges.append(.suspended(id.retyped(), subject: act.subject, entry.number))
         case .personErased: if let person = act.subject { erased.insert(person) }
-        case .nagCreated, .nagEdited, .nagSnoozed, .nagCompleted, .nagMissed, .nagWithdrawn, .nagDismissed,
-            .nagUndismissed:
+        case .nagCreated, .nagEdited, .nagSnoozed, .nagCompleted, .nagEscalated, .nagMissed, .nagWithdrawn,
+            .nagDismissed, .nagUndismissed:
             apply(effect, entry, body)
         }
     }
@@ -209,15 +211,22 @@ public struct FamilyReplay: Sendable {
         case .nagEdited:
             if let body {
                 if let category = body["category"] { nags[id]?.category = category }
-                if let due = body["due_at"] { nags[id]?.dueAt = Timestamp(rfc3339: due) }
+                if let due = body["due_at"] {
+                    nags[id]?.dueAt = Timestamp(rfc3339: due)
+                    nags[id]?.phase = 0
+                }
             } else {
                 nags[id]?.category = nil
                 nags[id]?.dueAt = nil
+                nags[id]?.phase = nil
             }
         case .nagSnoozed: nags[id]?.dueAt = body?["due_at"].flatMap { Timestamp(rfc3339: $0) }
         case .nagWithdrawn: nags[id]?.status = "withdrawn"
         case .nagDismissed: nags[id]?.isDismissed = true
         case .nagUndismissed: nags[id]?.isDismissed = false
+        case .nagEscalated:
+            nags[id]?.phase = body?["phase"].flatMap(EscalationPhase.init)?.number
+            if let body { goOn(id, entry, body) } else { unreadEnds.insert(id) }
         case .nagCompleted: end(id, "completed", entry, body)
         case .nagMissed: end(id, "missed", entry, body)
         default: break
@@ -242,6 +251,11 @@ public struct FamilyReplay: Sendable {
                 badges[Badge(person: person, type: String(type))] = entry.number
             }
         }
+        goOn(id, entry, body)
+    }
+
+    /// The next nag of a series, if the entry tells of one.
+    private mutating func goOn(_ id: ResourceID, _ entry: AuditEntry, _ body: AuditBody) {
         if let next = body["next_nag"].flatMap({ ResourceID($0) }), let nag = nags[id] {
             nags[next] = Nag(
                 creator: nag.creator, recipient: nag.recipient, category: nag.category,

@@ -18,7 +18,8 @@ public enum StateEffect: Sendable, Hashable {
     case nagsCancelled
     case consentGranted, consentRevoked
     case relationshipSuspended
-    case nagCreated, nagEdited, nagSnoozed, nagCompleted, nagMissed, nagWithdrawn, nagDismissed, nagUndismissed
+    case nagCreated, nagEdited, nagSnoozed, nagCompleted, nagEscalated, nagMissed, nagWithdrawn, nagDismissed,
+        nagUndismissed
     case accountCreated
     /// Ends the subject's account, and their membership where they have one.
     case accountDeleted

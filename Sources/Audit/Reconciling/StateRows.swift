@@ -64,13 +64,15 @@ public struct NagRow: Sendable {
     public var dueAt: Timestamp
     public var status: String
     public var isDismissed: Bool
+    /// 0 to 4: how far it has escalated.
+    public var phase: Int
     public var parent: NagID?
     /// The number of the act that changed it last.
     public var changedBy: Int64
 
     public init(
         id: NagID, creator: Pseudonym?, recipient: Pseudonym?, category: String, dueAt: Timestamp, status: String,
-        isDismissed: Bool, parent: NagID?, changedBy: Int64
+        isDismissed: Bool, phase: Int, parent: NagID?, changedBy: Int64
     ) {
         self.id = id
         self.creator = creator
@@ -79,6 +81,7 @@ public struct NagRow: Sendable {
         self.dueAt = dueAt
         self.status = status
         self.isDismissed = isDismissed
+        self.phase = phase
         self.parent = parent
         self.changedBy = changedBy
     }

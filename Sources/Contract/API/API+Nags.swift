@@ -42,10 +42,20 @@ extension API {
     public static let listExcuses = Endpoint<ExcuseListQuery, NoBody, Page<ExcuseResponse>>(
         Operation("listExcuses", .get, "/api/v1/nags/{nag_id}/excuses", tag: .nags))
 
+    /// Read how far a nag has escalated.
+    public static let getEscalation = Endpoint<NagPath, NoBody, EscalationResponse>(
+        Operation("getEscalation", .get, "/api/v1/nags/{nag_id}/escalation", tag: .nags))
+
+    /// Take the steps of a nag's escalation that are due.
+    public static let recomputeEscalation = Endpoint<NagPath, NoBody, EscalationResponse>(
+        Operation(
+            "recomputeEscalation", .post, "/api/v1/nags/{nag_id}/escalation/recompute", tag: .nags,
+            tier: .frequentWrite))
+
     static let nagsOperations: [Operation] = [
         createNag.operation, listNags.operation, getNag.operation, updateNag.operation, updateNagStatus.operation,
         withdrawNag.operation, dismissNag.operation, undismissNag.operation, submitExcuse.operation,
-        listExcuses.operation,
+        listExcuses.operation, getEscalation.operation, recomputeEscalation.operation,
     ]
 }
 

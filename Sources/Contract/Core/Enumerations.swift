@@ -22,6 +22,7 @@ extension ConnectionStatus: WireEnumeration {}
 extension BlockState: WireEnumeration {}
 extension NagCategory: WireEnumeration {}
 extension NagStatus: WireEnumeration {}
+extension EscalationPhase: WireEnumeration {}
 extension DoneDefinition: WireEnumeration {}
 extension StrategyTemplate: WireEnumeration {}
 extension Recurrence: WireEnumeration {}

@@ -26,6 +26,10 @@ public struct Configuration: Sendable {
     /// Whether this instance may run the background check of the audit log.
     public var runsBackgroundCheck = true
     var checkPace = BackgroundCheck.Pace()
+    /// Whether this server takes its turn at escalating nags.
+    public var runsScheduler = true
+    /// When nags escalate; the same on all instances.
+    public var escalationPlan = EscalationPlan.standard
     public var enforcesRateLimits = true
     /// Days from an account's deletion to its purge: 1 to 30.
     public var purgeDays = AccountPurge.standardDays

@@ -14,6 +14,7 @@ public final class NagzServer: Sendable {
     private let metrics: HTTPServer
     private let members: [LoopBound<LoopMembers>]
     private let sequencing: LoopBound<(Sequencer, Database)>?
+    private let scheduling: LoopBound<(Scheduler, Database)>?
     /// Runs on a loop of its own, so that its work delays no request.
     private let checking: (loop: EventLoop, check: LoopBound<(BackgroundCheck, Database)>)?
     private let telemetry: Telemetry
@@ -62,7 +63,8 @@ public final class NagzServer: Sendable {
                 let services = Services(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
                     heuristics: heuristics, auditKeyring: configuration.auditKeyring,
-                    checkpointStatus: checkpointStatus, answerMemory: answerMemory, exports: exports)
+                    checkpointStatus: checkpointStatus, answerMemory: answerMemory, exports: exports,
+                    escalationPlan: configuration.escalationPlan)
                 let routes = RouteTable(services: services, limiter: limiter, log: log)
                 Routes.register(in: routes, services: services, telemetry: telemetry, counts: counts)
                 let application = Application(
@@ -99,6 +101,18 @@ public final class NagzServer: Sendable {
             }
         } else {
             sequencing = nil
+        }
+        if configuration.runsScheduler, let loop = loops.first {
+            scheduling = try await Self.compose(on: loop) { poller in
+                let database = Database(options, limits: .ofScheduler, poller: poller)
+                let services = Services(
+                    database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
+                    heuristics: heuristics, auditKeyring: configuration.auditKeyring,
+                    escalationPlan: configuration.escalationPlan)
+                return LoopBound(value: (Scheduler(services, status: telemetry.scheduler, log: log), database))
+            }
+        } else {
+            scheduling = nil
         }
         if configuration.runsBackgroundCheck, let keys = configuration.auditKeyring {
             let loop = try EventLoop(name: "nagz-check")
@@ -152,6 +166,7 @@ public final class NagzServer: Sendable {
     public func listen(host: String, port: UInt16) async throws(SystemError) -> UInt16 {
         let port = try await http.listen(on: host, port: port)
         if let sequencing, let loop = loops.first { await Self.start(sequencing, on: loop) }
+        if let scheduling, let loop = loops.first { await Self.start(scheduling, on: loop) }
         if let checking { await Self.start(checking.check, on: checking.loop) }
         return port
     }
@@ -171,6 +186,7 @@ public final class NagzServer: Sendable {
             await Self.stop(checking.check, on: checking.loop)
             checking.loop.stop()
         }
+        if let scheduling, let loop = loops.first { await Self.stop(scheduling, on: loop) }
         if let sequencing, let loop = loops.first { await Self.stop(sequencing, on: loop) }
         for (loop, member) in zip(loops, members) { await Self.close(member, on: loop) }
         for loop in loops { loop.stop() }
@@ -187,6 +203,16 @@ public final class NagzServer: Sendable {
     private static func stop(_ sequencing: LoopBound<(Sequencer, Database)>, on loop: isolated EventLoop) {
         sequencing.value.0.stop()
         sequencing.value.1.close()
+    }
+
+    private static func start(_ scheduling: LoopBound<(Scheduler, Database)>, on loop: isolated EventLoop) {
+        scheduling.value.1.open()
+        scheduling.value.0.start()
+    }
+
+    private static func stop(_ scheduling: LoopBound<(Scheduler, Database)>, on loop: isolated EventLoop) {
+        scheduling.value.0.stop()
+        scheduling.value.1.close()
     }
 
     private static func start(_ checking: LoopBound<(BackgroundCheck, Database)>, on loop: isolated EventLoop) {
@@ -217,6 +243,13 @@ extension Database.Limits {
         var limits = Self()
         limits.connections = 1
         limits.batchTimeout = .seconds(90)
+        return limits
+    }
+
+    /// One session holds the lock of a round, two carry out what is due.
+    fileprivate static var ofScheduler: Self {
+        var limits = Self()
+        limits.connections = 3
         return limits
     }
 }

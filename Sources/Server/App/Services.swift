@@ -20,6 +20,8 @@ package final class Services {
     /// The status of the Merkle log.
     let checkpointStatus: CheckpointStatus
     let auditKeyring: AuditKeyring?
+    /// When nags escalate; the same on every instance.
+    let escalationPlan: EscalationPlan
     /// Memory for answers, shared by the connections of all loops. A handler reserves from it before it builds a large
     /// answer.
     let answerMemory: MemoryBudget
@@ -31,7 +33,7 @@ package final class Services {
     init(
         database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
         heuristics: Heuristics, auditKeyring: AuditKeyring? = nil, checkpointStatus: CheckpointStatus? = nil,
-        answerMemory: MemoryBudget? = nil, exports: ExportLimiter? = nil
+        answerMemory: MemoryBudget? = nil, exports: ExportLimiter? = nil, escalationPlan: EscalationPlan = .standard
     ) {
         self.database = database
         self.clock = clock
@@ -46,6 +48,7 @@ package final class Services {
         self.exports = exports ?? ExportLimiter(Limits())
         sealing = Sealing(auditKeyring, random: random)
         self.auditKeyring = auditKeyring
+        self.escalationPlan = escalationPlan
         self.checkpointStatus = checkpointStatus ?? CheckpointStatus(isOn: false)
         ledger = Ledger(database: database, random: random, sealing: sealing, comparesClocks: clock.isTimeOfDay)
     }

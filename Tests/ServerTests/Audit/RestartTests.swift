@@ -251,6 +251,7 @@ extension TestServer {
         configuration.checkpointFile = file
         configuration.enforcesRateLimits = false
         configuration.runsBackgroundCheck = false
+        configuration.runsScheduler = false
         configuration.logLevel = .off
         let server = try await NagzServer(configuration, clock: clock, random: random)
         let port = try await server.listen(host: "127.0.0.1", port: 0)

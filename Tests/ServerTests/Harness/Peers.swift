@@ -28,6 +28,7 @@ extension TestServer {
                 configuration.passwordCost = .testing
                 configuration.auditKeyring = Self.auditKeyring
                 configuration.runsBackgroundCheck = false
+                configuration.runsScheduler = false
                 configuration.enforcesRateLimits = false
                 configuration.logLevel = .error
                 configuration.logDescriptor = log.descriptor

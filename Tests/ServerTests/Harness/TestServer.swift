@@ -56,6 +56,7 @@ final class TestServer: Sendable {
             configuration.passwordCost = .testing
             configuration.auditKeyring = auditKeyring
             configuration.runsBackgroundCheck = false
+            configuration.runsScheduler = false
             configuration.enforcesRateLimits = false
             configuration.logLevel = .warning
             configuration.logDescriptor = log.descriptor

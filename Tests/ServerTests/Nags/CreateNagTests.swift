@@ -281,5 +281,13 @@ extension MatrixRow {
             (NagPath(nagID: $0.childNag), ExcuseCreate(text: "I forgot"))
         },
         MatrixRow(API.listExcuses, allowed: .readers) { (ExcuseListQuery(nagID: $0.nag), NoBody()) },
+        MatrixRow(API.getEscalation, "a participant's", allowed: .readers) { (nag($0), NoBody()) },
+        MatrixRow(API.getEscalation, "a child's", allowed: .readersOfChild) {
+            (NagPath(nagID: $0.childNag), NoBody())
+        },
+        MatrixRow(API.recomputeEscalation, "a participant's", allowed: .readers) { (nag($0), NoBody()) },
+        MatrixRow(API.recomputeEscalation, "a child's", allowed: .readersOfChild) {
+            (NagPath(nagID: $0.childNag), NoBody())
+        },
     ]
 }

@@ -9,6 +9,7 @@ final class Telemetry: Sendable {
     let connectionsRefused = Counter()
     /// One for each loop.
     let loops: [LoopGauges]
+    let scheduler = SchedulerStatus()
 
     private let draining = Atomic(false)
     private let started = MonotonicTime.now()

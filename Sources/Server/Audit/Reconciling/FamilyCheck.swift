@@ -221,7 +221,8 @@ extension NagRow {
         self.init(
             id: try row["id"], creator: try row["creator"], recipient: try row["recipient"],
             category: try row["category"], dueAt: try row["due_at"], status: try row["status"],
-            isDismissed: try row["is_dismissed"], parent: try row["parent_nag_id"], changedBy: try row["sync_seq"])
+            isDismissed: try row["is_dismissed"], phase: try row["phase"], parent: try row["parent_nag_id"],
+            changedBy: try row["sync_seq"])
     }
 }
 

@@ -107,7 +107,7 @@ enum ReconcileStatements {
         let isNext: SQL = last.map { "AND n.id > \($0)" } ?? ""
         return """
             SELECT n.id, c.pseudonym AS creator, r.pseudonym AS recipient, n.category, n.due_at, n.status,
-                   n.recipient_dismissed_at IS NOT NULL AS is_dismissed, n.parent_nag_id, n.sync_seq
+                   n.recipient_dismissed_at IS NOT NULL AS is_dismissed, n.phase::bigint AS phase, n.parent_nag_id, n.sync_seq
             FROM nags n JOIN users c ON c.id = n.creator_id JOIN users r ON r.id = n.recipient_id
             WHERE n.family_id = \(family) \(isNext) ORDER BY n.id LIMIT \(pageSize)
             """

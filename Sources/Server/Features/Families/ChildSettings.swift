@@ -36,7 +36,10 @@ extension Families {
             let act = Act(
                 kind: .childSettingsChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: child.pseudonym, details: ["fields": update.fields.joined(separator: ",")],
-                changesRights: true, stampedRows: 0, statements: [ChildSettingsStatements.set(settings)])
+                changesRights: true, stampedRows: 0,
+                statements: [
+                    ChildSettingsStatements.set(settings), NagStatements.lookAgain(of: path.userID, at: call.now),
+                ])
             return .perform(act, settings)
         }
     }

@@ -38,6 +38,7 @@ struct PrometheusText {
         }
 
         auditLog(head, now)
+        scheduler(telemetry.scheduler, now)
         begin("process_cpu_seconds_total", "counter", "Processor time used.")
         line("process_cpu_seconds_total", "", "\(ProcessFigures.processorSeconds())")
         single("process_resident_memory_bytes", "gauge", "Memory in use.", ProcessFigures.residentBytes())
@@ -45,6 +46,22 @@ struct PrometheusText {
         single("process_max_fds", "gauge", "Descriptors it may open.", ProcessFigures.descriptorLimit())
         begin("nagz_uptime_seconds", "gauge", "Since the server was built.")
         line("nagz_uptime_seconds", "", "\(telemetry.uptime / .seconds(1))")
+    }
+
+    /// The scheduler: the lag is how long the nag that waits longest has been due.
+    private mutating func scheduler(_ status: SchedulerStatus, _ now: Timestamp) {
+        guard status.isOn else { return }
+        single("nagz_scheduler_steps_total", "counter", "Steps of escalation taken.", status.steps.value)
+        single("nagz_scheduler_looks_total", "counter", "Nags looked at.", status.looks.value)
+        single("nagz_scheduler_failures_total", "counter", "Looks that failed.", status.failures.value)
+        single(
+            "nagz_scheduler_leading", "gauge", "Whether this instance had the turn in its last round.",
+            status.current.isLeading ? 1 : 0)
+        single(
+            "nagz_scheduler_late", "gauge", "Whether nags do not escalate in time.",
+            status.verdict(at: now) == .late ? 1 : 0)
+        begin("nagz_scheduler_lag_seconds", "gauge", "How long the nag that waits longest has been due.")
+        line("nagz_scheduler_lag_seconds", "", "\(Double(status.lag(at: now).microseconds) / 1e6)")
     }
 
     /// The audit log. `nagz_audit_alarm` is 1 when an operator should look.

@@ -54,8 +54,7 @@ extension Nags {
         }
         if let successor = try await successor(of: view.record, at: now, queries) {
             statements += successor.statements
-            details["next_nag"] = successor.id.description
-            details["next_due_at"] = successor.dueAt.rfc3339
+            details.merge(successor.details)
         }
         return .perform(view.act(.nagCompleted, details: details, stampedRows: 2, statements: statements), nag)
     }
@@ -66,12 +65,19 @@ struct Successor {
     let id: NagID
     let dueAt: Timestamp
     let statements: [SQL]
+
+    /// For the audit log.
+    var details: AuditBody { ["next_nag": id.description, "next_due_at": dueAt.rfc3339] }
 }
 
 extension Nags {
     /// The next nag of the series; nil when there is no series, when it has a next nag already, and when its two people
     /// may no longer nag each other, which ends it.
-    func successor(of record: NagRecord, at now: Timestamp, _ queries: any Queries) async throws -> Successor? {
+    /// - Parameter isStillOpen: whether the nag stays open beside its successor. Then there is none while the nag before
+    ///   it is open too: a series has at most one overdue open nag, and one that is not due yet.
+    func successor(
+        of record: NagRecord, isStillOpen: Bool = false, at now: Timestamp, _ queries: any Queries
+    ) async throws -> Successor? {
         guard let recurrence = record.nag.recurrence else { return nil }
         let zone = services.zones.zone(record.timeZone)
         let anchor = RecurrenceAnchor(firstDue: record.seriesDueAt ?? record.nag.dueAt, in: zone)
@@ -79,6 +85,7 @@ extension Nags {
             return nil
         }
         let row = try await queries.query(NagStatements.series(after: record.nag.id, in: record.familyID)).one()
+        if isStillOpen, try row["is_parent_open"] { return nil }
         guard try !row["has_successor"], try Self.denialOfNag(row) == nil else { return nil }
         var next = record.nag
         next.id = services.random.identifier(at: now)
@@ -88,7 +95,10 @@ extension Nags {
         return Successor(
             id: next.id, dueAt: dueAt,
             statements: [
-                NagStatements.insertSuccessor(next.id, of: record.nag.id, dueAt: dueAt, at: now),
+                NagStatements.insertSuccessor(
+                    next.id, of: record.nag.id, dueAt: dueAt,
+                    nextStep: services.escalationPlan.earliestStep(after: .initial, dueAt: dueAt, committedAt: nil),
+                    at: now),
                 NagStatements.append(
                     .created, services.random.identifier(at: now), to: next.id, from: next.creatorID,
                     for: next.recipientID, by: SystemActor.scheduler, at: now, payload),

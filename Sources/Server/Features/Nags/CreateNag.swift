@@ -39,7 +39,12 @@ extension Nags {
                     kind: .nagCreated, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                     subject: try row["pseudonym"], resource: nag.id.retyped(),
                     details: ["category": nag.category.rawValue, "due_at": nag.dueAt.rfc3339],
-                    statements: [NagStatements.insert(nag, policy: order.policyID), event]),
+                    statements: [
+                        NagStatements.insert(
+                            nag, policy: order.policyID,
+                            nextStep: services.escalationPlan.earliestStep(
+                                after: .initial, dueAt: nag.dueAt, committedAt: nil)), event,
+                    ]),
                 nag)
         }
     }

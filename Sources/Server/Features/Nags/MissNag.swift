@@ -4,45 +4,45 @@ import Domain
 import Postgres
 
 extension Nags {
-    /// Past its final window, says the clock: the miss, the end of the recipient's streak, and the next instance of the
-    /// series, all in one act. Once is the same as twice.
+    /// Ends an open nag as missed, with the end of the recipient's streak and the next nag of the series, in one act. A
+    /// nag that is not open stays as it is.
     ///
-    /// Who calls decides that the window is over (`Escalation`): the demo's history so far, nothing while the server runs. A
-    /// nag that is not open any more is left as it is.
-    /// - Returns: the nag as it stands afterwards.
+    /// The caller decides that the final window is over: the demo's history does; a running server uses `escalate`.
+    /// - Returns: the nag afterwards.
     /// - Throws: 404 when the family has no such nag.
     package func miss(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> NagResponse {
-        let context = CallContext(
-            now: now, trace: services.random.identifier(at: now), request: services.random.identifier(at: now),
-            idempotency: nil, ifMatch: nil)
+        let context = CallContext(unaskedAt: now, services.random)
         return try await services.ledger.write(context, in: family) { queries in
             let row = try await queries.query(NagStatements.nag(id, in: family)).first
             guard let row, let record = try NagRecord(row) else { throw APIError(.notFound, "There is no such nag.") }
             guard record.nag.status == .open else { return .answer(record.nag) }
             var nag = record.nag
             nag.status = .missed
-            var statements = [
-                NagStatements.miss(id, at: now),
-                NagStatements.append(
-                    .missed, services.random.identifier(at: now), to: id, from: nag.creatorID,
-                    for: nag.recipientID, by: SystemActor.scheduler, at: now),
-            ]
-            var details: AuditBody = [:]
-            if let accrual = try await gamification.accrual(
-                of: .missed, nag: id, for: nag.recipientID, in: family, zone: record.timeZone, at: now, queries)
-            {
-                statements += accrual.statements
-                details = accrual.details
-            }
-            if let successor = try await successor(of: record, at: now, queries) {
-                statements += successor.statements
-                details["next_nag"] = successor.id.description
-                details["next_due_at"] = successor.dueAt.rfc3339
-            }
-            let act = record.act(
-                .nagMissed, by: SystemActor.scheduler.retyped(), details: details, stampedRows: 2,
-                statements: statements)
-            return .perform(act, nag)
+            return .perform(try await miss(record, at: now, queries), nag)
         }
+    }
+
+    /// The act that ends an open nag as missed.
+    func miss(_ record: NagRecord, at now: Timestamp, _ queries: any Queries) async throws -> Act {
+        let nag = record.nag
+        var statements = [
+            NagStatements.miss(nag.id, at: now),
+            NagStatements.append(
+                .missed, services.random.identifier(at: now), to: nag.id, from: nag.creatorID, for: nag.recipientID,
+                by: SystemActor.scheduler, at: now),
+        ]
+        var details: AuditBody = [:]
+        if let accrual = try await gamification.accrual(
+            of: .missed, nag: nag.id, for: nag.recipientID, in: record.familyID, zone: record.timeZone, at: now, queries
+        ) {
+            statements += accrual.statements
+            details = accrual.details
+        }
+        if let successor = try await successor(of: record, at: now, queries) {
+            statements += successor.statements
+            details.merge(successor.details)
+        }
+        return record.act(
+            .nagMissed, by: SystemActor.scheduler.retyped(), details: details, stampedRows: 2, statements: statements)
     }
 }

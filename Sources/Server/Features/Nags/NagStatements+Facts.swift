@@ -23,11 +23,14 @@ extension NagStatements {
         """
     }
 
-    /// How creator and recipient of a nag stand to each other now, and whether its successor exists.
+    /// How creator and recipient of a nag stand to each other now, whether its successor exists, and whether the nag before
+    /// it is still open.
     static func series(after nag: NagID, in family: FamilyID) -> SQL {
         """
         SELECT \(memberState(creator: "n.creator_id")),
-               EXISTS (SELECT 1 FROM nags s WHERE s.family_id = n.family_id AND s.parent_nag_id = n.id) AS has_successor
+               EXISTS (SELECT 1 FROM nags s WHERE s.family_id = n.family_id AND s.parent_nag_id = n.id) AS has_successor,
+               EXISTS (SELECT 1 FROM nags s WHERE s.family_id = n.family_id AND s.id = n.parent_nag_id
+                   AND s.status = 'open') AS is_parent_open
         FROM nags n
         JOIN memberships m ON m.family_id = n.family_id AND m.user_id = n.recipient_id
         \(memberStateJoins(creator: "n.creator_id"))
@@ -36,14 +39,16 @@ extension NagStatements {
     }
 
     /// The statements of an act that go on with a series.
-    static func insertSuccessor(_ successor: NagID, of nag: NagID, dueAt: Timestamp, at now: Timestamp) -> SQL {
+    static func insertSuccessor(
+        _ successor: NagID, of nag: NagID, dueAt: Timestamp, nextStep: Timestamp, at now: Timestamp
+    ) -> SQL {
         """
         INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, description,
                           strategy_template, policy_id, recurrence, parent_nag_id, series_due_at, status, created_at,
-                          cycle_started_at, source, sync_seq, sync_ts)
+                          cycle_started_at, next_step_at, source, sync_seq, sync_ts)
         SELECT n.family_id, \(successor), n.creator_id, n.recipient_id, \(dueAt), n.category, n.done_definition,
                n.description, n.strategy_template, n.policy_id, n.recurrence, n.id, n.series_due_at, 'open', \(now),
-               \(now), \(StoredSource.system), ledger_stamp.seq, ledger_stamp.ts
+               \(now), \(nextStep), \(StoredSource.system), ledger_stamp.seq, ledger_stamp.ts
         FROM ledger_stamp JOIN nags n ON n.family_id = ledger_stamp.family_id AND n.id = \(nag)
         """
     }

@@ -21,8 +21,9 @@ enum NagStatements {
     /// The caller, their family and its nag of that id, as of one moment. No row: the session has ended.
     static func nag(_ nag: NagID, for caller: Caller, sessionCheck: SQL) -> SQL {
         """
-        SELECT \(columns), n.series_due_at, re.pseudonym AS recipient_pseudonym, u.status AS account_status, u.pseudonym,
-               m.family_id AS member_of, m.role, c.seq, f.time_zone, f.time_zone_changed_at
+        SELECT \(columns), n.series_due_at, n.phase::bigint AS phase, re.pseudonym AS recipient_pseudonym,
+               u.status AS account_status, u.pseudonym, m.family_id AS member_of, m.role, c.seq, f.time_zone,
+               f.time_zone_changed_at
         FROM users u
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
         LEFT JOIN families f ON f.id = m.family_id
@@ -33,15 +34,24 @@ enum NagStatements {
         """
     }
 
-    /// A nag of a family, whoever looks at it.
-    static func nag(_ nag: NagID, in family: FamilyID) -> SQL {
+    /// What `NagRecord(_:)` reads, from `n` with `recordJoins`.
+    static let record: SQL = """
+        \(columns), n.series_due_at, n.phase::bigint AS phase, re.pseudonym AS recipient_pseudonym, c.seq, f.time_zone,
+        f.time_zone_changed_at
         """
-        SELECT \(columns), n.series_due_at, re.pseudonym AS recipient_pseudonym, c.seq, f.time_zone,
-               f.time_zone_changed_at
-        FROM nags n
+
+    static let recordJoins: SQL = """
         JOIN families f ON f.id = n.family_id
         JOIN family_clock c ON c.family_id = n.family_id
         \(names)
+        """
+
+    /// A nag of a family, whoever looks at it.
+    static func nag(_ nag: NagID, in family: FamilyID) -> SQL {
+        """
+        SELECT \(record)
+        FROM nags n
+        \(recordJoins)
         WHERE n.family_id = \(family) AND n.id = \(nag)
         """
     }
@@ -71,14 +81,16 @@ enum NagStatements {
     // MARK: Statements of an act
 
     /// A nag that somebody makes.
-    static func insert(_ nag: NagResponse, policy: PolicyID?) -> SQL {
+    /// - Parameter nextStep: when the scheduler looks at it first.
+    static func insert(_ nag: NagResponse, policy: PolicyID?, nextStep: Timestamp) -> SQL {
         """
         INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, description,
                           strategy_template, policy_id, recurrence, series_due_at, status, created_at,
-                          cycle_started_at, sync_seq, sync_ts)
+                          cycle_started_at, next_step_at, sync_seq, sync_ts)
         SELECT family_id, \(nag.id), \(nag.creatorID), \(nag.recipientID), \(nag.dueAt), \(nag.category),
                \(nag.doneDefinition), \(nag.description), \(nag.strategyTemplate), \(policy), \(nag.recurrence),
-               \(nag.recurrence.map { _ in nag.dueAt }), 'open', \(nag.createdAt), \(nag.createdAt), seq, ts
+               \(nag.recurrence.map { _ in nag.dueAt }), 'open', \(nag.createdAt), \(nag.createdAt), \(nextStep),
+               seq, ts
         FROM ledger_stamp
         """
     }
@@ -99,20 +111,26 @@ enum NagStatements {
             """
     }
 
-    /// What a person entitled to changes. A due time they move begins a new due cycle, and in a series a new rhythm.
-    static func edit(_ nag: NagResponse, movesDueTime: Bool, at now: Timestamp) -> SQL {
+    /// What a person entitled to changes. A due time they move begins a new due cycle, whose escalation begins anew, and in
+    /// a series a new rhythm.
+    /// - Parameter nextStep: when the scheduler looks at it next; nil where that stays.
+    static func edit(_ nag: NagResponse, movesDueTime: Bool, nextStep: Timestamp?, at now: Timestamp) -> SQL {
         update(
             nag.id,
             """
             due_at = \(nag.dueAt), category = \(nag.category), done_definition = \(nag.doneDefinition),
             description = \(nag.description),
-            committed_at = \(nag.committedAt),
+            committed_at = \(nag.committedAt), next_step_at = coalesce(\(nextStep), next_step_at),
+            phase = CASE WHEN \(movesDueTime) THEN 0 ELSE phase END,
+            phase_since = CASE WHEN \(movesDueTime) THEN NULL ELSE phase_since END,
             cycle_started_at = CASE WHEN \(movesDueTime) THEN \(now) ELSE cycle_started_at END,
             series_due_at = CASE WHEN \(movesDueTime) AND recurrence IS NOT NULL THEN \(nag.dueAt) ELSE series_due_at END
             """)
     }
 
-    static func snooze(_ nag: NagID, to dueAt: Timestamp) -> SQL { update(nag, "due_at = \(dueAt)") }
+    static func snooze(_ nag: NagID, to dueAt: Timestamp, nextStep: Timestamp) -> SQL {
+        update(nag, "due_at = \(dueAt), next_step_at = \(nextStep)")
+    }
 
     static func dismiss(_ nag: NagID, at moment: Timestamp?) -> SQL {
         update(nag, "recipient_dismissed_at = \(moment)")
@@ -131,7 +149,7 @@ enum NagStatements {
         update(nag, "status = 'withdrawn', closed_at = \(now)")
     }
 
-    private static func update(_ nag: NagID, _ changes: SQL) -> SQL {
+    static func update(_ nag: NagID, _ changes: SQL) -> SQL {
         """
         UPDATE nags SET \(changes), sync_seq = ledger_stamp.seq, sync_ts = ledger_stamp.ts
         FROM ledger_stamp WHERE nags.family_id = ledger_stamp.family_id AND nags.id = \(nag)
@@ -146,6 +164,7 @@ enum NagEventType: String {
     case snoozed = "nag_snoozed"
     case committed = "nag_committed"
     case completed = "nag_completed"
+    case escalated = "nag_escalated"
     case missed = "nag_missed"
     case withdrawn = "nag_withdrawn"
     case dismissed = "nag_dismissed"

@@ -16,6 +16,8 @@ struct NagRecord {
     let seq: Int64
     /// The first due time of the nag's series.
     let seriesDueAt: Timestamp?
+    /// The last phase that its escalation has reached.
+    let phase: EscalationPhase
 
     /// Nil where the row holds no nag.
     init?(_ row: Row) throws(PostgresError) {
@@ -27,6 +29,8 @@ struct NagRecord {
         timeZoneChangedAt = try row["time_zone_changed_at"]
         seq = try row["seq"]
         seriesDueAt = try row["series_due_at"]
+        guard let phase = EscalationPhase(number: try row["phase"]) else { throw .unexpectedShape("phase") }
+        self.phase = phase
     }
 
     /// An act on this nag.

@@ -29,6 +29,8 @@ package final class Nags {
         routes.signedIn(API.updateNagStatus, updateStatus)
         routes.signedIn(API.submitExcuse, submitExcuse)
         routes.signedIn(API.listExcuses, listExcuses)
+        routes.signedIn(API.getEscalation, escalation)
+        routes.signedIn(API.recomputeEscalation, recomputeEscalation)
     }
 
     /// One nag, for its creator, its recipient and the guardians.

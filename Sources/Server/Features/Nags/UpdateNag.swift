@@ -59,7 +59,12 @@ extension Nags {
         if let denial = try await denialOfChange(by: view, at: now, queries) {
             return view.refuse(edited.isEmpty ? .commit : .edit, denial, .policyForbidden)
         }
-        var statements = [NagStatements.edit(nag, movesDueTime: nag.dueAt != view.nag.dueAt, at: now)]
+        let movesDueTime = nag.dueAt != view.nag.dueAt
+        let nextStep =
+            movesDueTime || isPromise
+            ? services.escalationPlan.earliestStep(
+                after: movesDueTime ? .initial : view.phase, dueAt: nag.dueAt, committedAt: nag.committedAt) : nil
+        var statements = [NagStatements.edit(nag, movesDueTime: movesDueTime, nextStep: nextStep, at: now)]
         if !edited.isEmpty { statements.append(event(.updated, view, at: now, edited)) }
         if isPromise {
             statements.append(
@@ -106,7 +111,13 @@ extension Nags {
         return .perform(
             view.act(
                 .nagSnoozed, details: AuditBody(change),
-                statements: [NagStatements.snooze(nag.id, to: dueAt), event(.snoozed, view, at: now, change)]),
+                statements: [
+                    NagStatements.snooze(
+                        nag.id, to: dueAt,
+                        nextStep: services.escalationPlan.earliestStep(
+                            after: view.phase, dueAt: dueAt, committedAt: nag.committedAt)),
+                    event(.snoozed, view, at: now, change),
+                ]),
             nag)
     }
 }

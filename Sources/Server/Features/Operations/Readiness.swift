@@ -42,7 +42,8 @@ final class Readiness {
         let head = services.checkpointStatus
         return ReadinessAnswer(
             status: "ok", auditLog: head.alarm(at: services.clock.now()).rawValue,
-            auditState: head.pass.verdict.rawValue
+            auditState: head.pass.verdict.rawValue,
+            scheduler: telemetry.scheduler.verdict(at: services.clock.now()).rawValue
         )
     }
 

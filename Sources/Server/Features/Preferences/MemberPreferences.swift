@@ -75,7 +75,8 @@ package final class MemberPreferences {
             let act = Act(
                 kind: .preferencesChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: current.pseudonym, details: change.details, changesRights: true, stampedRows: 0,
-                statements: [PreferenceStatements.set(changed.stored, of: user, at: caller.now)])
+                statements: [PreferenceStatements.set(changed.stored, of: user, at: caller.now)]
+                    + (change.movesSteps ? [NagStatements.lookAgain(of: user, at: caller.now)] : []))
             return .perform(act, changed.response)
         }
     }

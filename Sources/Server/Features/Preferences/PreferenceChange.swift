@@ -41,6 +41,16 @@ struct PreferenceChange {
         return StoredPreferences(document)
     }
 
+    /// Whether nags to the person may escalate at other times afterwards.
+    var movesSteps: Bool {
+        members.contains { member in
+            switch PreferenceKey(rawValue: member.key) {
+            case .quietHoursEnabled, .quietHoursStart, .quietHoursEnd, .timeZone, .useCommitTimeForEscalation: true
+            default: false
+            }
+        }
+    }
+
     /// The details for the audit log: the known names that changed, and the number of others. No values, and no
     /// clients' words.
     var details: AuditBody {

@@ -1,0 +1,69 @@
+/// When a nag escalates: how long after its base each step lies. Fixed policy, never decided by AI.
+public struct EscalationPlan: Hashable, Sendable {
+    public let dueSoon: Timestamp.Span
+    public let overdueSoft: Timestamp.Span
+    public let overduePushBack: Timestamp.Span
+    public let guardianReview: Timestamp.Span
+    public let missed: Timestamp.Span
+    /// From one reminder to the next, from the second phase on.
+    public let reminderInterval: Timestamp.Span
+
+    /// −60, 0, +60, +180 minutes, missed after 24 hours, reminders every 15 minutes.
+    public static let standard = EscalationPlan()
+
+    private init() {
+        (dueSoon, overdueSoft, overduePushBack) = (.minutes(-60), .seconds(0), .minutes(60))
+        (guardianReview, missed, reminderInterval) = (.minutes(180), .hours(24), .minutes(15))
+    }
+
+    /// Nil unless the steps follow each other, none lies more than a year from the base, and reminders are a second to a
+    /// day apart.
+    public init?(
+        dueSoon: Timestamp.Span, overdueSoft: Timestamp.Span, overduePushBack: Timestamp.Span,
+        guardianReview: Timestamp.Span, missed: Timestamp.Span, reminderInterval: Timestamp.Span
+    ) {
+        let steps = [dueSoon, overdueSoft, overduePushBack, guardianReview, missed].map(\.microseconds)
+        let year = Timestamp.Span.days(365).microseconds
+        guard steps == steps.sorted(), steps.allSatisfy((-year...year).contains),
+            (Timestamp.Span.seconds(1).microseconds...Timestamp.Span.days(1).microseconds)
+                .contains(reminderInterval.microseconds)
+        else { return nil }
+        (self.dueSoon, self.overdueSoft, self.overduePushBack) = (dueSoon, overdueSoft, overduePushBack)
+        (self.guardianReview, self.missed, self.reminderInterval) = (guardianReview, missed, reminderInterval)
+    }
+
+    /// How long after the base the step after that phase lies.
+    public func offset(after phase: EscalationPhase) -> Timestamp.Span {
+        switch phase {
+        case .initial: dueSoon
+        case .dueSoon: overdueSoft
+        case .overdueSoft: overduePushBack
+        case .overdueBoundedPushBack: guardianReview
+        case .guardianReview: missed
+        }
+    }
+
+    /// The earliest moment at which the step after that phase can be due, whatever the recipient's preferences are: quiet
+    /// hours only hold it back.
+    public func earliestStep(after phase: EscalationPhase, dueAt: Timestamp, committedAt: Timestamp?) -> Timestamp {
+        min(dueAt, committedAt ?? dueAt) + offset(after: phase)
+    }
+}
+
+extension EscalationPhase {
+    /// 0 to 4, as the database keeps it.
+    public var number: Int {
+        switch self {
+        case .initial: 0
+        case .dueSoon: 1
+        case .overdueSoft: 2
+        case .overdueBoundedPushBack: 3
+        case .guardianReview: 4
+        }
+    }
+
+    public init?(number: Int) {
+        guard let phase = Self.allCases.first(where: { $0.number == number }) else { return nil }
+        self = phase
+    }
+}

@@ -1,0 +1,105 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+import TimeZones
+
+/// What a look at a nag came to.
+enum EscalationLook: Equatable {
+    /// A step was taken that was due at that moment; another one may be due.
+    case stepped(due: Timestamp)
+    /// Nothing is due before that moment.
+    case waits(until: Timestamp)
+    /// The nag is not open, or not there.
+    case ended
+}
+
+extension Nags {
+    /// Takes the next step of a nag's escalation if it is due: an act of its own with its event, its audit entry and at most
+    /// one delivery. Of steps that are due at the same time, after a stop, the last alone is told to somebody.
+    ///
+    /// A step rests on nothing in the family having changed since the nag's phase was read: whoever else takes it, it is
+    /// taken once. If the process dies, it happened whole or not at all.
+    func escalate(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> EscalationLook {
+        var look = EscalationLook.ended
+        var stale: SQL?
+        let _: NoAnswer = try await services.ledger.write(CallContext(unaskedAt: now, services.random), in: family) {
+            queries in
+            (look, stale) = (.ended, nil)
+            let row = try await queries.query(NagStatements.escalation(of: id, in: family)).first
+            guard let row, let state = try EscalationState(row, services) else { return .answer(NoAnswer()) }
+            guard let next = state.nextStep else { return .answer(NoAnswer()) }
+            guard next.at <= now else {
+                look = .waits(until: next.at)
+                if state.nextLook != next.at { stale = NagStatements.reschedule(state.record, to: next.at) }
+                return .answer(NoAnswer())
+            }
+            look = .stepped(due: next.at)
+            switch next.stage {
+            case .missed: return .perform(try await miss(state.record, at: now, queries), NoAnswer())
+            case .phase(let phase):
+                return .perform(try await step(to: phase, dueAt: next.at, state, at: now, queries), NoAnswer())
+            }
+        }
+        if let stale { _ = try await services.database.query(stale) }
+        return look
+    }
+
+    private func step(
+        to phase: EscalationPhase, dueAt: Timestamp, _ state: EscalationState, at now: Timestamp, _ queries: any Queries
+    ) async throws -> Act {
+        let (record, nag) = (state.record, state.record.nag)
+        let following = state.escalation.step(after: .phase(phase))?.at ?? now
+        let event: EventID = services.random.identifier(at: now)
+        var statements = [
+            NagStatements.step(nag.id, to: phase, nextStep: following, at: now),
+            NagStatements.append(
+                .escalated, event, to: nag.id, for: nag.recipientID, by: SystemActor.scheduler, at: now,
+                ["phase": phase.rawValue]),
+        ]
+        var details: AuditBody = ["phase": phase.rawValue, "step_due_at": dueAt.rfc3339]
+        if following > now, let (user, channel) = state.addressee(of: phase) {
+            statements.append(
+                DeliveryStatements.insert(
+                    services.random.identifier(at: now), of: event, on: nag.id, to: user, by: channel, at: now))
+            details["delivery"] = channel.rawValue
+        }
+        if phase == .overdueSoft,
+            let successor = try await successor(of: record, isStillOpen: true, at: now, queries)
+        {
+            statements += successor.statements
+            details.merge(successor.details)
+        }
+        return record.act(
+            .nagEscalated, by: SystemActor.scheduler.retyped(), details: details, stampedRows: 2,
+            statements: statements)
+    }
+
+    // MARK: The operations
+
+    /// How far a nag has escalated: for its creator, its recipient and the guardians. One that is not open answers the last
+    /// phase it reached.
+    func escalation(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> EscalationResponse {
+        try await decide(caller, on: call.parameters.nagID, .read) { view, queries in
+            let row = try await queries.query(NagStatements.escalation(of: view.nag.id, in: view.familyID)).first
+            guard let row, let state = try EscalationState(row, services) else {
+                throw APIError(.notFound, "There is no such nag.")
+            }
+            return .answer(state.response(at: call.now))
+        }
+    }
+
+    /// The same, after the steps that are due were taken, which the scheduler would have taken within the second.
+    func recomputeEscalation(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> EscalationResponse {
+        var family: FamilyID?
+        let _: NoAnswer = try await decide(caller, on: call.parameters.nagID, .read) { view, _ in
+            family = view.familyID
+            return .answer(NoAnswer())
+        }
+        if let family {
+            while case .stepped = try await escalate(call.parameters.nagID, in: family, at: call.now) {}
+        }
+        return try await escalation(caller, call)
+    }
+}

@@ -1,0 +1,81 @@
+import Contract
+import Domain
+import Postgres
+import TimeZones
+
+/// How far a nag has escalated, and what its further steps depend on, as of one moment.
+struct EscalationState {
+    let record: NagRecord
+    /// All steps, as the nag and its recipient's preferences are now.
+    let escalation: Escalation
+    /// When the scheduler means to look at it.
+    let nextLook: Timestamp
+    private let phaseSince: Timestamp
+    private let recipientChannel: DeliveryChannel
+    private let tellsCreator: Bool
+
+    /// Reads the columns of `NagStatements.escalation`; nil where the row holds no nag.
+    init?(_ row: Row, _ services: Services) throws {
+        guard let record = try NagRecord(row) else { return nil }
+        let stored: StoredPreferences = try row["recipient_prefs"]
+        var preferences = stored.effective(inFamilyAt: record.timeZone)
+        if let start: TimeOfDay = try row["child_quiet_start"], let end: TimeOfDay = try row["child_quiet_end"] {
+            preferences.quietHoursEnabled = true
+            preferences.quietWindow = QuietHours(start: start, end: end)
+        }
+        let cycleStartedAt: Timestamp = try row["cycle_started_at"]
+        self.record = record
+        escalation = Escalation(
+            createdAt: cycleStartedAt,
+            base: Escalation.base(
+                dueAt: record.nag.dueAt, committedAt: record.nag.committedAt, preferences: preferences),
+            quietHours: preferences.quietHours, zone: services.zones.zone(preferences.timeZone),
+            plan: services.escalationPlan)
+        nextLook = try row["next_step_at"]
+        phaseSince = try row["phase_since"] ?? cycleStartedAt
+        recipientChannel = Self.channel(preferences, mayText: try row["recipient_may_text"])
+        let creator: StoredPreferences = try row["creator_prefs"]
+        let isCreatorActive: Bool = try row["is_creator_active"]
+        tellsCreator =
+            isCreatorActive && record.nag.creatorID != record.nag.recipientID
+            && creator.effective(inFamilyAt: record.timeZone).notifiesSentOverdue
+    }
+
+    /// The step after the last that was taken; nil for a nag that is not open.
+    var nextStep: EscalationStep? {
+        record.nag.status == .open ? escalation.step(after: .phase(record.phase)) : nil
+    }
+
+    /// Who is told of a phase, and how: its recipient, but of the last phase the creator where they want that.
+    func addressee(of phase: EscalationPhase) -> (UserID, DeliveryChannel)? {
+        if phase == .guardianReview, tellsCreator { return (record.nag.creatorID, .push) }
+        return (record.nag.recipientID, recipientChannel)
+    }
+
+    /// One channel: SMS for who wants that alone and has agreed to it.
+    private static func channel(_ preferences: Preferences, mayText: Bool) -> DeliveryChannel {
+        preferences.deliveryChannel == .sms && mayText ? .sms : .push
+    }
+
+    /// As it stands at that moment, with the steps that are due and not taken yet.
+    func response(at now: Timestamp) -> EscalationResponse {
+        var (phase, next) = (record.phase, nextStep)
+        while let step = next, step.at <= now, case .phase(let reached) = step.stage {
+            phase = reached
+            next = escalation.step(after: step.stage)
+        }
+        return EscalationResponse(
+            nagID: record.nag.id, currentPhase: phase, dueAt: record.nag.dueAt, computedAt: now,
+            nextStepAt: next.flatMap { $0.at <= .lastSecond ? $0.at : nil }, nextReminderAt: nextReminder(at: now))
+    }
+
+    /// When the recipient is reminded again: every interval since the nag's phase began, from the second phase on.
+    func nextReminder(at now: Timestamp) -> Timestamp? {
+        guard record.nag.status == .open, record.phase.number >= EscalationPhase.overdueSoft.number else { return nil }
+        let interval = escalation.reminderInterval.microseconds
+        let passed = max(0, (now - phaseSince).microseconds) / interval
+        let last = phaseSince + Timestamp.Span(microseconds: passed * interval)
+        let dueAt = record.nag.dueAt
+        return escalation.nextReminder(after: last, now: now, snoozedUntil: dueAt > now ? dueAt : nil)
+    }
+}

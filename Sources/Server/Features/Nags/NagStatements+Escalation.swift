@@ -1,0 +1,103 @@
+import Contract
+import Domain
+import SQL
+
+/// Statements of the scheduler, and of what changes when its next look is due.
+extension NagStatements {
+    /// Nags that a round of the scheduler looks at among, and takes from one family.
+    static let dueWindow = 1_000
+    static let dueShare = 16
+
+    /// A nag with what its escalation depends on.
+    static func escalation(of nag: NagID, in family: FamilyID) -> SQL {
+        """
+        SELECT \(record), n.cycle_started_at, n.phase_since, n.next_step_at,
+               \(PreferenceStatements.stored(of: "n.recipient_id", in: "n.family_id")) AS recipient_prefs,
+               \(PreferenceStatements.stored(of: "n.creator_id", in: "n.family_id")) AS creator_prefs,
+               k.quiet_hours_start AS child_quiet_start, k.quiet_hours_end AS child_quiet_end,
+               \(ConsentStatements.inForce(.smsOptIn, user: "n.recipient_id", family: "n.family_id"))
+                   AS recipient_may_text,
+               cm.status = 'active' AS is_creator_active
+        FROM nags n
+        \(recordJoins)
+        JOIN memberships cm ON cm.family_id = n.family_id AND cm.user_id = n.creator_id
+        LEFT JOIN child_settings k ON k.family_id = n.family_id AND k.user_id = n.recipient_id
+        WHERE n.family_id = \(family) AND n.id = \(nag)
+        """
+    }
+
+    /// The nags that have waited longest for a look, a share of each family's: `family_id`, `id`, `next_step_at`, the
+    /// `place` within the family, and how many were `seen`. What waits behind them costs nothing.
+    static func due(at now: Timestamp, besides families: [FamilyID]) -> SQL {
+        """
+        SELECT family_id, id, next_step_at, place, seen FROM (
+            SELECT w.*, row_number() OVER (PARTITION BY family_id ORDER BY next_step_at, id) AS place,
+                   count(*) OVER () AS seen
+            FROM (
+                SELECT family_id, id, next_step_at FROM nags
+                WHERE status = 'open' AND next_step_at <= \(now) AND family_id <> ALL(\(SQLList(families)))
+                ORDER BY next_step_at, family_id, id LIMIT \(dueWindow)
+            ) w
+        ) x
+        WHERE place <= \(dueShare) ORDER BY next_step_at, family_id, id
+        """
+    }
+
+    /// The nag that has been due for longest, and since when, at `next_step_at`; no row: nothing is.
+    static func oldestDue(at now: Timestamp) -> SQL {
+        """
+        SELECT family_id, id, next_step_at FROM nags WHERE status = 'open' AND next_step_at <= \(now)
+        ORDER BY next_step_at, family_id, id LIMIT 1
+        """
+    }
+
+    /// Puts the next look at a nag off, unless anything in its family has changed since: it holds the family's row meanwhile,
+    /// as an act would, and gives it no number.
+    static func reschedule(_ record: NagRecord, to moment: Timestamp) -> SQL {
+        """
+        WITH unchanged AS MATERIALIZED (
+            SELECT family_id FROM family_clock WHERE family_id = \(record.familyID) AND seq = \(record.seq) FOR SHARE
+        )
+        UPDATE nags SET next_step_at = \(moment) FROM unchanged
+        WHERE nags.family_id = unchanged.family_id AND nags.id = \(record.nag.id) AND nags.status = 'open'
+        """
+    }
+
+    /// Has the scheduler look at the nags behind `last` again, some at a time. The row names the last of them; none: there are
+    /// no more.
+    static func lookAgain(behind last: (family: FamilyID, nag: NagID), at now: Timestamp) -> SQL {
+        """
+        WITH page AS MATERIALIZED (
+            SELECT family_id, id FROM nags WHERE (family_id, id) > (\(last.family), \(last.nag))
+            ORDER BY family_id, id LIMIT 500
+        ), held AS MATERIALIZED (
+            SELECT family_id FROM family_clock WHERE family_id IN (SELECT family_id FROM page)
+            ORDER BY family_id FOR SHARE
+        ), marked AS (
+            UPDATE nags SET next_step_at = least(nags.next_step_at, \(now)) FROM page, held
+            WHERE held.family_id = page.family_id AND nags.family_id = page.family_id AND nags.id = page.id
+                AND nags.status = 'open'
+        )
+        SELECT family_id, id FROM page ORDER BY family_id DESC, id DESC LIMIT 1
+        """
+    }
+
+    // MARK: Statements of an act
+
+    static func step(_ nag: NagID, to phase: EscalationPhase, nextStep: Timestamp, at now: Timestamp) -> SQL {
+        update(nag, "phase = \(phase.number), phase_since = \(now), next_step_at = \(nextStep)")
+    }
+
+    /// Has the scheduler look at a member's open nags again, whose steps may lie earlier now.
+    static func lookAgain(of recipient: UserID, at now: Timestamp) -> SQL {
+        "\(lookAgain(at: now)) AND nags.recipient_id = \(recipient)"
+    }
+
+    /// The same for the whole family.
+    static func lookAgain(at now: Timestamp) -> SQL {
+        """
+        UPDATE nags SET next_step_at = least(nags.next_step_at, \(now)) FROM ledger_stamp
+        WHERE nags.family_id = ledger_stamp.family_id AND nags.status = 'open'
+        """
+    }
+}

@@ -1,0 +1,66 @@
+import Domain
+
+/// The windows of escalation as an operator writes them: `phase_1=-60m,phase_3=90m,missed=2d`.
+///
+/// Names are `phase_1` to `phase_4`, `missed` and `reminders`; what is left out is standard. Times are whole numbers with `s`,
+/// `m`, `h` or `d` behind them. Commas and line breaks separate; what follows a `#` on a line is ignored.
+extension EscalationPlan {
+    /// What is wrong with a text.
+    public struct Malformed: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    private static let names = ["phase_1", "phase_2", "phase_3", "phase_4", "missed", "reminders"]
+
+    public init(text: String) throws(Malformed) {
+        var spans: [String: Timestamp.Span] = [:]
+        for line in text.split(whereSeparator: \.isNewline) {
+            for part in line.prefix(while: { $0 != "#" }).split(separator: ",") {
+                let words = part.split(separator: "=", omittingEmptySubsequences: false).map { $0.filter { $0 != " " } }
+                if words == [""] { continue }
+                guard words.count == 2, let name = Self.names.first(where: { $0 == words[0] }) else {
+                    throw Malformed(
+                        description: "“\(part)” is no window: write NAME=TIME with a name of "
+                            + Self.names.joined(separator: ", "))
+                }
+                guard let span = Self.span(words[1]) else {
+                    throw Malformed(description: "“\(words[1])” is no time: write a number with s, m, h or d, as -60m")
+                }
+                guard spans.updateValue(span, forKey: name) == nil else {
+                    throw Malformed(description: "\(name) stands there twice")
+                }
+            }
+        }
+        let standard = EscalationPlan.standard
+        let plan = EscalationPlan(
+            dueSoon: spans["phase_1"] ?? standard.dueSoon, overdueSoft: spans["phase_2"] ?? standard.overdueSoft,
+            overduePushBack: spans["phase_3"] ?? standard.overduePushBack,
+            guardianReview: spans["phase_4"] ?? standard.guardianReview, missed: spans["missed"] ?? standard.missed,
+            reminderInterval: spans["reminders"] ?? standard.reminderInterval)
+        guard let plan else {
+            throw Malformed(
+                description: "the windows must follow each other from phase_1 to missed, within a year of the due time,"
+                    + " and reminders be 1s to 1d apart")
+        }
+        self = plan
+    }
+
+    /// The same windows in seconds, as `init(text:)` reads them.
+    var text: String {
+        let spans = [dueSoon, overdueSoft, overduePushBack, guardianReview, missed, reminderInterval]
+        return zip(Self.names, spans).map { "\($0)=\($1.microseconds / 1_000_000)s" }.joined(separator: ",")
+    }
+
+    private static func span(_ word: String) -> Timestamp.Span? {
+        let seconds: Int64
+        switch word.last {
+        case "s": seconds = 1
+        case "m": seconds = 60
+        case "h": seconds = 3_600
+        case "d": seconds = 86_400
+        default: return word.utf8.allSatisfy { $0 == UInt8(ascii: "0") } && !word.isEmpty ? .seconds(0) : nil
+        }
+        guard let count = Int64(word.dropLast()), abs(count) <= 366 * 86_400 else { return nil }
+        return .seconds(count * seconds)
+    }
+}

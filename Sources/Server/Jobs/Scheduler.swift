@@ -1,0 +1,251 @@
+import Contract
+import Domain
+import Postgres
+import Reactor
+import SQL
+
+/// Takes the steps of escalation that are due, and begins the next nags of series with them: about twice a second.
+///
+/// Every server runs one; whoever holds the lock of the moment works, so there is nothing to take over when one dies: its
+/// lock goes with its session. The lock spares work and nothing rests on it: each step is an act of its own that is taken
+/// once, whoever takes it (`Nags.escalate`). If the process dies at any point, the next round finds in the database what
+/// is left, and takes it in the order of time.
+final class Scheduler {
+    /// The points of a round, at which tests make it fail.
+    enum Point {
+        case turnTaken, read, looked
+    }
+
+    static let period = Duration.milliseconds(500)
+    /// How long a round works before it lets go of the lock, well below the time after which the database ends it.
+    private static let budget = Duration.seconds(3)
+    /// Nags that are looked at at the same time.
+    private static let workers = 4
+
+    private let nags: Nags
+    private let database: Database
+    private let clock: any WallClock
+    private let plan: EscalationPlan
+    private let status: SchedulerStatus
+    private let log: Log
+    private let reach: (Point) throws -> Void
+    private var isStopped = false
+    private var isPlanKnown = false
+    /// Families that had more due than their share, and wait until all others have had theirs.
+    private var served: Set<FamilyID> = []
+    private var lastFailure: String?
+
+    /// - Parameter services: with sessions of their own, at least two: one holds the lock.
+    init(
+        _ services: Services, status: SchedulerStatus, log: Log, reach: @escaping (Point) throws -> Void = { _ in }
+    ) {
+        nags = Nags(services, Gamification(services))
+        (database, clock, plan) = (services.database, services.clock, services.escalationPlan)
+        (self.status, self.log, self.reach) = (status, log, reach)
+    }
+
+    /// Runs rounds for as long as the loop does, or until `stop`.
+    func start() {
+        status.begin(at: clock.now())
+        turn()
+    }
+
+    func stop() { isStopped = true }
+
+    private func turn() {
+        database.poller.spawn { [weak self] in
+            var isFull = false
+            do { isFull = try await self?.round() ?? false } catch { self?.tell(error) }
+            guard let self, !isStopped else { return }
+            // More is due than one round takes.
+            database.poller.schedule(at: .now() + (isFull ? .zero : Self.period)) { [weak self] in
+                guard let self, !isStopped else { return }
+                turn()
+            }
+        }
+    }
+
+    /// One round.
+    /// - Returns: whether more is due.
+    func round() async throws -> Bool {
+        let now = clock.now()
+        let (snapshot, isFull) = try await database.transaction { transaction in
+            LoopBound(value: try await work(transaction, now))
+        }.value
+        status.update(snapshot)
+        lastFailure = nil
+        return isFull
+    }
+
+    private func work(_ transaction: Transaction, _ now: Timestamp) async throws -> (SchedulerStatus.Snapshot, Bool) {
+        var snapshot = SchedulerStatus.Snapshot()
+        snapshot.isLeading = try await transaction.query(SchedulerStatements.takeTurn).one()["is_ours"]
+        guard snapshot.isLeading else {
+            snapshot.dueSince = try await dueSince(transaction, now)
+            snapshot.lookedAt = now
+            return (snapshot, false)
+        }
+        try reach(.turnTaken)
+        _ = try await transaction.query(SchedulerStatements.outliveRound)
+        if !isPlanKnown { try await learnPlan(at: now) }
+        let due = try await transaction.query(NagStatements.due(at: now, besides: Array(served)))
+        let families = try batches(of: due)
+        try reach(.read)
+        if families.isEmpty {
+            let isFull = !served.isEmpty
+            served = []
+            snapshot.lookedAt = now
+            return (snapshot, isFull)
+        }
+        try await look(at: families, now, until: .now() + Self.budget)
+        snapshot.dueSince = try await dueSince(transaction, now)
+        snapshot.lookedAt = clock.now()
+        return (snapshot, snapshot.dueSince != nil && lastFailure == nil)
+    }
+
+    /// What one family has due, in the order of time.
+    private struct Batch {
+        let family: FamilyID
+        var nags: [NagID] = []
+    }
+
+    /// The families by who has waited longest.
+    private func batches(of rows: Rows) throws -> [Batch] {
+        var batches: [Batch] = []
+        var places: [FamilyID: Int] = [:]
+        var isWindowFull = false
+        let due = try rows.map { row in
+            (
+                family: try row["family_id"] as FamilyID, nag: try row["id"] as NagID, place: try row["place"] as Int,
+                seen: try row["seen"] as Int
+            )
+        }
+        for one in due {
+            let index = places[one.family] ?? batches.count
+            if index == batches.count {
+                places[one.family] = index
+                batches.append(Batch(family: one.family))
+            }
+            batches[index].nags.append(one.nag)
+            if one.place == NagStatements.dueShare { served.insert(one.family) }
+            isWindowFull = one.seen == NagStatements.dueWindow
+        }
+        // Everybody has been seen: the next round begins with those who have waited longest again.
+        if !isWindowFull { served = [] }
+        return batches
+    }
+
+    /// Since when something has been due. What nobody has looked at since the upgrade is not counted: it has no such time.
+    private func dueSince(_ transaction: Transaction, _ now: Timestamp) async throws -> Timestamp? {
+        let since: Timestamp? = try await transaction.query(NagStatements.oldestDue(at: now)).first?["next_step_at"]
+        return since.map { $0 > .epoch ? $0 : now }
+    }
+
+    // MARK: Looking
+
+    /// Looks at the nags of the families, of some at the same time, until the time is over.
+    private func look(at families: [Batch], _ now: Timestamp, until deadline: MonotonicTime) async throws {
+        let queue = LookQueue(families)
+        await withCheckedContinuation { continuation in
+            queue.begin(min(Self.workers, families.count), continuation)
+            for _ in 0..<min(Self.workers, families.count) {
+                database.poller.spawn { [self] in
+                    while let batch = queue.next(), MonotonicTime.now() < deadline, !isStopped {
+                        do { try await look(at: batch, now, until: deadline) } catch let fault as Interruption {
+                            queue.interrupt(by: fault.cause)
+                        } catch {
+                            status.failures.add()
+                            tell(error)
+                        }
+                    }
+                    queue.workerEnded()
+                }
+            }
+        }
+        if let cause = queue.interruption { throw cause }
+    }
+
+    private func look(at batch: Batch, _ now: Timestamp, until deadline: MonotonicTime) async throws {
+        for nag in batch.nags {
+            var mayGoOn = true
+            while mayGoOn {
+                guard !isStopped, MonotonicTime.now() < deadline else { return }
+                let look = try await nags.escalate(nag, in: batch.family, at: now)
+                status.looks.add()
+                if case .stepped = look { status.steps.add() } else { mayGoOn = false }
+                do { try reach(.looked) } catch { throw Interruption(cause: error) }
+            }
+        }
+    }
+
+    /// A test ends the round.
+    private struct Interruption: Error {
+        let cause: any Error
+    }
+
+    /// The families that nobody has begun with, and those who work on them. Lives on one loop.
+    private final class LookQueue {
+        private var batches: ArraySlice<Batch>
+        private var workers = 0
+        private var continuation: CheckedContinuation<Void, Never>?
+        private(set) var interruption: (any Error)?
+
+        init(_ batches: [Batch]) { self.batches = batches[...] }
+
+        func begin(_ workers: Int, _ continuation: CheckedContinuation<Void, Never>) {
+            (self.workers, self.continuation) = (workers, continuation)
+        }
+
+        func next() -> Batch? { interruption == nil ? batches.popFirst() : nil }
+
+        func interrupt(by cause: any Error) { interruption = cause }
+
+        func workerEnded() {
+            workers -= 1
+            if workers == 0 { continuation?.resume() }
+        }
+    }
+
+    // MARK: The plan
+
+    /// Has all open nags looked at again when the windows are not those of before: their steps may lie earlier now.
+    private func learnPlan(at now: Timestamp) async throws {
+        let known: String? = try await database.query(SchedulerStatements.plan).first?["windows"]
+        if known != plan.text {
+            var last = (family: FamilyID(high: 0, low: 0), nag: NagID(high: 0, low: 0))
+            while let row = try await database.query(NagStatements.lookAgain(behind: last, at: now)).first {
+                last = (try row["family_id"], try row["id"])
+            }
+            _ = try await database.query(SchedulerStatements.remember(plan.text))
+            log.write(.info, "scheduler_plan") { $0.field("windows", plan.text) }
+        }
+        isPlanKnown = true
+    }
+
+    private func tell(_ error: any Error) {
+        guard !isStopped, !(error is CancellationError) else { return }
+        let cause = (error as? APIError)?.message ?? "\(error)"
+        defer { lastFailure = cause }
+        guard cause != lastFailure else { return }
+        log.write(.warning, "scheduler_delayed") { $0.field("cause", cause) }
+    }
+}
+
+/// Every statement on whose turn it is, and on the windows that nags were looked at with.
+enum SchedulerStatements {
+    /// Held by whoever works, to the end of their transaction.
+    static let takeTurn: SQL = "SELECT pg_try_advisory_xact_lock(7239410025) AS is_ours"
+
+    /// The round's transaction waits while the acts run: longer than any of them may take, and no longer than another
+    /// instance may have to wait for the lock of a machine that is gone.
+    static let outliveRound: SQL = "SET LOCAL idle_in_transaction_session_timeout = 9000"
+
+    static let plan: SQL = "SELECT windows FROM scheduler_plan"
+
+    static func remember(_ windows: String) -> SQL {
+        """
+        INSERT INTO scheduler_plan (windows) VALUES (\(windows))
+        ON CONFLICT (is_current) DO UPDATE SET windows = excluded.windows
+        """
+    }
+}
