@@ -101,7 +101,7 @@ struct EndpointTests {
     func tiers() {
         #expect(
             API.all.filter { $0.tier == .frequentWrite }.map(\.id) == [
-                "updateNagStatus", "submitExcuse", "uploadEvents",
+                "updateNagStatus", "submitExcuse", "recomputeEscalation", "uploadEvents",
             ])
         #expect(API.all.filter { $0.tier == .auth }.map(\.id) == ["signUp", "logIn", "childLogIn"])
         #expect(API.refreshSession.operation.tier == .write)

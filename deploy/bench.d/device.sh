@@ -11,7 +11,7 @@ bench_device() {
     use_database device
     migrate_database
     port=$(free_port)
-    start_server "$port" "$STATE/log/bench-device.log" --log warning --rate-limits off
+    start_server "$port" "$STATE/log/bench-device.log" --log warning --rate-limits off --scheduler off
     base=http://127.0.0.1:$port
     answer=$(curl -fsS "$base/api/v1/auth/signup" -H 'Content-Type: application/json' \
         -d '{"email": "bench.device@example.com", "password": "bench device passphrase", "display_name": "Ada"}')

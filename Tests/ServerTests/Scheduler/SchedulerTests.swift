@@ -1,6 +1,7 @@
 import Audit
 import Contract
 import Domain
+import JSON
 import Postgres
 import SQL
 import Synchronization
@@ -230,6 +231,28 @@ struct SchedulerTests {
                 try await rounds.run()
                 #expect(rounds.status.looks.value == 0)
             }
+        }
+    }
+
+    @Test("a look is put off only while nothing in the family has changed since")
+    func reschedule() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let nag = try await server.nag(from: family.guardian, to: family.child)
+            let later = nag.dueAt + .days(1)
+            func putOff(after change: () async throws -> Void) async throws -> Timestamp {
+                let record = try await server.database.rows(NagStatements.nag(nag.id, in: family.id)) { row in
+                    try NagRecord(row)
+                }
+                try await change()
+                try await server.sql(NagStatements.reschedule(try #require(record.first ?? nil), to: later))
+                return try await server.nextLook(at: nag.id)
+            }
+            let stale = try await putOff {
+                try await server.setQuietHours(of: family.child, "22:00", "07:00", as: family.guardian)
+            }
+            #expect(stale != later)
+            #expect(try await putOff {} == later)
         }
     }
 

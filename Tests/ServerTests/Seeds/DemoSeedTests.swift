@@ -30,6 +30,7 @@ struct DemoSeedTests {
             try await demo.reports()
             try await demo.auditLog()
             try await demo.feed()
+            try await demo.escalation()
         }
     }
 
@@ -107,6 +108,25 @@ private struct Demo {
     }
 
     // MARK: What is claimed
+
+    /// The story's nags have escalated as it went on: a server that starts has nothing to catch up.
+    func escalation() async throws {
+        let caughtUp = try await server.withScheduler { rounds in
+            try await rounds.run()
+            return rounds.status.steps.value
+        }
+        #expect(caughtUp == 0)
+        let counts = try await server.rows(
+            """
+            SELECT count(*) FILTER (WHERE event_type = 'nag_escalated') AS steps,
+                   count(DISTINCT nag_id) FILTER (WHERE event_type = 'nag_missed') AS misses,
+                   count(*) FILTER (WHERE event_type = 'nag_missed') AS events FROM nag_events
+            """)
+        let found = try #require(counts.first)
+        #expect(found["steps"]?.integerValue ?? 0 > 200 && found["misses"] == found["events"])
+        let overdue = try #require(open.first { $0.dueAt < server.clock.now() })
+        #expect(try await server.phase(of: overdue.id, as: person("Nora")) == 3)
+    }
 
     func mediator() async throws {
         let nora = try person("Nora")
