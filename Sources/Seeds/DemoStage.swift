@@ -102,9 +102,9 @@ final class DemoStage {
 
     /// What the scheduler does up to that moment, each step at its time.
     private func escalate(until moment: Timestamp) async throws {
-        while let due = try await services.database.query(NagStatements.oldestDue(at: moment)).first {
-            clock.moment = max(clock.moment, try due["next_step_at"])
-            _ = try await nags.escalate(try due["id"], in: family, at: clock.moment)
+        try await nags.replaySteps(in: family, until: moment) { due in
+            clock.moment = max(clock.moment, due)
+            return clock.moment
         }
     }
 

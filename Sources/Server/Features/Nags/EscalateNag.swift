@@ -46,6 +46,16 @@ extension Nags {
         return look
     }
 
+    /// Takes the steps due up to a moment in order, each at its own time: for seeds, in a database with one family.
+    /// - Parameter advance: moves the clock to a step's time, and returns the clock's time.
+    package func replaySteps(
+        in family: FamilyID, until moment: Timestamp, advance: (Timestamp) -> Timestamp
+    ) async throws {
+        while let due = try await services.database.query(NagStatements.oldestDue(at: moment)).first {
+            _ = try await escalate(try due["id"], in: family, at: advance(try due["next_step_at"]))
+        }
+    }
+
     private func step(
         to phase: EscalationPhase, dueAt: Timestamp, _ state: EscalationState, at now: Timestamp, _ queries: any Queries
     ) async throws -> Act {
@@ -55,8 +65,8 @@ extension Nags {
         var statements = [
             NagStatements.step(nag.id, to: phase, nextStep: following, at: now),
             NagStatements.append(
-                .escalated, event, to: nag.id, for: nag.recipientID, by: SystemActor.scheduler, at: now,
-                ["phase": phase.rawValue]),
+                .escalated, event, to: nag.id, from: nag.creatorID, for: nag.recipientID, by: SystemActor.scheduler,
+                at: now, ["phase": phase.rawValue]),
         ]
         var details: AuditBody = ["phase": phase.rawValue, "step_due_at": dueAt.rfc3339]
         if following > now, let (user, channel) = state.addressee(of: phase) {
