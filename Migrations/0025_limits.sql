@@ -21,9 +21,10 @@ CREATE TRIGGER creator_of_nag BEFORE INSERT ON nag_events
 CREATE INDEX nag_events_received ON nag_events (family_id, recipient_id, sync_ts, id);
 CREATE INDEX nag_events_sent ON nag_events (family_id, creator_id, sync_ts, id) WHERE creator_id <> recipient_id;
 
--- How many changes of nags somebody made on a day, and how many consents of a type they gave.
+-- How many changes of nags somebody made on a day, how many they completed, and how many consents of a type they gave.
 CREATE INDEX changes_of_actor ON nag_events (family_id, actor_id, at) WHERE event_type IN
     ('nag_updated', 'nag_snoozed', 'nag_committed', 'nag_dismissed', 'nag_undismissed');
+CREATE INDEX completions_of_actor ON nag_events (family_id, actor_id, at) WHERE event_type = 'nag_completed';
 CREATE INDEX consents_of_family ON consents (family_id, id);
 CREATE INDEX consents_of_user ON consents (user_id, consent_type, granted_at);
 

@@ -42,7 +42,6 @@ DROP INDEX nags_of_recipient;
 CREATE INDEX nags_of_recipient ON nags (family_id, recipient_id, status, category, closed_at);
 -- The open ones among old nags, which alone are left in the feed.
 CREATE INDEX nags_open ON nags (family_id, sync_ts, id) WHERE status = 'open';
-CREATE INDEX snoozes ON nag_events (family_id, recipient_id, at) WHERE event_type = 'nag_snoozed';
 
 -- Whether the chain may have entries that are not in the Merkle log yet. Every write sets it; the sequencer alone clears it,
 -- with the row locked, so that where it is not set nothing waits. It stays set while a family writes: clearing it costs the

@@ -23,12 +23,22 @@ public enum NagLimit {
     }
 
     /// How many changes to nags a person may make on one of the family's local days: edits, promises, snoozes, dismissals and
-    /// their opposites. What a nag can be only once (completed, withdrawn) does not count.
+    /// their opposites. What a nag can be only once (completed, withdrawn) does not count; for a series see
+    /// `seriesCompletionsPerDay`.
     public static let changesPerDay = 200
 
     /// Why one more change is refused to somebody who already made that many on the family's local day.
     public static func denialOfChange(madeToday: Int) -> Denial? {
         madeToday >= changesPerDay ? .changeLimitReached : nil
+    }
+
+    /// How many nags a person may complete on one of the family's local days before those of a series are refused: each
+    /// completion makes the next nag of the series. More than one every five minutes around the clock.
+    public static let seriesCompletionsPerDay = 300
+
+    /// Why one more completion in a series is refused to somebody who completed that many nags on the family's local day.
+    public static func denialOfSeriesCompletion(completedToday: Int) -> Denial? {
+        completedToday >= seriesCompletionsPerDay ? .completionLimitReached : nil
     }
 
     /// The time that a limit of a day counts in: the family's local day; and at least 24 hours where the family's zone was

@@ -205,9 +205,9 @@ final class RouteTable {
         to failure: Failure, _ request: Request, _ fields: [HeaderField], _ log: Log
     ) -> Response {
         if let cause = failure.cause {
-            log.write(
-                failure.answer.status >= 500 && failure.answer.status != 503 ? .error : .warning, "request_failed"
-            ) {
+            let isFault = failure.answer.status >= 500 && failure.answer.status != 503
+            // A client that has gone cancels its request: that is no trouble of the server's.
+            log.write(Task.isCancelled ? .info : isFault ? .error : .warning, "request_failed") {
                 $0.field("request_id", request.id.description)
                 $0.field("trace_id", request.trace.traceID)
                 $0.field("route", request.route?.template)

@@ -53,6 +53,35 @@ struct NagChangeLimitTests {
         }
     }
 
+    @Test("who completes a series for ever, each nag long before its time, makes no more than a day's number of nags")
+    func series() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let first = try await server.nag(from: family.guardian, to: family.child, every: .daily)
+            let single = try await server.nag(from: family.guardian, to: family.child)
+            var completed = 0
+            let refusal = try await refusal {
+                var nag = first.id
+                while completed <= NagLimit.seriesCompletionsPerDay {
+                    _ = try await server.complete(nag, as: family.child)
+                    completed += 1
+                    nag = try await server.database.rows(
+                        "SELECT id FROM nags WHERE parent_nag_id = \(nag)"
+                    ) { try $0["id"] }[0]
+                }
+            }
+            #expect(completed == NagLimit.seriesCompletionsPerDay)
+            #expect(refusal.status == 403 && refusal.reason == "completion_limit_reached")
+            // Other nags are completed all the same, and the series goes on tomorrow.
+            #expect(try await server.complete(single.id, as: family.child).status == .completed)
+            let open: [NagID] = try await server.database.rows(
+                "SELECT id FROM nags WHERE parent_nag_id IS NOT NULL AND status = 'open'"
+            ) { try $0["id"] }
+            server.clock.advance(by: .days(1))
+            #expect(try await server.complete(try #require(open.first), as: family.child).status == .completed)
+        }
+    }
+
     @Test("a change that changes nothing leaves no row, no event and no entry")
     func nothing() async throws {
         try await TestServer.run { server in

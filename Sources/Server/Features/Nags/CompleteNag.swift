@@ -35,6 +35,15 @@ extension Nags {
     private func complete(
         _ view: NagView, note: String?, at now: Timestamp, as input: Provenance, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
+        if view.nag.recurrence != nil {
+            let day = countedDay(of: view.record, at: now)
+            let count = try await queries.query(
+                NagStatements.countCompletions(by: view.userID, in: view.familyID, day: day)
+            ).one()
+            if let denial = NagLimit.denialOfSeriesCompletion(completedToday: try count["count"]) {
+                return view.refuse(.updateStatus, denial, .policyForbidden)
+            }
+        }
         var nag = view.nag
         nag.status = .completed
         nag.completedAt = now

@@ -97,6 +97,15 @@ extension NagStatements {
         """
     }
 
+    /// How many nags somebody completed on the family's local day.
+    static func countCompletions(by actor: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
+        """
+        SELECT count(*) AS count FROM nag_events
+        WHERE family_id = \(family) AND actor_id = \(actor) AND event_type = 'nag_completed'
+            AND at >= \(day.lowerBound) AND at < \(day.upperBound)
+        """
+    }
+
     // MARK: Parts
 
     /// Columns telling what decides whether a creator may nag the member `m`.
