@@ -105,7 +105,7 @@ struct LaneTests {
             try await locker.run { _ = try await $0.query("SELECT pg_advisory_lock(711)") }
             let most = try await sessions.run { database in
                 let lane = Lane<UserID>(
-                    database.poller, limit: 2, limitPerKey: 1, queueLimit: 256, timeout: .seconds(20))
+                    database.poller, limit: 2, limitPerKey: 1, queueLimit: 256, timeout: .seconds(600))
                 let bound = LoopBound(value: (database, lane))
                 return try await withThrowingTaskGroup(of: Void.self) { group in
                     for number in 0..<9 {

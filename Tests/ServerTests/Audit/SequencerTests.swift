@@ -159,7 +159,7 @@ struct SequencerTests {
             let family = try await server.family()
             try await server.write([.aiCoaching], by: family.guardian, in: family.id)
             // The first round may have looked at the clock before it was set, and its checkpoint be of another time.
-            let deadline = ContinuousClock.now + .seconds(20)
+            let deadline = ContinuousClock.now + .seconds(300)
             var status = try await server.call(API.getAuditStatus, as: family.guardian)
             while status.size != 1 || status.state != "current", ContinuousClock.now < deadline {
                 try await Task.sleep(for: .milliseconds(20))

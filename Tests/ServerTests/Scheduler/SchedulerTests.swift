@@ -263,7 +263,7 @@ struct SchedulerTests {
             server.clock.set(to: SystemClock().now())
             let family = try await server.family()
             let nag = try await server.nag(from: family.guardian, to: family.child, due: .minutes(30))
-            let deadline = ContinuousClock.now + .seconds(20)
+            let deadline = ContinuousClock.now + .seconds(300)
             var isCurrent = false
             while !isCurrent, ContinuousClock.now < deadline {
                 try await Task.sleep(for: .milliseconds(20))
