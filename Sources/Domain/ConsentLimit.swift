@@ -1,8 +1,8 @@
-/// The bounds on giving consents: each is a record that is kept for good.
+/// The limit on giving consents: each record is kept for good.
 public enum ConsentLimit {
-    /// How often a person may give a consent of one type within 24 hours, whatever they took back between.
+    /// How often a person may give a consent of one type within 24 hours, including those that were revoked.
     public static let perDay = 10
 
-    /// Why one more is refused to somebody who gave that type so often within 24 hours.
+    /// Why one more is refused.
     public static func denial(givenToday: Int) -> Denial? { givenToday >= perDay ? .consentLimitReached : nil }
 }

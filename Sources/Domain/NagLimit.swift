@@ -1,4 +1,4 @@
-/// The bounds on making and postponing nags.
+/// The limits on making, changing and postponing nags.
 public enum NagLimit {
     /// Why one more nag is refused to a creator who already sent that many on the family's local day
     /// (`ZoneRules.day(containing:)` of the family's zone).
@@ -14,10 +14,10 @@ public enum NagLimit {
         addedToday >= notesPerDay ? .noteLimitReached : nil
     }
 
-    /// How many excuses a person may hand in on one of the family's local days.
+    /// How many excuses a person may submit on one of the family's local days.
     public static let excusesPerDay = 50
 
-    /// Why one more excuse is refused to somebody who already handed in that many on the family's local day.
+    /// Why one more excuse is refused to somebody who already submitted that many on the family's local day.
     public static func denialOfExcuse(submittedToday: Int) -> Denial? {
         submittedToday >= excusesPerDay ? .excuseLimitReached : nil
     }
@@ -41,8 +41,8 @@ public enum NagLimit {
         completedToday >= seriesCompletionsPerDay ? .completionLimitReached : nil
     }
 
-    /// The time that a limit of a day counts in: the family's local day; and at least 24 hours where the family's zone was
-    /// changed within them, so that no change of the zone begins a day anew.
+    /// The period that a daily limit counts: the family's local day, and at least 24 hours if the family's zone was
+    /// changed within them, so that a change of zone never resets a limit.
     public static func countedTime(
         _ day: Range<Timestamp>, now: Timestamp, zoneChangedAt changed: Timestamp?
     ) -> Range<Timestamp> {

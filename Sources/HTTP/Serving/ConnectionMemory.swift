@@ -1,22 +1,22 @@
-/// What one connection holds of the memory for requests and of that for answers.
+/// One connection's share of the memory for requests and for answers.
 struct ConnectionMemory: ~Copyable {
     private let worker: HTTPWorker
-    /// How much of the loop's memory for requests is this connection's.
+    /// The connection's part of the loop's memory for requests.
     private var held = 0
-    /// The part of it that counts by address; nil for a small request.
+    /// The part that counts against its address; nil for a small request.
     private var largeRequest: MemoryReservation?
-    /// What the answers under way hold; nil while none waits for the socket.
+    /// The reservation of the answers under way; nil while none waits for the socket.
     private var answers: MemoryReservation?
 
     init(_ worker: HTTPWorker) { self.worker = worker }
 
-    /// How many bytes of the request under way may be held, of the `wanted` that it would have.
-    /// - Parameter client: whose the request is; nil counts in total only.
+    /// How many of the `wanted` bytes the request under way may hold.
+    /// - Parameter client: the request's client; nil counts in total only.
     mutating func requestRoom(for wanted: Int, of client: @autoclosure () -> RemoteAddress.Network?) -> Int {
         let room = worker.requestMemory.room(holding: held)
         guard wanted > worker.limits.smallMessage else { return room }
         let client = client()
-        // Of a request through a proxy the client is known once its head is.
+        // Behind a proxy the client is known only after the request's head.
         if largeRequest?.network != client { largeRequest = nil }
         if largeRequest == nil {
             largeRequest = worker.largeRequests.reserve(wanted, for: client)
@@ -27,7 +27,7 @@ struct ConnectionMemory: ~Copyable {
         return min(room, reserved)
     }
 
-    /// The connection holds so many bytes of requests now.
+    /// Sets the bytes of requests that the connection holds.
     mutating func holdRequest(_ bytes: Int) {
         if bytes <= worker.limits.smallMessage {
             largeRequest = nil
@@ -39,8 +39,8 @@ struct ConnectionMemory: ~Copyable {
         held = bytes
     }
 
-    /// Keeps the memory for answers at so many bytes, none at 0; false when there is no room for them.
-    /// - Parameter network: whom the answers are for; nil counts in total only.
+    /// Sets the reservation for answers, none at 0; false when there is no room.
+    /// - Parameter network: the answers' client; nil counts in total only.
     mutating func holdAnswers(_ bytes: Int, for network: @autoclosure () -> RemoteAddress.Network?) -> Bool {
         if bytes == 0 {
             answers = nil
@@ -53,8 +53,8 @@ struct ConnectionMemory: ~Copyable {
 }
 
 extension HTTPConnection {
-    /// Whose memory the request under way is: the peer's, or that of the client a proxy names. Nil for a proxy that names
-    /// none, or has not yet: behind it there are many.
+    /// The client that the request under way counts against: the peer, or the client that a proxy names. Nil for a
+    /// proxy that names none, or none yet: many clients are behind it.
     var client: RemoteAddress.Network? {
         let proxies = worker.application.proxies
         guard proxies.contains(remote) else { return remote.network }
@@ -63,14 +63,14 @@ extension HTTPConnection {
         return proxies.contains(client) ? nil : client.network
     }
 
-    /// Sets memory aside for an answer that is about to be queued behind what waits already.
-    /// - Parameter network: whom the answer is for.
+    /// Reserves memory for an answer that is about to be queued.
+    /// - Parameter network: the answer's client.
     func reserveAnswer(_ bytes: Int, for network: RemoteAddress.Network?) -> Bool {
         memory.holdAnswers(writeBuffer.heldBytes + bytes, for: network)
     }
 
-    /// Keeps the reservation at what waits for the socket, or for a running stream at its write buffer; false when there is
-    /// no room for it.
+    /// Sets the reservation to the bytes that wait for the socket, or to a running stream's write buffer; false when
+    /// there is no room.
     func holdBacklog() -> Bool {
         if writeBuffer.count == 0, !isStreaming { return memory.holdAnswers(0, for: nil) }
         return memory.holdAnswers(

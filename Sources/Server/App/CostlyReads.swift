@@ -2,8 +2,8 @@ import Domain
 import Postgres
 import SQL
 
-/// Reads that cost much (verifying, exporting, counting the audit log), each statement in its turn: one at a time for
-/// each person and two on a loop, so that they never hold all sessions, and the loop serves others between them.
+/// Queues costly reads (verifying, exporting or counting the audit log) statement by statement: one at a time for each
+/// person and two on a loop, so that they never hold all sessions, and the loop serves others in between.
 struct CostlyReads: Queries {
     let database: Database
     let lane: Lane<UserID>

@@ -1,9 +1,9 @@
 import HTTP
 
-/// The header fields of this API, and which of them the pages of other origins may use.
+/// The header fields of this API, and those that browsers of other origins may use.
 enum HeaderFields {
     static let requestID: StaticString = "X-Request-Id"
-    /// Where a client stands against its rate limit: requests allowed, requests left, and seconds until there are more.
+    /// A client's rate limit: requests allowed, requests left, and seconds until the next window.
     static let rateLimit = (
         limit: "x-ratelimit-limit", remaining: "x-ratelimit-remaining", reset: "x-ratelimit-reset"
     )

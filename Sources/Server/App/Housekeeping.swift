@@ -4,9 +4,9 @@ import Postgres
 import Reactor
 import SQL
 
-/// Deletes what is kept for a time only, and purges deleted accounts: once an hour, in small transactions, by one loop of each instance.
+/// Deletes expired rows and purges deleted accounts once an hour, in small transactions, on one loop of each instance.
 ///
-/// Several instances may do it at once: what one has locked the others skip.
+/// Several instances may run it at once: each skips the rows that another has locked.
 final class Housekeeping {
     private static let period = Duration.seconds(3_600)
     /// Rows that one transaction deletes at most.
@@ -18,7 +18,7 @@ final class Housekeeping {
     private let log: Log
     private let purge: AccountPurge
 
-    /// - Parameter purgeDays: how many days after its deletion an account is purged.
+    /// - Parameter purgeDays: days from an account's deletion to its purge.
     init(
         database: Database, ledger: Ledger, clock: any WallClock, random: any Randomness, log: Log, purgeDays: Int
     ) {
@@ -29,7 +29,7 @@ final class Housekeeping {
         purge = AccountPurge(database: database, ledger: ledger, days: purgeDays)
     }
 
-    /// Goes on for as long as this object lives and the loop runs; begins a period after the start.
+    /// Runs as long as this object lives and the loop runs; the first round is one period after the start.
     func start() {
         let poller = database.poller
         poller.schedule(at: poller.now + Self.period) { [weak self] in
@@ -49,7 +49,7 @@ final class Housekeeping {
         }
     }
 
-    /// Deletes what is over and purges accounts that are due, once.
+    /// Deletes expired rows and purges accounts that are due, once.
     func round() async throws -> (deletedRows: Int, purgedAccounts: Int) {
         let deleted = try await Self.sweep(database, at: clock.now())
         let purged = try await purge.run(SystemActor.scheduler.retyped()) {
@@ -58,7 +58,7 @@ final class Housekeeping {
         return (deleted, purged)
     }
 
-    /// Deletes all that is over, and says how many rows that were.
+    /// Deletes all expired rows, and returns their number.
     static func sweep(_ database: any Queries, at now: Timestamp) async throws(PostgresError) -> Int {
         let statements = [
             IdempotencyRecord.deleteExpired(batch, at: now), AttemptStatements.deleteExpired(batch, at: now),

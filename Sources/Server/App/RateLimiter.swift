@@ -3,10 +3,10 @@ import Domain
 import HTTP
 import Reactor
 
-/// How many requests of a kind one person (or, without a sign-in, one address) may make in a minute.
+/// Limits how many requests of a kind one person (or, without a sign-in, one address) may make in a minute.
 ///
-/// Counted by this instance alone: with several instances a client may get that many from each. What must be exact
-/// across instances (sign-in attempts, PINs) is counted in the database instead.
+/// Each instance counts for itself: a client may get the limit from each of them. What must be exact across instances
+/// (attempts at passwords and PINs) is counted in the database.
 public final class RateLimiter: Sendable {
     /// Who is counted.
     enum Subject: Hashable {
@@ -14,11 +14,11 @@ public final class RateLimiter: Sendable {
         case network(RemoteAddress.Network?)
     }
 
-    /// Where a subject stands after a request, as the `X-RateLimit-*` headers tell it.
+    /// A subject's quota after a request, for the `X-RateLimit-*` headers.
     struct Quota {
         let limit: Int
         let remaining: Int
-        /// Seconds until the count starts anew.
+        /// Seconds until the next window.
         let reset: Int
         let isAllowed: Bool
     }
@@ -27,7 +27,7 @@ public final class RateLimiter: Sendable {
         let subject: Subject
         let tier: Operation.RateTier
 
-        /// The same for the site of an address; for everybody else the same.
+        /// The key of an address's site; for other subjects the same key.
         var site: Key {
             guard case .network(let network?) = subject else { return self }
             return Key(subject: .network(network.site), tier: tier)
@@ -38,10 +38,10 @@ public final class RateLimiter: Sendable {
         let windows = Locked(RateWindows<Key>(limit: RateLimiter.subjectsPerShard))
     }
 
-    /// Subjects that are counted at one time, in each of 16 parts.
+    /// Subjects that are counted at the same time, in each of 16 shards.
     static let subjectsPerShard = 8_192
     private let shards = (0..<16).map { _ in Shard() }
-    /// Off for load tests: requests are still counted, none is refused.
+    /// False for load tests: requests are counted, but none is refused.
     private let isEnforced: Bool
 
     public init(isEnforced: Bool = true) { self.isEnforced = isEnforced }
@@ -52,7 +52,7 @@ public final class RateLimiter: Sendable {
         let minute = floorDivide(now.seconds, 60)
         let key = Key(subject: subject, tier: tier)
         let own: Int? = shard(of: key).windows.withLock { windows in
-            // Where there is no room for one more address, those of a site count as one.
+            // When there is no room for one more address, the addresses of a site count as one.
             if key.site != key, windows.count(key, in: minute) == nil, windows.isFull(minute) { return nil }
             return windows.increment(key, in: minute)
         }
@@ -62,7 +62,7 @@ public final class RateLimiter: Sendable {
             isAllowed: count <= limit || !isEnforced)
     }
 
-    /// A request that was counted is another subject's.
+    /// Takes back a request that belongs to another subject.
     func takeBack(_ subject: Subject, _ tier: Operation.RateTier, at now: Timestamp) {
         let key = Key(subject: subject, tier: tier)
         shard(of: key).windows.withLock { $0.decrement(key, in: floorDivide(now.seconds, 60)) }

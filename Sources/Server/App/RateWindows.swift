@@ -1,23 +1,23 @@
-/// Counts of a bounded number of keys in windows of equal length. A pure value.
+/// Counts a bounded number of keys in windows of equal length. A pure value.
 ///
-/// When there is no room, windows that are over go first; then, of a few that come in turn, the one with the smallest count.
-/// Whoever has been counted often is not forgotten because many others were counted once.
+/// When there is no room, expired windows are removed first; then, of a few in turn, the one with the smallest count.
+/// So a key with a high count is not evicted by many keys with low ones.
 struct RateWindows<Key: Hashable> {
     private struct Window {
         var number: Int64
         var count: Int
-        /// Where the key stands in `ring`.
+        /// The key's index in `ring`.
         let slot: Int
     }
 
-    /// How many are compared to find the one that goes.
+    /// How many keys are compared to find the one to evict.
     private static var sample: Int { 8 }
 
     private let limit: Int
     private var windows: [Key: Window] = [:]
     private var ring: [Key] = []
     private var hand = 0
-    /// The window in which expired ones were looked for last.
+    /// The window in which expired ones were last removed.
     private var sweptAt = Int64.min
 
     init(limit: Int) {
@@ -26,14 +26,14 @@ struct RateWindows<Key: Hashable> {
     }
 
     var keyCount: Int { windows.count }
-    /// Whether a key that is not counted yet would take another's room, in the window of that number.
+    /// Whether a new key would evict another, in the window of that number.
     mutating func isFull(_ number: Int64) -> Bool {
         guard windows.count >= limit else { return false }
         sweep(number)
         return windows.count >= limit
     }
 
-    /// How often a key was counted in a window; nil for a key that is not known there.
+    /// A key's count in a window; nil for a key without one.
     func count(_ key: Key, in number: Int64) -> Int? {
         windows[key].flatMap { $0.number == number ? $0.count : nil }
     }
@@ -53,13 +53,13 @@ struct RateWindows<Key: Hashable> {
         return 1
     }
 
-    /// Takes back what was counted once.
+    /// Takes back one count.
     mutating func decrement(_ key: Key, in number: Int64) {
         guard let window = windows[key], window.number == number, window.count > 0 else { return }
         windows[key]?.count -= 1
     }
 
-    /// Forgets what is over: once a window at most, since it looks at all.
+    /// Removes expired windows, at most once a window, because it reads all of them.
     private mutating func sweep(_ number: Int64) {
         guard sweptAt != number else { return }
         sweptAt = number
@@ -73,7 +73,7 @@ struct RateWindows<Key: Hashable> {
         hand = 0
     }
 
-    /// - Returns: the slot of the key that went.
+    /// - Returns: the slot of the evicted key.
     private mutating func makeRoom(_ number: Int64) -> Int {
         var smallest = hand
         for offset in 0..<min(Self.sample, ring.count) {

@@ -1,11 +1,11 @@
 import Domain
 
-/// The windows of escalation as an operator writes them: `phase_1=-60m,phase_3=90m,missed=2d`.
+/// The windows of escalation in an operator's text: `phase_1=-60m,phase_3=90m,missed=2d`.
 ///
-/// Names are `phase_1` to `phase_4`, `missed` and `reminders`; what is left out is standard. Times are whole numbers with `s`,
-/// `m`, `h` or `d` behind them. Commas and line breaks separate; what follows a `#` on a line is ignored.
+/// The names are `phase_1` to `phase_4`, `missed` and `reminders`; missing ones keep their defaults. Times are whole
+/// numbers followed by `s`, `m`, `h` or `d`. Commas and line breaks separate; `#` begins a comment.
 extension EscalationPlan {
-    /// What is wrong with a text.
+    /// Why a text cannot be parsed.
     public struct Malformed: Error, CustomStringConvertible {
         public let description: String
     }
@@ -45,7 +45,7 @@ extension EscalationPlan {
         self = plan
     }
 
-    /// The same windows in seconds, as `init(text:)` reads them.
+    /// The windows in seconds, in the form that `init(text:)` parses.
     var text: String {
         let spans = [dueSoon, overdueSoft, overduePushBack, guardianReview, missed, reminderInterval]
         return zip(Self.names, spans).map { "\($0)=\($1.microseconds / 1_000_000)s" }.joined(separator: ",")

@@ -4,22 +4,22 @@ import Postgres
 import Reactor
 import SQL
 
-/// Takes the steps of escalation that are due, and begins the next nags of series with them: about twice a second.
+/// Takes the steps of escalation that are due, and continues series with them, about twice a second.
 ///
-/// Every server runs one; whoever holds the lock of the moment works, so there is nothing to take over when one dies: its
-/// lock goes with its session. The lock spares work and nothing rests on it: each step is an act of its own that is taken
-/// once, whoever takes it (`Nags.escalate`). If the process dies at any point, the next round finds in the database what
-/// is left, and takes it in the order of time.
+/// Every server runs one; the holder of an advisory lock works. When it dies its session ends and another gets the
+/// lock. The lock only saves work: each step is an act of its own that is taken once, whoever takes it
+/// (`Nags.escalate`). If the process dies at any point, the next round finds the remaining steps in the database and
+/// takes them in order of time.
 final class Scheduler {
-    /// The points of a round, at which tests make it fail.
+    /// The points of a round where tests make it fail.
     enum Point {
         case turnTaken, read, looked
     }
 
     static let period = Duration.milliseconds(500)
-    /// How long a round works before it lets go of the lock, well below the time after which the database ends it.
+    /// How long a round works before it releases the lock, well below the time after which the database ends it.
     private static let budget = Duration.seconds(3)
-    /// Nags that are looked at at the same time.
+    /// Nags that are escalated concurrently.
     private static let workers = 4
 
     private let nags: Nags
@@ -31,11 +31,11 @@ final class Scheduler {
     private let reach: (Point) throws -> Void
     private var isStopped = false
     private var isPlanKnown = false
-    /// Families that had more due than their share, and wait until all others have had theirs.
+    /// Families with more due nags than their share: they wait until all others had their turn.
     private var served: Set<FamilyID> = []
     private var lastFailure: String?
 
-    /// - Parameter services: with sessions of their own, at least two: one holds the lock.
+    /// - Parameter services: with at least two database sessions of their own: one holds the lock.
     init(
         _ services: Services, status: SchedulerStatus, log: Log, reach: @escaping (Point) throws -> Void = { _ in }
     ) {
@@ -44,7 +44,7 @@ final class Scheduler {
         (self.status, self.log, self.reach) = (status, log, reach)
     }
 
-    /// Runs rounds for as long as the loop does, or until `stop`.
+    /// Runs rounds as long as the loop runs, or until `stop`.
     func start() {
         status.begin(at: clock.now())
         turn()
@@ -103,13 +103,13 @@ final class Scheduler {
         return (snapshot, snapshot.dueSince != nil && lastFailure == nil)
     }
 
-    /// What one family has due, in the order of time.
+    /// The due nags of one family, in order of time.
     private struct Batch {
         let family: FamilyID
         var nags: [NagID] = []
     }
 
-    /// The families by who has waited longest.
+    /// The families, those with the oldest due nag first.
     private func batches(of rows: Rows) throws -> [Batch] {
         var batches: [Batch] = []
         var places: [FamilyID: Int] = [:]
@@ -130,12 +130,12 @@ final class Scheduler {
             if one.place == NagStatements.dueShare { served.insert(one.family) }
             isWindowFull = one.seen == NagStatements.dueWindow
         }
-        // Everybody has been seen: the next round begins with those who have waited longest again.
+        // Every family had its turn: the next round begins with the oldest due nags again.
         if !isWindowFull { served = [] }
         return batches
     }
 
-    /// Since when something has been due. What nobody has looked at since the upgrade is not counted: it has no such time.
+    /// Since when a nag has been due. Nags that were never read since the upgrade have no such time and do not count.
     private func dueSince(_ transaction: Transaction, _ now: Timestamp) async throws -> Timestamp? {
         let since: Timestamp? = try await transaction.query(NagStatements.oldestDue(at: now)).first?["next_step_at"]
         return since.map { $0 > .epoch ? $0 : now }
@@ -143,7 +143,7 @@ final class Scheduler {
 
     // MARK: Looking
 
-    /// Looks at the nags of the families, of some at the same time, until the time is over.
+    /// Escalates the nags of the families, several concurrently, until the deadline.
     private func look(at families: [Batch], _ now: Timestamp, until deadline: MonotonicTime) async throws {
         let queue = LookQueue(families)
         await withCheckedContinuation { continuation in
@@ -178,12 +178,12 @@ final class Scheduler {
         }
     }
 
-    /// A test ends the round.
+    /// A test ended the round.
     private struct Interruption: Error {
         let cause: any Error
     }
 
-    /// The families that nobody has begun with, and those who work on them. Lives on one loop.
+    /// The families that no worker has taken yet, and the workers. Used on one loop.
     private final class LookQueue {
         private var batches: ArraySlice<Batch>
         private var workers = 0
@@ -208,7 +208,7 @@ final class Scheduler {
 
     // MARK: The plan
 
-    /// Has all open nags looked at again when the windows are not those of before: their steps may lie earlier now.
+    /// Makes all open nags due when the windows have changed: their steps may be earlier now.
     private func learnPlan(at now: Timestamp) async throws {
         let known: String? = try await database.query(SchedulerStatements.plan).first?["windows"]
         if known != plan.text {
@@ -231,13 +231,13 @@ final class Scheduler {
     }
 }
 
-/// Every statement on whose turn it is, and on the windows that nags were looked at with.
+/// Every statement on the lock, and on the windows that open nags were scheduled with.
 enum SchedulerStatements {
-    /// Held by whoever works, to the end of their transaction.
+    /// The lock of the working scheduler, until its transaction ends.
     static let takeTurn: SQL = "SELECT pg_try_advisory_xact_lock(7239410025) AS is_ours"
 
-    /// The round's transaction waits while the acts run: longer than any of them may take, and no longer than another
-    /// instance may have to wait for the lock of a machine that is gone.
+    /// The round's transaction is idle while the acts run. The timeout is longer than any of them takes, and bounds how
+    /// long another instance waits for the lock of a machine that is gone.
     static let outliveRound: SQL = "SET LOCAL idle_in_transaction_session_timeout = 9000"
 
     static let plan: SQL = "SELECT windows FROM scheduler_plan"

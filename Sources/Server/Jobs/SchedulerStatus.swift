@@ -1,27 +1,27 @@
 import Domain
 import Reactor
 
-/// How the scheduler of this instance stands, for health and metrics.
+/// The status of this instance's scheduler, for health and metrics.
 final class SchedulerStatus: Sendable {
     enum Verdict: String {
-        /// What is due is looked at in time.
+        /// Due steps are taken in time.
         case current
-        /// Something has been due for too long, or nobody has looked for too long.
+        /// A step has been due for too long, or no round has ended for too long.
         case late
-        /// This instance takes no turns.
+        /// This instance runs no scheduler.
         case off
     }
 
     struct Snapshot: Sendable, Equatable {
-        /// Whether this instance had the turn in its last round.
+        /// Whether this instance held the lock in its last round.
         var isLeading = false
         /// When the last round ended; nil before the first.
         var lookedAt: Timestamp?
-        /// Since when something was due that the last round left; nil when it left nothing.
+        /// Since when a step has been due that the last round left; nil when it left none.
         var dueSince: Timestamp?
     }
 
-    /// How long a step may wait, and a round stay away, before somebody should look.
+    /// How long a step may be due, and a round may take, before the status is late.
     static let limit = Timestamp.Span.seconds(60)
 
     let steps = Counter()

@@ -3,8 +3,8 @@ import Domain
 import HTTP
 import Reactor
 
-/// Bounds the exports that are under way in this process: of a person, of an address, and in all. Each may hold a whole write
-/// buffer for as long as its reader is slow; ordinary answers need the same memory.
+/// Limits the exports that run at the same time in this process: for a person, for an address, and in all. Each may
+/// hold a write buffer as long as its reader is slow, and ordinary answers need the same memory.
 final class ExportLimiter: Sendable {
     static let perPerson = 2
     static let perAddress = 4
@@ -18,15 +18,15 @@ final class ExportLimiter: Sendable {
     private let limit: Int
     private let counts = Locked(Counts())
 
-    /// - Parameter limits: a quarter of `answerMemory` is what exports hold at most in all.
+    /// - Parameter limits: exports together may use a quarter of `answerMemory`.
     init(_ limits: Limits) { limit = max(1, limits.answerMemory / 4 / max(1, limits.writeBuffer)) }
 
-    /// Exports under way.
+    /// The number of running exports.
     var count: Int { counts.withLock { $0.total } }
 
-    /// Counts one more export, until what is returned ends.
-    /// - Parameter network: where it goes; nil counts for the person and in all only.
-    /// - Throws: 429 when the person or the address has as many as they may have; 503 when all have.
+    /// Counts one more export, until the returned value is released.
+    /// - Parameter network: the client's; nil counts for the person and in all only.
+    /// - Throws: 429 when the person or the address has too many; 503 when there are too many in all.
     func begin(_ person: UserID, from network: RemoteAddress.Network?) throws(APIError) -> RunningExport {
         let refusal: APIError? = counts.withLock { counts in
             let ofNetwork = network.flatMap { counts.byNetwork[$0] } ?? 0
@@ -58,7 +58,7 @@ final class ExportLimiter: Sendable {
     }
 }
 
-/// An export that counts for as long as this lives: the stream keeps it.
+/// A running export. It counts as long as this object lives; the stream keeps it.
 final class RunningExport: Sendable {
     private let limiter: ExportLimiter
     private let person: UserID

@@ -4,10 +4,10 @@ import SQL
 
 /// Every statement on the Merkle log: leaves, nodes, checkpoints and keys.
 enum LogStatements {
-    /// Entries that share a transaction of the sequencer at most.
+    /// The most entries in one transaction of the sequencer.
     static let batchLimit = 4_096
 
-    /// Entries that are in the chains and not in the log: of families that may have some, and of the page of all families
+    /// Entries of the chains that are not in the log: of families marked to have some, and of the page of all families
     /// that begins with `family`.
     static func pending(from family: FamilyID, page: Int64) -> SQL {
         """
@@ -32,15 +32,15 @@ enum LogStatements {
         """
     }
 
-    /// Where the page of all families behind that one begins; no row where there is none.
+    /// The first family of the next page; no row when there is none.
     static func nextPage(from family: FamilyID, page: Int64) -> SQL {
         "SELECT family_id FROM family_clock WHERE family_id >= \(family) ORDER BY family_id OFFSET \(page) LIMIT 1"
     }
 
-    /// Marks families that have written nothing since then, and all of whose entries are in the log, as done.
+    /// Clears the mark of families that have written nothing since then and have all their entries in the log.
     ///
-    /// It holds their rows, so that no write of theirs is under way. Rows that a write holds are left alone, and read anew
-    /// where one has just gone. Not flushed to disk: a mark that is lost is made again.
+    /// It locks their rows, so that none of their writes is running. Rows that a write has locked are skipped, and read
+    /// again where one has just ended. Not synced to disk: a mark that comes back is cleared again.
     static func settle(quietSince moment: Timestamp) -> SQL {
         """
         WITH done AS (
@@ -58,13 +58,13 @@ enum LogStatements {
     static let size: SQL =
         "SELECT coalesce((SELECT position + 1 FROM audit_leaf ORDER BY position DESC LIMIT 1), 0) AS size"
 
-    /// Held by whoever adds to the log, to the end of their transaction.
+    /// The lock of whoever appends to the log, until the transaction ends.
     static let takeTurn: SQL = "SELECT pg_try_advisory_xact_lock(7239410024) AS is_ours"
 
-    /// The same, waited for.
+    /// The same, waiting for the lock.
     static let waitForTurn: SQL = "SELECT pg_advisory_xact_lock(7239410024)"
 
-    /// The hashes of those stretches: `level`, `position` and `hash`.
+    /// The hashes of those runs: `level`, `position` and `hash`.
     static func nodes(_ runs: [NodeRun]) -> SQL {
         let parts = runs.filter { !$0.positions.isEmpty }.map { run -> SQL in
             let (low, high) = (run.positions.lowerBound, run.positions.upperBound)
@@ -125,7 +125,7 @@ enum LogStatements {
     static let keys: SQL =
         "SELECT verifier, nullif(handover, '') AS handover FROM audit_key ORDER BY first_used, verifier"
 
-    /// Where an entry is in the log, if it is.
+    /// The position of an entry in the log, if it has one.
     static func position(_ family: FamilyID, _ number: Int64) -> SQL {
         "SELECT position, hash FROM audit_leaf WHERE family_id = \(family) AND n = \(number)"
     }

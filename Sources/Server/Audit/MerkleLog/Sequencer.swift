@@ -5,26 +5,26 @@ import Postgres
 import Reactor
 import SQL
 
-/// Brings the entries of all chains into one Merkle log and signs how it stands, about twice a second.
+/// Appends the entries of all chains to one Merkle log and signs checkpoints, about twice a second.
 ///
-/// Every server runs one; whoever holds the lock of the moment does the work, so there is nothing to take over when one
-/// dies. A round is one transaction: entries are *pending* until it commits; then they are *sequenced*, *integrated*
-/// and *published* at once, leaves, subtrees and checkpoint together. If the process dies at any point, the round
-/// either happened whole or not at all, and the next goes on from what the database holds.
+/// Every server runs one; the holder of an advisory lock works, so nothing has to be taken over when one dies. A round
+/// is one transaction: entries are *pending* until it commits; then they are *sequenced*, *integrated* and *published*
+/// at once, leaves, subtrees and checkpoint together. If the process dies at any point, the round happened completely
+/// or not at all, and the next goes on from the database's state.
 ///
-/// A round reads the rows of the families that may have pending entries (`family_clock.awaits_sequencing`), and of a page of
-/// all others in turn: what a database was told by hand is found as well, later. Both cost the same however many families
-/// are quiet.
+/// A round reads the rows of the families that may have pending entries (`family_clock.awaits_sequencing`), and of a
+/// page of all others in turn, which finds entries without a mark later. The cost of both does not grow with the number
+/// of quiet families.
 ///
-/// Nothing is signed over a log that does not extend what this instance has signed or seen before (`CheckpointMemory`),
-/// or that is not exactly what its newest checkpoint says: that stops the log and raises the alarm.
+/// It signs nothing when the log does not extend what this instance signed or saw before (`CheckpointMemory`), or is
+/// not exactly what its newest checkpoint says: that stops the log and raises the alarm.
 final class Sequencer {
-    /// The points of a round, at which tests make it fail.
+    /// The points of a round where tests make it fail.
     enum Step: CaseIterable {
         case turnTaken, read, leavesWritten, nodesWritten, checkpointWritten, committed
     }
 
-    /// The log in the database is not what was signed.
+    /// The log in the database is not the one that was signed.
     enum Fault: Error, CustomStringConvertible {
         case rootDiffers(size: Int64)
         case shrunk(from: Int64, to: Int64)
@@ -44,17 +44,17 @@ final class Sequencer {
         }
     }
 
-    /// How the families are gone through.
+    /// How families are read.
     struct Pace: Sendable {
-        /// A family that has written within it is looked at in every round.
+        /// A family that has written within this time is read in every round.
         var quiet = Timestamp.Span.seconds(10)
-        /// How many of all families a round looks at in turn.
+        /// How many of all families a round reads in turn.
         var page: Int64 = 32
         init() {}
     }
 
     static let period = Duration.milliseconds(400)
-    /// Rounds from one comparison of the whole tree with its newest checkpoint to the next, if nothing is added.
+    /// The number of rounds without new entries between two comparisons of the whole tree with its newest checkpoint.
     private static let roundsPerCheck = 100
 
     private let database: Database
@@ -66,7 +66,7 @@ final class Sequencer {
     private let pace: Pace
     private let reach: (Step) throws -> Void
     private var rounds = 0
-    /// Where the page of all families begins that the next round looks at.
+    /// The first family of the page that the next round reads.
     private var nextFamily = FamilyID.outside
     private var isStopped = false
     private var areKeysKnown = false
@@ -86,13 +86,13 @@ final class Sequencer {
         self.reach = reach
     }
 
-    /// Runs rounds for as long as the loop does, or until `stop`.
+    /// Runs rounds as long as the loop runs, or until `stop`.
     func start() {
         database.poller.spawn { [weak self] in
             var isFull = false
             do { isFull = try await self?.round() ?? false } catch { self?.tell(error) }
             guard let self, !isStopped else { return }
-            // A full batch says that more are waiting.
+            // A full batch means that more entries are waiting.
             database.poller.schedule(at: .now() + (isFull ? .zero : Self.period)) { [weak self] in
                 guard let self, !isStopped else { return }
                 start()
@@ -135,14 +135,14 @@ final class Sequencer {
         var newest: (note: String, checkpoint: Checkpoint)?
         var oldestLeft: Timestamp?
         var isFull = false
-        /// Nil for whoever was not at work.
+        /// Nil for an instance that did not hold the lock.
         var nextFamily: FamilyID?
     }
 
     private func work(_ transaction: Transaction, _ now: Timestamp, checksTree: Bool) async throws -> Outcome {
         let isOurs: Bool = try await transaction.query(LogStatements.takeTurn).one()["is_ours"]
         try reach(.turnTaken)
-        // Whoever is not at work still learns of the newest checkpoint.
+        // An instance without the lock still reads the newest checkpoint.
         let results = try await transaction.pipeline(
             isOurs
                 ? ["SET LOCAL statement_timeout = 60000", LogStatements.newestCheckpoint, LogStatements.size]
@@ -200,7 +200,7 @@ final class Sequencer {
         return (note.note, checkpoint)
     }
 
-    /// The newest checkpoint in the database MUST extend the one that this instance remembers, which the tables prove.
+    /// The newest checkpoint in the database MUST extend the one that this instance remembers; the tables prove it.
     private func checkContinuation(_ transaction: Transaction, _ newest: Checkpoint?) async throws {
         guard let remembered = memory.newest, newest != remembered else { return }
         let size = newest?.size ?? 0

@@ -5,24 +5,24 @@ import Postgres
 import Reactor
 import SQL
 
-/// Checks the whole audit log again and again, slowly: every chain and body, the tree, and the state against what the
-/// log tells (`FamilyCheck`, `TreeCheck`, `AccountCheck`, `SchemaCheck`).
+/// Checks the whole audit log repeatedly and slowly: every chain and body, the tree, and the database's state against
+/// the log (`FamilyCheck`, `TreeCheck`, `AccountCheck`, `SchemaCheck`).
 ///
-/// Every server runs one, on a loop and two database sessions of its own; whoever holds the row of `audit_pass` works, the
-/// others read how it stands. After each page it rests many times as long as the page took. If the process dies,
-/// another goes on behind the last family that was written down.
+/// Every server runs one, on a loop and two database sessions of its own; the holder of the row in `audit_pass` works,
+/// the others read its status. After each page it rests many times as long as the page took. If the process dies,
+/// another continues after the last family that was stored.
 final class BackgroundCheck {
-    /// How fast it goes.
+    /// The speed of the check.
     struct Pace: Sendable {
-        /// It rests so many times as long as it has worked.
+        /// The ratio of rest to work.
         var rest = 30.0
         var shortestRest = Duration.milliseconds(20)
         var longestRest = Duration.seconds(5)
-        /// From the end of a pass to the begin of the next.
+        /// The time between two passes.
         var betweenPasses = Timestamp.Span.minutes(10)
-        /// How often whoever does not work looks.
+        /// How often an instance that does not work reads the status.
         var look = Duration.seconds(10)
-        /// How often progress is written down: well below the time for which the row is held.
+        /// How often progress is stored: well below the time for which the row is held.
         var save = Duration.seconds(5)
     }
 
@@ -57,7 +57,7 @@ final class BackgroundCheck {
         holder = random.identifier(at: clock.now())
     }
 
-    /// Works for as long as the loop runs, or until `stop`.
+    /// Runs as long as the loop runs, or until `stop`.
     func start() {
         database.poller.spawn { [self] in
             while !isStopped {
@@ -73,7 +73,7 @@ final class BackgroundCheck {
         restContinuation = nil
     }
 
-    /// Goes through a pass where this instance holds the row and one is due; else learns how it stands.
+    /// Runs a pass when this instance holds the row and one is due; otherwise reads the status.
     func turn() async throws {
         guard let row = try await database.query(PassStatements.hold(holder)).first else {
             if let other = try await database.query(PassStatements.read).first {
@@ -152,7 +152,7 @@ final class BackgroundCheck {
 
     // MARK: Pace
 
-    /// Rests after some work, and writes down now and then how far it is.
+    /// Rests after some work, and stores progress from time to time.
     private func rest(_ status: PassStatus.Status, behind last: FamilyID?) async throws {
         let worked = MonotonicTime.now().elapsed(since: workingSince)
         await sleep(min(max(worked * pace.rest, pace.shortestRest), pace.longestRest))
@@ -161,7 +161,7 @@ final class BackgroundCheck {
         workingSince = .now()
     }
 
-    /// Keeps the row, and writes down how far it is, when that was not done for `Pace.save`: also where it must not rest.
+    /// Keeps the row and stores progress if that was not done for `Pace.save`, also where the check must not rest.
     private func renew(_ status: PassStatus.Status, behind last: FamilyID?) async throws {
         guard !isStopped else { throw Stopped() }
         guard monotonicNow().elapsed(since: lastSaved) > pace.save else { return }
@@ -189,7 +189,7 @@ final class BackgroundCheck {
 }
 
 extension FamilyID {
-    /// Behind every family: what is left of a pass belongs to none.
+    /// After every family: the rest of a pass belongs to none.
     fileprivate static let last = FamilyID(high: .max, low: .max)
 }
 

@@ -3,11 +3,10 @@ import Domain
 import Postgres
 import SQL
 
-/// Checks one family: its chain and bodies, its leaves in the log, its clock, and its rows against what its entries
-/// say.
+/// Checks one family: its chain and bodies, its leaves in the log, its clock, and its rows against its entries.
 ///
-/// Entries never change, so they are read page by page. The newest of them are read together with the clock and the
-/// rows, in one snapshot, so that an act that is written meanwhile is either there with its row or not at all.
+/// Entries never change, so they are read page by page. The newest are read together with the clock and the rows, in
+/// one snapshot, which contains every concurrent act either with its row or not at all.
 struct FamilyCheck {
     let database: Database
     let sealing: Sealing
@@ -21,15 +20,15 @@ struct FamilyCheck {
 
     /// - Parameters:
     ///   - pause: called between pages, outside any transaction; throws to give up.
-    ///   - renew: called between pages of the snapshot in the end, during which there is no rest; throws to give up. The
-    ///     snapshot keeps its database session meanwhile.
+    ///   - renew: called between pages of the final snapshot, during which the check does not rest; throws to give up.
+    ///     The snapshot keeps its database session meanwhile.
     func run(
         _ family: FamilyID, pause: (_ entries: Int) async throws -> Void = { _ in },
         renew: () async throws -> Void = {}
     ) async throws -> StateReport {
         let prune = try await prune(of: family)
         let report = try await check(family, prune, pause, renew)
-        // Entries that retention has taken meanwhile look like missing ones.
+        // Entries that retention deleted in the meantime look like missing ones.
         let later = try await self.prune(of: family)
         return later == prune ? report : try await check(family, later, pause, renew)
     }
@@ -39,8 +38,8 @@ struct FamilyCheck {
         _ renew: () async throws -> Void
     ) async throws -> StateReport {
         var walk = ChainWalk(family, prune)
-        // What is written while this rests is read in the end, without rests: or a busy family would keep it for ever, and
-        // an entry that was read before it had its leaf would look passed over.
+        // Entries written during the rests are read at the end, without rests: otherwise a busy family would never be
+        // finished, and an entry that was read before it had its leaf would look skipped.
         let end: Int64? = try await database.query(ReconcileStatements.newest(of: family)).first?["seq"]
         while true {
             let rows = try await database.query(ReconcileStatements.entries(of: family, after: walk.last))
@@ -58,7 +57,7 @@ struct FamilyCheck {
         }
     }
 
-    /// What retention has taken of the family, if that is signed.
+    /// The entries that retention deleted, if the record is signed.
     private func prune(of family: FamilyID) async throws -> Prune? {
         guard let text: String = try await database.query(ReconcileStatements.prune(of: family)).first?["note"],
             let note = SignedNote(text), trusted.haveSigned(note), let prune = Prune(text: note.text),
@@ -124,7 +123,7 @@ struct FamilyCheck {
         for (name, code) in strays {
             if let number: Int64 = try ends[name] { walk.damaged(code, number) }
         }
-        // What a broken chain says is worth nothing.
+        // The content of a broken chain has no value.
         if walk.finding != nil { return walk.report() }
         let relationships = try await relationships(of: walk.family, queries)
         var state = FamilyReconciliation(walk.replay, relationships: relationships)

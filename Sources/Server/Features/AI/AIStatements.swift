@@ -6,8 +6,8 @@ import SQL
 
 /// Every statement of the mediator: facts in one read each, and the record of an answer.
 enum AIStatements {
-    /// The caller's right to ask and the facts about a nag, as of one moment. No row: the session has ended. The columns
-    /// stand in the order in which `NagConsultation` reads them.
+    /// The caller's right to ask and the facts about a nag, as of one moment. No row: the session has ended. The
+    /// columns are in the order in which `NagConsultation` reads them.
     static func nagFacts(_ nag: NagID, for caller: Caller, sessionCheck: SQL, _ depth: FactDepth) -> SQL {
         """
         SELECT u.status AS account_status, n.recipient_id, n.family_id, n.creator_id, m.role,
@@ -104,7 +104,7 @@ enum AIStatements {
     private static let isResolved: SQL = "(n.status IN ('completed', 'missed'))::integer"
     private static let isCompleted: SQL = "(n.status = 'completed')::integer"
 
-    /// The list that `push_backs` carries: microseconds since 1970, with commas between.
+    /// Parses the list in `push_backs`: microseconds since 1970, separated by commas.
     static func moments(_ list: String) throws(PostgresError) -> [Timestamp] {
         var moments: [Timestamp] = []
         for part in list.split(separator: ",") {
@@ -114,7 +114,7 @@ enum AIStatements {
         return moments
     }
 
-    /// One row a missed nag, each with the person's pseudonym; one row without times when there was none.
+    /// A row for each missed nag, each with the person's pseudonym; one row without times when there was none.
     static func misses(of user: UserID, in family: FamilyID, from start: Timestamp, to end: Timestamp) -> SQL {
         """
         SELECT u.pseudonym, e.at, e.due_at FROM memberships m JOIN users u ON u.id = m.user_id
@@ -127,7 +127,7 @@ enum AIStatements {
         """
     }
 
-    /// - Parameter subject: the one member to read of; nil for all.
+    /// - Parameter subject: the only member to read; nil for all.
     static func digestMembers(of family: FamilyID, subject: UserID?) -> SQL {
         let condition: SQL = subject.map { "AND m.user_id = \($0)" } ?? ""
         return """
@@ -136,7 +136,7 @@ enum AIStatements {
             """
     }
 
-    /// - Parameter subject: the one recipient to read of; nil for all.
+    /// - Parameter subject: the only recipient to read; nil for all.
     static func digestNags(
         of family: FamilyID, subject: UserID?, from start: Timestamp, to end: Timestamp
     ) -> SQL {
@@ -147,7 +147,7 @@ enum AIStatements {
             """
     }
 
-    /// The statement of an act that records an answer.
+    /// Part of an act: records an answer.
     static func record(
         _ event: EventID, _ nag: NagID?, _ promptType: String, _ tone: AITone, _ summary: String,
         onBehalfOf user: UserID, at now: Timestamp

@@ -4,8 +4,8 @@ import JSON
 import Postgres
 import SQL
 
-/// The facts that a page of the feed carries for devices that answer for the mediator themselves: read in the page's own
-/// statement, so that rows, cursor and facts are of one moment.
+/// The facts that a page of the feed carries for devices that answer AI questions themselves. They are read in the
+/// page's own statement, so that rows, cursor and facts are of the same moment.
 enum DeviceFacts {
     /// The text columns of `rows(for:)`, in their order.
     private enum Text: Int, CaseIterable {
@@ -33,8 +33,8 @@ enum DeviceFacts {
     private static let columns = FeedColumns.list(
         .facts, stamp: "NULL::timestamptz", ids: ["m.user_id"], texts: Text.allCases.map(\.expression))
 
-    /// The rows of that part of the page's statement, a member each, from its `gate`; none when nothing has happened in the
-    /// family since the place the reader comes from.
+    /// The rows of that part of the page's statement, one for each member, from its `gate`; none when nothing has
+    /// happened in the family since the reader's position.
     static func rows(for caller: Caller) -> SQL {
         """
          UNION ALL (

@@ -2,9 +2,10 @@ import Contract
 import Domain
 
 extension ZoneRules {
-    /// When each minute, hour, day, week or month of a time begins in the zone, the one that holds `from` first.
+    /// The starts of the minutes, hours, days, weeks or months of a zone in a time range, beginning with the one that
+    /// contains `from`.
     ///
-    /// By the zone's offsets as this process knows them: PostgreSQL need not know its name.
+    /// Computed with this process's zone rules: PostgreSQL need not know the zone's name.
     func starts(of unit: AuditActivity.Unit, from: Timestamp, to: Timestamp) -> [Timestamp] {
         switch unit {
         case .minute: steps(of: 60, from, to)
@@ -26,7 +27,7 @@ extension ZoneRules {
         }
     }
 
-    /// Hours and minutes are the same length everywhere; where the first begins is local.
+    /// Hours and minutes have the same length everywhere; only the first start depends on the zone.
     private func steps(of seconds: Int64, _ from: Timestamp, _ to: Timestamp) -> [Timestamp] {
         let offset = Int64(secondsFromUTC(at: from))
         let first = floorDivide(from.seconds + offset, seconds) * seconds - offset
@@ -35,7 +36,7 @@ extension ZoneRules {
         }
     }
 
-    /// Days, weeks and months are not, where clocks are changed.
+    /// Days, weeks and months do not, where clocks are changed.
     private func dates(
         _ from: Timestamp, _ to: Timestamp, first: (CivilDate) -> CivilDate, next: (CivilDate) -> CivilDate
     ) -> [Timestamp] {

@@ -5,12 +5,12 @@ import SQL
 /// Every statement on consents.
 enum ConsentStatements {
     /// Whether a consent is in force for a person of a family: an SQL condition for the statements of other features,
-    /// so that they ask in the very moment they read or write.
+    /// so that they check it in the snapshot that they read or write in.
     ///
-    /// In force is an unrevoked record from the person themself or from an active guardian of the family. `sms_opt_in`
-    /// is the person's own affair: nobody can give it for them. That the person is an active member is not asked here.
+    /// In force means an unrevoked record from the person or from an active guardian of the family. `sms_opt_in` is
+    /// personal: nobody can give it for others. Whether the person is an active member is not checked here.
     ///
-    /// `user` and `family` are expressions of the statement around it, with their table's name before them, or values:
+    /// `user` and `family` are expressions of the enclosing statement, qualified with their table's name, or values:
     /// `"u.id"`, `"\(userID)"`.
     static func inForce(_ type: ConsentType, user: SQL, family: SQL) -> SQL {
         if type == .smsOptIn {
@@ -36,11 +36,11 @@ enum ConsentStatements {
         """
     }
 
-    /// For whom a consent is in force in a family, as an SQL expression: null where a guardian gave it, for everybody; else
-    /// the people who gave it for themselves.
+    /// The people for whom a consent is in force in a family, as an SQL expression: null for everybody, where a
+    /// guardian gave it; otherwise those who gave it for themselves.
     ///
-    /// `family` is as in `inForce`; null has no givers. `guardian` is another expression: an active guardian of the family,
-    /// whose consent is found without asking what they are, or null.
+    /// `family` is as in `inForce`; null has no givers. `guardian` is another expression: an active guardian of the
+    /// family, whose consent is found without reading their role, or null.
     static func givers(of type: ConsentType, in family: SQL, guardian: SQL) -> SQL {
         """
         CASE WHEN \(inForce(type, user: guardian, family: family)) THEN NULL
@@ -50,8 +50,8 @@ enum ConsentStatements {
         """
     }
 
-    /// The largest `granted_seq` of a consent that is in force in a family, as an SQL expression: nobody joins `givers`
-    /// without it growing.
+    /// The largest `granted_seq` of a consent in force in a family, as an SQL expression: it grows whenever somebody
+    /// joins `givers`.
     static func newest(of type: ConsentType, in family: SQL) -> SQL {
         """
         (SELECT max(consent.granted_seq) FROM consents consent
@@ -68,8 +68,8 @@ enum ConsentStatements {
 
     private static let record: SQL = "k.id, k.user_id, k.family_id, k.consent_type, k.revoked_at"
 
-    /// A page of what is in force for the member, each with the `total`; at least one row: what they or a guardian gave,
-    /// since clients read a consent that is listed as granted to them.
+    /// A page of the consents in force for the member, each with the `total`; at least one row. They are the member's
+    /// own and the guardians', because clients read a listed consent as granted to them.
     static func page(_ page: PageRequest, for member: Member) -> SQL {
         let isVisible: SQL = """
             k.revoked_at IS NULL AND (
@@ -86,7 +86,7 @@ enum ConsentStatements {
             """
     }
 
-    /// Every consent in force for a member of a family, as `inForce` has it, once for each who gave it.
+    /// Every consent in force for each member of a family, as in `inForce`, once for each person who gave it.
     static func allInForce(in family: FamilyID) -> SQL {
         """
         SELECT m.user_id, u.pseudonym, k.consent_type, k.granted_at, k.user_id AS giver_id, g.pseudonym AS giver
@@ -105,7 +105,7 @@ enum ConsentStatements {
         """
     }
 
-    /// What a person has given and not taken back: for a family, or (nil) for themself alone.
+    /// A person's unrevoked consents of a type: for a family, or (nil) for themselves alone.
     static func given(_ type: ConsentType, by user: UserID, in family: FamilyID?) -> SQL {
         """
         SELECT \(record) FROM consents k
@@ -114,7 +114,7 @@ enum ConsentStatements {
         """
     }
 
-    /// How often a person gave a consent of a type since then, in whatever family.
+    /// How often a person gave a consent of a type since then, in any family.
     static func countGiven(_ type: ConsentType, by user: UserID, since start: Timestamp) -> SQL {
         """
         SELECT count(*) AS count FROM consents k
@@ -122,7 +122,7 @@ enum ConsentStatements {
         """
     }
 
-    /// A consent with the pseudonym of who gave it.
+    /// A consent with its giver's pseudonym.
     static func consent(_ id: ConsentID) -> SQL {
         "SELECT \(record), u.pseudonym FROM consents k JOIN users u ON u.id = k.user_id WHERE k.id = \(id)"
     }
@@ -143,7 +143,7 @@ enum ConsentStatements {
         """
     }
 
-    /// Takes back what somebody gave in the act's family: it ends with their membership.
+    /// Revokes what somebody gave in the act's family: it ends with their membership.
     static func revokeAll(of user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM ledger_stamp
@@ -151,7 +151,7 @@ enum ConsentStatements {
         """
     }
 
-    /// Takes back what somebody gave for themself alone: it ends with their account.
+    /// Revokes what somebody gave for themselves alone: it ends with their account.
     static func revokePersonal(of user: UserID, at now: Timestamp) -> SQL {
         """
         UPDATE consents SET revoked_at = greatest(granted_at, \(now)) FROM ledger_stamp

@@ -3,23 +3,23 @@ import Contract
 import Domain
 import Postgres
 
-/// What people have agreed to: a guardian for the family, an adult for themself. Children agree to nothing.
+/// Consents: a guardian gives them for the family, an adult for themselves. Children give none.
 ///
-/// A record is never deleted; taking it back and giving it again are two records. Both change what everybody concerned
-/// may do and see from the same moment.
+/// A record is never deleted; revoking a consent and giving it again makes two records. Both take effect for everybody
+/// concerned at the same moment.
 package final class Consents {
     private let services: Services
 
     package init(_ services: Services) { self.services = services }
 
-    /// The group `consents`: what people have agreed to.
+    /// The group `consents`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.listConsents, list)
         routes.signedIn(API.grantConsent, grant)
         routes.signedIn(API.updateConsent, update)
     }
 
-    /// What is in force: clients take a record's presence for the consent.
+    /// The consents in force: clients read a listed record as the consent.
     func list(_ caller: Caller, _ call: Call<ConsentListQuery, NoBody>) async throws -> Page<ConsentResponse> {
         let page = call.parameters.page
         let member = try await services.access.member(caller, of: call.parameters.familyID, services.database)
@@ -27,7 +27,7 @@ package final class Consents {
         return try Page(rows, answering: page) { try ConsentResponse(ifAny: $0) }
     }
 
-    /// Gives a consent. One that is given already is answered as it stands.
+    /// Gives a consent. One that is in force already is returned as it is.
     package func grant(_ caller: Caller, _ call: Call<NoParameters, ConsentCreate>) async throws -> ConsentResponse {
         if call.body.type == .smsOptIn { return try await grantForOneself(caller, call.body.type) }
         guard let family = call.body.familyID else { throw InvalidInput("is required", field: "family_id") }
@@ -64,7 +64,7 @@ package final class Consents {
         return ConsentLimit.denial(givenToday: try count["count"])
     }
 
-    /// What concerns a person alone needs no family.
+    /// A personal consent needs no family.
     private func grantForOneself(_ caller: Caller, _ type: ConsentType) async throws -> ConsentResponse {
         let chain = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: chain) { queries in
@@ -92,8 +92,8 @@ package final class Consents {
         }
     }
 
-    /// Takes a consent back: whoever gave it, or a guardian of the family it was given in. It stays taken back; giving
-    /// it again is a new consent.
+    /// Revokes a consent: for its giver, and for guardians of its family. It stays revoked; giving it again makes a new
+    /// one.
     package func update(_ caller: Caller, _ call: Call<ConsentPath, ConsentUpdate>) async throws -> ConsentResponse {
         let (id, isRevoking) = (call.parameters.consentID, call.body.revoked)
         let chain = try await services.access.account(caller, services.database).family ?? .outside

@@ -1,9 +1,9 @@
 import Domain
 import SQL
 
-/// Every statement on deliveries: what is meant to be sent to somebody's devices.
+/// Every statement on deliveries: notifications for somebody's devices.
 enum DeliveryStatements {
-    /// A statement of an act: tells somebody of an event of the same act. It waits for whoever sends.
+    /// Part of an act: notifies somebody of an event of the same act. It stays pending until a worker sends it.
     static func insert(
         _ id: DeliveryID, of event: EventID, on nag: NagID, to user: UserID, by channel: DeliveryChannel,
         at now: Timestamp

@@ -5,22 +5,22 @@ import Postgres
 import SQL
 import TimeZones
 
-/// What a look at a nag came to.
+/// The result of one attempt to escalate a nag.
 enum EscalationLook: Equatable {
-    /// A step was taken that was due at that moment; another one may be due.
+    /// A step that was due at that moment was taken; another one may be due.
     case stepped(due: Timestamp)
     /// Nothing is due before that moment.
     case waits(until: Timestamp)
-    /// The nag is not open, or not there.
+    /// The nag is not open, or does not exist.
     case ended
 }
 
 extension Nags {
-    /// Takes the next step of a nag's escalation if it is due: an act of its own with its event, its audit entry and at most
-    /// one delivery. Of steps that are due at the same time, after a stop, the last alone is told to somebody.
+    /// Takes the next step of a nag's escalation if it is due: an act with its event, its audit entry and at most one
+    /// delivery. Of several steps that are due at once, after an outage, only the last is delivered.
     ///
-    /// A step rests on nothing in the family having changed since the nag's phase was read: whoever else takes it, it is
-    /// taken once. If the process dies, it happened whole or not at all.
+    /// A step requires that nothing in the family has changed since the nag's phase was read, so it is taken once,
+    /// whoever takes it. If the process dies, it happened completely or not at all.
     func escalate(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> EscalationLook {
         var look = EscalationLook.ended
         var stale: SQL?
@@ -88,8 +88,8 @@ extension Nags {
 
     // MARK: The operations
 
-    /// How far a nag has escalated: for its creator, its recipient and the guardians. One that is not open answers the last
-    /// phase it reached.
+    /// The phase of a nag, for its creator, its recipient and the guardians. A nag that is not open keeps its last
+    /// phase.
     func escalation(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> EscalationResponse {
         try await decide(caller, on: call.parameters.nagID, .read) { view, queries in
             let row = try await queries.query(NagStatements.escalation(of: view.nag.id, in: view.familyID)).first
@@ -100,7 +100,7 @@ extension Nags {
         }
     }
 
-    /// The same, after the steps that are due were taken, which the scheduler would have taken within the second.
+    /// The same after taking the steps that are due, which the scheduler would have taken within a second.
     func recomputeEscalation(_ caller: Caller, _ call: Call<NagPath, NoBody>) async throws -> EscalationResponse {
         var family: FamilyID?
         let _: NoAnswer = try await decide(caller, on: call.parameters.nagID, .read) { view, _ in

@@ -3,12 +3,12 @@ import Domain
 import Postgres
 import TimeZones
 
-/// How far a nag has escalated, and what its further steps depend on, as of one moment.
+/// A nag's phase and everything its next steps depend on, as of one moment.
 struct EscalationState {
     let record: NagRecord
-    /// All steps, as the nag and its recipient's preferences are now.
+    /// All steps, by the nag's and its recipient's present settings.
     let escalation: Escalation
-    /// When the scheduler means to look at it.
+    /// When the scheduler will read the nag again.
     let nextLook: Timestamp
     private let phaseSince: Timestamp
     private let recipientChannel: DeliveryChannel
@@ -41,23 +41,23 @@ struct EscalationState {
             && creator.effective(inFamilyAt: record.timeZone).notifiesSentOverdue
     }
 
-    /// The step after the last that was taken; nil for a nag that is not open.
+    /// The step after the last one taken; nil for a nag that is not open.
     var nextStep: EscalationStep? {
         record.nag.status == .open ? escalation.step(after: .phase(record.phase)) : nil
     }
 
-    /// Who is told of a phase, and how: its recipient, but of the last phase the creator where they want that.
+    /// Who is notified of a phase, and how: the recipient; of the last phase the creator, if they want that.
     func addressee(of phase: EscalationPhase) -> (UserID, DeliveryChannel)? {
         if phase == .guardianReview, tellsCreator { return (record.nag.creatorID, .push) }
         return (record.nag.recipientID, recipientChannel)
     }
 
-    /// One channel: SMS for who wants that alone and has agreed to it.
+    /// One channel: SMS for a person who wants only that and has agreed to it.
     private static func channel(_ preferences: Preferences, mayText: Bool) -> DeliveryChannel {
         preferences.deliveryChannel == .sms && mayText ? .sms : .push
     }
 
-    /// As it stands at that moment, with the steps that are due and not taken yet.
+    /// The answer at that moment, including steps that are due and not taken yet.
     func response(at now: Timestamp) -> EscalationResponse {
         var (phase, next) = (record.phase, nextStep)
         while let step = next, step.at <= now, case .phase(let reached) = step.stage {
@@ -69,7 +69,7 @@ struct EscalationState {
             nextStepAt: next.flatMap { $0.at <= .lastSecond ? $0.at : nil }, nextReminderAt: nextReminder(at: now))
     }
 
-    /// When the recipient is reminded again: every interval since the nag's phase began, from the second phase on.
+    /// The next reminder of the recipient: every interval since the phase began, from the second phase on.
     func nextReminder(at now: Timestamp) -> Timestamp? {
         guard record.nag.status == .open, record.phase.number >= EscalationPhase.overdueSoft.number else { return nil }
         let interval = escalation.reminderInterval.microseconds

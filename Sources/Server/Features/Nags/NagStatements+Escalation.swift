@@ -2,13 +2,13 @@ import Contract
 import Domain
 import SQL
 
-/// Statements of the scheduler, and of what changes when its next look is due.
+/// Statements of the scheduler, and of changes that move a nag's next step.
 extension NagStatements {
-    /// Nags that a round of the scheduler looks at among, and takes from one family.
+    /// How many due nags a round considers, and how many of them it takes from one family.
     static let dueWindow = 1_000
     static let dueShare = 16
 
-    /// A nag with what its escalation depends on.
+    /// A nag with everything that its escalation depends on.
     static func escalation(of nag: NagID, in family: FamilyID) -> SQL {
         """
         SELECT \(record), n.cycle_started_at, n.phase_since, n.next_step_at,
@@ -26,8 +26,8 @@ extension NagStatements {
         """
     }
 
-    /// The nags that have waited longest for a look, a share of each family's: `family_id`, `id`, `next_step_at`, the
-    /// `place` within the family, and how many were `seen`. What waits behind them costs nothing.
+    /// The nags that have been due longest, a share of each family's: `family_id`, `id`, `next_step_at`, the `place`
+    /// within the family, and how many were `seen`. Its cost does not grow with the nags that are due later.
     static func due(at now: Timestamp, besides families: [FamilyID]) -> SQL {
         """
         SELECT family_id, id, next_step_at, place, seen FROM (
@@ -43,7 +43,7 @@ extension NagStatements {
         """
     }
 
-    /// The nag that has been due for longest, and since when, at `next_step_at`; no row: nothing is.
+    /// The nag that has been due longest, since `next_step_at`; no row when none is due.
     static func oldestDue(at now: Timestamp) -> SQL {
         """
         SELECT family_id, id, next_step_at FROM nags WHERE status = 'open' AND next_step_at <= \(now)
@@ -51,8 +51,8 @@ extension NagStatements {
         """
     }
 
-    /// Puts the next look at a nag off, unless anything in its family has changed since: it holds the family's row meanwhile,
-    /// as an act would, and gives it no number.
+    /// Moves a nag's `next_step_at`, unless anything in its family has changed. It locks the family's row like an act,
+    /// without taking a number.
     static func reschedule(_ record: NagRecord, to moment: Timestamp) -> SQL {
         """
         WITH unchanged AS MATERIALIZED (
@@ -63,7 +63,7 @@ extension NagStatements {
         """
     }
 
-    /// Has the scheduler look at the nags behind `last` again, some at a time. The row names the last of them; none: there are
+    /// Makes a page of nags after `last` due for the scheduler. The row names the last of them; no row when there are
     /// no more.
     static func lookAgain(behind last: (family: FamilyID, nag: NagID), at now: Timestamp) -> SQL {
         """
@@ -88,7 +88,7 @@ extension NagStatements {
         update(nag, "phase = \(phase.number), phase_since = \(now), next_step_at = \(nextStep)")
     }
 
-    /// Has the scheduler look at a member's open nags again, whose steps may lie earlier now.
+    /// Makes a member's open nags due for the scheduler, because their steps may be earlier now.
     static func lookAgain(of recipient: UserID, at now: Timestamp) -> SQL {
         "\(lookAgain(at: now)) AND nags.recipient_id = \(recipient)"
     }

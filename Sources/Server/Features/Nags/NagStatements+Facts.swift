@@ -2,10 +2,10 @@ import Domain
 import SQL
 
 extension NagStatements {
-    /// Who a nag would be for, how they and its creator stand to each other, what the family's policy allows, and how
-    /// many nags the creator sent on the family's local day. No row: nobody of that id ever belonged to the family.
+    /// The recipient of a new nag, their relationship with its creator, the family's policy, and how many nags the
+    /// creator sent on the family's local day. No row: the recipient never belonged to the family.
     ///
-    /// What a series makes by itself counts for nobody.
+    /// Nags that a series creates are not counted.
     static func addressee(
         _ recipient: UserID, of creator: UserID, in family: FamilyID, policy: PolicyID?, day: Range<Timestamp>
     ) -> SQL {
@@ -23,8 +23,8 @@ extension NagStatements {
         """
     }
 
-    /// How creator and recipient of a nag stand to each other now, whether its successor exists, and whether the nag before
-    /// it is still open.
+    /// The present relationship of a nag's creator and recipient, whether its next nag exists, and whether the one
+    /// before it is still open.
     static func series(after nag: NagID, in family: FamilyID) -> SQL {
         """
         SELECT \(memberState(creator: "n.creator_id")),
@@ -38,7 +38,7 @@ extension NagStatements {
         """
     }
 
-    /// The statements of an act that go on with a series.
+    /// Parts of an act: continue a series.
     static func insertSuccessor(
         _ successor: NagID, of nag: NagID, dueAt: Timestamp, nextStep: Timestamp, at now: Timestamp
     ) -> SQL {
@@ -53,7 +53,7 @@ extension NagStatements {
         """
     }
 
-    /// What a recipient may still snooze today: the family's policy, a child's settings, and what is used up.
+    /// What limits a recipient's snoozes today: the family's policy, a child's settings, and the snoozes so far.
     static func snoozeFacts(_ recipient: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
         """
         SELECT \(policyColumns), coalesce(k.can_snooze, true) AS can_snooze,
@@ -68,7 +68,7 @@ extension NagStatements {
         """
     }
 
-    /// How a member stands to others of the family: a row for each of them.
+    /// A member's relationship with others of the family: a row for each of them.
     static func contacts(of user: UserID, with others: [UserID], in family: FamilyID) -> SQL {
         """
         SELECT \(RelationshipStatements.status(between: "\(user)", and: "o.id", in: "\(family)")) AS relationship,
@@ -88,7 +88,7 @@ extension NagStatements {
 
     /// How many changes to nags somebody made on the family's local day.
     static func countChanges(by actor: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
-        // The types as they stand in the index `changes_of_actor`.
+        // The same types as in the index `changes_of_actor`.
         """
         SELECT count(*) AS count FROM nag_events
         WHERE family_id = \(family) AND actor_id = \(actor)
@@ -108,7 +108,7 @@ extension NagStatements {
 
     // MARK: Parts
 
-    /// Columns telling what decides whether a creator may nag the member `m`.
+    /// The columns that decide whether a creator may nag the member `m`.
     private static func memberState(creator: SQL) -> SQL {
         """
         m.role AS recipient_role, m.status AS recipient_membership, cm.role AS creator_role,

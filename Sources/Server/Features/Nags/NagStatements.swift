@@ -6,7 +6,7 @@ import SQL
 enum NagStatements {
     // MARK: Reading
 
-    /// What `NagResponse(_:)` reads, in its order, from `n` joined with `names`.
+    /// The columns that `NagResponse(_:)` reads, in its order, from `n` joined with `names`.
     private static let columns: SQL = """
         n.id, n.family_id, n.creator_id, n.recipient_id, cr.display_name, re.display_name, n.due_at, n.category,
         n.done_definition, n.description, n.strategy_template, n.recurrence, n.parent_nag_id, n.status, n.created_at,
@@ -34,7 +34,7 @@ enum NagStatements {
         """
     }
 
-    /// What `NagRecord(_:)` reads, from `n` with `recordJoins`.
+    /// The columns that `NagRecord(_:)` reads, from `n` with `recordJoins`.
     static let record: SQL = """
         \(columns), n.series_due_at, n.phase::bigint AS phase, re.pseudonym AS recipient_pseudonym, c.seq, f.time_zone,
         f.time_zone_changed_at
@@ -46,7 +46,7 @@ enum NagStatements {
         \(names)
         """
 
-    /// A nag of a family, whoever looks at it.
+    /// A nag of a family, without authorisation.
     static func nag(_ nag: NagID, in family: FamilyID) -> SQL {
         """
         SELECT \(record)
@@ -56,7 +56,8 @@ enum NagStatements {
         """
     }
 
-    /// A page of what a member sees, open ones first, then the newest, and `total`; with no nag in it, one row of nulls.
+    /// A page of the nags that a member sees, open ones first, then the newest, with the `total`; one row of nulls when
+    /// there are none.
     static func page(_ query: NagListQuery, for user: UserID, in family: FamilyID, isGuardian: Bool) -> SQL {
         var conditions: [SQL] = ["n.family_id = \(family)"]
         if !isGuardian { conditions.append("(n.creator_id = \(user) OR n.recipient_id = \(user))") }
@@ -80,8 +81,8 @@ enum NagStatements {
 
     // MARK: Statements of an act
 
-    /// A nag that somebody makes.
-    /// - Parameter nextStep: when the scheduler looks at it first.
+    /// A new nag.
+    /// - Parameter nextStep: when the scheduler reads it first.
     static func insert(_ nag: NagResponse, policy: PolicyID?, nextStep: Timestamp) -> SQL {
         """
         INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, description,
@@ -95,7 +96,7 @@ enum NagStatements {
         """
     }
 
-    /// Something that happens to a nag, and the words and values of it that belong to the feed.
+    /// An event of a nag, with the texts and values that the feed shows.
     static func append(
         _ type: NagEventType, _ event: EventID, to nag: NagID, from creator: UserID, for recipient: UserID,
         by actor: UserID, at now: Timestamp, _ payload: [String: String] = [:], source: StoredSource? = nil
@@ -111,9 +112,8 @@ enum NagStatements {
             """
     }
 
-    /// What a person entitled to changes. A due time they move begins a new due cycle, whose escalation begins anew, and in
-    /// a series a new rhythm.
-    /// - Parameter nextStep: when the scheduler looks at it next; nil where that stays.
+    /// An edit. A moved due time begins a new due cycle, whose escalation begins again, and in a series a new rhythm.
+    /// - Parameter nextStep: when the scheduler reads the nag next; nil keeps the present time.
     static func edit(_ nag: NagResponse, movesDueTime: Bool, nextStep: Timestamp?, at now: Timestamp) -> SQL {
         update(
             nag.id,

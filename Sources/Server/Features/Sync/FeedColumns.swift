@@ -9,8 +9,8 @@ enum FeedPart: Int {
     case gate, nags, nagEvents, mediation, points, facts
 }
 
-/// The columns of the feed's statement, the same for every part of it: twelve, by type. A part takes as many of a type as
-/// it needs, from the first on; the rest are null.
+/// The columns of the feed's statement, the same twelve for every part, grouped by type. A part uses the first ones of
+/// each type; the rest are null.
 enum FeedColumns {
     static let part = 0
     static let stamp = 1
@@ -19,7 +19,7 @@ enum FeedColumns {
     static let texts = 8..<12
 
     /// The select list of a part.
-    /// - Parameter stamp: what the part's rows are ordered by.
+    /// - Parameter stamp: the column that orders the part's rows.
     static func list(
         _ part: FeedPart, stamp: SQL, ids: [SQL] = [], moments: [SQL] = [], texts: [SQL] = []
     ) -> SQL {
@@ -36,22 +36,22 @@ enum FeedColumns {
     }
 }
 
-/// Takes the members of an entity's JSON in their order, each with the column that it is read from.
+/// Receives the members of an entity's JSON in order, each with its column.
 ///
-/// An entity names its members once (`FeedEntities`): `FeedSelectList` makes the statement's columns of them, and
+/// An entity lists its members once (`FeedEntities`): `FeedSelectList` makes the statement's columns from the list, and
 /// `FeedRowWriter` reads the same columns.
 protocol FeedMembers: ~Copyable {
-    /// The family that is read: in no column.
+    /// The family of the page: it has no column.
     mutating func family(_ name: StaticString)
     mutating func id(_ name: StaticString)
     mutating func moment(_ name: StaticString)
     mutating func text(_ name: StaticString, _ column: @autoclosure () -> SQL)
-    /// A number or a jsonb: PostgreSQL's own text of it is JSON already.
+    /// A number or a jsonb: PostgreSQL's text of it is JSON already.
     mutating func verbatim(_ name: StaticString, _ column: @autoclosure () -> SQL)
 }
 
 extension FeedMembers where Self: ~Copyable {
-    /// A text from the column of the same name.
+    /// A text member, from the column of the same name.
     @inline(__always)
     mutating func text(_ name: StaticString) { text(name, SQL(stringLiteral: name)) }
 }

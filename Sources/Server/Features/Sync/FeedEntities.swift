@@ -1,9 +1,9 @@
 import SQL
 
-/// What the feed carries: the JSON members of each entity, and the columns that they are read from.
+/// The entities of the feed: the members of their JSON, and the columns these are read from.
 ///
-/// A column is named by its member unless it says otherwise. Every column costs each of a page's thousand rows: numbers go
-/// as text, as they are answered.
+/// A column has its member's name unless another is given. Each column costs time for every row of a page: numbers
+/// travel as text, as they are answered.
 enum FeedEntities {
     static let nagColumns = FeedSelectList.of(.nags) { nag(&$0) }
     static let nagEventColumns = FeedSelectList.of(.nagEvents) { nagEvent(&$0) }
@@ -25,7 +25,7 @@ enum FeedEntities {
         members.moment("committed_at")
     }
 
-    /// Missed nags carry whose they were: a device counts misses by person, also of nags that left the feed before.
+    /// Missed nags carry their recipient: a device counts misses by person, also of nags that left the feed earlier.
     @inline(__always)
     static func nagEvent<Members: FeedMembers & ~Copyable>(_ members: inout Members) {
         members.id("id")

@@ -3,7 +3,8 @@ import Domain
 import Postgres
 import SQL
 
-/// The first row of the feed's statement: whether its caller may read the family, from where, and what of it.
+/// The first row of the feed's statement: whether the caller may read the family, from which position, and what they
+/// may see.
 struct FeedGate {
     /// Its text columns, in their order.
     private enum Text: Int, CaseIterable {
@@ -28,14 +29,14 @@ struct FeedGate {
 
     /// The family clock.
     let clock: Timestamp
-    /// Whether the place that the client named is good.
+    /// Whether the position that the client named is valid.
     let isKnown: Bool
     let visibility: FeedVisibility
     let epoch: Int64
     private let row: Row
 
-    /// - Throws: 401 where the session has ended, 403 for who is no active member; `unexpectedShape` when the rows are not
-    ///   those of the statement.
+    /// - Throws: 401 when the session has ended, 403 for somebody who is not an active member; `unexpectedShape` when
+    ///   the rows are not those of the statement.
     init(_ rows: Rows) throws {
         guard let row = rows.first else { throw Access.sessionEnded }
         guard row.integer(FeedColumns.part) == FeedPart.gate.rawValue else {
@@ -53,14 +54,14 @@ struct FeedGate {
         visibility = FeedVisibility(rawValue: row.text(Text.visibility.column).flatMap { Int64($0) } ?? 0)
     }
 
-    /// Whether the session was handed that place before.
+    /// Whether the session was given that position before.
     func isGranted(_ grant: GrantedPlace) -> Bool {
         row.withBytes(Text.granted.column) { $0?.listsNumber(grant.number) ?? false }
     }
 }
 
 extension Span<UInt8> {
-    /// Whether a number is among those that stand here as decimal digits with commas between them.
+    /// Whether a number is in a list of decimal numbers separated by commas.
     fileprivate func listsNumber(_ wanted: Int64) -> Bool {
         var number: Int64 = 0
         for index in indices {

@@ -5,17 +5,17 @@ import Postgres
 
 /// One answer of the feed, written straight from the rows.
 struct FeedPage {
-    /// Bytes of an entity's rows in a page: an entity with more is cut off as one with too many rows is.
+    /// The size limit of one entity's rows in a page: more rows are cut off as beyond `pageSize`.
     static let entityBytes = 512 << 10
 
-    /// What the session is handed with this page.
+    /// The position that the session is given with this page.
     let grant: GrantedPlace
-    /// Whether it was handed that before.
+    /// Whether the session was given that position before.
     let isGranted: Bool
     let json: [UInt8]
 
     /// - Parameter checkpoint: the audit log's newest, for clients to keep.
-    /// - Throws: 401, 403 as the gate says; `unexpectedShape` when the rows are not those of the statement.
+    /// - Throws: 401 or 403 from the gate; `unexpectedShape` when the rows are not those of the statement.
     init(
         _ rows: Rows, _ family: FamilyID, _ request: FeedRequest, at now: Timestamp, checkpoint: String? = nil
     ) throws {
@@ -25,7 +25,7 @@ struct FeedPage {
         let cut = parts.filter(\.isCut).map { rows[$0.range.upperBound - 1].timestamp(FeedColumns.stamp) }.min()
         var place = gate.clock
         if let cut {
-            // By cursor a page ends before the first stamp it may not hold whole, so that nothing comes twice.
+            // A page by cursor ends before the first stamp that it may not hold completely, so that no row comes twice.
             place = Timestamp(microseconds: cut.microseconds - 1)
             if !request.isLegacy {
                 entities = entities.map { range in
@@ -38,7 +38,7 @@ struct FeedPage {
         grant = GrantedPlace(second: serverTime.seconds, visibility: gate.visibility)
         isGranted = gate.isGranted(grant)
         let mustRefetch = request.isForeign || (!request.isLegacy && !gate.isKnown)
-        // Facts are of the newest moment, so they come with the page that reaches it.
+        // Facts are of the newest moment, so only the page that reaches it carries them.
         let facts = cut == nil ? try DeviceFacts.facts(rows, Self.rowsAfterEntities(rows)) : nil
         json = Self.write(
             rows, entities, family, serverTime, hasMore: cut != nil, mustRefetch, facts,
@@ -58,10 +58,10 @@ struct FeedPage {
         return (first...last).map { starts[$0]..<starts[$0 + 1] }
     }
 
-    /// An entity's rows as far as the page holds them, and whether there may be more.
+    /// The rows of an entity that fit into the page, and whether there may be more.
     ///
-    /// A page goes beyond the second it starts in, however large its rows are: a client that floors the time to the second
-    /// would get the same page for ever.
+    /// A page goes beyond the second it starts in, however large its rows are: otherwise a client that floors the time
+    /// to the second would get the same page forever.
     private static func fit(_ range: Range<Int>, _ rows: Rows) -> (range: Range<Int>, isCut: Bool) {
         let whole = (range, range.count >= SyncStatements.pageSize)
         guard rows.memoryBytes > entityBytes, let first = range.first else { return whole }

@@ -3,23 +3,24 @@ import SQL
 
 /// Every statement of the feed.
 enum SyncStatements {
-    /// Rows of one entity in a page. The ledger never stamps more than 400 rows of an entity in one second, so a page
-    /// always gets past the second it starts in.
+    /// Rows of one entity in a page. The ledger stamps at most 400 rows of an entity in one second, so a page always
+    /// gets past the second it starts in.
     static let pageSize = 500
     static let eventRetention = Timestamp.Span.days(90)
-    /// Missed nags stay as long as their events: clients count misses through the nag of the event.
+    /// Missed nags stay as long as their events: clients count misses through the event's nag.
     static let closedNagRetention = Timestamp.Span.days(30)
 
-    /// The right to read, the family clock and one page of every entity: one statement, so one snapshot.
+    /// Authorisation, the family clock and one page of every entity: one statement, so one snapshot.
     ///
-    /// The first row is part 0, the gate; no row at all: the session has ended. The other rows come by part (1 nags, 2 nag
-    /// events, 3 mediation events, 4 gamification events), each in feed order from the place the gate allows. Their columns:
-    /// `FeedColumns`.
-    /// Mediation of a nag is shown to those who may read the nag, whoever asked for it; what is about no nag, to who asked.
-    /// A nag is stamped when it closes or later: of those stamped before the retention only open ones are left.
-    /// Points are shown to those who agreed to them, and of those who did (`points_of`; null: everybody, as a guardian did).
+    /// The first row is part 0, the gate; no row at all: the session has ended. The other rows come by part (1 nags, 2
+    /// nag events, 3 mediation events, 4 gamification events), each in feed order from the gate's position. Their
+    /// columns: `FeedColumns`.
+    /// Mediation of a nag is shown to everybody who may read the nag; mediation about no nag to the person who asked.
+    /// A nag is stamped when it closes or later: of those stamped before the retention only open ones remain.
+    /// Points are shown to those who agreed to them, about those who did (`points_of`; null: everybody, because a
+    /// guardian did).
     /// - Parameters:
-    ///   - start: where the client says it is; nil for the beginning.
+    ///   - start: the position that the client claims; the beginning if none.
     ///   - withFacts: whether the rows of `DeviceFacts` come last, as part 5.
     static func page(
         _ family: FamilyID, for caller: Caller, sessionCheck: SQL, from start: FeedStart, withFacts: Bool = false
@@ -126,9 +127,9 @@ enum SyncStatements {
         """
     }
 
-    /// Notes that a session was handed a place, so that it may come back with it.
+    /// Stores a position for a session, so that the session may come back with it.
     ///
-    /// Not flushed to disk: a note that is lost costs its client one full page, never a change.
+    /// Not synced to disk: losing it costs the client one full page, never a change.
     static func grant(_ place: GrantedPlace, to session: SessionID, in family: FamilyID) -> SQL {
         """
         INSERT INTO sync_grants AS g (session_id, family_id, places)
@@ -139,11 +140,11 @@ enum SyncStatements {
     }
 }
 
-/// What a reader may see besides their own nags, as of one moment: one number, as the statements add it up.
+/// What a reader may see besides their own nags, as of one moment: one number, computed by the statements.
 ///
-/// A bit each for everybody's nags with their events (1), mediation (2) and points (4); and from bit 3 on, whose points: 0 for
-/// everybody's or nobody's, else one more than the ledger's number of the newest consent among those who agreed for
-/// themselves. While that does not grow, nobody's points can be seen that could not be before.
+/// One bit each for everybody's nags and events (1), mediation (2) and points (4). From bit 3 on, whose points: 0 for
+/// everybody's or nobody's, otherwise one more than the ledger's number of the newest consent among those who agreed
+/// for themselves. While it does not grow, no points become visible that were hidden before.
 struct FeedVisibility: Hashable {
     let rawValue: Int64
 
@@ -152,15 +153,15 @@ struct FeedVisibility: Hashable {
     var pointsSince: Int64 { rawValue >> 3 }
 }
 
-/// A time that a session was handed as `server_time`, and what it could see when it was.
+/// A time that a session was given as `server_time`, and what it could see then.
 ///
-/// A place is good only for the same visibility: who could see less then was not sent rows that lie before it.
+/// A position is valid only for the same visibility: a reader who saw less was not sent rows that lie before it.
 struct GrantedPlace {
     let second: Int64
     let visibility: FeedVisibility
 
-    /// How the database keeps it: seconds of four-digit years fit below bit 41. Of `pointsSince` the lowest 22 bits are kept; to
-    /// be taken for another it would have to be older by a multiple of four million writes of the family.
+    /// The database's form: seconds of four-digit years fit below bit 41. Only the lowest 22 bits of `pointsSince` are
+    /// kept: two values collide only after a multiple of four million writes of the family.
     var number: Int64 { second * 8 + visibility.kinds + (visibility.pointsSince & 0x3F_FFFF) << 41 }
 
     /// The same in SQL, with the column `visibility` of `visible_to_caller`.
@@ -169,15 +170,15 @@ struct GrantedPlace {
     }
 }
 
-/// Where a client says it is in the feed, and what makes the claim believable.
+/// The position that a client claims, and the condition under which the claim is valid.
 enum FeedStart {
-    /// Nothing said: everything, from the beginning.
+    /// No position: everything, from the beginning.
     case beginning
-    /// A `since` of the legacy contract, good if its whole second was handed to this session for this family while it
-    /// could see what it sees now.
+    /// A `since` of the legacy contract: valid if its whole second was given to this session for this family while the
+    /// session could see what it sees now.
     case second(Int64)
-    /// A cursor's place: everything after it. Good if the clock has reached it in that epoch, if nothing can be seen now
-    /// that was kept back then, and if no nag can have left the feed since.
+    /// A cursor's position: everything after it. Valid if the clock has reached it in that epoch, if nothing has become
+    /// visible since, and if no nag can have left the feed since.
     case after(Cursor)
 
     var isBeginning: Bool { if case .beginning = self { true } else { false } }
