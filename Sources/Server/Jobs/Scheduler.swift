@@ -13,7 +13,7 @@ import SQL
 final class Scheduler {
     /// The points of a round where tests make it fail.
     enum Point {
-        case turnTaken, read, looked
+        case turnTaken, read, escalated
     }
 
     static let period = Duration.milliseconds(500)
@@ -55,7 +55,7 @@ final class Scheduler {
     private func turn() {
         database.poller.spawn { [weak self] in
             var isFull = false
-            do { isFull = try await self?.round() ?? false } catch { self?.tell(error) }
+            do { isFull = try await self?.round() ?? false } catch { self?.report(error) }
             guard let self, !isStopped else { return }
             // More is due than one round takes.
             database.poller.schedule(at: .now() + (isFull ? .zero : Self.period)) { [weak self] in
@@ -82,7 +82,7 @@ final class Scheduler {
         snapshot.isLeading = try await transaction.query(SchedulerStatements.takeTurn).one()["is_ours"]
         guard snapshot.isLeading else {
             snapshot.dueSince = try await dueSince(transaction, now)
-            snapshot.lookedAt = now
+            snapshot.roundEndedAt = now
             return (snapshot, false)
         }
         try reach(.turnTaken)
@@ -94,12 +94,12 @@ final class Scheduler {
         if families.isEmpty {
             let isFull = !served.isEmpty
             served = []
-            snapshot.lookedAt = now
+            snapshot.roundEndedAt = now
             return (snapshot, isFull)
         }
-        try await look(at: families, now, until: .now() + Self.budget)
+        try await escalate(families, now, until: .now() + Self.budget)
         snapshot.dueSince = try await dueSince(transaction, now)
-        snapshot.lookedAt = clock.now()
+        snapshot.roundEndedAt = clock.now()
         return (snapshot, snapshot.dueSince != nil && lastFailure == nil)
     }
 
@@ -141,21 +141,21 @@ final class Scheduler {
         return since.map { $0 > .epoch ? $0 : now }
     }
 
-    // MARK: Looking
+    // MARK: Escalating
 
     /// Escalates the nags of the families, several concurrently, until the deadline.
-    private func look(at families: [Batch], _ now: Timestamp, until deadline: MonotonicTime) async throws {
-        let queue = LookQueue(families)
+    private func escalate(_ families: [Batch], _ now: Timestamp, until deadline: MonotonicTime) async throws {
+        let queue = BatchQueue(families)
         await withCheckedContinuation { continuation in
             queue.begin(min(Self.workers, families.count), continuation)
             for _ in 0..<min(Self.workers, families.count) {
                 database.poller.spawn { [self] in
                     while let batch = queue.next(), MonotonicTime.now() < deadline, !isStopped {
-                        do { try await look(at: batch, now, until: deadline) } catch let fault as Interruption {
+                        do { try await escalate(batch, now, until: deadline) } catch let fault as Interruption {
                             queue.interrupt(by: fault.cause)
                         } catch {
                             status.failures.add()
-                            tell(error)
+                            report(error)
                         }
                     }
                     queue.workerEnded()
@@ -165,15 +165,15 @@ final class Scheduler {
         if let cause = queue.interruption { throw cause }
     }
 
-    private func look(at batch: Batch, _ now: Timestamp, until deadline: MonotonicTime) async throws {
+    private func escalate(_ batch: Batch, _ now: Timestamp, until deadline: MonotonicTime) async throws {
         for nag in batch.nags {
             var mayGoOn = true
             while mayGoOn {
                 guard !isStopped, MonotonicTime.now() < deadline else { return }
-                let look = try await nags.escalate(nag, in: batch.family, at: now)
-                status.looks.add()
-                if case .stepped = look { status.steps.add() } else { mayGoOn = false }
-                do { try reach(.looked) } catch { throw Interruption(cause: error) }
+                let result = try await nags.escalate(nag, in: batch.family, at: now)
+                status.attempts.add()
+                if case .stepped = result { status.steps.add() } else { mayGoOn = false }
+                do { try reach(.escalated) } catch { throw Interruption(cause: error) }
             }
         }
     }
@@ -184,7 +184,7 @@ final class Scheduler {
     }
 
     /// The families that no worker has taken yet, and the workers. Used on one loop.
-    private final class LookQueue {
+    private final class BatchQueue {
         private var batches: ArraySlice<Batch>
         private var workers = 0
         private var continuation: CheckedContinuation<Void, Never>?
@@ -213,7 +213,7 @@ final class Scheduler {
         let known: String? = try await database.query(SchedulerStatements.plan).first?["windows"]
         if known != plan.text {
             var last = (family: FamilyID(high: 0, low: 0), nag: NagID(high: 0, low: 0))
-            while let row = try await database.query(NagStatements.lookAgain(behind: last, at: now)).first {
+            while let row = try await database.query(NagStatements.makeDue(behind: last, at: now)).first {
                 last = (try row["family_id"], try row["id"])
             }
             _ = try await database.query(SchedulerStatements.remember(plan.text))
@@ -222,7 +222,7 @@ final class Scheduler {
         isPlanKnown = true
     }
 
-    private func tell(_ error: any Error) {
+    private func report(_ error: any Error) {
         guard !isStopped, !(error is CancellationError) else { return }
         let cause = (error as? APIError)?.message ?? "\(error)"
         defer { lastFailure = cause }

@@ -16,7 +16,7 @@ final class SchedulerStatus: Sendable {
         /// Whether this instance held the lock in its last round.
         var isLeading = false
         /// When the last round ended; nil before the first.
-        var lookedAt: Timestamp?
+        var roundEndedAt: Timestamp?
         /// Since when a step has been due that the last round left; nil when it left none.
         var dueSince: Timestamp?
     }
@@ -25,7 +25,7 @@ final class SchedulerStatus: Sendable {
     static let limit = Timestamp.Span.seconds(60)
 
     let steps = Counter()
-    let looks = Counter()
+    let attempts = Counter()
     let failures = Counter()
     private let snapshot = Locked((began: Timestamp?.none, now: Snapshot()))
 
@@ -38,7 +38,7 @@ final class SchedulerStatus: Sendable {
     func verdict(at now: Timestamp) -> Verdict {
         let (began, last) = snapshot.withLock { $0 }
         guard let began else { return .off }
-        let isSilent = now - (last.lookedAt ?? began) > Self.limit
+        let isSilent = now - (last.roundEndedAt ?? began) > Self.limit
         return isSilent || lag(at: now) > Self.limit ? .late : .current
     }
 

@@ -59,7 +59,7 @@ enum AuditKeysCommand {
         try arguments.finish()
         do {
             switch steps {
-            case []: try await tellMasters(url)
+            case []: try await printMasters(url)
             case ["--new"]: try addMaster()
             case ["--wrap"]: try await wrap(url)
             case ["--retire"]: try await retire(url)
@@ -72,7 +72,7 @@ enum AuditKeysCommand {
         }
     }
 
-    private static func tellMasters(_ url: String) async throws {
+    private static func printMasters(_ url: String) async throws {
         let keys = try AuditKeyFile.read()
         let keyCounts = try await Rewrapping.keyCounts(databaseURL: url)
         for (place, master) in keys.masters.enumerated() {

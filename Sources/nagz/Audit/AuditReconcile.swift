@@ -23,13 +23,13 @@ enum AuditReconcile {
         if isJSON {
             print(String(decoding: ReportAsJSON(report: report).jsonBytes, as: UTF8.self))
         } else {
-            tell(report, family)
+            printReport(report, family)
         }
         if report.count > 0 { throw Stop(.tampered, "NOT EXPLAINED: \(report.count) findings") }
         if let why = report.incomplete { throw Stop(.incomplete, "INCOMPLETE: \(why)") }
     }
 
-    private static func tell(_ report: StateReport, _ family: FamilyID?) {
+    private static func printReport(_ report: StateReport, _ family: FamilyID?) {
         for finding in report.findings { print(finding) }
         if report.count > Int64(report.findings.count) {
             print("… and \(report.count - Int64(report.findings.count)) more")

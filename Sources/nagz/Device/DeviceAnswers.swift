@@ -24,7 +24,7 @@ enum DeviceAnswers {
             let record = AnswerRecord(
                 operation: command.operation, place: .device, reason: .local, at: MachineClock.moment(),
                 microseconds: MachineClock.microseconds() - started)
-            return try tell(answer, record, cache, context)
+            return try printAnswer(answer, record, cache, context)
         }
         let told = LatestRecord()
         let service = OnDeviceAIService(
@@ -32,7 +32,7 @@ enum DeviceAnswers {
             isOffline: { ($0 as? ClientError)?.isOffline ?? false }, stopwatch: MachineClock.microseconds,
             record: { told.record = $0 })
         let answer = try await command.ask(service, asked)
-        try tell(answer, told.record, cache, context)
+        try printAnswer(answer, told.record, cache, context)
     }
 
     private final class LatestRecord { var record: AnswerRecord? }
@@ -70,7 +70,7 @@ enum DeviceAnswers {
         },
     ]
 
-    private static func tell(
+    private static func printAnswer(
         _ answer: PrintableAnswer, _ record: AnswerRecord?, _ cache: EventCache, _ context: DeviceContext
     ) throws {
         if let record { try? cache.note(record) }

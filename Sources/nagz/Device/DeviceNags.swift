@@ -72,7 +72,7 @@ enum DeviceActs {
         let item = OutboxItem(
             clientID: MachineClock.identifier(), nagID: nag, act: act, madeAt: MachineClock.moment())
         try context.outbox().add(item, of: family)
-        try await tell(item, isOffline ? nil : try await DeviceSync.upload(context, session, cache), context)
+        try await printOutcome(item, isOffline ? nil : try await DeviceSync.upload(context, session, cache), context)
     }
 
     /// An act on a nag that has ended as far as the device knows is refused at once.
@@ -83,7 +83,9 @@ enum DeviceActs {
         throw Stop(.notApplied, "that nag is \(nag.status) already")
     }
 
-    private static func tell(_ item: OutboxItem, _ outcome: UploadOutcome?, _ context: DeviceContext) async throws {
+    private static func printOutcome(_ item: OutboxItem, _ outcome: UploadOutcome?, _ context: DeviceContext)
+        async throws
+    {
         var state = "kept"
         var reason: String?
         switch outcome {

@@ -75,7 +75,7 @@ struct EscalationTests {
                     #expect(try await server.steps(of: nag.id) == [])
                     #expect(try await server.phase(of: nag.id, as: family.child) == 0)
                 }
-                #expect(try await server.nextLook(at: nag.id) == morning)
+                #expect(try await server.nextStepAt(at: nag.id) == morning)
                 server.clock.set(to: morning)
                 try await rounds.run()
             }
@@ -98,7 +98,7 @@ struct EscalationTests {
                 server.clock.set(to: nag.dueAt + .hours(2))
                 try await rounds.run()
                 #expect(try await server.steps(of: nag.id) == [])
-                #expect(try await server.nextLook(at: nag.id) == nag.dueAt + .hours(4))
+                #expect(try await server.nextStepAt(at: nag.id) == nag.dueAt + .hours(4))
                 try await server.prefer(["quiet_hours_end": "13:30"], as: family.participant)
                 try await rounds.run()
                 #expect(try await server.steps(of: nag.id) == ["1", "2", "3"])
@@ -289,7 +289,7 @@ struct EscalationTests {
                 server.clock.set(to: nag.dueAt + .days(3))
                 try await server.expectOnly { try await rounds.run() }
                 #expect(
-                    try await server.look(rounds, at: nag.id, in: family.id) == .ended)
+                    try await server.escalate(rounds, nag.id, in: family.id) == .ended)
             }
             #expect(try await server.phase(of: nag.id, as: family.guardian) == 2)
             let recomputed = try await server.call(
@@ -335,7 +335,7 @@ struct EscalationTests {
 }
 
 extension TestServer {
-    fileprivate func look(
-        _ rounds: ScheduledRounds, at nag: NagID, in family: FamilyID
-    ) async throws -> EscalationLook { try await rounds.look(at: nag, in: family, clock.now()) }
+    fileprivate func escalate(
+        _ rounds: ScheduledRounds, _ nag: NagID, in family: FamilyID
+    ) async throws -> EscalationResult { try await rounds.escalate(nag, in: family, clock.now()) }
 }

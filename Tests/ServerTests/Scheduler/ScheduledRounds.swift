@@ -46,8 +46,8 @@ final class ScheduledRounds: Sendable {
         while try await round() {}
     }
 
-    /// One look at a nag, without a round and its lock.
-    func look(at nag: NagID, in family: FamilyID, _ now: Timestamp) async throws -> EscalationLook {
+    /// One attempt to escalate a nag, without a round and its lock.
+    func escalate(_ nag: NagID, in family: FamilyID, _ now: Timestamp) async throws -> EscalationResult {
         let nags = nags
         return try await database.run { _ in try await nags.value.escalate(nag, in: family, at: now) }
     }
@@ -104,8 +104,8 @@ extension TestServer {
         ) { try $0["told"] }
     }
 
-    /// When the scheduler means to look at a nag next.
-    func nextLook(at nag: NagID) async throws -> Timestamp {
+    /// When the scheduler will read a nag next.
+    func nextStepAt(at nag: NagID) async throws -> Timestamp {
         let moments: [Timestamp] = try await database.rows("SELECT next_step_at FROM nags WHERE id = \(nag)") {
             try $0["next_step_at"]
         }

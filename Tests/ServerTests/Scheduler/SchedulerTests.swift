@@ -24,7 +24,8 @@ struct SchedulerTests {
             try await server.withScheduler { rounds in
                 try await rounds.run()
                 #expect(rounds.status.steps.value == 9 && rounds.status.failures.value == 0)
-                #expect(rounds.status.current == .init(isLeading: true, lookedAt: server.clock.now(), dueSince: nil))
+                #expect(
+                    rounds.status.current == .init(isLeading: true, roundEndedAt: server.clock.now(), dueSince: nil))
                 #expect(rounds.status.verdict(at: server.clock.now()) == .off, "it runs no rounds by itself")
             }
             let taken = try await server.steps()
@@ -56,7 +57,7 @@ struct SchedulerTests {
                             group.addTask { for _ in 0..<3 { try await rounds.run() } }
                             group.addTask {
                                 for nag in all.reversed() {
-                                    while case .stepped = try await rounds.look(at: nag, in: family.id, now) {}
+                                    while case .stepped = try await rounds.escalate(nag, in: family.id, now) {}
                                 }
                             }
                         }
@@ -168,13 +169,13 @@ struct SchedulerTests {
                 """)
             let other = try await server.nag(from: family.stranger, to: family.stranger)
             server.clock.set(to: nag.dueAt)
-            let looked = try await server.withScheduler { rounds in
+            let attempts = try await server.withScheduler { rounds in
                 try await rounds.round()
                 try await rounds.round()
-                return rounds.status.looks.value
+                return rounds.status.attempts.value
             }
             #expect(try await server.steps(of: other.id) == ["1", "2"], "the second round is for those behind")
-            #expect(looked <= 2 * 3 * NagStatements.dueShare)
+            #expect(attempts <= 2 * 3 * NagStatements.dueShare)
         }
     }
 
@@ -214,7 +215,7 @@ struct SchedulerTests {
         }
     }
 
-    @Test("with other windows all open nags are looked at again, once")
+    @Test("with other windows all open nags are scheduled again, once")
     func plan() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -222,19 +223,19 @@ struct SchedulerTests {
             try await server.withScheduler { rounds in
                 server.clock.advance(by: .minutes(1))
                 try await rounds.run()
-                #expect(try await server.nextLook(at: nag.id) == nag.dueAt - .hours(1))
+                #expect(try await server.nextStepAt(at: nag.id) == nag.dueAt - .hours(1))
             }
             let early = try EscalationPlan(text: "phase_1=-119m")
             try await server.withScheduler(plan: early) { try await $0.run() }
             #expect(try await server.steps(of: nag.id) == ["1"])
             try await server.withScheduler(plan: early) { rounds in
                 try await rounds.run()
-                #expect(rounds.status.looks.value == 0)
+                #expect(rounds.status.attempts.value == 0)
             }
         }
     }
 
-    @Test("a look is put off only while nothing in the family has changed since")
+    @Test("a nag is put off only while nothing in the family has changed since")
     func reschedule() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
@@ -246,7 +247,7 @@ struct SchedulerTests {
                 }
                 try await change()
                 try await server.sql(NagStatements.reschedule(try #require(record.first ?? nil), to: later))
-                return try await server.nextLook(at: nag.id)
+                return try await server.nextStepAt(at: nag.id)
             }
             let stale = try await putOff {
                 try await server.setQuietHours(of: family.child, "22:00", "07:00", as: family.guardian)
@@ -280,14 +281,14 @@ struct SchedulerTests {
         }
     }
 
-    @Test("who does not look, or leaves something due for a minute, is late")
+    @Test("a scheduler that ends no round, or leaves a step due for a minute, is late")
     func verdicts() {
         let (status, now) = (SchedulerStatus(), ManualClock.start)
         #expect(status.verdict(at: now) == .off)
         status.begin(at: now)
         #expect(status.verdict(at: now + .seconds(60)) == .current)
         #expect(status.verdict(at: now + .seconds(61)) == .late)
-        status.update(.init(isLeading: true, lookedAt: now + .seconds(61), dueSince: now + .seconds(1)))
+        status.update(.init(isLeading: true, roundEndedAt: now + .seconds(61), dueSince: now + .seconds(1)))
         #expect(status.verdict(at: now + .seconds(61)) == .current)
         #expect(status.verdict(at: now + .seconds(62)) == .late)
     }

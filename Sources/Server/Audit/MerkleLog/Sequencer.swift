@@ -90,7 +90,7 @@ final class Sequencer {
     func start() {
         database.poller.spawn { [weak self] in
             var isFull = false
-            do { isFull = try await self?.round() ?? false } catch { self?.tell(error) }
+            do { isFull = try await self?.round() ?? false } catch { self?.report(error) }
             guard let self, !isStopped else { return }
             // A full batch means that more entries are waiting.
             database.poller.schedule(at: .now() + (isFull ? .zero : Self.period)) { [weak self] in
@@ -230,7 +230,7 @@ final class Sequencer {
         areKeysKnown = true
     }
 
-    private func tell(_ error: any Error) {
+    private func report(_ error: any Error) {
         guard !isStopped else { return }
         let fault = error as? Fault
         let isNew = fault?.description != head.current.fault

@@ -21,7 +21,7 @@ final class BackgroundCheck {
         /// The time between two passes.
         var betweenPasses = Timestamp.Span.minutes(10)
         /// How often an instance that does not work reads the status.
-        var look = Duration.seconds(10)
+        var poll = Duration.seconds(10)
         /// How often progress is stored: well below the time for which the row is held.
         var save = Duration.seconds(5)
     }
@@ -61,8 +61,8 @@ final class BackgroundCheck {
     func start() {
         database.poller.spawn { [self] in
             while !isStopped {
-                do { try await turn() } catch is Stopped {} catch { tell(error) }
-                if !isStopped { await sleep(pace.look) }
+                do { try await turn() } catch is Stopped {} catch { report(error) }
+                if !isStopped { await sleep(pace.poll) }
             }
         }
     }
@@ -182,7 +182,7 @@ final class BackgroundCheck {
         }
     }
 
-    private func tell(_ error: any Error) {
+    private func report(_ error: any Error) {
         guard !isStopped else { return }
         log.write(.warning, "audit_check_delayed") { $0.field("cause", "\(error)") }
     }

@@ -38,7 +38,7 @@ extension Families {
                 subject: child.pseudonym, details: ["fields": update.fields.joined(separator: ",")],
                 changesRights: true, stampedRows: 0,
                 statements: [
-                    ChildSettingsStatements.set(settings), NagStatements.lookAgain(of: path.userID, at: call.now),
+                    ChildSettingsStatements.set(settings), NagStatements.makeDue(of: path.userID, at: call.now),
                 ])
             return .perform(act, settings)
         }

@@ -52,8 +52,9 @@ struct PrometheusText {
     private mutating func scheduler(_ status: SchedulerStatus, _ now: Timestamp) {
         guard status.isOn else { return }
         single("nagz_scheduler_steps_total", "counter", "Steps of escalation taken.", status.steps.value)
-        single("nagz_scheduler_looks_total", "counter", "Nags looked at.", status.looks.value)
-        single("nagz_scheduler_failures_total", "counter", "Looks that failed.", status.failures.value)
+        single(
+            "nagz_scheduler_attempts_total", "counter", "Nags that a round tried to escalate.", status.attempts.value)
+        single("nagz_scheduler_failures_total", "counter", "Attempts that failed.", status.failures.value)
         single(
             "nagz_scheduler_leading", "gauge", "Whether this instance had the turn in its last round.",
             status.current.isLeading ? 1 : 0)

@@ -6,7 +6,7 @@ import SQL
 import TimeZones
 
 /// The result of one attempt to escalate a nag.
-enum EscalationLook: Equatable {
+enum EscalationResult: Equatable {
     /// A step that was due at that moment was taken; another one may be due.
     case stepped(due: Timestamp)
     /// Nothing is due before that moment.
@@ -21,21 +21,21 @@ extension Nags {
     ///
     /// A step requires that nothing in the family has changed since the nag's phase was read, so it is taken once,
     /// whoever takes it. If the process dies, it happened completely or not at all.
-    func escalate(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> EscalationLook {
-        var look = EscalationLook.ended
+    func escalate(_ id: NagID, in family: FamilyID, at now: Timestamp) async throws -> EscalationResult {
+        var result = EscalationResult.ended
         var stale: SQL?
         let _: NoAnswer = try await services.ledger.write(CallContext(unaskedAt: now, services.random), in: family) {
             queries in
-            (look, stale) = (.ended, nil)
+            (result, stale) = (.ended, nil)
             let row = try await queries.query(NagStatements.escalation(of: id, in: family)).first
             guard let row, let state = try EscalationState(row, services) else { return .answer(NoAnswer()) }
             guard let next = state.nextStep else { return .answer(NoAnswer()) }
             guard next.at <= now else {
-                look = .waits(until: next.at)
-                if state.nextLook != next.at { stale = NagStatements.reschedule(state.record, to: next.at) }
+                result = .waits(until: next.at)
+                if state.nextStepAt != next.at { stale = NagStatements.reschedule(state.record, to: next.at) }
                 return .answer(NoAnswer())
             }
-            look = .stepped(due: next.at)
+            result = .stepped(due: next.at)
             switch next.stage {
             case .missed: return .perform(try await miss(state.record, at: now, queries), NoAnswer())
             case .phase(let phase):
@@ -43,7 +43,7 @@ extension Nags {
             }
         }
         if let stale { _ = try await services.database.query(stale) }
-        return look
+        return result
     }
 
     /// Takes the steps due up to a moment in order, each at its own time: for seeds, in a database with one family.

@@ -9,7 +9,7 @@ struct EscalationState {
     /// All steps, by the nag's and its recipient's present settings.
     let escalation: Escalation
     /// When the scheduler will read the nag again.
-    let nextLook: Timestamp
+    let nextStepAt: Timestamp
     private let phaseSince: Timestamp
     private let recipientChannel: DeliveryChannel
     private let tellsCreator: Bool
@@ -31,7 +31,7 @@ struct EscalationState {
                 dueAt: record.nag.dueAt, committedAt: record.nag.committedAt, preferences: preferences),
             quietHours: preferences.quietHours, zone: services.zones.zone(preferences.timeZone),
             plan: services.escalationPlan)
-        nextLook = try row["next_step_at"]
+        nextStepAt = try row["next_step_at"]
         phaseSince = try row["phase_since"] ?? cycleStartedAt
         recipientChannel = Self.channel(preferences, mayText: try row["recipient_may_text"])
         let creator: StoredPreferences = try row["creator_prefs"]

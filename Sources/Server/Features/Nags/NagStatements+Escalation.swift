@@ -65,7 +65,7 @@ extension NagStatements {
 
     /// Makes a page of nags after `last` due for the scheduler. The row names the last of them; no row when there are
     /// no more.
-    static func lookAgain(behind last: (family: FamilyID, nag: NagID), at now: Timestamp) -> SQL {
+    static func makeDue(behind last: (family: FamilyID, nag: NagID), at now: Timestamp) -> SQL {
         """
         WITH page AS MATERIALIZED (
             SELECT family_id, id FROM nags WHERE (family_id, id) > (\(last.family), \(last.nag))
@@ -89,12 +89,12 @@ extension NagStatements {
     }
 
     /// Makes a member's open nags due for the scheduler, because their steps may be earlier now.
-    static func lookAgain(of recipient: UserID, at now: Timestamp) -> SQL {
-        "\(lookAgain(at: now)) AND nags.recipient_id = \(recipient)"
+    static func makeDue(of recipient: UserID, at now: Timestamp) -> SQL {
+        "\(makeDue(at: now)) AND nags.recipient_id = \(recipient)"
     }
 
     /// The same for the whole family.
-    static func lookAgain(at now: Timestamp) -> SQL {
+    static func makeDue(at now: Timestamp) -> SQL {
         """
         UPDATE nags SET next_step_at = least(nags.next_step_at, \(now)) FROM ledger_stamp
         WHERE nags.family_id = ledger_stamp.family_id AND nags.status = 'open'

@@ -76,7 +76,7 @@ package final class MemberPreferences {
                 kind: .preferencesChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: current.pseudonym, details: change.details, changesRights: true, stampedRows: 0,
                 statements: [PreferenceStatements.set(changed.stored, of: user, at: caller.now)]
-                    + (change.movesSteps ? [NagStatements.lookAgain(of: user, at: caller.now)] : []))
+                    + (change.movesSteps ? [NagStatements.makeDue(of: user, at: caller.now)] : []))
             return .perform(act, changed.response)
         }
     }

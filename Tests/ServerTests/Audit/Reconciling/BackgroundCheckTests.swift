@@ -14,7 +14,7 @@ struct BackgroundCheckTests {
     /// Without rests: as fast as it goes.
     private static let pace = BackgroundCheck.Pace(
         rest: 0, shortestRest: .zero, longestRest: .milliseconds(1), betweenPasses: Timestamp.Span(microseconds: 0),
-        look: .milliseconds(20), save: .zero)
+        poll: .milliseconds(20), save: .zero)
 
     @Test("a finding is told by health and status, and stays until a full pass is without any")
     func finding() async throws {
