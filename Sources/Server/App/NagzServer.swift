@@ -195,34 +195,18 @@ public final class NagzServer: Sendable {
         log.stop()
     }
 
-    private static func start(_ sequencing: LoopBound<(Sequencer, Database)>, on loop: isolated EventLoop) {
-        sequencing.value.1.open()
-        sequencing.value.0.start()
+    private static func start<Job: BackgroundJob>(
+        _ job: LoopBound<(Job, Database)>, on loop: isolated EventLoop
+    ) {
+        job.value.1.open()
+        job.value.0.start()
     }
 
-    private static func stop(_ sequencing: LoopBound<(Sequencer, Database)>, on loop: isolated EventLoop) {
-        sequencing.value.0.stop()
-        sequencing.value.1.close()
-    }
-
-    private static func start(_ scheduling: LoopBound<(Scheduler, Database)>, on loop: isolated EventLoop) {
-        scheduling.value.1.open()
-        scheduling.value.0.start()
-    }
-
-    private static func stop(_ scheduling: LoopBound<(Scheduler, Database)>, on loop: isolated EventLoop) {
-        scheduling.value.0.stop()
-        scheduling.value.1.close()
-    }
-
-    private static func start(_ checking: LoopBound<(BackgroundCheck, Database)>, on loop: isolated EventLoop) {
-        checking.value.1.open()
-        checking.value.0.start()
-    }
-
-    private static func stop(_ checking: LoopBound<(BackgroundCheck, Database)>, on loop: isolated EventLoop) {
-        checking.value.0.stop()
-        checking.value.1.close()
+    private static func stop<Job: BackgroundJob>(
+        _ job: LoopBound<(Job, Database)>, on loop: isolated EventLoop
+    ) {
+        job.value.0.stop()
+        job.value.1.close()
     }
 
     private static func close(_ member: LoopBound<LoopMembers>, on loop: isolated EventLoop) {

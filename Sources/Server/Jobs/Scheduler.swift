@@ -10,7 +10,7 @@ import SQL
 /// lock. The lock only saves work: each step is an act of its own that is taken once, whoever takes it
 /// (`Nags.escalate`). If the process dies at any point, the next round finds the remaining steps in the database and
 /// takes them in order of time.
-final class Scheduler {
+final class Scheduler: BackgroundJob {
     /// The points of a round where tests make it fail.
     enum Point {
         case turnTaken, read, escalated

@@ -18,7 +18,7 @@ import SQL
 ///
 /// It signs nothing when the log does not extend what this instance signed or saw before (`CheckpointMemory`), or is
 /// not exactly what its newest checkpoint says: that stops the log and raises the alarm.
-final class Sequencer {
+final class Sequencer: BackgroundJob {
     /// The points of a round where tests make it fail.
     enum Step: CaseIterable {
         case turnTaken, read, leavesWritten, nodesWritten, checkpointWritten, committed

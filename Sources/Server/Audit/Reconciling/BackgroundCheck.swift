@@ -11,7 +11,7 @@ import SQL
 /// Every server runs one, on a loop and two database sessions of its own; the holder of the row in `audit_pass` works,
 /// the others read its status. After each page it rests many times as long as the page took. If the process dies,
 /// another continues after the last family that was stored.
-final class BackgroundCheck {
+final class BackgroundCheck: BackgroundJob {
     /// The speed of the check.
     struct Pace: Sendable {
         /// The ratio of rest to work.
