@@ -118,3 +118,10 @@ let package = Package(
             swiftSettings: common),
     ]
 )
+
+// The thread sanitizer runs the tests below the server only (deploy/test): what they do not need is not built.
+if Context.environment["NAGZ_UNIT_TESTS_ONLY"] != nil {
+    let product: Set = ["Server", "Seeds", "nagz", "ServerTests"]
+    package.products = []
+    package.targets.removeAll { product.contains($0.name) }
+}

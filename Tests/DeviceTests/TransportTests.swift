@@ -28,7 +28,7 @@ private final class CrudeServer: @unchecked Sendable {
         Thread.detachNewThread {
             while true {
                 let connection = accept(listener, nil, nil)
-                guard connection >= 0 else { return }
+                guard connection >= 0 else { break }
                 var buffer = [UInt8](repeating: 0, count: 4_096)
                 _ = recv(connection, &buffer, buffer.count, 0)
                 _ = answer.withCString { send(connection, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
@@ -37,13 +37,12 @@ private final class CrudeServer: @unchecked Sendable {
                 }
                 close(connection)
             }
+            // Only the thread knows when nobody accepts from this number any more, and another socket may get it.
+            close(listener)
         }
     }
 
-    deinit {
-        shutdown(listener, Int32(SHUT_RDWR))
-        close(listener)
-    }
+    deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 }
 
 @Suite("HTTP over a socket")

@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func sessionsComeBackAfterTheDatabaseEndsThem() async throws {
-        var limits = Database.Limits()
+        var limits = Database.Limits.patient
         limits.connections = 1
         try await withDatabase(limits) { database in
             let mine: Int = try await database.query("SELECT pg_backend_pid() AS pid").one()["pid"]
@@ -106,7 +106,7 @@ import Testing
             "COPY thing FROM STDIN", "COPY thing TO STDOUT", "SELECT 1; COPY thing TO STDOUT; SELECT 2",
         ])
     func copyInAScript(script: String) async throws {
-        var limits = Database.Limits()
+        var limits = Database.Limits.patient
         limits.connections = 1
         try await withDatabase(limits) { database in
             _ = try await database.query("CREATE TABLE thing (id bigint PRIMARY KEY)")
@@ -181,11 +181,10 @@ import Testing
 
     @Test("whoever is cancelled while waiting for a session leaves their place to another at once, and is not served")
     func cancelledWaits() async throws {
-        var limits = Database.Limits()
+        var limits = Database.Limits.patient
         limits.connections = 1
         limits.exchangesPerConnection = 1
         limits.queue = 2
-        limits.acquireTimeout = .seconds(600)
         try await withDatabase(limits) { database in
             _ = try await database.query("CREATE TABLE thing (id bigint)")
             let outcomes: [String] = try await database.transaction { transaction in
@@ -223,10 +222,9 @@ import Testing
 
     @Test("a read that waits to be shared, and a write that waits for its batch, are not run once cancelled")
     func cancelledInQueue() async throws {
-        var limits = Database.Limits()
-        limits.connections = 2
+        var limits = Database.Limits.patient
+        limits.connections = 3
         limits.sharedStatements = 1
-        limits.acquireTimeout = .seconds(600)
         try await withDatabase(limits) { database in
             _ = try await database.query("CREATE TABLE thing (id bigint)")
             let commits = GroupCommit(database, batchLimit: 1, concurrency: 1)
@@ -235,20 +233,28 @@ import Testing
                 database.poller.spawnCancellable { outcomes.add(await outcome(body)) }
             }
             let key = GroupCommit.Key(high: 0, low: 1)
-            let (read, write): (SQL, SQL) = ("SELECT pg_sleep(0.3)", "INSERT INTO thing SELECT 1 FROM pg_sleep(0.3)")
-            let first = [
-                spawn { _ = try await database.read(read) }, spawn { _ = try await commits.run(write, key: key) },
-            ]
-            // They are under way by now.
-            _ = try await database.query("SELECT 1")
-            let behind = [
-                spawn { _ = try await database.read("SELECT 2") },
-                spawn { _ = try await commits.run("INSERT INTO thing VALUES (2)", key: key) },
-            ]
-            await nextTurn(of: database)
-            for task in behind { task.cancel() }
-            for task in behind { await task.value }
-            #expect(outcomes.all == [String](repeating: "database unavailable: whoever waited has gone", count: 2))
+            // The first read and the first write wait for a lock until the transaction ends.
+            let first = try await database.transaction { transaction in
+                _ = try await transaction.query("SELECT pg_advisory_xact_lock(7)")
+                let first = [
+                    spawn { _ = try await database.read("SELECT pg_advisory_xact_lock_shared(7)") },
+                    spawn {
+                        let write: SQL = "INSERT INTO thing SELECT 1 FROM pg_advisory_xact_lock_shared(7)"
+                        _ = try await commits.run(write, key: key)
+                    },
+                ]
+                // They are under way by now.
+                _ = try await transaction.query("SELECT 1")
+                let behind = [
+                    spawn { _ = try await database.read("SELECT 2") },
+                    spawn { _ = try await commits.run("INSERT INTO thing VALUES (2)", key: key) },
+                ]
+                await nextTurn(of: database)
+                for task in behind { task.cancel() }
+                for task in behind { await task.value }
+                #expect(outcomes.all == [String](repeating: "database unavailable: whoever waited has gone", count: 2))
+                return first
+            }
             for task in first { await task.value }
             #expect(outcomes.all.suffix(2) == ["done", "done"])
             #expect(try await database.query("SELECT count(*) AS n FROM thing").one()["n"] == 1)
@@ -257,7 +263,7 @@ import Testing
 
     @Test("a statement that one batch is refused before preparing does no harm to those behind it on the session")
     func aSkippedPrepareIsNobodyElses() async throws {
-        var limits = Database.Limits()
+        var limits = Database.Limits.patient
         limits.connections = 1
         limits.exchangesPerConnection = 16
         try await withDatabase(limits) { database in

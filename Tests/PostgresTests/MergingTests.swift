@@ -35,7 +35,7 @@ import Testing
 
     @Test("reads that wait together share a statement; each gets its own rows, none, one or many")
     func reads() async throws {
-        try await withDatabase(.patient) { database in
+        try await withDatabase { database in
             let outcomes = await together(100, on: database) { number in
                 let rows = try await database.read(
                     """
@@ -57,7 +57,7 @@ import Testing
 
     @Test("a read that is refused spoils nobody else's, and those of other shapes wait for their turn")
     func refusals() async throws {
-        try await withDatabase(.patient) { database in
+        try await withDatabase { database in
             let outcomes = await together(60, on: database) { number in
                 switch number % 3 {
                 case 0: "\(try await database.read("SELECT 1000 / \(number % 4) AS n").one()["n"] as Int)"
@@ -90,7 +90,7 @@ import Testing
 
     @Test("writes of one shape and different keys are one statement; what does not apply or is refused is so alone")
     func writes() async throws {
-        try await withDatabase(.patient) { database in
+        try await withDatabase { database in
             _ = try await database.query("CREATE TABLE clock (id bigint PRIMARY KEY, seq bigint NOT NULL DEFAULT 0)")
             _ = try await database.query("INSERT INTO clock (id) SELECT generate_series(0, 9)")
             _ = try await database.query(
@@ -127,7 +127,7 @@ import Testing
 
     @Test("a batch that meets an act of somebody else's applies to what that left")
     func contention() async throws {
-        try await withDatabase(.patient) { database in
+        try await withDatabase { database in
             _ = try await database.query("CREATE TABLE clock (id bigint PRIMARY KEY, seq bigint NOT NULL DEFAULT 0)")
             _ = try await database.query("INSERT INTO clock (id) SELECT generate_series(0, 9)")
             _ = try await database.query("CREATE TABLE thing (id bigint PRIMARY KEY, clock bigint, note text)")
@@ -144,11 +144,11 @@ import Testing
 
     @Test("locks that somebody holds for long keep nobody else from writing, once it is known")
     func lockedKeys() async throws {
-        try await withDatabase(settings: [("lock_timeout", "1000")]) { database in
+        try await withDatabase(settings: [("lock_timeout", "3000")]) { database in
             _ = try await database.query("CREATE TABLE clock (id bigint PRIMARY KEY, seq bigint NOT NULL DEFAULT 0)")
             _ = try await database.query("INSERT INTO clock (id) SELECT generate_series(0, 9)")
             _ = try await database.query("CREATE TABLE thing (id bigint PRIMARY KEY, clock bigint NOT NULL, note text)")
-            let commits = GroupCommit(database, batchLimit: 8, concurrency: 2, lockTimeout: .milliseconds(700))
+            let commits = GroupCommit(database, batchLimit: 8, concurrency: 2, lockTimeout: .seconds(2))
             func write(_ round: Int) async -> [(number: Int, outcome: String)] {
                 await together(16, on: database) { number in
                     let rows = try await commits.run(
@@ -215,7 +215,7 @@ import Testing
         limits.exchangesPerConnection = 1
         limits.sharedStatements = 1
         limits.queue = 3
-        limits.acquireTimeout = .milliseconds(200)
+        limits.acquireTimeout = .seconds(1)
         try await withDatabase(limits) { database in
             // To open the session may take longer than a request waits for it.
             while database.openConnections == 0 { _ = try? await database.query("SELECT 1") }

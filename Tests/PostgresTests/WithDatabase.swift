@@ -17,17 +17,18 @@ func testURL(_ parameters: [String: String] = [:]) throws -> String {
 }
 
 extension Database.Limits {
-    /// For tests of what comes of requests, not of how long they wait: kept on a busy machine under the thread sanitizer.
+    /// The usual limits but for the timeouts, which a busy machine under the thread sanitizer must not reach.
     static var patient: Database.Limits {
         var limits = Database.Limits()
-        (limits.acquireTimeout, limits.batchTimeout) = (.seconds(60), .seconds(60))
+        (limits.acquireTimeout, limits.batchTimeout) = (.seconds(600), .seconds(600))
+        limits.connectTimeout = .seconds(600)
         return limits
     }
 }
 
 /// Runs `body` on a fresh loop with a fresh, empty database of the test cluster, and drops the database afterwards.
 func withDatabase(
-    _ limits: Database.Limits = Database.Limits(), settings: [(name: String, value: String)] = [],
+    _ limits: Database.Limits = .patient, settings: [(name: String, value: String)] = [],
     _ body: @escaping @Sendable (Database) async throws -> Void
 ) async throws {
     let url = try testURL()
@@ -36,11 +37,9 @@ func withDatabase(
     try loop.start()
     defer { loop.stop() }
     try await loop.task { poller in
-        var patient = Database.Limits()
-        patient.connections = 1
-        patient.acquireTimeout = .seconds(60)
-        patient.batchTimeout = .seconds(60)
-        let administration = Database(try ConnectionOptions(url: url), limits: patient, poller: poller)
+        var single = Database.Limits.patient
+        single.connections = 1
+        let administration = Database(try ConnectionOptions(url: url), limits: single, poller: poller)
         administration.open()
         _ = try await administration.query(SQL(unsafeSQL: "CREATE DATABASE \(name)"))
         let database = Database(

@@ -52,7 +52,7 @@ final class TestServer: Sendable {
             let (clock, random, log) = (ManualClock(), SeededRandomness(), try LogRecorder())
             var configuration = Configuration(
                 databaseURL: TestLogin.server.url(url), tokenKeys: [tokenKey], loops: 2)
-            configuration.databaseConnections = 4
+            configuration.databaseConnections = 3
             configuration.passwordCost = .testing
             configuration.auditKeyring = auditKeyring
             configuration.runsBackgroundCheck = false
