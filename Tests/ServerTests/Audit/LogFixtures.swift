@@ -12,7 +12,7 @@ import Testing
 extension TestServer {
     /// Waits until every entry there is lies under a checkpoint.
     func sequenced(sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        let deadline = ContinuousClock.now + .seconds(20)
+        let deadline = ContinuousClock.now + .seconds(300)
         while ContinuousClock.now < deadline {
             let isDone: [Bool] = try await database.rows(
                 """

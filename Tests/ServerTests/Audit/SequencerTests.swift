@@ -178,6 +178,35 @@ struct SequencerTests {
         }
     }
 
+    @Test("a backlog of one family is taken over without pauses; until its end no entry counts as passed over")
+    func backlog() async throws {
+        try await Self.quietly { server in
+            let family = try await server.family()
+            let kinds = [AuditKind](repeating: .aiCoaching, count: 100)
+            for _ in 0..<6 { try await server.write(kinds, by: family.guardian, in: family.id) }
+            let (clock, keys) = (server.clock, try #require(TestServer.auditKeyring))
+            let written = clock.now()
+            clock.advance(by: .days(1))
+            let head = CheckpointStatus(isOn: true)
+            @Sendable func isStrict() -> Bool { head.policy.exposureWindow == .seconds(30) }
+            #expect(!isStrict())
+            let rounds = try await server.database.run { database in
+                let sequencer = Sequencer(
+                    database: database, keys: keys, clock: clock, head: head, log: Log(.off))
+                var rounds: [Bool] = []
+                for _ in 0..<2 {
+                    rounds.append(try await sequencer.round())
+                    guard rounds.count == 1 else { continue }
+                    #expect(try #require(head.current.exposedSince) < written + .minutes(1) && !isStrict())
+                }
+                return rounds
+            }
+            #expect(rounds == [true, false] && head.current.exposedSince == nil && isStrict())
+            #expect(try await Self.places(server).count == 600)
+            #expect(CheckpointStatus(isOn: false).policy.exposureWindow == .seconds(30), "it has no rounds to wait for")
+        }
+    }
+
     @Test("the alarm goes off when checkpoints fail to come, entries wait, or the log is broken")
     func alarm() throws {
         let head = CheckpointStatus(isOn: true)

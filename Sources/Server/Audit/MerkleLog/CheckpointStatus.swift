@@ -11,6 +11,9 @@ public final class CheckpointStatus: Sendable {
         var checkpoint: Checkpoint?
         /// The time of the oldest entry without a checkpoint; nil when every entry has one.
         var exposedSince: Timestamp?
+        /// Whether entries of any age may still be without a place in the log: before the first round, and after a round
+        /// that could not take all of them, as with the history of a family just seeded.
+        var isBehind = true
         /// Why the log makes no progress, unless the cause is temporary.
         var fault: String?
         /// When the last round ended.
@@ -48,6 +51,13 @@ public final class CheckpointStatus: Sendable {
     var current: Snapshot { snapshot.withLock { $0 } }
 
     func update(_ change: (inout Snapshot) -> Void) { snapshot.withLock { change(&$0) } }
+
+    /// How this server verifies its own log.
+    var policy: AuditLogVerifier.Policy {
+        var policy = AuditLogVerifier.Policy()
+        policy.exposureWindow = isOn && current.isBehind ? .days(36_500) : .seconds(30)
+        return policy
+    }
 
     func alarm(at now: Timestamp) -> Alarm {
         guard isOn else { return .off }

@@ -6,6 +6,8 @@ import SQL
 enum LogStatements {
     /// The most entries in one transaction of the sequencer.
     static let batchLimit = 4_096
+    /// The most entries of one family in one transaction, so that a long backlog of one leaves room for the others.
+    static let familyLimit = 512
 
     /// Entries of the chains that are not in the log: of families marked to have some, and of the page of all families
     /// that begins with `family`.
@@ -25,10 +27,10 @@ enum LogStatements {
         ) l
         CROSS JOIN LATERAL (
             SELECT e.family_id, e.n, e.at, e.hash FROM audit_entry e WHERE e.family_id = c.family_id AND e.n > l.last
-            ORDER BY e.n LIMIT 512
+            ORDER BY e.n LIMIT \(literal: familyLimit)
         ) e
         WHERE c.seq > l.last
-        ORDER BY e.at, e.family_id LIMIT 4096
+        ORDER BY e.at, e.family_id LIMIT \(literal: batchLimit)
         """
     }
 

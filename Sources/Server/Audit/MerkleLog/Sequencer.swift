@@ -125,6 +125,7 @@ final class Sequencer: BackgroundJob {
                 snapshot.checkpoint = newest.checkpoint
             }
             snapshot.exposedSince = outcome.oldestLeft
+            snapshot.isBehind = outcome.isFull
             snapshot.fault = nil
             snapshot.seen = now
         }
@@ -164,7 +165,8 @@ final class Sequencer: BackgroundJob {
         let leaves = try results[3].map { row in
             LogLeaf(family: try row["family_id"], number: try row["n"], entryHash: try row["hash"])
         }
-        var outcome = Outcome(newest: newest, isFull: leaves.count == LogStatements.batchLimit)
+        let oldestLeft = try Self.oldestLeft(results[3])
+        var outcome = Outcome(newest: newest, isFull: oldestLeft != nil)
         outcome.nextFamily = try results[4].first.map { row in try row["family_id"] } ?? FamilyID.outside
         let isDue = newest.map { now - $0.checkpoint.time >= CheckpointStatus.heartbeat } ?? true
         guard !leaves.isEmpty || isDue || checksTree else { return outcome }
@@ -174,8 +176,19 @@ final class Sequencer: BackgroundJob {
         if let newest, newest.checkpoint.root != growth.root { throw Fault.rootDiffers(size: size) }
         guard !leaves.isEmpty || isDue else { return outcome }
         outcome.newest = try await extend(transaction, &growth, by: leaves, at: now)
-        if outcome.isFull { outcome.oldestLeft = try results[3][leaves.count - 1]["at"] }
+        outcome.oldestLeft = oldestLeft
         return outcome
+    }
+
+    /// The earliest time of entries that a batch may have left out, because the batch or the part of a family in it is
+    /// full; nil when the batch has all entries.
+    private static func oldestLeft(_ batch: Rows) throws -> Timestamp? {
+        var counts: [FamilyID: Int] = [:]
+        for (family, time) in try batch.map({ row in (try row["family_id"] as FamilyID, try row["at"] as Timestamp) }) {
+            counts[family, default: 0] += 1
+            if counts[family] == LogStatements.familyLimit { return time }
+        }
+        return batch.count == LogStatements.batchLimit ? try batch[batch.count - 1]["at"] : nil
     }
 
     private func extend(

@@ -51,10 +51,9 @@ final class AuditExport {
         let pinned = services.auditKeyring.map { $0.signing.map(\.verifier) } ?? []
         // The newest checkpoint that this process has seen is a witness of its own.
         let witness = services.checkpointStatus.current.note.flatMap { SignedNote($0) }
-        var policy = AuditLogVerifier.Policy()
-        policy.exposureWindow = .seconds(30)
         var verifier = AuditLogVerifier(
-            pinned: pinned, witnesses: reader.family == nil ? witness.map { [$0] } ?? [] : [], policy: policy)
+            pinned: pinned, witnesses: reader.family == nil ? witness.map { [$0] } ?? [] : [],
+            policy: services.checkpointStatus.policy)
         var finding: AuditFinding?
         let slice = slice
         do {
