@@ -119,9 +119,9 @@ let package = Package(
     ]
 )
 
-// The thread sanitizer runs the tests below the server only (deploy/test): what they do not need is not built.
+// Under the thread sanitizer (deploy/test): the tests below the server, and of the targets only what they need.
 if Context.environment["NAGZ_UNIT_TESTS_ONLY"] != nil {
-    let product: Set = ["Server", "Seeds", "nagz", "ServerTests"]
+    let product: Set = ["Server", "Seeds", "nagz", "ServerTests", "ArchitectureTests"]
     package.products = []
     package.targets.removeAll { product.contains($0.name) }
 }

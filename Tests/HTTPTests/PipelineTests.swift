@@ -110,8 +110,9 @@ struct PipelineTests {
         client.endSending()
         var wire = await client.receiveAll()
         for (name, count) in [("\r\nDate: ", 29), ("\r\nX-Request-Id: ", 32)] {
-            for place in wire.ranges(of: Array(name.utf8)) {
-                for index in place.upperBound..<min(wire.count, place.upperBound + count) { wire[index] = 0x2D }
+            for place in wire.places(of: name) {
+                let value = place + name.utf8.count
+                for index in value..<min(wire.count, value + count) { wire[index] = 0x2D }
             }
         }
         return wire

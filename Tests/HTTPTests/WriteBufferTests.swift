@@ -41,12 +41,14 @@ struct OutgoingTests {
     func order(_ row: [Int]) {
         let pair = SocketPair()
         var buffer = [UInt8](repeating: 0, count: 65_536)
+        let bodies = row.enumerated().map { number, size in
+            (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number &* 7) }
+        }
         // Bit n of a plan: whether the socket takes something before piece n + 1 is put in.
         for plan in 0..<8 {
             var writeBuffer = WriteBuffer()
             var (put, received): ([UInt8], [UInt8]) = ([], [])
-            for (number, size) in row.enumerated() {
-                let body = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ number &* 7) }
+            for (number, body) in bodies.enumerated() {
                 writeBuffer.append { $0.append(contentsOf: [UInt8(number), 13, 10]) }
                 writeBuffer.append(body: body)
                 put += [UInt8(number), 13, 10] + body

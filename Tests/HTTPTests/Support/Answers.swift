@@ -1,4 +1,6 @@
-/// Answers as a client reads them off the wire.
+import Glibc
+
+/// An answer as a client reads it off the wire.
 struct Answer: Equatable {
     var status: Int
     var fields: [(name: String, value: String)]
@@ -10,6 +12,26 @@ struct Answer: Equatable {
 
     static func == (left: Answer, right: Answer) -> Bool {
         left.status == right.status && left.body == right.body && left.fields.map(\.name) == right.fields.map(\.name)
+    }
+}
+
+extension [UInt8] {
+    /// Where `text` begins, each time. For long answers: the library's search takes seconds for them under the sanitizer.
+    func places(of text: String) -> [Int] {
+        let sought = Array<UInt8>(text.utf8)
+        return withUnsafeBytes { bytes in
+            var places: [Int] = []
+            guard let start = bytes.baseAddress else { return places }
+            var next = 0
+            while next + sought.count <= count,
+                let found = memchr(start + next, Int32(sought[0]), count - sought.count - next + 1)
+            {
+                next = UnsafeRawPointer(found) - start
+                if memcmp(found, sought, sought.count) == 0 { places.append(next) }
+                next += 1
+            }
+            return places
+        }
     }
 }
 
