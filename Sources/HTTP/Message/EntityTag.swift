@@ -1,14 +1,15 @@
-/// A validator of a representation (RFC 9110 §8.8.3).
+/// An entity tag for conditional requests (RFC 9110 §8.8.3).
 ///
-/// Tags are weak: an answer may be sent plain or compressed under the same tag, which is the same meaning in other
-/// bytes. Make one from a version number where there is one, from the content otherwise.
+/// Tags are weak: the plain and the compressed form of a response share one tag. Make a tag from a version number if
+/// there is one, else from the content.
 public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     public let opaque: String
 
     /// - Parameter opaque: visible ASCII without quotes and commas.
     public init(_ opaque: String) { self.opaque = opaque }
 
-    /// A tag over content: 64 bits of FNV-1a and the length. Not for content an enemy chooses against itself.
+    /// A tag computed from content: 64 bits of FNV-1a and the length. Not collision-resistant: do not use it for
+    /// content that an attacker controls.
     public init(over content: [UInt8]) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in content { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
@@ -17,7 +18,7 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 
     public var description: String { "W/\"\(opaque)\"" }
 
-    /// If-None-Match by weak comparison (RFC 9110 §13.1.2).
+    /// Whether If-None-Match contains this tag, by weak comparison (RFC 9110 §13.1.2).
     public func matches(_ headers: Headers) -> Bool {
         let wanted = Array("\"\(opaque)\"".utf8)
         var found = false
@@ -31,7 +32,7 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Response {
-    /// Carries the tag, and becomes a 304 when the request is a GET or HEAD whose If-None-Match has it.
+    /// Adds the tag; turns the response into 304 if the request is a GET or HEAD whose If-None-Match contains it.
     public func tagged(_ tag: EntityTag, for request: borrowing Request) -> Response {
         var tagged = self
         tagged.fields.append(HeaderField("etag", tag.description))

@@ -1,6 +1,6 @@
-/// Why a request is refused before any handler sees it: a status and a sentence fit for the sender.
+/// Why HTTP itself refuses a request: a status and a sentence that may be sent to the client.
 ///
-/// The connection answers a fault and then closes: after a framing fault nobody knows where the next request starts.
+/// The connection closes after the response, because after a framing error the start of the next request is unknown.
 public enum HTTPRequestError: Error, Sendable, Hashable, CaseIterable {
     case requestLineSyntax, requestLineTooLong, targetSyntax, unknownMethod, versionNotSupported
     case fieldSyntax, foldedField, headTooLarge, tooManyFields
@@ -27,7 +27,7 @@ public enum HTTPRequestError: Error, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// One sentence that says what is wrong and repeats nothing that was sent.
+    /// One sentence that says what is wrong. It never repeats the client's input.
     public var reason: String {
         switch self {
         case .requestLineSyntax: "The request line is malformed."

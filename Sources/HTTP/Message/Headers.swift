@@ -1,20 +1,21 @@
-/// The header fields of a request in the order they were sent; names are compared without regard to case.
+/// The header fields of a request, in the order they were sent. Names are case-insensitive.
 ///
-/// Names are stored in lower case; ask with lower-case names.
+/// Names are stored in lower case; look them up by lower-case names.
 public struct Headers: Sendable, Sequence {
     let head: RequestHead
 
     public var count: Int { head.fieldCount }
     public var isEmpty: Bool { count == 0 }
 
-    /// The first field of that name.
+    /// The value of the first field with that name.
     public subscript(name: String) -> String? {
         var index = 0
         guard let range = next(name, from: &index) else { return nil }
         return head.text(range)
     }
 
-    /// The field of that name where more than one would be ambiguous (`Authorization`, `Idempotency-Key` …).
+    /// The value of a field that may occur only once (`Authorization`, `Idempotency-Key` …).
+    /// - Throws: `fieldRepeated`.
     public func single(_ name: String) throws(HTTPRequestError) -> String? {
         guard let range = try singleRange(name) else { return nil }
         return head.text(range)
@@ -39,7 +40,7 @@ public struct Headers: Sendable, Sequence {
         return next(name, from: &index) != nil
     }
 
-    /// Calls `body` with each element of a list field, over all fields of that name, in order.
+    /// Calls `body` with each element of a comma-separated field, over all fields with that name, in order.
     public func forEachListElement(of name: String, _ body: (Span<UInt8>) -> Void) {
         var index = 0
         while let range = next(name, from: &index) {
@@ -47,7 +48,7 @@ public struct Headers: Sendable, Sequence {
         }
     }
 
-    /// Lends the bytes of the first field of that name, without making a text of them.
+    /// Lends the bytes of the first field with that name, without creating a string.
     public func withValue<Result>(of name: String, _ body: (Span<UInt8>) -> Result) -> Result? {
         var index = 0
         guard let range = next(name, from: &index) else { return nil }

@@ -1,9 +1,9 @@
-/// A kind of content with the header lines that always go with it, written out once.
+/// A media type with the header lines that always accompany it, encoded once.
 public final class MediaType: Sendable {
     public let contentType: String
-    /// Whether gzip is worth its while.
+    /// Whether content of this type is worth compressing.
     public let isCompressible: Bool
-    /// Content-Type, nosniff and, where given, Content-Security-Policy.
+    /// Content-Type, X-Content-Type-Options and, if given, Content-Security-Policy.
     let lines: [UInt8]
 
     public init(_ contentType: String, securityPolicy: String? = "default-src 'none'", isCompressible: Bool) {
@@ -17,7 +17,7 @@ public final class MediaType: Sendable {
     }
 
     public static let json = MediaType("application/json", isCompressible: true)
-    /// JSON values, one a line.
+    /// One JSON value on each line.
     public static let jsonLines = MediaType("application/x-ndjson", isCompressible: true)
     /// Comma-separated values with a header line.
     public static let csv = MediaType("text/csv; charset=utf-8; header=present", isCompressible: true)
@@ -27,7 +27,7 @@ public final class MediaType: Sendable {
     public static let bytes = MediaType("application/octet-stream", isCompressible: false)
 }
 
-/// A response header field; control bytes in its value are sent as blanks, so that no value can end its line.
+/// A response header field. Control bytes in its value are replaced by spaces, so that a value cannot end its line.
 public struct HeaderField: Sendable, Hashable {
     public let name: String
     public let value: String

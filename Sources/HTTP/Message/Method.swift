@@ -1,8 +1,8 @@
-/// A request method this server knows (RFC 9110 §9.3, RFC 5789); anything else is answered 501 while it is parsed.
+/// A request method that this server knows (RFC 9110 §9.3, RFC 5789). Others are refused with 501.
 public enum Method: UInt8, Sendable, Hashable, CaseIterable, CustomStringConvertible {
     case get, head, post, put, patch, delete, options, trace
 
-    /// Matches the exact, case-sensitive token (RFC 9110 §9.1); nil when it is none of ours.
+    /// Matches the exact, case-sensitive token (RFC 9110 §9.1); nil for an unknown method.
     init?(_ token: Span<UInt8>) {
         func spells(_ name: StaticString) -> Bool { token.equals(name) }
         switch token.count {

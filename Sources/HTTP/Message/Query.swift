@@ -1,13 +1,13 @@
-/// The query of a target as name and value pairs, decoded when asked (`application/x-www-form-urlencoded`).
+/// The query of a request target as name and value pairs (`application/x-www-form-urlencoded`), decoded on access.
 ///
-/// The parser has already refused malformed percent signs, NUL and what does not decode to UTF-8.
+/// The parser has already refused malformed percent-encoding, NUL and invalid UTF-8.
 public struct Query: Sendable, Sequence {
     let bytes: [UInt8]
     let range: RequestHead.ByteRange
 
     public var isEmpty: Bool { range.count == 0 }
 
-    /// The first value of that name.
+    /// The first value with that name.
     public subscript(name: String) -> String? { first { $0.name == name }?.value }
 
     public func all(_ name: String) -> [String] { filter { $0.name == name }.map(\.value) }

@@ -1,4 +1,4 @@
-/// The address and port of a peer; IPv4 is kept mapped into IPv6.
+/// The address and port of a peer. IPv4 is stored as an IPv4-mapped IPv6 address.
 public struct RemoteAddress: Sendable, Hashable, CustomStringConvertible {
     public let high: UInt64
     public let low: UInt64
@@ -10,7 +10,7 @@ public struct RemoteAddress: Sendable, Hashable, CustomStringConvertible {
         self.port = port
     }
 
-    /// - Precondition: `bytes` are the sixteen of an IPv6 address, IPv4 mapped into them.
+    /// - Precondition: `bytes` has the sixteen bytes of an IPv6 or IPv4-mapped address.
     init(bytes: [UInt8], port: UInt16) {
         func word(_ start: Int) -> UInt64 { bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) } }
         self.init(high: word(0), low: word(8), port: port)
@@ -20,21 +20,21 @@ public struct RemoteAddress: Sendable, Hashable, CustomStringConvertible {
 
     public var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
 
-    /// What counts as one peer: an IPv4 address, or an IPv6 /64, which one customer usually owns whole.
+    /// The unit that limits count: an IPv4 address, or an IPv6 /64, which usually belongs to one customer.
     public var network: Network { isIPv4 ? Network(high: 0, low: low) : Network(high: high, low: 0) }
 
     public struct Network: Sendable, Hashable, CustomStringConvertible {
         let high: UInt64
         let low: UInt64
 
-        /// The /48 around an IPv6 /64, which one site usually has whole; an IPv4 address is its own site.
+        /// The /48 that contains an IPv6 /64, which usually belongs to one site; an IPv4 address is its own site.
         public var site: Network { high == 0 ? self : Network(high: high & ~0xFFFF, low: 0) }
 
         /// `192.0.2.7`, or the first address of a /64.
         public var description: String { RemoteAddress(high: high, low: low, port: 0).host }
     }
 
-    /// The address without its port: `127.0.0.1`, or eight groups of IPv6 in full.
+    /// The address without its port: `127.0.0.1`, or eight groups of IPv6 without abbreviation.
     public var host: String {
         if isIPv4 { return (0..<4).map { String(low >> UInt64(24 - 8 * $0) & 0xFF) }.joined(separator: ".") }
         return (0..<8).map { group in

@@ -5,7 +5,7 @@ public struct Request: Sendable {
     public let remote: RemoteAddress
     public let id: RequestID
     public let trace: TraceContext
-    /// The route that matched; nil in answers to requests that matched none.
+    /// The matching route; nil if there is none.
     public let route: Route?
 
     public init(
@@ -24,7 +24,7 @@ public struct Request: Sendable {
     public var query: Query { head.query }
     public var path: String { head.path }
 
-    /// The decoded path segment that stands where the route's template says `{name}`.
+    /// The decoded path segment of the template's parameter `{name}`; nil if the template has no such parameter.
     public func parameter(_ name: String) -> String? {
         guard let route else { return nil }
         for parameter in route.parameters where parameter.name == name {
@@ -34,7 +34,7 @@ public struct Request: Sendable {
     }
 
     /// The token of `Authorization: Bearer …` (RFC 6750 §2.1).
-    /// - Throws: `fieldRepeated` when there are several Authorization fields.
+    /// - Throws: `fieldRepeated` if there are several Authorization fields.
     public func bearerToken() throws(HTTPRequestError) -> String? {
         guard let range = try headers.singleRange("authorization") else { return nil }
         let value = head.bytes.span.extracting(range.indices)

@@ -1,8 +1,8 @@
-/// A request's line and header fields: the received bytes once, and where in them each part lies.
+/// The request line and header fields: the received bytes, and the byte range of each part.
 ///
-/// Nothing is copied out until somebody asks: a route is matched and a field compared on the bytes themselves.
+/// Strings are created on access; routes and fields are matched on the bytes.
 public struct RequestHead: Sendable {
-    /// Where a part lies in `bytes`.
+    /// The range of a part in `bytes`.
     struct ByteRange: Sendable, BitwiseCopyable {
         var start: UInt32
         var end: UInt32
@@ -14,7 +14,7 @@ public struct RequestHead: Sendable {
         @inline(__always) var count: Int { Int(end &- start) }
     }
 
-    /// How the content's end is known (RFC 9112 §6.3).
+    /// How the end of the content is determined (RFC 9112 §6.3).
     public enum Framing: Sendable, Hashable {
         case none
         case length(Int)
@@ -33,9 +33,9 @@ public struct RequestHead: Sendable {
         static let wholeServer = Flags(rawValue: 1 << 7)
     }
 
-    /// The head without line ends; decoded path segments that differ from what was sent are appended after it.
+    /// The head without line ends, followed by the decoded text of percent-encoded path segments.
     var bytes: [UInt8] = []
-    /// First the path segments, then name and value of each field in turn.
+    /// The ranges of the path segments, then of each field's name and value.
     var ranges: [ByteRange] = []
     var segmentCount = 0
     var target = ByteRange(0, 0)
@@ -50,29 +50,29 @@ public struct RequestHead: Sendable {
 
     // MARK: What the connection must know
 
-    /// HTTP/1.1 stays open unless told otherwise, HTTP/1.0 closes unless asked (RFC 9112 §9.3).
+    /// HTTP/1.1 connections persist unless `close` was sent; HTTP/1.0 ones only with `keep-alive` (RFC 9112 §9.3).
     public var keepsAlive: Bool {
         if flags.contains(.close) { return false }
         return flags.contains(.http11) || flags.contains(.keepAlive)
     }
     public var isHTTP11: Bool { flags.contains(.http11) }
-    /// The sender waits for a 100 before it sends content (RFC 9110 §10.1.1).
+    /// The client waits for a 100 before it sends content (RFC 9110 §10.1.1).
     public var expectsContinue: Bool { flags.contains(.expectsContinue) && framing != .none }
-    /// Whether bytes of content follow the head.
+    /// Whether content follows the head.
     var announcesContent: Bool { framing != .none && framing != .length(0) }
-    /// `OPTIONS *`: asks about the server, not about a resource.
+    /// `OPTIONS *`: a request about the server, not about a resource.
     public var asksAboutServer: Bool { flags.contains(.wholeServer) }
 
     // MARK: Parts
 
-    /// The request target exactly as it was sent.
+    /// The request target as it was sent.
     public var rawTarget: String { text(target) }
     public var query: Query { Query(bytes: bytes, range: queryRange) }
     public var headers: Headers { Headers(head: self) }
 
-    /// A path segment, percent-decoded and known to be UTF-8; empty ones are left out, so `//a/` is `/a`.
+    /// A path segment, percent-decoded and valid UTF-8. Empty segments are left out: `//a/` is `/a`.
     public func pathSegment(_ index: Int) -> String { text(ranges[index]) }
-    /// The decoded path; a `/` inside a segment that was sent as `%2F` shows as it is, so match on segments.
+    /// The decoded path. A `%2F` inside a segment appears as `/`: match on segments instead.
     public var path: String {
         segmentCount == 0 ? "/" : (0..<segmentCount).map { "/" + pathSegment($0) }.joined()
     }

@@ -1,4 +1,4 @@
-/// Names one request in the answer and in the logs: 128 bits, 32 hexadecimal digits.
+/// The ID of one request, for its response and the logs: 128 bits, 32 hexadecimal digits.
 public struct RequestID: Sendable, Hashable, CustomStringConvertible {
     public let high: UInt64
     public let low: UInt64
@@ -17,7 +17,7 @@ public struct RequestID: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Array where Element == UInt8 {
-    /// Appends sixteen lower-case digits.
+    /// Appends sixteen lower-case hexadecimal digits.
     mutating func append(hexadecimal number: UInt64) {
         var digits = InlineArray<16, UInt8>(repeating: 0)
         for index in 0..<16 {
@@ -27,7 +27,7 @@ extension Array where Element == UInt8 {
         append(digits.span)
     }
 
-    /// Appends the digits of a number from 0 on.
+    /// Appends the decimal digits of a non-negative number.
     mutating func append(decimal number: Int) {
         var digits = InlineArray<20, UInt8>(repeating: 0)
         var (start, rest) = (20, number)
@@ -40,18 +40,18 @@ extension Array where Element == UInt8 {
     }
 }
 
-/// Makes request and trace ids: distinct, fast, seeded from outside; not a source of secrets.
+/// Makes unique request and trace IDs. Fast; not suitable for secrets.
 public struct IdentifierSource: Sendable {
     private var state: UInt64
     private let stream: UInt64
 
-    /// Two seeds from the system's random numbers; fixed ones make tests repeatable.
+    /// - Parameters: two random numbers; fixed ones make tests repeatable.
     public init(seed: UInt64, stream: UInt64) {
         state = seed
         self.stream = stream | 1
     }
 
-    /// SplitMix64 with a stream of its own for each source.
+    /// SplitMix64, with a separate stream for each source.
     private mutating func next() -> UInt64 {
         state &+= stream
         var mixed = state
@@ -62,7 +62,7 @@ public struct IdentifierSource: Sendable {
 
     public mutating func requestID() -> RequestID { RequestID(high: next(), low: next()) }
 
-    /// Continues the caller's trace where a valid one was sent, else begins one (W3C Trace Context §3.2).
+    /// Continues the client's trace if it sent a valid one, else begins a trace (W3C Trace Context §3.2).
     public mutating func trace(continuing parent: TraceContext?) -> TraceContext {
         let span = max(1, next())
         guard let parent else {

@@ -1,18 +1,19 @@
-/// An answer: status, header fields and content. The connection adds Date, the request's id, Content-Length and Connection.
+/// A response: status, header fields and content. The connection adds Date, the request ID, Content-Length and
+/// Connection.
 ///
-/// Every answer is sent with `Cache-Control: no-store` unless it names a Cache-Control of its own.
+/// `Cache-Control: no-store` is added unless the response has a Cache-Control field.
 public struct Response: Sendable {
-    /// Where the content comes from.
+    /// The content.
     public enum Body: Sendable {
         case empty
         case bytes([UInt8])
-        /// Content written piece by piece, sent in the chunked coding; the closure may wait for whatever it sends.
+        /// Content written in pieces and sent in the chunked coding. The closure may suspend.
         case stream(@Sendable (BodyWriter) async throws -> Void)
-        /// 101: once the head is on the wire the socket belongs to the closure, and HTTP is done with it.
+        /// 101: after the head is sent the closure owns the socket.
         case upgrade(@Sendable (consuming UpgradedSocket) -> Void)
     }
 
-    /// Fields of the request that the connection made the answer depend on (RFC 9110 §12.5.5).
+    /// Request fields that the connection's changes to the response depend on (RFC 9110 §12.5.5).
     struct Vary: OptionSet, Sendable {
         let rawValue: UInt8
 
@@ -47,14 +48,14 @@ public struct Response: Sendable {
 
     public static let noContent = Response(.noContent)
 
-    /// Hands the socket over to another protocol (RFC 9110 §7.8).
+    /// A response that switches the connection to another protocol (RFC 9110 §7.8).
     public static func upgrade(
         to name: String, fields: [HeaderField] = [], _ takeOver: @escaping @Sendable (consuming UpgradedSocket) -> Void
     ) -> Response {
         Response(.switchingProtocols, fields: [HeaderField("upgrade", name)] + fields, body: .upgrade(takeOver))
     }
 
-    /// The first field of that name, letters without regard to case.
+    /// The value of the first field with that name, case-insensitive.
     public func field(_ name: StaticString) -> String? {
         for field in fields where field.name.equalsIgnoringCase(name) { return field.value }
         return nil

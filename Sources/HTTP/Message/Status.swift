@@ -1,4 +1,4 @@
-/// A response status code with its usual phrase (RFC 9110 §15).
+/// A response status code with its reason phrase (RFC 9110 §15).
 public struct Status: RawRepresentable, Sendable, Hashable, ExpressibleByIntegerLiteral {
     public let rawValue: UInt16
     public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -27,7 +27,7 @@ public struct Status: RawRepresentable, Sendable, Hashable, ExpressibleByInteger
     public static let upgradeRequired: Status = 426
     public static let tooManyRequests: Status = 429
     public static let headTooLarge: Status = 431
-    /// Never sent: what logs and metrics say of a request whose client left before the answer (nginx's number).
+    /// Never sent: the status in logs and metrics when the client left before the response (as in nginx).
     public static let clientClosedRequest: Status = 499
     public static let internalServerError: Status = 500
     public static let notImplemented: Status = 501
@@ -36,7 +36,7 @@ public struct Status: RawRepresentable, Sendable, Hashable, ExpressibleByInteger
     public static let gatewayTimeout: Status = 504
     public static let versionNotSupported: Status = 505
 
-    /// True where a message MUST NOT carry content (RFC 9110 §6.4.1).
+    /// Whether a response with this status MUST NOT have content (RFC 9110 §6.4.1).
     public var forbidsContent: Bool { rawValue < 200 || rawValue == 204 || rawValue == 304 }
 
     public var phrase: String {

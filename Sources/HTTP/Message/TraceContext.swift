@@ -1,8 +1,8 @@
-/// Where a request stands in a distributed trace (W3C Trace Context, version 00).
+/// A request's position in a distributed trace (W3C Trace Context, version 00).
 public struct TraceContext: Sendable, Hashable {
     public let traceHigh: UInt64
     public let traceLow: UInt64
-    /// This server's own span; children of the request name it as their parent.
+    /// This server's span: the parent of calls that the request makes.
     public let span: UInt64
     public let parentSpan: UInt64?
     public let flags: UInt8
@@ -15,9 +15,9 @@ public struct TraceContext: Sendable, Hashable {
         self.flags = flags
     }
 
-    /// Reads `00-<32 hex>-<16 hex>-<2 hex>` in lower case; nil when it is not valid, and then MUST be ignored (§3.2.2).
+    /// Parses `00-<32 hex>-<16 hex>-<2 hex>` in lower case; nil if it is invalid and MUST be ignored (§3.2.2).
     ///
-    /// A later version may be longer after another dash; its first four parts are read alike (§4.3).
+    /// A later version may append more after a dash; its first four parts are read the same way (§4.3).
     init?(traceparent value: Span<UInt8>) {
         guard value.count >= 55, let version = value.lowerHexadecimal(0..<2), version != 0xFF,
             value[2] == UInt8(ascii: "-"), value[35] == UInt8(ascii: "-"), value[52] == UInt8(ascii: "-"),
@@ -31,10 +31,10 @@ public struct TraceContext: Sendable, Hashable {
 
     public init?(traceparent: String) { self.init(traceparent: Array(traceparent.utf8).span) }
 
-    /// 32 hexadecimal digits.
+    /// The trace ID: 32 hexadecimal digits.
     public var traceID: String { RequestID(high: traceHigh, low: traceLow).description }
 
-    /// The field value to send to a server that this request calls.
+    /// The `traceparent` value for calls that the request makes.
     public var traceparent: String {
         var text = [UInt8]("00-".utf8)
         text.append(hexadecimal: traceHigh)
@@ -47,7 +47,7 @@ public struct TraceContext: Sendable, Hashable {
 }
 
 extension Span where Element == UInt8 {
-    /// The number written in up to sixteen lower-case hexadecimal digits.
+    /// The number in up to sixteen lower-case hexadecimal digits; nil if there is another byte.
     func lowerHexadecimal(_ range: Range<Int>) -> UInt64? {
         var number: UInt64 = 0
         for index in range {

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The proxies in front of the server, whose word is taken for who is behind them.
+/// The proxies whose `X-Forwarded-For` is trusted.
 ///
-/// Anybody can send `X-Forwarded-For`: without a configured proxy the field says nothing, and the peer is the client.
+/// Any client can send `X-Forwarded-For`: without a configured proxy the field is ignored, and the peer is the client.
 public struct TrustedProxies: Sendable {
-    /// Addresses that agree in their first bits.
+    /// A CIDR block.
     private struct Block {
         let first: RemoteAddress
         let bits: Int
@@ -17,7 +17,7 @@ public struct TrustedProxies: Sendable {
         }
     }
 
-    /// A proxy is named by its address, or by a block: `10.0.0.0/8`, `2001:db8::/32`.
+    /// A text that is neither an address nor a CIDR block such as `10.0.0.0/8` or `2001:db8::/32`.
     public struct Malformed: Error {
         public let text: String
     }
@@ -46,9 +46,10 @@ public struct TrustedProxies: Sendable {
 
     public func contains(_ address: RemoteAddress) -> Bool { blocks.contains { $0.contains(address) } }
 
-    /// Whom a request comes from: the peer, or where that is a proxy, the last address in `X-Forwarded-For` that is none.
+    /// The client of a request: the peer, or if that is a proxy, the last address in `X-Forwarded-For` that is no
+    /// proxy.
     ///
-    /// Each proxy appends the peer it saw, so everything before that address is hearsay.
+    /// Each proxy appends the peer it saw, so the addresses before that one may be forged.
     public func client(of peer: RemoteAddress, _ headers: Headers) -> RemoteAddress {
         guard contains(peer) else { return peer }
         var hops: [RemoteAddress?] = []
@@ -66,7 +67,7 @@ public struct TrustedProxies: Sendable {
 }
 
 extension RemoteAddress {
-    /// An IPv4 or IPv6 address in digits; nil for anything else.
+    /// Parses a numeric IPv4 or IPv6 address; nil for anything else.
     public init?(host: String) {
         var bytes = [UInt8](repeating: 0, count: 16)
         if unsafe inet_pton(AF_INET, host, &bytes) == 1 {
@@ -79,7 +80,7 @@ extension RemoteAddress {
         }
     }
 
-    /// An element of `X-Forwarded-For`: an address, which some proxies write with its port.
+    /// Parses an element of `X-Forwarded-For`: an address, with a port from some proxies.
     fileprivate init?(hop: Span<UInt8>) {
         guard hop.count <= 64 else { return nil }
         var text = ""

@@ -1,23 +1,23 @@
 /// Classes of bytes in the HTTP grammar (RFC 9110 §5.6.2, RFC 3986 §2).
 extension UInt8 {
-    /// tchar: what a method or a field name is made of.
+    /// tchar: a byte of a method or field name.
     @inline(__always) var isToken: Bool {
         self < 64
             ? (0x03FF_6CFA_0000_0000 as UInt64) >> UInt64(self) & 1 == 1
             : self < 128 && (0x57FF_FFFF_C7FF_FFFE as UInt64) >> UInt64(self & 63) & 1 == 1
     }
 
-    /// A control byte other than HTAB: ends a line (CR) or makes it illegal.
+    /// A control byte other than HTAB. Lines end with CR; other control bytes are illegal.
     @inline(__always) var isControl: Bool { (self < 0x20 && self != 0x09) || self == 0x7F }
     @inline(__always) var isBlank: Bool { self == 0x20 || self == 0x09 }
     @inline(__always) var isDigit: Bool { self &- 0x30 < 10 }
     @inline(__always) var isUpper: Bool { self &- 0x41 < 26 }
     @inline(__always) var lowered: UInt8 { isUpper ? self | 0x20 : self }
 
-    /// A target byte: visible ASCII except `#`, which has no place in a request target (RFC 9112 §3.2).
+    /// A byte of a request target: visible ASCII except `#` (RFC 9112 §3.2).
     @inline(__always) var isTarget: Bool { self > 0x20 && self < 0x7F && self != UInt8(ascii: "#") }
 
-    /// unreserved and sub-delims: what a registered host name is made of, percent signs apart (RFC 3986 §3.2.2).
+    /// unreserved or sub-delims: a byte of a registered host name, except percent-encoding (RFC 3986 §3.2.2).
     var isHostName: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -46,17 +46,17 @@ extension UInt8 {
 }
 
 extension String {
-    /// Compares with a lower-case text, letters without regard to case.
+    /// Compares with a lower-case text, ignoring ASCII case.
     ///
-    /// Not by way of `utf8.span`: optimised, Swift 6.3 may let the span of a short string outlive it.
+    /// `utf8.span` is not used: optimised Swift 6.3 code may let the span of a short string outlive the string.
     func equalsIgnoringCase(_ text: StaticString) -> Bool {
         utf8.count == text.utf8CodeUnitCount && Array(utf8).span.equalsIgnoringCase(text)
     }
 }
 
 extension Span where Element == UInt8 {
-    /// Where the first control byte lies from `start` on and before `end`, or `end`: eight bytes at a time, as long as
-    /// none of them is below 0x20 or is 0x7F.
+    /// The index of the first control byte in `start..<end`, or `end`. It compares eight bytes at a time while none of
+    /// them is below 0x20 or equal to 0x7F.
     func firstControl(from start: Int, to end: Int) -> Int {
         precondition(start >= 0 && end <= count)
         var index = start
@@ -88,7 +88,7 @@ extension Span where Element == UInt8 {
         return true
     }
 
-    /// Compares with a lower-case text, letters without regard to case.
+    /// Compares with a lower-case text, ignoring ASCII case.
     func equalsIgnoringCase(_ text: StaticString) -> Bool {
         guard count == text.utf8CodeUnitCount else { return false }
         return text.withUTF8Buffer { other in
@@ -97,7 +97,7 @@ extension Span where Element == UInt8 {
         }
     }
 
-    /// Where the text is when leading and trailing blanks are left out.
+    /// The range without leading and trailing spaces and tabs.
     func trimmed() -> Range<Int> {
         var lower = 0
         var upper = count
@@ -106,7 +106,7 @@ extension Span where Element == UInt8 {
         return lower..<upper
     }
 
-    /// Calls `body` with each element of a comma-separated list, blanks around it left out (RFC 9110 §5.6.1).
+    /// Calls `body` with each element of a comma-separated list, trimmed (RFC 9110 §5.6.1).
     func forEachListElement(_ body: (Span<UInt8>) -> Void) {
         var start = 0
         while start <= count {
@@ -133,7 +133,7 @@ extension Array where Element == UInt8 {
 }
 
 extension String {
-    /// Text of bytes that a peer sent: what is not UTF-8 becomes U+FFFD.
+    /// Decodes UTF-8; invalid sequences become U+FFFD.
     init(lossy bytes: Span<UInt8>) {
         self = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
     }

@@ -18,7 +18,7 @@ struct ChunkedContent: Sendable {
     private let limits: Limits
     private var state = State.size(digits: 0)
     private var size = 0
-    /// Bytes of content that may still come.
+    /// Bytes of content that are still allowed.
     private var room: Int
     private var lineLength = 0
     private var extensionRoom: Int
@@ -69,11 +69,11 @@ struct ChunkedContent: Sendable {
         return .needsMoreData
     }
 
-    /// 1*HEXDIG and nothing else: no sign, no `0x`, no blank, and no more digits than a size can need.
+    /// 1*HEXDIG only: no sign, no `0x`, no space, and at most 16 digits.
     private mutating func takeSize(_ byte: UInt8, _ digits: Int) throws(HTTPRequestError) {
         if let digit = byte.hexadecimal {
             guard digits < 16 else { throw .chunkSyntax }
-            // Above the room the exact size no longer matters; it must only not overflow.
+            // Above the limit the exact size does not matter; it only must not overflow.
             size = size > Int.max >> 5 ? Int.max : size << 4 | Int(digit)
             state = .size(digits: digits + 1)
             return
@@ -87,7 +87,7 @@ struct ChunkedContent: Sendable {
         }
     }
 
-    /// Extensions are skipped (RFC 9112 §7.1.1), but not without bound: they cost the sender little.
+    /// Skips chunk extensions (RFC 9112 §7.1.1), within a limit.
     private mutating func takeExtension(_ byte: UInt8) throws(HTTPRequestError) {
         lineLength += 1
         extensionRoom -= 1
@@ -106,7 +106,7 @@ struct ChunkedContent: Sendable {
         size = 0
     }
 
-    /// Trailer fields must be well-formed and few; what they say is ignored (RFC 9110 §6.5.1). True at the end.
+    /// Checks that trailer fields are well-formed and few; their values are ignored (RFC 9110 §6.5.1). True at the end.
     private mutating func takeTrailer(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Bool {
         switch line.read(input, &position, into: &trailer, room: trailerRoom - trailer.count) {
         case .more: return false

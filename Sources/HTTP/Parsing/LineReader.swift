@@ -1,16 +1,16 @@
-/// Collects one CRLF-ended line out of slices, looking at each byte once.
+/// Collects one line that ends in CRLF from input slices. Reads each byte once.
 struct LineReader {
     enum Outcome { case more, line, tooLong, illegal }
 
     private var sawReturn = false
 
-    /// A CR was taken whose LF is still to come.
+    /// Whether the CR of the line end was read, but not its LF.
     var isInsideLineEnd: Bool { sawReturn }
 
-    /// Appends to `line` without its line end. `room` is how many bytes it may still take.
+    /// Appends the line without its line end to `line`, at most `room` bytes.
     ///
-    /// A CR without its LF, a LF without its CR and every other control byte but HTAB are illegal
-    /// (RFC 9112 §2.2, RFC 9110 §5.5): some peers repair them, and two readings of one message are a smuggling hole.
+    /// A CR without LF, an LF without CR and control bytes other than HTAB are illegal (RFC 9112 §2.2, RFC 9110 §5.5):
+    /// some servers repair them, and two interpretations of one message allow request smuggling.
     mutating func read(
         _ input: Span<UInt8>, _ position: inout Int, into line: inout [UInt8], room: Int
     ) -> Outcome {

@@ -1,5 +1,5 @@
 extension Span where Element == UInt8 {
-    /// Appends the decoded bytes; false when a percent sign is not followed by two hexadecimal digits
+    /// Appends the decoded bytes to `result`; false if a percent sign is not followed by two hexadecimal digits
     /// (RFC 3986 §2.1).
     func appendPercentDecoded(to result: inout [UInt8], plusIsSpace: Bool = false) -> Bool {
         var index = 0
@@ -18,7 +18,7 @@ extension Span where Element == UInt8 {
         return true
     }
 
-    /// Whether decoding, with `+` for a blank, would change anything.
+    /// Whether decoding, with `+` as a space, would change anything.
     var needsDecoding: Bool {
         for index in indices where self[index] == UInt8(ascii: "%") || self[index] == UInt8(ascii: "+") { return true }
         return false

@@ -1,7 +1,7 @@
 extension RequestHead {
-    /// Reads the header field line that begins at `start` and ends with the bytes collected so far (RFC 9112 §5).
+    /// Parses the header field line from `start` to the end of `bytes` (RFC 9112 §5).
     mutating func takeField(from start: Int) throws(HTTPRequestError) {
-        // A line that begins with a blank continues the one before: obs-fold, refused (RFC 9112 §5.2).
+        // A line that begins with a blank is obs-fold: refused (RFC 9112 §5.2).
         guard !bytes[start].isBlank else { throw .foldedField }
         guard let colon = Self.lowerName(&bytes, from: start) else { throw .fieldSyntax }
         let value = colon + 1
@@ -13,8 +13,8 @@ extension RequestHead {
         declaredLength = meaning.length
     }
 
-    /// Lowers the letters of a field name in place; the index of its colon, or nil when the name is empty, holds
-    /// anything but token bytes, or is not followed by the colon at once (RFC 9112 §5.1).
+    /// Lower-cases a field name in place and returns the index of its colon. Nil if the name is empty, has a byte that
+    /// is no token byte, or is not directly followed by the colon (RFC 9112 §5.1).
     static func lowerName(_ line: inout [UInt8], from start: Int) -> Int? {
         var index = start
         while index < line.count, line[index].isToken {
@@ -25,7 +25,7 @@ extension RequestHead {
         return index
     }
 
-    /// What the few fields that govern the message itself add to what is known of it.
+    /// Interprets a field that affects framing or the connection: the flags it adds and the Content-Length.
     private func meaning(of index: Int) throws(HTTPRequestError) -> (flags: Flags, length: Int) {
         let name = bytes.span.extracting(ranges[index].indices)
         let value = bytes.span.extracting(ranges[index + 1].indices)
@@ -55,7 +55,7 @@ extension RequestHead {
         }
     }
 
-    /// What can only be said once every field is known (RFC 9112 §3.2, §6.1, §6.3).
+    /// Checks that need all fields (RFC 9112 §3.2, §6.1, §6.3).
     mutating func finish() throws(HTTPRequestError) {
         if flags.contains(.coding) {
             guard flags.contains(.http11) else { throw .codingInOldVersion }
@@ -71,7 +71,7 @@ extension RequestHead {
 }
 
 extension Span where Element == UInt8 {
-    /// 1*DIGIT (RFC 9110 §8.6). A list of equal lengths is refused too: nobody sends it in good faith.
+    /// Parses 1*DIGIT (RFC 9110 §8.6). A list of equal lengths is refused too.
     func contentLength() throws(HTTPRequestError) -> Int {
         guard !isEmpty else { throw .lengthSyntax }
         var length = 0

@@ -1,5 +1,5 @@
 extension RequestHead {
-    /// Reads `method SP target SP version` (RFC 9112 §3) from the bytes collected so far.
+    /// Parses `method SP target SP version` (RFC 9112 §3) from `bytes`.
     mutating func takeRequestLine() throws(HTTPRequestError) {
         let end = bytes.count
         var methodEnd = 0
@@ -10,7 +10,7 @@ extension RequestHead {
         var targetEnd = targetStart
         while targetEnd < end, bytes[targetEnd].isTarget { targetEnd += 1 }
         guard targetEnd > targetStart, targetEnd < end, bytes[targetEnd] == 0x20 else {
-            // `GET /` alone is HTTP/0.9: refused like any other broken line.
+            // `GET /` without a version is HTTP/0.9: refused like any malformed line.
             throw targetEnd < end && bytes[targetEnd] != 0x20 ? .targetSyntax : .requestLineSyntax
         }
         try takeVersion(from: targetEnd + 1)
@@ -21,7 +21,7 @@ extension RequestHead {
         try takeTarget()
     }
 
-    /// `HTTP/` DIGIT `.` DIGIT (RFC 9112 §2.3). A later minor version is treated as 1.1 (RFC 9110 §2.5).
+    /// Parses `HTTP/` DIGIT `.` DIGIT (RFC 9112 §2.3). A later minor version is treated as 1.1 (RFC 9110 §2.5).
     private mutating func takeVersion(from start: Int) throws(HTTPRequestError) {
         guard bytes.count - start == 8, bytes.span.extracting(start..<start + 5).equals("HTTP/"),
             bytes[start + 5].isDigit, bytes[start + 6] == UInt8(ascii: "."), bytes[start + 7].isDigit
@@ -30,7 +30,7 @@ extension RequestHead {
         if bytes[start + 7] != UInt8(ascii: "0") { flags.insert(.http11) }
     }
 
-    /// The four forms of a target (RFC 9112 §3.2); the authority form belongs to CONNECT, which is not implemented.
+    /// Parses the target's form (RFC 9112 §3.2). The authority form is only for CONNECT, which is not implemented.
     private mutating func takeTarget() throws(HTTPRequestError) {
         var start = target.indices.lowerBound
         let end = target.indices.upperBound
@@ -52,7 +52,7 @@ extension RequestHead {
         try takeQuery(from: min(pathEnd + 1, end), to: end)
     }
 
-    /// The end of `http://authority` of an absolute-form target (RFC 9112 §3.2.2).
+    /// The end of `http://authority` in an absolute-form target (RFC 9112 §3.2.2).
     private func authorityEnd(from start: Int, to end: Int) throws(HTTPRequestError) -> Int {
         var index = start
         for scheme in ["http://", "https://"] as [StaticString] {
@@ -62,7 +62,7 @@ extension RequestHead {
         guard index > start else { throw .targetSyntax }
         let authority = index
         while index < end, bytes[index] != UInt8(ascii: "/"), bytes[index] != UInt8(ascii: "?") { index += 1 }
-        // User information in an http target is an error (RFC 9110 §4.2.4); the host grammar has no "@".
+        // User information in an http target is an error (RFC 9110 §4.2.4); a host has no "@".
         guard bytes.span.extracting(authority..<index).isHost else { throw .targetSyntax }
         return index
     }
@@ -83,7 +83,7 @@ extension RequestHead {
         }
     }
 
-    /// Appends the decoded text of a segment behind the head and says where.
+    /// Appends the decoded text of a segment to `bytes` and returns its range.
     private mutating func decode(_ start: Int, _ end: Int) throws(HTTPRequestError) -> ByteRange {
         var decoded: [UInt8] = []
         guard bytes.span.extracting(start..<end).appendPercentDecoded(to: &decoded), decoded.span.isUTF8WithoutNUL
@@ -92,7 +92,7 @@ extension RequestHead {
         return ByteRange(bytes.count - decoded.count, bytes.count)
     }
 
-    /// Keeps the query as it is, once it is known that it can be decoded.
+    /// Checks that the query can be decoded, and keeps its range.
     private mutating func takeQuery(from start: Int, to end: Int) throws(HTTPRequestError) {
         queryRange = ByteRange(start, end)
         let query = bytes.span.extracting(start..<end)
@@ -108,7 +108,7 @@ extension RequestHead {
 }
 
 extension Span where Element == UInt8 {
-    /// `uri-host [ ":" port ]` with a host that is not empty (RFC 9110 §4.2.1, §7.2; RFC 3986 §3.2.2).
+    /// Whether this is `uri-host [ ":" port ]` with a non-empty host (RFC 9110 §4.2.1, §7.2; RFC 3986 §3.2.2).
     var isHost: Bool {
         guard !isEmpty else { return false }
         var index = 0

@@ -1,16 +1,16 @@
-/// A pure HTTP/1.1 request parser: fed slices of any size, it yields heads, content and ends.
+/// An incremental HTTP/1.1 request parser without I/O: it takes slices of input of any size and returns heads, content
+/// and request ends.
 ///
-/// Guarantees: the outcome does not depend on where the slices are cut; each byte is looked at a fixed number of
-/// times; nothing is guessed — what RFC 9112 calls malformed or ambiguous MUST end in a fault; after a fault the
-/// parser takes nothing more.
+/// Guarantees: the result does not depend on how the input is sliced; each byte is read a fixed number of times; what
+/// RFC 9112 calls malformed or ambiguous MUST be refused; after an error the parser takes no more input.
 public struct RequestParser: Sendable {
-    /// What the bytes taken so far amount to.
+    /// The result of `advance`.
     public enum Step: Sendable {
-        /// Every byte was taken; more are needed.
+        /// The whole input was taken; more is needed.
         case needsMoreData
-        /// The header section is complete. `admitBody(upTo:)` may follow, before the next step.
+        /// The header section is complete. `admitBody(upTo:)` may be called before the next step.
         case head(RequestHead)
-        /// These bytes of the input are content.
+        /// This range of the input is content.
         case body(Range<Int>)
         /// The request is complete; the next byte belongs to the next request.
         case end
@@ -34,7 +34,7 @@ public struct RequestParser: Sendable {
     private var lineStart = 0
     private var headSize = 0
     private var bodyLimit: Int
-    /// The `Origin` field of a head that was refused, if it came before the fault.
+    /// The `Origin` field of a refused head, if it came before the error.
     private(set) var originOfRefused: String?
     private var chunks: ChunkedContent
 
@@ -44,13 +44,13 @@ public struct RequestParser: Sendable {
         chunks = ChunkedContent(limits: limits)
     }
 
-    /// Sets the bound of the content that follows the head just yielded, and refuses a declared length above it.
+    /// Sets the content limit of the request whose head was just returned, and refuses a larger declared length.
     public mutating func admitBody(upTo limit: Int) throws(HTTPRequestError) {
         bodyLimit = limit
         if case .bodyBegins(.length(let length)) = state, length > limit { throw fail(.bodyTooLarge) }
     }
 
-    /// Takes bytes from `input` at `position` until there is something to tell.
+    /// Takes bytes of `input` from `position` on, up to the next step.
     public mutating func advance(_ input: Span<UInt8>, at position: inout Int) throws(HTTPRequestError) -> Step {
         while true {
             switch state {
@@ -90,7 +90,7 @@ public struct RequestParser: Sendable {
 
     // MARK: Steps
 
-    /// Empty lines before a request line are skipped, a few of them (RFC 9112 §2.2).
+    /// Skips up to four empty lines before a request line (RFC 9112 §2.2).
     private mutating func takeStart(
         _ input: Span<UInt8>, _ position: inout Int, _ blankLines: Int
     ) throws(HTTPRequestError) {
@@ -127,7 +127,7 @@ public struct RequestParser: Sendable {
 
     private mutating func takeFieldLine(_ input: Span<UInt8>, _ position: inout Int) throws(HTTPRequestError) -> Bool {
         let taken = head.bytes.count - lineStart
-        // Two bytes are kept for the line's end, so the bound counts what was sent, not only what was kept.
+        // Two bytes are for the line end: the limit counts the bytes sent, not the bytes kept.
         let room = max(0, limits.head - headSize - 2 - taken)
         switch line.read(input, &position, into: &head.bytes, room: room) {
         case .more: return false

@@ -1,16 +1,16 @@
-/// One operation of the server: a method, a path template, and what answers it.
+/// One operation of the server: a method, a path template and a handler.
 ///
-/// A template is literal segments and `{name}` parameters: `/api/v1/nags/{nag_id}`.
+/// A template consists of literal segments and `{name}` parameters: `/api/v1/nags/{nag_id}`.
 public final class Route: Sendable {
-    /// How a route is answered.
+    /// The handler of a route.
     public enum Answer: Sendable {
-        /// On the loop, at once: no task, so it MUST NOT wait or compute for long.
+        /// Runs synchronously on the loop, without a task: it MUST NOT block or compute for long.
         case immediate(@Sendable (borrowing Request) -> Response)
-        /// In a task on the loop.
+        /// Runs in a task on the loop.
         case async(@Sendable (Request) async -> Response)
     }
 
-    /// A `{name}` of the template and the path segment it stands for.
+    /// A `{name}` of the template and the index of its path segment.
     public struct Parameter: Sendable, Hashable {
         public let name: String
         public let segment: Int
@@ -18,9 +18,9 @@ public final class Route: Sendable {
 
     public let method: Method
     public let template: String
-    /// What the application calls the route by, told to the observer.
+    /// The application's number for the route, for the observer.
     public let number: Int?
-    /// Bytes of content, when other than the server's limit.
+    /// Bytes of content; nil for the server's limit.
     public let bodyLimit: Int?
     public let answer: Answer
     public let parameters: [Parameter]

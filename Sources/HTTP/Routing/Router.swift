@@ -1,16 +1,18 @@
-/// Finds the route of a request: a tree of path segments in flat arrays, built once, walked without allocating.
+/// Finds the route of a request in a tree of path segments. The tree is stored in flat arrays; a search allocates
+/// nothing.
 ///
-/// A literal segment is preferred to a parameter; where the literal branch does not have the path, the parameter branch is
-/// tried. Where it has the path without the method, that is the answer: a path is one resource (as in OpenAPI). `HEAD` is answered by the `GET` route unless it has one of its own.
+/// A literal segment takes precedence over a parameter; if the literal branch does not have the path, the parameter
+/// branch is searched. If the literal branch has the path without the method, the result is `otherMethods`, because a
+/// path is one resource (as in OpenAPI). A `GET` route also serves `HEAD` unless there is a `HEAD` route.
 public struct Router: Sendable {
     public enum Match: Sendable {
         case route(Route)
         case notFound
-        /// The path exists, the method does not: 405 with `Allow`.
+        /// The path exists for other methods: 405 with `Allow`.
         case otherMethods(MethodSet)
     }
 
-    /// A set of routes that cannot be told apart or read.
+    /// An error in the set of routes: two equal routes, or a malformed template.
     public enum Fault: Error, Sendable, Hashable {
         case repeated(Method, String)
         case malformed(String)
@@ -20,11 +22,11 @@ public struct Router: Sendable {
         var firstEdge = 0
         var edgeCount = 0
         var parameter = -1
-        /// Where this node's eight route numbers start, one for each method.
+        /// The index in `numbers` of this node's eight route numbers, one for each method; -1 for none.
         var routes = -1
     }
 
-    /// A literal way from one node to the next; its text lies in `text`.
+    /// A literal segment that leads to a node; `start..<end` is its range in `text`.
     private struct Edge: BitwiseCopyable {
         let start: Int
         let end: Int
@@ -58,7 +60,7 @@ public struct Router: Sendable {
         return allowed.isEmpty ? .notFound : .otherMethods(allowed)
     }
 
-    // MARK: Walking
+    // MARK: Searching
 
     private func find(_ head: RequestHead, node index: Int, depth: Int, _ allowed: inout MethodSet) -> Int {
         let node = nodes[index]

@@ -1,13 +1,13 @@
-/// What a server answers with: its routes, its CORS policy, and how it words refusals. Knows no socket.
+/// What a server serves: routes, CORS policy and error responses. It knows no sockets.
 public final class Application: Sendable {
     public let router: Router
     public let cors: CORSPolicy?
     public let proxies: TrustedProxies
-    /// Content of a compressible kind is sent as gzip from this many bytes on; nil turns compression off.
+    /// The size in bytes from which compressible content is sent as gzip; nil turns compression off.
     public let compressesFrom: Int?
-    /// The field that gives each answer its request's id; nil sends none.
+    /// The response field for the request ID; nil sends none.
     public let requestIDField: StaticString?
-    /// Makes the answer to what never reached a handler; its status is kept, whatever the closure says.
+    /// Makes the response for requests that reach no handler. The given status replaces the response's own.
     public let refusal: @Sendable (Status, _ reason: String, RequestID) -> Response
 
     public init(
@@ -25,10 +25,10 @@ public final class Application: Sendable {
         self.refusal = refusal
     }
 
-    /// What the head of a request leads to, before its content is read.
+    /// How a request is handled, decided from its head.
     enum RouteDecision: Sendable {
         case route(Route)
-        /// Answered without a handler.
+        /// No route matches. `allowed`: the methods that the path exists for, nil if it does not exist.
         case none(allowed: MethodSet?)
     }
 
@@ -43,7 +43,7 @@ public final class Application: Sendable {
         }
     }
 
-    /// The answer to a request no route takes: a preflight, OPTIONS, 405 or 404.
+    /// The response when no route matches: CORS preflight, OPTIONS, 405 or 404.
     func answerWithoutRoute(_ request: borrowing Request, allowed: MethodSet?) -> Response {
         if let preflight = cors?.preflight(request) { return preflight }
         guard let allowed else { return refuse(.notFound, "There is nothing at this path.", request.id) }
@@ -60,8 +60,8 @@ public final class Application: Sendable {
         return response
     }
 
-    /// The answer to what HTTP itself refuses, readable by a page of an allowed origin.
-    /// - Parameter origin: the page's that sent the request; nil if there is none.
+    /// The response to a request that HTTP itself refuses, with CORS fields.
+    /// - Parameter origin: the request's `Origin`; nil if it has none.
     func refuse(_ fault: HTTPRequestError, origin: String?, _ request: RequestID) -> Response {
         var response = refuse(fault.status, fault.reason, request)
         if fault.status == .serviceUnavailable { response.fields.append(HeaderField("retry-after", "1")) }
@@ -69,7 +69,7 @@ public final class Application: Sendable {
         return response
     }
 
-    /// The answer in place of one that there is no memory for.
+    /// The 503 sent instead of a response that does not fit the memory limit.
     func answerWithoutRoom(_ request: borrowing Request) -> Response {
         var response = refuse(.serviceUnavailable, "The server has no room for this answer now.", request.id)
         response.fields.append(HeaderField("retry-after", "1"))
@@ -77,7 +77,7 @@ public final class Application: Sendable {
         return response
     }
 
-    /// The last touches that depend on the request: CORS, compression.
+    /// Adds what depends on the request: CORS fields and compression.
     func finish(_ response: inout Response, for request: borrowing Request, with deflater: Deflater) {
         if let cors, response.field("access-control-allow-methods") == nil {
             cors.apply(to: &response, for: request)

@@ -1,6 +1,6 @@
-/// Writes content piece by piece while the answer is under way; lives on the connection's loop.
+/// Writes the content of a streamed response in pieces. Use it on the connection's loop only.
 public final class BodyWriter {
-    /// The peer is gone or too slow: nothing more can be written.
+    /// The connection is closed, so nothing more can be written.
     public struct Disconnected: Error {}
 
     private let connection: HTTPConnection
@@ -11,7 +11,7 @@ public final class BodyWriter {
         self.isChunked = isChunked
     }
 
-    /// Sends a piece, and waits while more than the connection's write buffer is unsent.
+    /// Sends a piece, and suspends while the unsent bytes exceed `Limits.writeBuffer`.
     public func write(_ bytes: [UInt8]) async throws(Disconnected) {
         guard !bytes.isEmpty else { return }
         guard connection.write(piece: bytes, isChunked: isChunked) else { throw Disconnected() }

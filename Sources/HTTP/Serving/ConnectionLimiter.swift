@@ -1,6 +1,6 @@
 import Reactor
 
-/// Counts the open connections of all loops, in total and by peer; taken only when one opens or closes.
+/// Counts open connections over all loops, in total and per client address. Locked only to open or close a connection.
 final class ConnectionLimiter: Sendable {
     private struct Counts {
         var total = 0
@@ -14,8 +14,8 @@ final class ConnectionLimiter: Sendable {
 
     var total: Int { counts.withLock { $0.total } }
 
-    /// True when there is room for one more connection of that peer, which is then counted.
-    /// - Parameter network: nil for a proxy, behind which there are many peers.
+    /// Counts one more connection and returns true, or returns false if a limit is reached.
+    /// - Parameter network: the client's; nil for a trusted proxy, which counts in total only.
     func admit(_ network: RemoteAddress.Network?) -> Bool {
         counts.withLock { counts in
             guard counts.total < limits.connections else { return false }

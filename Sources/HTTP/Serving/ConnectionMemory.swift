@@ -1,11 +1,11 @@
-/// One connection's share of the memory for requests and for answers.
+/// One connection's share of the memory for requests and responses.
 struct ConnectionMemory: ~Copyable {
     private let worker: HTTPWorker
     /// The connection's part of the loop's memory for requests.
     private var held = 0
     /// The part that counts against its address; nil for a small request.
     private var largeRequest: MemoryReservation?
-    /// The reservation of the answers under way; nil while none waits for the socket.
+    /// The reservation for responses in progress; nil while none waits for the socket.
     private var answers: MemoryReservation?
 
     init(_ worker: HTTPWorker) { self.worker = worker }
@@ -39,8 +39,8 @@ struct ConnectionMemory: ~Copyable {
         held = bytes
     }
 
-    /// Sets the reservation for answers, none at 0; false when there is no room.
-    /// - Parameter network: the answers' client; nil counts in total only.
+    /// Sets the reservation for responses, none at 0; false when there is no room.
+    /// - Parameter network: the responses' client; nil counts in total only.
     mutating func holdAnswers(_ bytes: Int, for network: @autoclosure () -> RemoteAddress.Network?) -> Bool {
         if bytes == 0 {
             answers = nil
@@ -63,8 +63,8 @@ extension HTTPConnection {
         return proxies.contains(client) ? nil : client.network
     }
 
-    /// Reserves memory for an answer that is about to be queued.
-    /// - Parameter network: the answer's client.
+    /// Reserves memory for a response that is about to be queued.
+    /// - Parameter network: the response's client.
     func reserveAnswer(_ bytes: Int, for network: RemoteAddress.Network?) -> Bool {
         memory.holdAnswers(writeBuffer.heldBytes + bytes, for: network)
     }

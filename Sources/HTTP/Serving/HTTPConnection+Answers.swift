@@ -1,15 +1,15 @@
 import Reactor
 
 extension HTTPConnection {
-    /// Decides, from the head alone, what will answer and how much content may come.
+    /// Chooses the route and the content limit of a request from its head.
     ///
-    /// - Parameter hasMore: whether bytes have come behind the head.
+    /// - Parameter hasMore: whether input has arrived after the head.
     func plan(_ head: consuming RequestHead, hasMore: Bool) {
         let expectsContinue = head.expectsContinue
         let plan = worker.application.plan(head)
         if case .none(let allowed) = plan, expectsContinue || head.announcesContent {
-            // Nobody will read the content: the answer does not wait for it (nor, RFC 9110 §10.1.1, is it asked for), and
-            // what comes of it is thrown away while the connection ends.
+            // No route will read the content: the response is sent at once, without 100 (RFC 9110 §10.1.1), and
+            // arriving content is discarded while the connection closes.
             let request = makeRequest(head, [], route: nil)
             return send(
                 worker.application.answerWithoutRoute(request, allowed: allowed), for: request, mayPersist: false)
@@ -46,10 +46,10 @@ extension HTTPConnection {
         }
     }
 
-    /// Answers what HTTP itself refuses; the connection ends with it.
+    /// Responds to an error that HTTP itself found; the connection closes afterwards.
     func answer(_ fault: HTTPRequestError) {
         let id = worker.identifiers.requestID()
-        // Where the head was not read to its end the origin may be unknown.
+        // If the head could not be read to its end, the origin may be unknown.
         let origin =
             if let head = pending?.head { head.headers["origin"] } else {
                 state.originOfRefused ?? worker.application.cors?.soleOrigin
@@ -108,7 +108,7 @@ extension HTTPConnection {
         observe(request, response.status, bytesOut: count)
     }
 
-    /// Whether there is memory for the content: a large one, or the buffer of a stream, is reserved before it is queued.
+    /// Reserves memory for large content or a stream's buffer before it is queued; false if there is no room.
     private func hasRoom(for response: borrowing Response, to request: borrowing Request) -> Bool {
         var bytes = 0
         switch response.body {
@@ -147,7 +147,7 @@ extension HTTPConnection {
             do {
                 try await produce(writer)
             } catch {
-                // The status is sent already: only a broken-off message can tell the peer (RFC 9112 §8).
+                // The status is already sent: only an incomplete message tells the client (RFC 9112 §8).
                 return abort(.streamFailed(error))
             }
             guard !isClosed else { return }

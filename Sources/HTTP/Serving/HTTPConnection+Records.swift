@@ -1,14 +1,14 @@
 import Reactor
 
-/// A request whose answer is being made: what its record will say.
+/// A request whose response is in progress, with the data for its record.
 struct RequestUnderWay {
     let method: Method
     let route: Route?
     let id: RequestID
     let trace: TraceContext
-    /// What was sent; nil before the head of the answer is queued.
+    /// The status sent; nil until the head of the response is queued.
     let status: Status?
-    /// Bytes of the answer that are queued.
+    /// Bytes of the response that are queued.
     var bytesOut: Int
 
     init(_ request: borrowing Request, _ status: Status? = nil, bytesOut: Int = 0) {
@@ -21,22 +21,22 @@ struct RequestUnderWay {
     }
 }
 
-/// Each request is observed once: when its answer is queued, or else when its connection ends.
+/// Each request is observed once: when its response is queued, or else when its connection ends.
 extension HTTPConnection {
-    /// A request was answered.
+    /// Records a request whose response is queued.
     func observe(_ request: borrowing Request, _ status: Status, bytesOut: Int) {
         observe(RequestUnderWay(request, status, bytesOut: bytesOut), fault: nil)
     }
 
-    /// A streamed answer is complete.
-    /// - Parameter moreBytes: what was queued behind its content.
+    /// Records a request whose streamed response is complete.
+    /// - Parameter moreBytes: bytes queued after its content.
     func observeUnderWay(moreBytes: Int) {
         guard var request = underWay else { return }
         request.bytesOut += moreBytes
         observe(request, fault: nil)
     }
 
-    /// A request was refused by HTTP itself.
+    /// Records a request that HTTP itself refused.
     func observe(_ fault: RequestFault, status: Status, bytesOut: Int, id: RequestID) {
         guard state.takeRecord(), let observer = worker.observer else { return }
         observer.finished(
@@ -45,10 +45,10 @@ extension HTTPConnection {
                 bytesIn: state.requestBytes, bytesOut: bytesOut, id: id, trace: nil, remote: remote, fault: fault))
     }
 
-    /// The connection ends: if a request has begun that was not answered, or not to the end, it is observed now.
+    /// Records, at the end of the connection, a request that has begun and has no complete response.
     func observeUnanswered() {
         if var request = underWay {
-            // What still waits for the socket is the end of this answer.
+            // The bytes still unsent belong to this response.
             request.bytesOut = max(0, request.bytesOut - writeBuffer.count)
             observe(request, fault: closeCause)
         } else {

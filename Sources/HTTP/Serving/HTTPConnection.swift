@@ -1,39 +1,39 @@
 import Glibc
 import Reactor
 
-/// One socket and its rules: moves bytes between the kernel and `HTTPConnectionState`, on one loop for life.
+/// One client socket: moves bytes between the kernel and `HTTPConnectionState`. Stays on one loop.
 final class HTTPConnection: ReadinessHandler {
     let remote: RemoteAddress
     let worker: HTTPWorker
-    /// False for a connection over a limit, kept only to tell it so.
+    /// False for a connection over a limit, kept only to send its 503.
     let isAdmitted: Bool
     var state: HTTPConnectionState
-    /// The head whose content is being read, and what will answer it.
+    /// The head of the request whose content is being read, and how it is handled.
     var pending: (head: RequestHead, plan: Application.RouteDecision)?
-    /// The handler or stream under way; cancelled when the connection ends.
+    /// The running handler or stream; cancelled when the connection ends.
     var task: Task<Void, Never>?
-    /// The request whose answer is being made by it.
+    /// The request that `task` works on.
     var underWay: RequestUnderWay?
     var writeBuffer = WriteBuffer()
     var upgrade: (@Sendable (consuming UpgradedSocket) -> Void)?
-    /// A streamed answer is under way.
+    /// Whether a streamed response is in progress.
     var isStreaming = false
     var memory: ConnectionMemory
 
     private let descriptor: Int32
     private var interest = Interest.readable
-    /// Bytes received behind the request that is being answered.
+    /// Bytes received after the request in progress.
     private var readAhead: [UInt8] = []
-    /// There was no room for bytes received behind the request that is being answered.
+    /// Whether bytes after the request in progress were discarded for lack of memory.
     private var hasDroppedInput = false
     private var timer: (id: TimerID, deadline: MonotonicTime)?
-    /// Streams that wait until there is room for more; an array, because a look at it copies nothing.
+    /// Streams that wait for room in the write buffer.
     private var roomWaiters: [CheckedContinuation<Void, Never>] = []
     private var isReleased = false
-    /// Why the connection is closed.
+    /// Why the connection was closed.
     private(set) var closeCause = RequestFault.disconnected
 
-    /// Answers of a pipeline are gathered up to this size, or to a large body, before they are sent.
+    /// Responses to pipelined requests are collected up to this many bytes, or to a large body, before they are sent.
     private static let gathering = 32 << 10
 
     init(descriptor: Int32, remote: RemoteAddress, worker: HTTPWorker, isAdmitted: Bool) {
@@ -66,14 +66,14 @@ final class HTTPConnection: ReadinessHandler {
         } else if !events.isDisjoint(with: [.hangUp, .error]) {
             end(.disconnected)
         } else {
-            // Back-pressure: what comes now waits in the kernel until the answer under way is written.
+            // Back-pressure: input stays in the kernel until the response in progress is written.
             interest.subtract(.readable)
             worker.poller.change(descriptor, to: interest)
         }
         updateInterest()
     }
 
-    /// What was read ahead comes before what the kernel holds.
+    /// Input is read from the socket only after `readAhead` is used up.
     private var wantsInput: Bool { state.wantsInput && !hasReadAhead }
 
     private var hasReadAhead: Bool { !readAhead.isEmpty || hasDroppedInput }
@@ -89,7 +89,7 @@ final class HTTPConnection: ReadinessHandler {
         }
     }
 
-    /// Takes requests out of `input` and answers them, as far as the rules go; keeps the rest.
+    /// Parses and handles the requests in `input`; keeps what cannot be handled yet in `readAhead`.
     private func process(_ input: Span<UInt8>) {
         let room = memory.requestRoom(for: state.heldBytes + input.count, of: client)
         var position = 0
@@ -141,7 +141,7 @@ final class HTTPConnection: ReadinessHandler {
 
     var isWriteBufferFull: Bool { writeBuffer.count > worker.limits.writeBuffer }
 
-    /// Queues a piece of streamed content; false when the connection is gone.
+    /// Queues a piece of streamed content; false if the connection is closed.
     func write(piece: [UInt8], isChunked: Bool) -> Bool {
         guard !isClosed else { return false }
         let before = writeBuffer.count
@@ -171,11 +171,11 @@ final class HTTPConnection: ReadinessHandler {
 
     // MARK: Bookkeeping
 
-    /// Sends what waits, goes on with what was read ahead, and brings interest and timer in line with the state: to be
-    /// called after whatever happens to the connection.
+    /// Sends queued bytes, continues with input read ahead, and updates socket interest and timer. MUST be called after
+    /// every change of the connection's state.
     func updateInterest() {
         flush()
-        // Each turn ends with a send, which may have made room for the next: nothing is left here that could be answered.
+        // Each round ends with a send, which may allow the next request: continue until no request can be handled.
         while hasReadAhead, writeBuffer.count == 0, state.mayTakeRequest {
             if hasDroppedInput {
                 forgetReadAhead()
@@ -192,7 +192,8 @@ final class HTTPConnection: ReadinessHandler {
             Socket.shutdownSending(descriptor)
             state.beginLingering(now: worker.poller.now)
         }
-        // What comes behind an upgrade is its new owner's: with a part missing there is nothing to hand over.
+        // Input after an upgrade belongs to the new protocol: if a part was discarded, the socket cannot be handed
+        // over.
         if upgrade != nil, hasDroppedInput { end(.memoryTaken) }
         if let takeOver = upgrade, writeBuffer.count == 0, !isClosed { return handOver(takeOver) }
         guard !isClosed else { return release() }
@@ -216,7 +217,7 @@ final class HTTPConnection: ReadinessHandler {
         hasDroppedInput = false
     }
 
-    /// A timer that fires early looks again, so a deadline that only moves away costs nothing.
+    /// An early timer checks the deadline again, so moving the deadline later needs no new timer.
     private func setTimer() {
         guard let deadline = state.deadline else { return }
         if let timer {
@@ -239,13 +240,13 @@ final class HTTPConnection: ReadinessHandler {
         updateInterest()
     }
 
-    /// Ends the connection now, whatever is under way.
+    /// Closes the connection now, with the request in progress.
     func abort(_ cause: RequestFault) {
         end(cause)
         updateInterest()
     }
 
-    /// The first cause is kept.
+    /// Closes the state; only the first cause is kept.
     func end(_ cause: RequestFault) {
         if !isClosed { closeCause = cause }
         state.close()

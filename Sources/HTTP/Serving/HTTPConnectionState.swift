@@ -1,20 +1,20 @@
 import Reactor
 
-/// The rules of one connection as a pure value: what has arrived, what is owed, which deadline runs.
+/// The state machine of one connection, without I/O: input, pending responses and deadlines.
 ///
-/// It takes bytes and the time and says what to do; it touches no socket and no clock. Requests are answered one
-/// after another in the order they came: input is taken only while no answer is being made.
+/// It takes bytes and the time and returns what to do; it touches no socket and no clock. Requests are handled one at a
+/// time, in order: no input is taken while a response is in progress.
 public struct HTTPConnectionState: Sendable {
-    /// What the input taken so far calls for.
+    /// What the caller must do next.
     public enum Event: Sendable {
         case needsInput
-        /// A head is complete: decide how much content its route takes (`admitBody`), then take on.
+        /// A head is complete: set the content limit (`admitBody`), then continue.
         case head(RequestHead)
-        /// The request is complete with this content: answer it.
+        /// The request is complete: respond to it.
         case request(body: [UInt8])
-        /// Answer this fault; nothing more will be taken.
+        /// Respond with this error; no more input is taken.
         case fault(HTTPRequestError)
-        /// Nothing is owed and nothing will come.
+        /// Close the connection: no response is pending and no input will be taken.
         case close
     }
 
@@ -22,9 +22,9 @@ public struct HTTPConnectionState: Sendable {
         case idle(since: MonotonicTime)
         case head(since: MonotonicTime)
         case body(ProgressDeadline)
-        /// A request or fault was handed out; its answer is awaited.
+        /// A request or an error was returned; its response is pending.
         case answering
-        /// The last answer is queued; once it is written the connection ends.
+        /// The last response is queued; the connection closes after it is written.
         case finishing
         case lingering(until: MonotonicTime, left: Int)
         case closed
@@ -38,12 +38,12 @@ public struct HTTPConnectionState: Sendable {
     private var writing: ProgressDeadline
     private var drainingSince: MonotonicTime?
     private var hasInputEnded = false
-    /// The `Origin` of a request whose head was refused, where it was found: its answer should be readable by that page.
+    /// The `Origin` of a request whose head was refused, if it was found, for the CORS fields of the response.
     public private(set) var originOfRefused: String?
-    /// When the request being read or answered began, and how many bytes it had.
+    /// When the current request began, and how many bytes it has.
     public private(set) var requestStart: MonotonicTime
     public private(set) var requestBytes = 0
-    /// A request has begun, or was refused before it could, and has not been observed.
+    /// Whether a request has begun, or was refused before it could begin, and was not observed.
     private var needsRecord = false
 
     public init(limits: Limits, now: MonotonicTime) {
@@ -56,7 +56,8 @@ public struct HTTPConnectionState: Sendable {
 
     // MARK: Input
 
-    /// Whether bytes are wanted from the socket. False is back-pressure: the kernel's buffer fills, the peer stops.
+    /// Whether to read from the socket. While false, the kernel's buffer fills and the peer stops sending
+    /// (back-pressure).
     public var wantsInput: Bool {
         switch phase {
         case .idle, .head, .body: unwritten == 0 && !hasInputEnded
@@ -66,14 +67,14 @@ public struct HTTPConnectionState: Sendable {
     }
 
     public var isClosed: Bool { phase == .closed }
-    /// Whether a request may be taken from bytes already here.
+    /// Whether a request may be taken from input that has already been read.
     public var mayTakeRequest: Bool {
         switch phase {
         case .idle, .head, .body: unwritten == 0
         default: false
         }
     }
-    /// The last answer is given: bytes that still come mean nothing.
+    /// Whether the last response is queued: further input is ignored.
     public var isEnding: Bool {
         switch phase {
         case .finishing, .lingering, .closed: true
@@ -81,7 +82,7 @@ public struct HTTPConnectionState: Sendable {
         }
     }
 
-    /// Bytes of the request being read or answered, all of which count as held until it is answered.
+    /// Bytes of the current request. All of them count as held until its response is queued.
     public var heldBytes: Int {
         switch phase {
         case .head, .body, .answering: requestBytes
@@ -89,8 +90,8 @@ public struct HTTPConnectionState: Sendable {
         }
     }
 
-    /// Takes bytes of `input` from `position` on.
-    /// - Parameter room: how many bytes of a request may be held; one without content may have more, if it is complete.
+    /// Parses `input` from `position` on.
+    /// - Parameter room: how many bytes of a request may be held. A complete request without content may have more.
     public mutating func take(
         _ input: Span<UInt8>, at position: inout Int, now: MonotonicTime, room: Int = .max
     ) -> Event {
@@ -142,7 +143,7 @@ public struct HTTPConnectionState: Sendable {
         }
     }
 
-    /// Sets the content bound of the head just yielded; a fault when the declared length is above it.
+    /// Sets the content limit for the head just returned; an error if the declared length is above it.
     public mutating func admitBody(upTo limit: Int) -> HTTPRequestError? {
         do throws(HTTPRequestError) {
             try parser.admitBody(upTo: limit)
@@ -153,7 +154,7 @@ public struct HTTPConnectionState: Sendable {
         }
     }
 
-    /// The peer sends no more. What is already here is still answered (half-close).
+    /// Handles the end of input (half-close). Requests already received still get their responses.
     public mutating func inputEnded(now: MonotonicTime) -> Event {
         hasInputEnded = true
         return endInput(now)
@@ -173,7 +174,7 @@ public struct HTTPConnectionState: Sendable {
         }
     }
 
-    /// What came behind the request just answered was not kept.
+    /// Refuses the next request because its input was discarded for lack of memory.
     public mutating func inputDropped(now: MonotonicTime) -> Event {
         beginRequest(now)
         return refuse(.memoryTaken)
@@ -185,7 +186,7 @@ public struct HTTPConnectionState: Sendable {
         needsRecord = true
     }
 
-    /// True once for each request that has begun: whoever gets it MUST tell the observer of the request.
+    /// True once for each request that has begun: on true the caller MUST tell the observer.
     public mutating func takeRecord() -> Bool {
         defer { needsRecord = false }
         return needsRecord
@@ -199,16 +200,16 @@ public struct HTTPConnectionState: Sendable {
 
     // MARK: Output
 
-    /// Whether the connection may go on after the answer to this head; false also says `Connection: close`.
+    /// Whether the connection stays open after the response to this request; false also sends `Connection: close`.
     public func persists(after head: RequestHead) -> Bool { head.keepsAlive && drainingSince == nil }
 
-    /// Bytes of an answer wait to be written.
+    /// Adds bytes of a response that wait to be written.
     public mutating func queued(_ count: Int, now: MonotonicTime) {
         if unwritten == 0 { writing = ProgressDeadline(now: now, window: limits.writeWindow) }
         unwritten += count
     }
 
-    /// The answer under way is wholly queued.
+    /// Ends the current request: its response is completely queued.
     public mutating func answered(persists: Bool, now: MonotonicTime) {
         guard phase != .closed else { return }
         phase = persists ? .idle(since: now) : .finishing
@@ -221,18 +222,19 @@ public struct HTTPConnectionState: Sendable {
     }
 
     public var unwrittenBytes: Int { unwritten }
-    /// The last answer is wholly written: shut down sending, then linger.
+    /// Whether the last response is completely written: shut down sending, then linger.
     public var isFinished: Bool { phase == .finishing && unwritten == 0 }
 
-    /// After the last answer: reads and discards for a while, lest unread input make the kernel reset the connection
-    /// and take the answer with it (RFC 9112 §9.6). Closed at once when the peer has already finished.
+    /// Reads and discards input for a while after the last response: with unread input the kernel would reset the
+    /// connection and the client might lose the response (RFC 9112 §9.6). Closes at once if the client has already
+    /// closed its side.
     public mutating func beginLingering(now: MonotonicTime) {
         phase = hasInputEnded ? .closed : .lingering(until: now + limits.lingerTime, left: limits.lingerBytes)
     }
 
     public mutating func close() { phase = .closed }
 
-    /// Answers `overloaded` at once, before anything is read, and ends.
+    /// Begins a 503 (`overloaded`) without reading a request.
     public mutating func turnAway() {
         phase = .answering
         needsRecord = true
@@ -240,7 +242,7 @@ public struct HTTPConnectionState: Sendable {
 
     // MARK: Time
 
-    /// When `expire` should be called next, unless something happens before.
+    /// When to call `expire` next, unless the state changes before.
     public var deadline: MonotonicTime? {
         if unwritten > 0 { return writing.time }
         switch phase {
@@ -255,7 +257,7 @@ public struct HTTPConnectionState: Sendable {
         }
     }
 
-    /// What an expired deadline calls for; `needsInput` when none has expired.
+    /// What to do at an expired deadline; `needsInput` if none has expired.
     public mutating func expire(now: MonotonicTime) -> Event {
         guard let deadline, deadline <= now else { return .needsInput }
         guard unwritten == 0 else { phase = .closed; return .close }
@@ -268,6 +270,7 @@ public struct HTTPConnectionState: Sendable {
         }
     }
 
-    /// From now on answers say `Connection: close`; an idle connection has a short grace for one last request.
+    /// From now on responses have `Connection: close`; an idle connection may send one last request within
+    /// `drainGrace`.
     public mutating func drain(now: MonotonicTime) { drainingSince = drainingSince ?? now }
 }

@@ -3,24 +3,24 @@ import Glibc
 import Reactor
 import Synchronization
 
-/// An HTTP/1.1 server over event loops: one listening socket a loop, the kernel spreads connections over them.
+/// An HTTP/1.1 server on event loops. Each loop has a listening socket; the kernel distributes connections among them.
 ///
-/// The loops are the caller's: it starts them, and stops them after `drain`.
+/// The caller starts the loops, and stops them after `drain`.
 public final class HTTPServer: Sendable {
     private let applications: [Application]
-    /// What one loop is held to.
+    /// The limits of one loop.
     private let limits: Limits
     private let loops: [EventLoop]
     private let observer: (any RequestObserver)?
     private let limiter: ConnectionLimiter
     private let largeRequests: MemoryBudget
-    /// What answers hold; handlers that build large ones reserve from it first.
+    /// The memory budget of responses. Handlers reserve from it before they build a large response.
     public let answerMemory: MemoryBudget
     private let slots: [WorkerSlot]
 
     /// - Parameters:
-    ///   - applications: one for each loop, so that what a loop's routes work with never leaves it.
-    ///   - answerMemory: shared with handlers; made from the limits if there is none.
+    ///   - applications: one for each loop, so that objects used by its routes stay on that loop.
+    ///   - answerMemory: a budget shared with handlers; nil creates one from the limits.
     public init(
         _ applications: [Application], on loops: [EventLoop], limits: Limits = Limits(),
         answerMemory: MemoryBudget? = nil, observer: (any RequestObserver)? = nil
@@ -39,7 +39,7 @@ public final class HTTPServer: Sendable {
         slots = loops.map { _ in WorkerSlot() }
     }
 
-    /// One application for all loops.
+    /// Uses one application on all loops.
     public convenience init(
         _ application: Application, on loops: [EventLoop], limits: Limits = Limits(),
         observer: (any RequestObserver)? = nil
@@ -47,12 +47,12 @@ public final class HTTPServer: Sendable {
         self.init(loops.map { _ in application }, on: loops, limits: limits, observer: observer)
     }
 
-    /// Connections open now, on all loops.
+    /// The number of open connections on all loops.
     public var connectionCount: Int { limiter.total }
 
-    /// Listens on a numeric address; port 0 lets the kernel choose.
+    /// Listens on a numeric address; with port 0 the kernel chooses one.
     /// - Returns: the port.
-    /// - Throws: when the address cannot be had; nothing listens then.
+    /// - Throws: if the address is not available; nothing listens then.
     public func listen(on address: String, port: UInt16, backlog: Int32 = 1024) async throws(SystemError) -> UInt16 {
         let (descriptors, port) = try Self.bind(loops.count, address, port, backlog)
         try await accept(on: descriptors)
@@ -60,7 +60,7 @@ public final class HTTPServer: Sendable {
     }
 
     /// Starts accepting.
-    /// - Parameter descriptors: one for each loop, listening; owned, and closed when this throws.
+    /// - Parameter descriptors: one listening socket for each loop. The server owns them, and closes them on error.
     func accept(on descriptors: [Int32]) async throws(SystemError) {
         var rest = descriptors[...]
         do throws(SystemError) {
@@ -73,14 +73,14 @@ public final class HTTPServer: Sendable {
             }
         } catch {
             for descriptor in rest { close(descriptor) }
-            // The loops that accept already: they close their listeners, and what has connected meanwhile.
+            // Loops that already accept close their listeners and the connections made meanwhile.
             await drain(within: .zero)
             throw error
         }
     }
 
-    /// Stops accepting, lets running requests finish, closes idle connections after a short grace, and returns when
-    /// none is left; what is not done in `time` is cut off. May be called several times, also at once.
+    /// Stops accepting, waits for running requests, closes idle connections after `drainGrace`, and returns when no
+    /// connection is left. Connections left after `time` are aborted. May be called several times, also concurrently.
     public func drain(within time: Duration) async {
         await withTaskGroup { group in
             for (loop, slot) in zip(loops, slots) {
@@ -107,7 +107,7 @@ public final class HTTPServer: Sendable {
         slot.take(worker, on: loop)
     }
 
-    /// One listening descriptor a loop, all on the same port, which nobody else may share.
+    /// Creates `count` listening sockets on one port that no other process uses.
     private static func bind(
         _ count: Int, _ address: String, _ port: UInt16, _ backlog: Int32
     ) throws(SystemError) -> ([Int32], UInt16) {
@@ -130,7 +130,7 @@ public final class HTTPServer: Sendable {
     }
 }
 
-/// Keeps a loop's worker between calls from outside; opened on that loop only, which is why it may call itself Sendable.
+/// Holds a loop's worker for calls from other threads. Sendable, because only that loop reads or writes it.
 private final class WorkerSlot: @unchecked Sendable {
     private var worker: HTTPWorker?
 

@@ -1,7 +1,7 @@
 import Glibc
 import Reactor
 
-/// One loop's share of the server: its listening socket, its connections, and the memory they take turns with.
+/// One loop's part of the server: its listening socket, its connections and the buffers they share.
 final class HTTPWorker: ReadinessHandler {
     let poller: Poller
     let application: Application
@@ -11,7 +11,7 @@ final class HTTPWorker: ReadinessHandler {
     let buffer = ReceiveBuffer(capacity: 64 << 10)
     var identifiers: IdentifierSource
     var requestMemory: RequestMemory
-    /// By address, over all loops.
+    /// Large requests by client address, over all loops.
     let largeRequests: MemoryBudget
     let answerMemory: MemoryBudget
     lazy var deflater = Deflater()
@@ -29,7 +29,7 @@ final class HTTPWorker: ReadinessHandler {
     private static let pause = Duration.milliseconds(100)
     private static let acceptsPerTurn = 128
 
-    /// - Parameter limits: its share of them, where they are divided.
+    /// - Parameter limits: the limits of this loop.
     init(
         listener: Int32, poller: Poller, application: Application, limits: Limits, limiter: ConnectionLimiter,
         largeRequests: MemoryBudget, answerMemory: MemoryBudget, observer: (any RequestObserver)?,
@@ -57,7 +57,7 @@ final class HTTPWorker: ReadinessHandler {
 
     func ready(_ events: Readiness) { _ = acceptSome() }
 
-    /// Accepts what is waiting, within a turn's share; false when nothing waits any more.
+    /// Accepts waiting connections, at most `acceptsPerTurn`; false if none waits.
     private func acceptSome() -> Bool {
         for _ in 0..<Self.acceptsPerTurn {
             let (descriptor, remote) = calls.accept(listener)
@@ -69,12 +69,12 @@ final class HTTPWorker: ReadinessHandler {
                 pauseAccepting()
                 return false
             }
-            // Every other error belongs to a connection that failed before it was accepted: go on.
+            // Other errors belong to a connection that failed before it was accepted: continue.
         }
         return true
     }
 
-    /// Level-triggered readiness would spin while no descriptor is free: look away for a moment instead.
+    /// Stops accepting for a moment: with no free descriptor, level-triggered readiness would spin.
     private func pauseAccepting() {
         observer?.connectionRefused()
         guard isListening else { return }
@@ -102,7 +102,7 @@ final class HTTPWorker: ReadinessHandler {
         do throws(SystemError) { try connection.begin() } catch { connection.abort(.disconnected) }
     }
 
-    /// What the peer's connections are counted by.
+    /// The network that a peer's connections count for; nil for a trusted proxy.
     private func counted(_ remote: RemoteAddress) -> RemoteAddress.Network? {
         application.proxies.contains(remote) ? nil : remote.network
     }
@@ -122,8 +122,8 @@ final class HTTPWorker: ReadinessHandler {
 
     // MARK: Draining
 
-    /// Stops accepting, lets running requests finish, and calls back when the last connection is gone. Of several calls
-    /// the earliest deadline counts, and each is called back.
+    /// Stops accepting, waits for running requests, and calls back when the last connection is closed. Of several calls
+    /// the earliest deadline applies, and each is called back.
     func drain(until deadline: MonotonicTime, _ whenEmpty: @escaping () -> Void) {
         stopListening()
         drains.append(whenEmpty)
@@ -135,7 +135,7 @@ final class HTTPWorker: ReadinessHandler {
         drainTimers.append(timer)
     }
 
-    /// Closing a listener resets what waits in its queue, so that is accepted first.
+    /// Accepts the queued connections first, because closing a listener resets them.
     private func stopListening() {
         guard isListening else { return }
         while acceptSome() {}
@@ -159,12 +159,12 @@ final class HTTPWorker: ReadinessHandler {
         return date
     }
 
-    /// Lends the loop's output buffer; an idle connection holds none.
+    /// Lends the loop's output buffer, so that idle connections need none.
     func borrow(_ writeBuffer: inout WriteBuffer) {
         if writeBuffer.bufferCapacity == 0 { writeBuffer.swapBuffer(with: &spare) }
     }
 
-    /// Takes an emptied buffer back, unless an exceptional answer has made it large.
+    /// Takes back an empty buffer; drops it if a large response made it grow.
     func `return`(_ writeBuffer: inout WriteBuffer) {
         guard writeBuffer.bufferCapacity > 0 else { return }
         if spare.capacity == 0, writeBuffer.bufferCapacity <= 64 << 10 {

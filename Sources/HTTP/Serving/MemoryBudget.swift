@@ -1,9 +1,8 @@
 import Reactor
 
-/// A bound on bytes held in memory by all loops together, in total and by client address.
+/// A limit on bytes held in memory by all loops, in total and per client address.
 ///
-/// Whoever holds memory has a reservation, which gives its bytes back when it ends: nothing leaks, whichever way a
-/// connection or a handler ends.
+/// Memory is held through a reservation, which returns its bytes when it ends, however a connection or handler ends.
 public final class MemoryBudget: Sendable {
     private struct Held {
         var total = 0
@@ -15,24 +14,24 @@ public final class MemoryBudget: Sendable {
     private let small: Int
     private let held = Locked(Held())
 
-    /// - Parameter small: up to this size a reservation may use the last sixteenth of the limit.
+    /// - Parameter small: reservations up to this many bytes may use the last sixteenth of the limit.
     public init(limit: Int, limitPerAddress: Int, small: Int) {
         self.limit = limit
         self.limitPerAddress = limitPerAddress
         self.small = small
     }
 
-    /// Bytes reserved now.
+    /// The bytes reserved now.
     public var reservedBytes: Int { held.withLock { $0.total } }
 
-    /// Sets memory aside; nil when there is no room for so much.
+    /// Reserves memory; nil if there is not enough.
     /// - Parameter network: the client; nil counts in total only.
     public func reserve(_ bytes: Int, for network: RemoteAddress.Network?) -> MemoryReservation? {
         guard change(from: 0, to: bytes, network) else { return nil }
         return MemoryReservation(budget: self, network: network, bytes: bytes)
     }
 
-    /// How many bytes one holder may have that has `own` now, where the last sixteenth of `limit` is for small ones.
+    /// How many bytes a holder of `own` bytes may have; the last sixteenth of `limit` is for small holders.
     static func room(_ limit: Int, held: Int, own: Int, small: Int) -> Int {
         let others = held - own
         return max(limit - limit / 16 - others, min(small, limit - others), 0)
@@ -55,7 +54,7 @@ public final class MemoryBudget: Sendable {
     }
 }
 
-/// Bytes of a budget, given back when this ends.
+/// Bytes of a budget, returned when the value ends.
 public struct MemoryReservation: ~Copyable {
     private let budget: MemoryBudget
     let network: RemoteAddress.Network?
@@ -67,7 +66,7 @@ public struct MemoryReservation: ~Copyable {
         self.bytes = bytes
     }
 
-    /// False when there is no room for so much more; nothing changes then. Less is always possible.
+    /// Changes the size; false, with no change, if there is not enough memory. Shrinking always succeeds.
     public mutating func resize(to count: Int) -> Bool {
         guard count != bytes else { return true }
         guard budget.change(from: bytes, to: count, network) else { return false }
@@ -79,7 +78,7 @@ public struct MemoryReservation: ~Copyable {
 }
 
 extension Limits {
-    /// The budget of answers.
+    /// A new budget for responses, with these limits.
     public var answerBudget: MemoryBudget {
         MemoryBudget(limit: answerMemory, limitPerAddress: answerMemoryPerAddress, small: smallMessage)
     }

@@ -1,7 +1,7 @@
-/// How many bytes of requests one loop may hold in memory, and how many it does.
+/// The bytes of requests that one loop holds, and their limit.
 ///
-/// A byte counts from its arrival until the request it belongs to is answered, so that requests which nobody has
-/// looked at yet cannot take all the memory there is. A sixteenth is for small requests only.
+/// Bytes count from their arrival until their request is answered, so requests that wait to be read count too. A
+/// sixteenth of the limit is for small requests only.
 struct RequestMemory {
     private let limit: Int
     private let small: Int
@@ -12,9 +12,9 @@ struct RequestMemory {
         self.small = small
     }
 
-    /// How many bytes a connection may hold that holds `own` of them now.
+    /// How many bytes a connection that holds `own` bytes may hold.
     func room(holding own: Int) -> Int { MemoryBudget.room(limit, held: held, own: own, small: small) }
 
-    /// A connection holds `new` bytes now instead of `old`.
+    /// Replaces a connection's `old` bytes with `new`.
     mutating func change(from old: Int, to new: Int) { held += new - old }
 }

@@ -1,41 +1,41 @@
 import Reactor
 
-/// One request and its answer, once all of the answer is handed to the socket or the connection has ended: for logs
-/// and metrics.
+/// One request and its response, for logs and metrics. Made when all of the response is passed to the socket or the
+/// connection has ended.
 public struct RequestRecord: Sendable {
-    /// Nil when the request was refused before its head was complete.
+    /// The method; nil if the request was refused before its head was complete.
     public let method: Method?
-    /// The route that matched, if any.
+    /// The matching route, if any.
     public let route: Route?
-    /// What was sent; for a request that got no answer, what its fault stands for.
+    /// The status sent; for a request without a response, the status of its fault.
     public let status: Status
-    /// From the first byte of the request to the last step of its answer.
+    /// The time from the first byte of the request to the last step of its response.
     public let nanoseconds: Int
     public let bytesIn: Int
     public let bytesOut: Int
     public let id: RequestID
     public let trace: TraceContext?
     public let remote: RemoteAddress
-    /// Why HTTP itself refused it, or why its answer is missing or not complete.
+    /// Why the request was refused, or why its response is missing or incomplete; nil for a complete response.
     public let fault: RequestFault?
 }
 
-/// Why a request was refused by HTTP itself, or was not answered to the end.
+/// Why HTTP itself refused a request, or why its response is missing or incomplete.
 public enum RequestFault: Error, CustomStringConvertible {
-    /// It was answered with the status of this error.
+    /// It was refused with the status of this error.
     case refused(HTTPRequestError)
-    /// The peer closed or reset the connection first.
+    /// The client closed or reset the connection first.
     case disconnected
-    /// The peer read the answers before this one too slowly.
+    /// The client read earlier responses too slowly.
     case writeTimeout
-    /// The deadline of a drain had passed.
+    /// The deadline of a drain passed.
     case drainDeadline
-    /// There was no memory for what waited to be sent.
+    /// There was not enough memory for unsent bytes.
     case memoryTaken
-    /// The closure that wrote the content threw this error.
+    /// The closure that writes the content threw this error.
     case streamFailed(any Error)
 
-    /// The status of a request to which none was sent.
+    /// The status recorded for a request to which none was sent.
     var status: Status {
         switch self {
         case .refused(let error): error.status
@@ -57,14 +57,14 @@ public enum RequestFault: Error, CustomStringConvertible {
     }
 }
 
-/// Hears of connections and requests, on the loop that served them: MUST be quick and MUST NOT block.
+/// Observes connections and requests, on the loop that serves them. Methods MUST return fast and MUST NOT block.
 public protocol RequestObserver: Sendable {
-    /// Called exactly once for each request of which a byte was taken from the socket, however its connection ends, and
-    /// for each connection that is refused with 503.
+    /// Called exactly once for each request of which a byte was read, however its connection ends, and for each
+    /// connection that is refused with 503.
     func finished(_ record: borrowing RequestRecord)
     func connectionOpened()
     func connectionClosed()
-    /// A connection was turned away over a limit, or accepting paused because the system has no descriptor left.
+    /// A connection was refused over a limit, or accepting paused because no descriptor is free.
     func connectionRefused()
 }
 

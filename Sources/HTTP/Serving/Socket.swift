@@ -1,18 +1,18 @@
 import CLinux
 import Glibc
 
-/// The socket calls a connection makes; each returns a count, or an error number as a negative one.
+/// System calls on sockets; each returns a count, or a negative error number.
 enum Socket {
     static func shutdownSending(_ descriptor: Int32) { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
     static func isTransient(_ result: Int) -> Bool { result == -Int(EAGAIN) || result == -Int(EINTR) }
 
-    /// The descriptor table of the process or the system is full, or memory is short: waiting may help.
+    /// Whether the process or the system is out of descriptors or memory, so that a retry may succeed.
     static func isExhaustion(_ number: Int32) -> Bool {
         number == EMFILE || number == ENFILE || number == ENOBUFS || number == ENOMEM
     }
 
-    /// One accepted connection and its peer, or a negative error number.
+    /// Accepts one connection: its descriptor, or a negative error number.
     static func accept(_ listener: Int32) -> (descriptor: Int32, remote: RemoteAddress) {
         var address = [UInt8](repeating: 0, count: 16)
         var port: UInt16 = 0
@@ -22,7 +22,7 @@ enum Socket {
         return (descriptor, RemoteAddress(bytes: address, port: port))
     }
 
-    /// Seconds since 1970, to the kernel's tick.
+    /// Seconds since 1970, with the resolution of the kernel's tick.
     static func wallClockSeconds() -> Int {
         var time = timespec()
         _ = unsafe clock_gettime(CLOCK_REALTIME_COARSE, &time)
@@ -30,13 +30,13 @@ enum Socket {
     }
 }
 
-/// The calls whose outcome is the kernel's and the peer's to decide; a test decides for them.
+/// Calls whose results the kernel and the peer decide; tests replace them.
 struct SocketCalls {
     var accept: (_ listener: Int32) -> (descriptor: Int32, remote: RemoteAddress) = Socket.accept
     var send: (inout WriteBuffer, _ descriptor: Int32) -> Int = { $0.send(to: $1) }
 }
 
-/// The memory a loop receives into, shared by its connections one after another.
+/// A loop's receive buffer, shared by its connections.
 @safe final class ReceiveBuffer {
     private let memory: UnsafeMutableBufferPointer<UInt8>
 
@@ -52,31 +52,30 @@ struct SocketCalls {
         return count >= 0 ? count : -Int(errno)
     }
 
-    /// Lends the first `count` bytes received; they last until the next `receive`.
+    /// Lends the first `count` received bytes; they are valid until the next `receive`.
     func withBytes<Result>(_ count: Int, _ body: (Span<UInt8>) -> Result) -> Result {
         body(unsafe Span(_unsafeElements: UnsafeBufferPointer(memory)).extracting(0..<count))
     }
 }
 
-/// Bytes on their way to a socket, in the order they were put in: small answers gathered in one buffer, and behind them
-/// one large body uncopied.
+/// Bytes to send, in order: small responses gathered in one buffer, then one large body that is not copied.
 struct WriteBuffer {
-    /// From this size on a body is sent from where it lies.
+    /// Bodies from this many bytes on are sent without copying.
     static let largeBody = 16 << 10
 
     private var bytes: [UInt8] = []
     private var tail: [UInt8] = []
-    /// How much of both together is sent already.
+    /// How many bytes of both together are already sent.
     private var sent = 0
 
     var count: Int { bytes.count + tail.count - sent }
-    /// What takes memory: that of a large body is free only once all of it is sent.
+    /// Bytes in memory: a large body is freed only after all of it is sent.
     var heldBytes: Int { bytes.count + tail.count }
 
-    /// Whether what is put in now would have to be copied behind a large body: better to send first.
+    /// Whether appended bytes would be copied behind a large body; sending first avoids that.
     var endsInLargeBody: Bool { !tail.isEmpty }
 
-    /// Lets `write` append behind all that is here.
+    /// Lets `write` append behind the present bytes.
     mutating func append(_ write: (inout [UInt8]) -> Void) {
         forgetSent()
         if tail.isEmpty { write(&bytes) } else { write(&tail) }
@@ -90,7 +89,8 @@ struct WriteBuffer {
         }
     }
 
-    /// Drops what is sent once it is more than what is not: a stream to a slow reader takes no more memory than waits.
+    /// Removes sent bytes once they outnumber the unsent ones, so that a stream to a slow client holds little more than
+    /// its unsent bytes.
     private mutating func forgetSent() {
         guard sent > count else { return }
         let gathered = min(sent, bytes.count)
@@ -99,7 +99,7 @@ struct WriteBuffer {
         sent = 0
     }
 
-    // MARK: The gathering buffer, which the loop lends
+    // MARK: The gathering buffer, lent by the loop
 
     var bufferCapacity: Int { bytes.capacity }
 
@@ -107,7 +107,7 @@ struct WriteBuffer {
 
     // MARK: Sending
 
-    /// Sends what the socket takes, in one call; a count or a negative error number.
+    /// Sends as much as the socket takes, in one call; returns a count or a negative error number.
     mutating func send(to descriptor: Int32) -> Int {
         let result = tail.isEmpty ? sendBytes(descriptor) : sendBoth(descriptor)
         guard result >= 0 else { return -Int(errno) }
@@ -132,7 +132,7 @@ struct WriteBuffer {
             unsafe tail.withUnsafeBytes { tail in
                 let headRest = unsafe UnsafeRawBufferPointer(rebasing: head[min(sent, head.count)...])
                 let tailRest = unsafe UnsafeRawBufferPointer(rebasing: tail[max(0, sent - head.count)...])
-                // sendmsg declares its vectors mutable; it does not write through them.
+                // sendmsg takes mutable vectors but does not write through them.
                 var vectors = unsafe [
                     iovec(iov_base: UnsafeMutableRawPointer(mutating: headRest.baseAddress), iov_len: headRest.count),
                     iovec(iov_base: UnsafeMutableRawPointer(mutating: tailRest.baseAddress), iov_len: tailRest.count),

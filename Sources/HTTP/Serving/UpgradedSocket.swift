@@ -1,16 +1,17 @@
 import Glibc
 import Reactor
 
-/// A socket that HTTP has let go of after a 101, with what the peer had already sent; closed when nobody keeps it.
+/// A socket that HTTP has released after a 101, with the input already read. Closed at the end of its life unless
+/// taken.
 ///
-/// It is unwatched, non-blocking, and belongs to the loop of `poller`.
+/// It is unwatched and non-blocking, and belongs to the loop of `poller`.
 public struct UpgradedSocket: ~Copyable {
     public private(set) var descriptor: Int32
     public let readAhead: [UInt8]
     public let remote: RemoteAddress
     public let poller: Poller
 
-    /// Passes the descriptor on: whoever takes it closes it.
+    /// Passes on the descriptor: the caller MUST close it.
     public mutating func take() -> Int32 {
         defer { descriptor = -1 }
         return descriptor

@@ -1,6 +1,7 @@
-/// Which pages of other origins may call this server (the Fetch standard's CORS protocol); credentials never.
+/// Which origins may call this server from a browser (the CORS protocol of the Fetch standard), always without
+/// credentials.
 public struct CORSPolicy: Sendable {
-    /// Serialised origins (`https://app.example`), or `*` alone for every origin.
+    /// Serialised origins (`https://app.example`), or only `*` for every origin.
     public let origins: Set<String>
     public let maxAge: Int
     private let grant: [HeaderField]
@@ -10,9 +11,9 @@ public struct CORSPolicy: Sendable {
     public static let allowedMethods = "GET, POST, PUT, PATCH, DELETE"
 
     /// - Parameters:
-    ///   - allowedHeaders: fields that a page may send, besides those that Fetch lets every page send.
-    ///   - exposedHeaders: fields of the answer that a page may read, besides those that Fetch lets every page read.
-    ///   - maxAge: for how many seconds a browser may keep the answer to a preflight.
+    ///   - allowedHeaders: request fields that pages may send, besides those that Fetch always allows.
+    ///   - exposedHeaders: response fields that pages may read, besides those that Fetch always allows.
+    ///   - maxAge: for how many seconds a browser may cache a preflight response.
     public init(
         origins: Set<String>, allowedHeaders: [String] = [], exposedHeaders: [String] = [], maxAge: Int = 600
     ) {
@@ -29,7 +30,7 @@ public struct CORSPolicy: Sendable {
         values.isEmpty ? [] : [HeaderField(name, values.joined(separator: ", "))]
     }
 
-    /// The answer to a preflight: an OPTIONS with Origin and Access-Control-Request-Method. Nil for other requests.
+    /// The response to a preflight: OPTIONS with Origin and Access-Control-Request-Method. Nil for other requests.
     public func preflight(_ request: borrowing Request) -> Response? {
         guard request.method == .options, let origin = request.headers["origin"],
             request.headers.contains("access-control-request-method")
@@ -43,13 +44,13 @@ public struct CORSPolicy: Sendable {
         return response
     }
 
-    /// Adds what a page of an allowed origin needs to read the answer; `Vary` even when the origin is not allowed,
-    /// because the answer depends on it.
+    /// Adds the fields that let an allowed origin read the response. `Vary` is added for every origin, because the
+    /// response depends on it.
     public func apply(to response: inout Response, for request: borrowing Request) {
         apply(to: &response, origin: request.headers.contains("origin") ? request.headers["origin"] : nil)
     }
 
-    /// - Parameter origin: the request's; nil for one that has none.
+    /// - Parameter origin: the request's `Origin`; nil if it has none.
     func apply(to response: inout Response, origin: String?) {
         if !allowsAll { response.vary.insert(.origin) }
         guard let origin, let allowed = allowed(origin) else { return }
@@ -57,7 +58,7 @@ public struct CORSPolicy: Sendable {
         response.fields += exposure
     }
 
-    /// The configured origin, if there is one only: what a request is refused for whose own origin could not be read.
+    /// The only configured origin, or nil; used to refuse requests whose own origin could not be read.
     var soleOrigin: String? { origins.count == 1 ? origins.first : nil }
 
     private func allowed(_ origin: String) -> String? {

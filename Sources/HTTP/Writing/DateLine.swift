@@ -1,4 +1,4 @@
-/// The `Date` line of answers, written again when the second changes (RFC 9110 §6.6.1).
+/// The `Date` line of responses, updated when the second changes (RFC 9110 §6.6.1).
 struct DateLine {
     private(set) var bytes: [UInt8] = []
     private var second = Int.min
@@ -16,7 +16,7 @@ struct DateLine {
     /// IMF-fixdate: `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
     static func fixdate(_ seconds: Int) -> String {
         let (days, time) = (seconds.floorDivided(by: 86_400), seconds.floorRemainder(by: 86_400))
-        // Civil date of a day count: years begin in March, so that the leap day is the last of its year.
+        // Days to a civil date: years begin in March, so that the leap day is the last of its year.
         let shifted = days + 719_468
         let era = shifted.floorDivided(by: 146_097)
         let dayOfEra = shifted - era * 146_097

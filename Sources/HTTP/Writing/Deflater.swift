@@ -1,8 +1,8 @@
 import CZlib
 
-/// Compresses whole bodies into the gzip format (RFC 1952), one after another on one zlib state.
+/// Compresses complete bodies in the gzip format (RFC 1952), with one zlib state that is reused.
 ///
-/// The state is about 256 KB; a loop keeps one.
+/// The state takes about 256 KB; each loop has one.
 @safe final class Deflater {
     private var stream = unsafe z_stream()
     private let isReady: Bool
@@ -17,16 +17,16 @@ import CZlib
 
     deinit { if isReady { _ = unsafe deflateEnd(&stream) } }
 
-    /// The compressed content, or nil when it would not be smaller.
+    /// The compressed content, or nil if it would not be smaller.
     func compress(_ content: [UInt8]) -> [UInt8]? {
-        // Room for nothing would be written to the array that all empty ones share, by several loops at once.
+        // With a capacity of zero, zlib would write to the storage that all empty arrays share.
         guard isReady, !content.isEmpty, content.count < Int(UInt32.max) else { return nil }
         guard unsafe deflateReset(&stream) == Z_OK else { return nil }
         let bound = content.count
         var isWhole = false
         let result = unsafe [UInt8](unsafeUninitializedCapacity: bound) { output, count in
             unsafe content.withUnsafeBufferPointer { input in
-                // zlib reads through a pointer it declares mutable; it does not write there.
+                // zlib takes a mutable pointer but does not write to it.
                 unsafe stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
                 unsafe stream.avail_in = UInt32(input.count)
                 unsafe stream.next_out = output.baseAddress
@@ -40,7 +40,7 @@ import CZlib
 }
 
 extension Headers {
-    /// Whether gzip may be sent (RFC 9110 §12.5.3): named with a weight above zero, or covered by `*`.
+    /// Whether gzip may be sent (RFC 9110 §12.5.3): listed with a weight above zero, or covered by `*`.
     var acceptsGzip: Bool {
         var named: Bool?
         var others = false
@@ -57,7 +57,7 @@ extension Headers {
 }
 
 extension Span where Element == UInt8 {
-    /// `;q=0`, `;q=0.0` and so on, blanks allowed: the element is not acceptable.
+    /// Whether this is `;q=0`, `;q=0.0` and so on, with optional blanks: the coding is not acceptable.
     fileprivate var isZeroWeight: Bool {
         var compact: [UInt8] = []
         for index in indices where !self[index].isBlank { compact.append(self[index].lowered) }

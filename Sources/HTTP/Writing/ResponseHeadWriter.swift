@@ -1,19 +1,19 @@
-/// Writes the head of an answer in one pass into a buffer.
+/// Writes the head of a response to a buffer.
 struct ResponseHeadWriter {
-    /// How the end of the content is told (RFC 9112 §6).
+    /// How the end of the content is marked (RFC 9112 §6).
     enum Framing: Equatable {
-        /// 1xx, 204 and 304: no content, and nothing said of it.
+        /// 1xx, 204 and 304: no content and no framing field.
         case none
         case length(Int)
         case chunked
-        /// HTTP/1.0 with content of unknown length: the close ends it.
+        /// HTTP/1.0 with content of unknown length: closing the connection ends it.
         case untilClose
     }
 
-    /// What is said of the connection.
+    /// The `Connection` field.
     enum Persistence {
         case usual, close
-        /// HTTP/1.0 that asked to keep the connection must be told that it is kept.
+        /// For HTTP/1.0 clients that asked to keep the connection.
         case keepAlive
         case upgrade
     }
