@@ -1,20 +1,20 @@
-/// Which of the waiting statements make the next batch: the keys take turns, and of a key that has statements under way
-/// none is taken, because they would only wait for its lock.
+/// Chooses which waiting statements form the next batch. Keys take turns. Statements of a key that is already in a
+/// running batch are skipped, because they would only wait for its lock.
 ///
-/// A pure value. Keys that were never in a batch come first, then those whose last batch is longest ago.
+/// A pure value. Keys that were in no batch yet come first, then those whose last batch is the oldest.
 struct BatchSelection<Key: Hashable> {
     private static var rememberedKeys: Int { 4_096 }
 
-    /// Batches so far.
+    /// The number of batches so far.
     private var turn = 0
-    /// The batch that a waiting key was in last.
+    /// The last batch of each waiting key.
     private var lastTurns: [Key: Int] = [:]
     private var underWay: Set<Key> = []
 
     func mayTake(_ key: Key) -> Bool { underWay.isEmpty || !underWay.contains(key) }
 
-    /// Takes the next batch out of `pending`, whose order is that of arrival.
-    /// - Parameter fits: whether one more may join a batch that is not empty.
+    /// Removes the next batch from `pending`, which is in order of arrival.
+    /// - Parameter fits: whether an entry may join a batch that is not empty.
     mutating func takeBatch<Entry>(
         from pending: inout [Entry], limit: Int, key: (Entry) -> Key, fits: (Entry, [Entry]) -> Bool
     ) -> [Entry] {
@@ -39,15 +39,15 @@ struct BatchSelection<Key: Hashable> {
         return batch
     }
 
-    /// The batch of these keys has ended.
+    /// Ends the batch of these keys.
     mutating func ended(_ keys: some Sequence<Key>, stillPending: Bool) {
         for key in keys { underWay.remove(key) }
-        // With nobody waiting there are no turns to remember.
+        // While no statement waits, turns need not be remembered.
         if !stillPending { lastTurns.removeAll(keepingCapacity: true) }
         if lastTurns.count > Self.rememberedKeys { lastTurns = lastTurns.filter { $0.value > turn - 64 } }
     }
 
-    /// The first of each key, the keys in turn; then the others as they came.
+    /// The indices of the first entry of each key, in turn, then of the other entries in order of arrival.
     private func order<Entry>(of pending: [Entry], _ key: (Entry) -> Key) -> [Int] {
         var seen: Set<Key> = []
         var firsts: [(turn: Int, index: Int)] = []

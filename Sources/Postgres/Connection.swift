@@ -2,32 +2,32 @@ import CPostgres
 import Reactor
 import SQL
 
-/// One session with PostgreSQL on its loop's epoll: libpq, non-blocking and in pipeline mode.
+/// One PostgreSQL session on its loop's epoll: libpq, non-blocking and in pipeline mode.
 ///
-/// Work is sent as *exchanges*: some statements followed by a synchronisation point. Several exchanges may be under way;
-/// their results come back in order. Outside an explicit `BEGIN` a batch is one implicit transaction: its
-/// statements commit together or not at all, and its results are handed over only after that commit.
+/// Statements are sent in *batches*, each followed by a synchronisation point. Several batches may be in flight; their
+/// results arrive in order. Outside an explicit `BEGIN` a batch is one implicit transaction: its statements commit
+/// together or not at all, and their results are returned only after the commit.
 @safe final class Connection: ReadinessHandler {
-    /// What the pool calls the session by.
+    /// The pool's number for the session.
     let id: Int
     private let handle: OpaquePointer
     private let socket: Int32
     private let poller: Poller
-    /// Called once, when the session should be used no more.
+    /// Called once, when the session must not be used for new requests.
     private let onRetire: (Connection) -> Void
-    /// Called once, when the session is gone; exchanges under way have failed by then.
+    /// Called once, when the session is closed and the batches in flight have failed.
     private let onClose: (Connection) -> Void
 
     private var underway: [PipelineBatch] = []
-    /// The statements that the session has prepared for certain, and what it calls them.
+    /// The names of the statements that the session has certainly prepared.
     private var preparedNames: [SQL.StatementKey: String] = [:]
     private var statementCount = 0
     private lazy var watchdog = DeadlineTimer(poller) { [weak self] in self?.checkDeadline() }
     private var isReadScheduled = false
     private(set) var isOpen = true
     private var isRetired = false
-    /// No batch may take longer than this, whatever the database's own timeouts say: a frozen host must not hold
-    /// requests for ever.
+    /// The longest time for one batch, independent of the database's own timeouts, so that a frozen host cannot hold
+    /// requests.
     private let timeout: Duration
 
     init(
@@ -48,8 +48,8 @@ import SQL
 
     // MARK: Sending
 
-    /// Sends the statements and a synchronisation point, and returns the rows of each.
-    /// - Throws: the first statement's refusal, `connectionLost`, or `unavailable` when nothing was sent.
+    /// Sends the statements and a synchronisation point, and returns the rows of each statement.
+    /// - Throws: `refused` for the first statement that fails, `connectionLost`, or `unavailable` if nothing was sent.
     func pipeline(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
         poller.assertIsolated()
         guard isOpen else { throw .unavailable("the connection is closed") }
@@ -59,8 +59,8 @@ import SQL
         return try result.value.get()
     }
 
-    /// Runs several statements in one text, without parameters, and drops what they return: for migrations.
-    /// - Precondition: nothing is under way.
+    /// Runs a text of several statements without parameters and discards their results: for migrations.
+    /// - Precondition: no batch is in flight.
     func run(script: String) async throws(PostgresError) {
         guard isOpen, underway.isEmpty, unsafe PQexitPipelineMode(handle) == 1 else {
             throw .unavailable("the connection is not at rest")
@@ -77,7 +77,7 @@ import SQL
 
     private func send(_ statements: [SQL], _ continuation: PipelineBatch.Continuation) {
         let batch = PipelineBatch(continuation, deadline: poller.now + timeout)
-        // The loop may have turned since we looked.
+        // The loop may have turned since the check.
         guard isOpen else { return batch.finish(.unavailable("the connection is closed")) }
         underway.append(batch)
         for statement in statements {
@@ -95,8 +95,8 @@ import SQL
         if let statementKey, let known = preparedNames[statementKey] ?? batch.preparing[statementKey] {
             name = known
         } else {
-            // Runtime text is not worth remembering: it gets the unnamed statement. A name that another batch is
-            // about to give is not used here: that batch may be refused before it gets that far.
+            // Statements with runtime text are unnamed, because they are not reused. A name that another batch is about
+            // to prepare is not used, because that batch may fail before.
             name = statementKey == nil ? "" : "s\(statementCount)"
             statementCount += 1
             if let statementKey { batch.preparing[statementKey] = name }
@@ -124,7 +124,7 @@ import SQL
 
     func ready(_ events: Readiness) {
         if events.contains(.writable) { flush() }
-        // Also when only writing was possible: PQflush itself reads where it cannot send everything.
+        // Also if the socket is only writable: PQflush reads too when it cannot send everything.
         readInput()
     }
 
@@ -137,8 +137,8 @@ import SQL
         readDecrypted()
     }
 
-    /// Goes on reading what TLS has decrypted: epoll knows nothing of it. Once a turn, so that a large result keeps nobody
-    /// else on the loop waiting.
+    /// Continues with bytes that TLS has already decrypted, because epoll does not report them. Once per turn, so that
+    /// a large result does not delay others on the loop.
     private func readDecrypted() {
         guard !isReadScheduled, unsafe CPostgresDecryptedBytes(handle) > 0 else { return }
         isReadScheduled = true
@@ -149,7 +149,8 @@ import SQL
         }
     }
 
-    /// Takes what has arrived, one batch a turn: its rows are used up before the next one's take as much memory.
+    /// Takes results that have arrived, one batch per turn, so that one batch's rows can be freed before the next
+    /// arrives.
     private func receive() {
         while isOpen, let batch = underway.first, unsafe PQisBusy(handle) == 0 {
             if let result = unsafe PQgetResult(handle) {
@@ -177,14 +178,14 @@ import SQL
             case .prepare(let statementKey):
                 unsafe PQclear(result)
                 if let statementKey { preparedNames[statementKey] = batch.preparing[statementKey] }
-            // What a script returns is dropped.
+            // The result of a script statement is discarded.
             case nil: unsafe PQclear(result)
             }
         case PGRES_PIPELINE_ABORTED:
             _ = batch.nextStep()
             unsafe PQclear(result)
         case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
-            // libpq reports this state until the copy is carried out, which nothing here does.
+            // libpq stays in this state until the copy ends, and copies are not supported here.
             unsafe PQclear(result)
             batch.error = .refused(.copyOverConnection)
             close()
@@ -192,13 +193,14 @@ import SQL
             let refusal = unsafe Self.refusal(of: result)
             unsafe PQclear(result)
             _ = batch.nextStep()
-            // 26000: no such prepared statement; 0A000: its result shape has changed. A new session knows neither.
+            // 26000: the prepared statement does not exist; 0A000: its result type has changed. A new session has
+            // neither error.
             if ["26000", "0A000"].contains(refusal.sqlState) { retire() }
             if batch.error == nil { batch.error = .refused(refusal) }
         }
     }
 
-    /// The session's state and ours have come apart: it is closed when the last who holds it lets go.
+    /// Marks the session as out of step with this object: it is closed when its last user returns it.
     private func retire() {
         guard !isRetired else { return }
         isRetired = true
@@ -216,7 +218,7 @@ import SQL
 
     // MARK: Ending
 
-    /// Ends the session; whatever is under way fails as lost.
+    /// Closes the session; batches in flight fail with `connectionLost`.
     func close() {
         guard isOpen else { return }
         isOpen = false
@@ -237,10 +239,10 @@ import SQL
     }
 }
 
-/// Some statements sent together, and what has come back for them.
+/// Statements sent together, and their results so far.
 private final class PipelineBatch {
     enum Step {
-        /// Nil is the unnamed statement.
+        /// The statement to prepare; nil for the unnamed statement.
         case prepare(SQL.StatementKey?)
         case execute
     }
@@ -248,7 +250,7 @@ private final class PipelineBatch {
 
     let deadline: MonotonicTime
     var steps: [Step] = []
-    /// The names it gives to statements that the session has not prepared yet.
+    /// Names of statements that this batch prepares.
     var preparing: [SQL.StatementKey: String] = [:]
     var rows: [Rows] = []
     var error: PostgresError?
@@ -268,7 +270,7 @@ private final class PipelineBatch {
         return steps[stepsTaken]
     }
 
-    /// Hands the outcome to the waiting task. Called exactly once.
+    /// Resumes the waiting task with the result. Called exactly once.
     func finish(_ fault: PostgresError? = nil) {
         let error = fault ?? error
         continuation.resume(returning: LoopBound(value: error.map { .failure($0) } ?? .success(rows)))

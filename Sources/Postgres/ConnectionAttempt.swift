@@ -2,29 +2,29 @@ import CPostgres
 import Glibc
 import Reactor
 
-/// Opening a session without blocking the loop: the hosts' names looked up elsewhere, then libpq's PQconnectPoll driven by
-/// readiness; one deadline for all of it.
+/// Opens a session without blocking the loop: resolves host names on other threads, then drives libpq's PQconnectPoll
+/// by readiness, within one deadline.
 @safe final class ConnectionAttempt: ReadinessHandler {
     private let options: ConnectionOptions
     private let resolver: HostResolver
     private let poller: Poller
-    /// Nil until the names are known, and once the session is handed over or the attempt is over.
+    /// Nil before the names are resolved, and after the session is returned or the attempt has ended.
     private var handle: OpaquePointer?
     private var lookup: Lookup?
-    /// Why there is no handle.
+    /// Why `handle` is nil.
     private var reason: String?
     private var continuation: CheckedContinuation<Bool, Never>?
     private var watched: Int32 = -1
     private var timer: TimerID?
     private var isOver = false
 
-    /// The names of the hosts on their way to addresses.
+    /// The name resolution in progress.
     private struct Lookup {
         let hosts: HostList
         let parameters: [(keyword: String, value: String)]
         var underWay: Set<String>
         var addresses: [String: [String]] = [:]
-        /// Ends the wait for the other names once one is known.
+        /// Fires when the attempt should continue with the names resolved so far.
         var timer: TimerID?
     }
 
@@ -36,8 +36,9 @@ import Reactor
 
     deinit { unsafe PQfinish(handle) }
 
-    /// Opens the session, which is the caller's from then on.
-    /// - Throws: `unavailable`, with the resolver's or libpq's reason, when it cannot be opened within `timeout`.
+    /// Opens the session; the caller owns it.
+    /// - Throws: `unavailable` with the reason of the resolver or libpq if the session cannot be opened within
+    ///   `timeout`.
     func open(within timeout: Duration) async throws(PostgresError) -> OpaquePointer {
         let isConnected = await run(timeout)
         guard let handle = unsafe handle else { throw .unavailable(reason ?? "given up") }
@@ -49,8 +50,8 @@ import Reactor
         return unsafe handle
     }
 
-    /// Ends the attempt and its socket at once. A session that nobody authenticates holds up the database's other
-    /// sessions: `DROP DATABASE` waits for it, up to PostgreSQL's `authentication_timeout`.
+    /// Ends the attempt and closes its socket. A session that never authenticates delays other sessions: `DROP
+    /// DATABASE` waits for it, up to PostgreSQL's `authentication_timeout`.
     func giveUp() {
         isOver = true
         stopWatching()
@@ -65,7 +66,7 @@ import Reactor
 
     private func run(_ timeout: Duration) async -> Bool {
         await withCheckedContinuation { continuation in
-            // It may have been given up before this task had its turn.
+            // The attempt may have been given up before this task ran.
             guard !isOver else { return continuation.resume(returning: false) }
             self.continuation = continuation
             timer = poller.schedule(at: poller.now + timeout) { [weak self] in self?.timedOut() }
@@ -87,7 +88,7 @@ import Reactor
         let parameters = HostList.withDefaults(options.parameters)
         guard let hosts = HostList(parameters), !hosts.names.isEmpty else { return connect(options.parameters) }
         var lookup = Lookup(hosts: hosts, parameters: parameters, underWay: Set(hosts.names))
-        // One name that nobody answers for leaves the other hosts half of the time.
+        // A name without an answer leaves half of the time for the other hosts.
         lookup.timer = poller.schedule(at: poller.now + timeout / 2) { [weak self] in self?.connectToKnownHosts() }
         self.lookup = lookup
         for name in hosts.names {
@@ -108,7 +109,7 @@ import Reactor
         if lookup.hosts.isUsable(with: lookup.addresses) { connectToKnownHosts() } else { finish(false) }
     }
 
-    /// Goes on with the hosts whose addresses are known, if there are any.
+    /// Connects to the hosts resolved so far, if there are any.
     private func connectToKnownHosts() {
         guard let lookup, lookup.hosts.isUsable(with: lookup.addresses) else { return }
         endLookup()
@@ -133,7 +134,7 @@ import Reactor
             return finish(false)
         }
         _ = unsafe PQsetNoticeProcessor(handle, { _, _ in }, nil)
-        // PQconnectPoll's contract: before the first call, behave as if it had asked to write.
+        // PQconnectPoll requires waiting for writability before the first call.
         if unsafe PQstatus(handle) == CONNECTION_BAD { finish(false) } else { wait(for: .writable) }
     }
 
@@ -147,7 +148,7 @@ import Reactor
         }
     }
 
-    /// libpq may go on with another host, so the socket is asked for anew each time.
+    /// Waits for the current socket: libpq may have changed it to try another host.
     private func wait(for interest: Interest) {
         let socket = unsafe PQsocket(handle)
         do {

@@ -1,15 +1,15 @@
 import CPostgres
 
-/// Where the database is and how a session on it behaves.
+/// The address of the database, and the settings of its sessions.
 public struct ConnectionOptions: Sendable {
     /// Keywords of libpq's PQconnectdbParams.
     let parameters: [(keyword: String, value: String)]
 
     /// - Parameters:
-    ///   - url: a libpq connection string or URI; several hosts and `target_session_attrs` are welcome.
-    ///   - database: a database other than the URL's.
+    ///   - url: a libpq connection string or URI; it may have several hosts and `target_session_attrs`.
+    ///   - database: replaces the URL's database.
     ///   - settings: session settings, such as `statement_timeout`.
-    /// - Throws: `PostgresError.unavailable` when the string cannot be read.
+    /// - Throws: `PostgresError.unavailable` if the string is malformed.
     public init(
         url: String, database: String? = nil, settings: [(name: String, value: String)] = []
     ) throws(PostgresError) {
@@ -29,7 +29,7 @@ public struct ConnectionOptions: Sendable {
         self.parameters = parameters
     }
 
-    /// What a session is told when it begins, as libpq's `options` and PGOPTIONS have it.
+    /// Session settings as command-line options, for libpq's `options` and PGOPTIONS.
     public static func options(_ settings: [(name: String, value: String)]) -> [String] {
         settings.map { "-c \($0.name)=\($0.value)" }
     }

@@ -2,12 +2,12 @@ import CPostgres
 import Reactor
 import SQL
 
-/// Something statements can be run on: the pool, or one transaction.
+/// Runs statements: the pool, or one transaction.
 public protocol Queries {
-    /// Runs one statement and returns its rows. On the pool it is a transaction of its own.
+    /// Runs one statement and returns its rows. On the pool the statement is a transaction.
     func query(_ statement: SQL) async throws(PostgresError) -> Rows
-    /// Runs one `SELECT` that takes little time and memory. On the pool it may share a statement, and so its fate in a
-    /// timeout, with others of the same shape: for what every request asks.
+    /// Runs one cheap `SELECT`. On the pool it may be merged with others of the same shape into one statement, and then
+    /// fails with them on a timeout: for reads that most requests make.
     func read(_ statement: SQL) async throws(PostgresError) -> Rows
 }
 
@@ -15,27 +15,25 @@ extension Queries {
     public func read(_ statement: SQL) async throws(PostgresError) -> Rows { try await query(statement) }
 }
 
-/// The sessions of one loop with PostgreSQL, shared by its requests behind a bounded queue.
+/// A pool of PostgreSQL sessions for one loop, with a bounded queue of requests.
 ///
-/// Lost sessions are opened again in the background, with growing pauses, for as long as the server runs: a restarted
-/// database needs no restart of ours.
+/// Lost sessions are reopened in the background, with growing pauses, so the server need not restart with the database.
 public final class Database: Queries {
     public struct Limits: Sendable {
-        /// Sessions of this loop.
+        /// The number of sessions of this loop.
         public var connections = 8
-        /// Batches that may be under way on one session at the same time.
+        /// Batches that may be in flight on one session.
         public var exchangesPerConnection = 2
-        /// Requests that may wait for a session; one more is refused at once.
+        /// Requests that may wait for a session; further ones are refused.
         public var queue = 1_024
-        /// How long a request waits for a session.
+        /// How long a request may wait for a session.
         public var acquireTimeout = Duration.seconds(2)
-        /// How long one batch may take before its session is given up.
+        /// How long one batch may take before its session is closed.
         public var batchTimeout = Duration.seconds(6)
         public var connectTimeout = Duration.seconds(5)
-        /// Whether those who wait are told at once that a session could not be opened: for tools, which have nobody to
-        /// come back to.
+        /// Whether waiting requests fail as soon as a session cannot be opened: for command-line tools.
         public var givesUpOnFailure = false
-        /// Reads that share a statement at most, and such statements under way at most.
+        /// The largest number of reads in one merged statement, and of merged statements in flight.
         public var sharedReads = 16
         public var sharedStatements = 2
         public init() {}
@@ -48,16 +46,16 @@ public final class Database: Queries {
     private var connections: [Connection] = []
     private var attempts: [ConnectionAttempt] = []
     private var pool: SessionPool
-    /// Those who wait for a session, by the pool's ticket.
+    /// Requests that wait for a session, by ticket.
     private var waiters: [UInt64: CheckedContinuation<LoopBound<Connection?>, Never>] = [:]
     private lazy var expiry = DeadlineTimer(poller) { [weak self] in self?.refuseExpired() }
     private var lastSession = 0
     private lazy var reads = GroupRead(
         self, batchLimit: limits.sharedReads, concurrency: limits.sharedStatements)
-    /// Why the last attempt to open a session failed; nil once one is open.
+    /// Why the last attempt to open a session failed; nil after a success.
     public private(set) var lastFailure: String?
 
-    /// - Parameter resolver: looks up the hosts' names.
+    /// - Parameter resolver: resolves the host names.
     public init(
         _ options: ConnectionOptions, limits: Limits = Limits(), resolver: HostResolver = .system, poller: Poller
     ) {
@@ -68,11 +66,11 @@ public final class Database: Queries {
         pool = SessionPool(limits)
     }
 
-    /// How many sessions there may be.
+    /// The largest number of sessions.
     public var connectionLimit: Int { limits.connections }
-    /// How many sessions are open.
+    /// The number of open sessions.
     public var openConnections: Int { connections.count }
-    /// How many requests wait for a session.
+    /// The number of requests that wait for a session.
     public var waiting: Int { pool.waiting }
 
     // MARK: Statements
@@ -85,7 +83,8 @@ public final class Database: Queries {
 
     public func read(_ statement: SQL) async throws(PostgresError) -> Rows { try await reads.run(statement) }
 
-    /// Runs several statements of one shape as one (`SQL.merged`) and returns the rows of each; nil where they cannot be.
+    /// Merges statements of one shape (`SQL.merged`), runs them, and returns the rows of each; nil if they cannot be
+    /// merged.
     func runMerged(_ statements: [SQL], use: SessionPool.Use = .read) async throws(PostgresError) -> [Rows]? {
         guard statements.count > 1, let merged = SQL.merged(statements) else { return nil }
         let rows = try await pipeline([merged], use: use)
@@ -104,9 +103,9 @@ public final class Database: Queries {
         return try await connection.pipeline(statements)
     }
 
-    /// Runs `body` in a transaction of its own; commits when it returns, rolls back when it throws.
+    /// Runs `body` in a transaction; commits when it returns, rolls back when it throws.
     ///
-    /// A failure of the commit itself is `connectionLost`: the outcome is in doubt and MUST NOT be told as success.
+    /// If the commit fails with `connectionLost`, the outcome is unknown and MUST NOT be reported as success.
     public func transaction<Value, Failure: Error>(
         _ body: (Transaction) async throws(Failure) -> Value
     ) async throws -> Value {
@@ -125,8 +124,8 @@ public final class Database: Queries {
 
     // MARK: Sessions
 
-    /// Opens the sessions in the background, one after the other: the first answers requests while the others sign in,
-    /// which costs the loop milliseconds each (SCRAM).
+    /// Opens the sessions in the background, one after another: the first serves requests while the others
+    /// authenticate, which takes milliseconds of the loop for each (SCRAM).
     public func open() {
         guard pool.beginAttempt() else { return }
         let attempt = ConnectionAttempt(options, resolver, poller)
@@ -138,7 +137,7 @@ public final class Database: Queries {
         }
     }
 
-    /// Ends all sessions; statements under way fail as lost.
+    /// Closes all sessions; batches in flight fail with `connectionLost`.
     public func close() {
         pool.close()
         for attempt in attempts { attempt.giveUp() }
@@ -165,7 +164,7 @@ public final class Database: Queries {
         }
     }
 
-    /// A session could not be opened.
+    /// Handles a failed attempt to open a session.
     private func failed(_ error: any Error) {
         lastFailure = (error as? PostgresError)?.reason ?? "\(error)"
         if limits.givesUpOnFailure { refuse(pool.refuseAll()) }
@@ -191,7 +190,7 @@ public final class Database: Queries {
         guard pool.waiting < limits.queue else { throw Self.tooManyWaiting }
         var ticketIfWaiting: UInt64?
         let granted = await poller.waitUnlessCancelled { continuation in
-            // The loop may have turned since we looked.
+            // The loop may have turned since the check.
             switch pool.acquire(for: use, at: poller.now) {
             case .granted(let id): continuation.resume(returning: LoopBound(value: connection(id)))
             case .waiting(let ticket):
@@ -227,7 +226,7 @@ public final class Database: Queries {
         }
     }
 
-    /// Whoever waited with that ticket has gone: their place is free at once.
+    /// Removes a request that no longer waits from the queue.
     private func cancel(_ ticket: UInt64) {
         let (wasWaiting, grants) = pool.cancel(ticket)
         guard wasWaiting else { return }

@@ -1,9 +1,9 @@
 import Reactor
 
-/// One timer for a queue in the order of its deadlines, however many wait in it.
+/// One timer for a queue that is ordered by deadline, whatever its length.
 final class DeadlineTimer {
     private let poller: Poller
-    /// Called when a deadline that the timer was armed for has come; arms it for the next.
+    /// Called at the deadline; it arms the timer again for the next one.
     private let action: () -> Void
     private var timer: TimerID?
 
@@ -12,7 +12,7 @@ final class DeadlineTimer {
         self.action = action
     }
 
-    /// Has the action run at the deadline, unless it is armed already: what was first then is due no later.
+    /// Schedules the action, unless it is scheduled already: the earlier deadline comes first.
     func arm(for deadline: MonotonicTime?) {
         guard timer == nil, let deadline else { return }
         timer = poller.schedule(at: deadline) { [weak self] in

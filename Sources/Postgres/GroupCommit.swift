@@ -1,18 +1,17 @@
 import SQL
 
-/// Lets writes of concurrent requests share one durable transaction, so that throughput is not bound by one commit a
-/// request.
+/// Lets writes of concurrent requests share one durable transaction, so that throughput is not limited by one commit
+/// per request.
 ///
-/// Each write MUST be one statement that decides by itself whether it applies (it returns no row when it does not) and
-/// names the lock it takes by its key. The statements of a batch run in key order, so that batches never wait for each
-/// other in a circle. Writes that say so and have the same shape and different keys become one statement (`SQL.merged`),
-/// which is a batch by itself. When a statement is refused the batch is rolled back and each runs alone. Writes of a key
-/// whose lock somebody else holds for long have a lane of their own until one of them comes through: who shared a batch
-/// with such a one has waited for it once, and nobody does after. A result is handed over only after its commit; if the
-/// process dies before, the write either happened whole or not at all. The keys take turns, and each is in one batch at a
-/// time: neither a key with many writes nor one whose lock is held keeps the others from writing.
+/// Each write MUST be one statement that decides itself whether it applies (it returns no row if not), and its key MUST
+/// name the lock it takes. The statements of a batch run in key order, so batches cannot deadlock. Mergeable writes of
+/// one shape with different keys become one statement (`SQL.merged`), which is a batch of its own. If a statement
+/// fails, the batch is rolled back and each statement runs alone. Writes of a key whose lock is held for long go to a
+/// separate queue until one of them succeeds, so they delay other keys at most once. Results are returned only after
+/// the commit; if the process dies before, a write is either complete or absent. Keys take turns, and each is in one
+/// batch at a time: neither a key with many writes nor one with a held lock delays the others.
 public final class GroupCommit {
-    /// What the writes of a batch are ordered by: the family's id.
+    /// The order of writes in a batch: the family's ID.
     public struct Key: Hashable, Sendable, Comparable {
         let high: UInt64
         let low: UInt64
@@ -25,20 +24,21 @@ public final class GroupCommit {
         public static func < (left: Key, right: Key) -> Bool { (left.high, left.low) < (right.high, right.low) }
     }
 
-    /// Writes of one key that run alone before another key has its turn.
+    /// Writes of one key that run alone before another key's turn.
     private static let soloLimit = 4
 
     private let shared: StatementQueue
     private let alone: StatementQueue
     private let contended: StatementQueue
     private let keys: ContendedKeys
-    /// How many transactions the writes have shared so far.
+    /// The number of shared transactions so far.
     public var batches: Int { shared.batches }
 
     /// - Parameters:
-    ///   - batchLimit: how many writes share a transaction at most.
-    ///   - concurrency: how many batches of this loop are under way at most.
-    ///   - lockTimeout: how long a write that runs alone waits for a lock; one in a batch waits as long as its session does.
+    ///   - batchLimit: the largest number of writes in a transaction.
+    ///   - concurrency: the largest number of batches in flight on this loop.
+    ///   - lockTimeout: how long a write that runs alone waits for a lock. A batch waits as long as its session's
+    ///     setting.
     public init(
         _ database: Database, batchLimit: Int = 24, concurrency: Int = 2,
         lockTimeout: Duration = .milliseconds(300)
@@ -61,12 +61,12 @@ public final class GroupCommit {
         shared = StatementQueue(
             database, batchLimit: batchLimit, concurrency: concurrency, isFair: true,
             fits: { write, batch in
-                // Of a merged statement no two have one key.
+                // In a merged statement each key occurs once.
                 write.statementKey == batch[0].statementKey
                     && (write.statementKey == nil || !batch.contains { $0.key == write.key })
             },
             run: { batch in
-                // Of some it has become known while they waited.
+                // Some keys may have become contended while their writes waited.
                 let late = batch.filter { keys.contains($0.key) }
                 if !late.isEmpty { alone.takeOver(late) }
                 let rest = late.isEmpty ? batch : batch.filter { !keys.contains($0.key) }
@@ -75,8 +75,8 @@ public final class GroupCommit {
         (self.alone, self.contended, self.keys) = (alone, contended, keys)
     }
 
-    /// Runs the statement in a transaction shared with others, and returns its rows after the commit.
-    /// - Parameter canMerge: whether it says itself how it is merged, with `SQL.requests`.
+    /// Runs the statement in a shared transaction, and returns its rows after the commit.
+    /// - Parameter canMerge: whether the statement contains `SQL.requests`.
     public func run(_ statement: SQL, key: Key, canMerge: Bool = false) async throws(PostgresError) -> Rows {
         let queue = keys.contended.contains(key) ? contended : keys.suspected.contains(key) ? alone : shared
         return try await queue.rows(of: statement, statementKey: canMerge ? statement.statementKey : nil, key: key)
@@ -90,7 +90,7 @@ public final class GroupCommit {
         } catch {
             if error.isOutOfTime { keys.suspected.formUnion(batch.map(\.key)) }
             if case .refused = error, batch.count > 1 || error.isRetryable {
-                // One spoiled it for all: nothing of the batch was kept.
+                // One statement failed: the whole batch was rolled back.
                 alone.takeOver(batch)
             } else {
                 for write in batch { write.finish(.failure(error)) }
@@ -109,11 +109,11 @@ public final class GroupCommit {
     }
 }
 
-/// Keys whose writes share no batches.
+/// Keys whose writes do not join shared batches.
 private final class ContendedKeys {
-    /// One of the batch that the last write was in could not get its lock.
+    /// Keys of batches in which a statement did not get its lock.
     var suspected: Set<GroupCommit.Key> = []
-    /// The last write could not get its lock although it ran alone.
+    /// Keys whose last write did not get its lock although it ran alone.
     var contended: Set<GroupCommit.Key> = []
 
     func contains(_ key: GroupCommit.Key) -> Bool {
@@ -121,9 +121,9 @@ private final class ContendedKeys {
     }
 }
 
-/// Runs writes one at a time, each in a transaction of its own.
+/// Runs writes one at a time, each in its own transaction.
 private struct SoloWriter {
-    /// How often a deadlock or serialisation failure is tried again.
+    /// How often a write is tried after deadlocks and serialisation failures.
     private static let attemptLimit = 3
 
     private let database: Database
@@ -136,8 +136,8 @@ private struct SoloWriter {
         self.lockTimeout = Transaction.lockTimeout(lockTimeout)
     }
 
-    /// Runs writes of one key. Once one of them could not get its lock the others have waited for as long: all go to the
-    /// other queue, or are told so where there is none.
+    /// Runs writes of one key. When one does not get its lock, the rest have waited as long: they go to the other
+    /// queue, or fail if there is none.
     func run(_ batch: [StatementQueue.Entry], handingOverTo queue: StatementQueue?) async {
         for (index, write) in batch.enumerated() {
             let result = await run(write.statement)
@@ -159,7 +159,7 @@ private struct SoloWriter {
         while true {
             attempts += 1
             do {
-                // With the session to itself: nobody else's statement is to wait behind this one for its lock.
+                // In a transaction, so that no other statement waits behind this one's lock.
                 let results = try await database.transaction { try await $0.pipeline([lockTimeout, statement]) }
                 return results.last.map { .success($0) } ?? .failure(.unexpectedShape("no result"))
             } catch let error as PostgresError {

@@ -1,17 +1,17 @@
 import SQL
 
-/// Lets reads of concurrent requests share one statement: those of one shape that wait at the same moment are run as one
-/// (`SQL.merged`) and see one snapshot.
+/// Merges reads of concurrent requests: waiting reads of one shape run as one statement (`SQL.merged`) and see one
+/// snapshot.
 ///
-/// A read that has nobody to share with runs as it is, at once. When a shared statement is refused each runs alone, so that
-/// one spoils nobody's work.
+/// A single read runs unchanged, at once. If a merged statement fails, each read runs alone, so that one read cannot
+/// make others fail.
 final class GroupRead {
     private let queue: StatementQueue
 
     /// - Parameters:
-    ///   - database: owns this.
-    ///   - batchLimit: how many reads share a statement at most.
-    ///   - concurrency: how many statements are under way at most: what comes then waits, and is shared.
+    ///   - database: the owner.
+    ///   - batchLimit: the largest number of reads in a statement.
+    ///   - concurrency: the largest number of statements in flight; further reads wait and are merged.
     init(_ database: Database, batchLimit: Int, concurrency: Int) {
         queue = StatementQueue(
             database, batchLimit: batchLimit, concurrency: concurrency,

@@ -1,10 +1,10 @@
 import CPostgres
 import Glibc
 
-/// The hosts of a connection string, as libpq's `host`, `hostaddr` and `port` list them.
+/// The hosts of a connection string, from libpq's `host`, `hostaddr` and `port`.
 ///
-/// libpq looks names up itself, with a blocking call, where a host has no address. A name's address goes into `hostaddr`;
-/// the name stays in `host`, where TLS and the password file look for it.
+/// libpq resolves a host without address by a blocking call. Resolved addresses therefore go into `hostaddr`; the name
+/// stays in `host`, for TLS and the password file.
 struct HostList {
     private struct Host {
         let name: String
@@ -16,7 +16,7 @@ struct HostList {
     private let hosts: [Host]
     private let hasPorts: Bool
 
-    /// Nil where the three lists do not fit together, which libpq refuses without a lookup.
+    /// Nil if the lengths of the three lists do not match, which libpq refuses without a lookup.
     init?(_ parameters: [(keyword: String, value: String)]) {
         func list(_ keyword: String) -> [String] {
             let value = parameters.last { $0.keyword == keyword }?.value ?? ""
@@ -35,14 +35,14 @@ struct HostList {
         }
     }
 
-    /// What must be looked up, each once, in the order in which libpq tries the hosts.
+    /// The distinct names to resolve, in the order in which libpq tries the hosts.
     var names: [String] {
         hosts.reduce(into: []) { names, host in
             if host.isNameToLookUp, !names.contains(host.name) { names.append(host.name) }
         }
     }
 
-    /// `parameters` with an address for each name, one entry an address; hosts whose name has none are left out.
+    /// `parameters` with one entry for each resolved address; hosts whose name has no address are left out.
     func applied(
         to parameters: [(keyword: String, value: String)], addresses: [String: [String]]
     ) -> [(keyword: String, value: String)] {
@@ -57,12 +57,12 @@ struct HostList {
         return result
     }
 
-    /// Whether something would be left to connect to with these addresses.
+    /// Whether at least one host has an address.
     func isUsable(with addresses: [String: [String]]) -> Bool {
         hosts.contains { !$0.isNameToLookUp || addresses[$0.name]?.isEmpty == false }
     }
 
-    /// Neither the folder of a socket nor an address.
+    /// Whether `host` is a name: neither a socket directory nor an address.
     static func isName(_ host: String) -> Bool {
         guard !host.isEmpty, !host.hasPrefix("/"), !host.hasPrefix("@") else { return false }
         var address = in6_addr()
@@ -71,7 +71,7 @@ struct HostList {
         return unsafe inet_pton(AF_INET6, withoutScope, &address) != 1
     }
 
-    /// `parameters` and, of `host`, `hostaddr` and `port`, what libpq would take from the environment.
+    /// `parameters` with libpq's defaults for `host`, `hostaddr` and `port` from the environment.
     static func withDefaults(
         _ parameters: [(keyword: String, value: String)]
     ) -> [(keyword: String, value: String)] {

@@ -1,26 +1,26 @@
 import Glibc
 import Reactor
 
-/// Looks host names up on threads of its own: the system's call blocks, for half a minute where no name server answers.
+/// Resolves host names on its own threads: the system call blocks, up to half a minute without a name server.
 ///
-/// Those who ask for a name that is being looked up already share its answer, so that a dead name server has at most one
-/// call a name. Safe from any thread.
+/// Concurrent requests for one name share a lookup, so that a dead name server has at most one call for each name. Safe
+/// to use from any thread.
 public final class HostResolver: Sendable {
-    /// The addresses of a name, as text, or why there are none.
+    /// The addresses of a name as text, or why there are none.
     public typealias Answer = Result<[String], PostgresError>
 
-    /// The system's names, for the whole process.
+    /// The process-wide resolver, with the system's name service.
     public static let system = HostResolver(lookUp: systemAddresses)
 
     private static let threads = 2
-    /// Names that may wait for a thread, and callers that may wait for a name.
+    /// The largest number of names that wait for a thread, and of callers that wait for a name.
     private static let queueLimit = 64
     private static let callerLimit = 1_024
 
     private struct State {
-        /// Made for the first name: most processes have none to look up.
+        /// Created at the first lookup, because most processes need none.
         var pool: BlockingPool?
-        /// Those who wait for the answer to somebody else's question.
+        /// Callers that wait for another caller's lookup, by name.
         var waiting: [String: [CheckedContinuation<Answer?, Never>]] = [:]
     }
 
@@ -32,7 +32,7 @@ public final class HostResolver: Sendable {
 
     deinit { state.withLock { $0.pool }?.stop() }
 
-    /// Returns on the caller's executor, whenever the lookup ends: a caller in a hurry has a timer of its own.
+    /// The addresses of `name`. The call has no timeout; it returns on the caller's executor when the lookup ends.
     func addresses(of name: String) async -> Answer {
         while true {
             let isFirst = state.withLock { state in
@@ -51,7 +51,7 @@ public final class HostResolver: Sendable {
         }
     }
 
-    /// Nil when the lookup under way has ended since.
+    /// The result of the lookup in progress; nil if it has ended meanwhile.
     private func sharedAnswer(for name: String) async -> Answer? {
         await withCheckedContinuation { continuation in
             let outcome = state.withLock { state -> Joining in

@@ -1,12 +1,11 @@
 import SQL
 
-/// Brings a database's schema up to the program's: plain SQL files, numbered, forward only, each in one transaction with
-/// its line in the ledger (`schema_migrations`).
+/// Applies the numbered SQL files that a database lacks, in order. Each file runs in one transaction with its row in
+/// `schema_migrations`. There are no downgrades.
 ///
-/// Several programs may start it at the same time: an advisory lock lets one work. A database newer than the program,
-/// or a file that is not what was once applied, is refused and nothing is changed. If the process dies, the migration
-/// under way is rolled back and the ones before it stand. It may be run while servers serve: it never waits for a table for
-/// longer than they can wait behind it, and tries again.
+/// Several processes may run it at once: an advisory lock admits one. If the database is newer than the program, or an
+/// applied file has changed, nothing is applied. If the process dies, the current migration is rolled back and earlier
+/// ones remain. It may run beside servers: it waits for table locks only shortly, and tries again.
 public struct Migrator: Sendable {
     /// One file: `0001_identity.sql` is number 1 with the name `identity`.
     public struct Migration: Sendable {
@@ -14,7 +13,7 @@ public struct Migrator: Sendable {
         public let name: String
         public let sql: String
 
-        /// Nil when the file's name is not a number, an underscore and a name.
+        /// Nil unless the file name is a number, an underscore, a name and `.sql`.
         public init?(fileName: String, sql: String) {
             guard fileName.hasSuffix(".sql"), let underscore = fileName.firstIndex(of: "_"),
                 let number = Int(fileName[..<underscore]), number > 0
@@ -43,7 +42,7 @@ public struct Migrator: Sendable {
         }
     }
 
-    /// How often a migration is tried that does not get its locks.
+    /// How often a migration is tried if it does not get its locks.
     private static let attemptLimit = 15
 
     private let migrations: [Migration]
@@ -55,7 +54,7 @@ public struct Migrator: Sendable {
         }
     }
 
-    /// The migrations that have not been applied; none of them is applied here.
+    /// The migrations that are not applied yet. Applies none.
     public func pending(_ queries: any Queries) async throws -> [Migration] {
         let exists: Bool = try await queries.query(
             "SELECT to_regclass('schema_migrations') IS NOT NULL AS exists"
@@ -76,8 +75,8 @@ public struct Migrator: Sendable {
         return Array(migrations.dropFirst(applied.count))
     }
 
-    /// Applies what is pending and tells of each before it starts, and before it is tried again.
-    /// - Parameter lockTimeout: how long to wait for a table at a time: shorter than servers' statements wait.
+    /// Applies the pending migrations; calls `progress` before each attempt.
+    /// - Parameter lockTimeout: how long one attempt waits for a table lock: less than the servers' statement timeout.
     public func run(
         _ database: Database, lockTimeout: Duration = .seconds(1), progress: (Migration) -> Void
     ) async throws {
@@ -95,7 +94,7 @@ public struct Migrator: Sendable {
                             applied_at timestamptz NOT NULL DEFAULT now())
                         """,
                     ])
-                    // Somebody else may have applied it while this one waited for the lock.
+                    // Another process may have applied it while this one waited for the lock.
                     guard try await pending(transaction).first?.number == next.number else { return }
                     _ = try await transaction.query(Transaction.lockTimeout(lockTimeout))
                     try await transaction.run(script: next.sql)
@@ -107,7 +106,7 @@ public struct Migrator: Sendable {
                 }
                 attempts = 0
             } catch PostgresError.refused(let refusal) {
-                // Whoever waited behind this one comes first now.
+                // Statements that waited behind this attempt run first.
                 if refusal.sqlState == "55P03", attempts < Self.attemptLimit { continue }
                 throw Fault.failed(
                     number: next.number, name: next.name, reason: "\(refusal.message) (\(refusal.sqlState))")

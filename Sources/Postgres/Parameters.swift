@@ -2,10 +2,10 @@ import CPostgres
 import Domain
 import SQL
 
-/// The parameters of one statement in PostgreSQL's binary format: one buffer, and where each value lies in it.
+/// The parameters of one statement in PostgreSQL's binary format, in one buffer.
 struct Parameters {
     private var buffer: [UInt8] = []
-    /// Where each value begins; nil where it is null.
+    /// The offset of each value; nil for null.
     private var places: [Int?] = []
     private var lengths: [Int32] = []
 
@@ -17,10 +17,10 @@ struct Parameters {
             let length = value.binaryLength
             places.append(value.isNull ? nil : size)
             lengths.append(Int32(clamping: length))
-            // libpq wants a pointer even for an empty value; keep every value's start inside the buffer.
+            // libpq needs a pointer even for an empty value: each offset stays inside the buffer.
             size += length + 1
         }
-        // Room for nothing would be written to the array that all empty ones share, by several loops at once.
+        // With a capacity of zero, the writer would write to the storage that all empty arrays share.
         guard size > 0 else { return }
         buffer.append(addingCapacity: size) { output in
             unsafe output.withUnsafeMutableBufferPointer { bytes, count in
@@ -53,7 +53,7 @@ struct Parameters {
                 unsafe lengths.withUnsafeBufferPointer { lengths in
                     unsafe formats.withUnsafeBufferPointer { formats in
                         guard let values = values.baseAddress, let formats = formats.baseAddress else { return nil }
-                        // Without values there are no lengths, and libpq looks at none of the arrays.
+                        // Without values there are no lengths, and libpq reads none of the arrays.
                         return unsafe body(Int32(count), values, lengths.baseAddress ?? formats, formats)
                     }
                 }
@@ -62,7 +62,7 @@ struct Parameters {
     }
 }
 
-/// Writes values in PostgreSQL's binary format into memory whose size was counted before; never beyond it.
+/// Writes values in PostgreSQL's binary format to memory of a size counted before, never beyond its end.
 @safe private struct BinaryWriter {
     private let memory: UnsafeMutableRawBufferPointer
     private(set) var count = 0
@@ -88,8 +88,8 @@ struct Parameters {
         }
     }
 
-    /// array_recv: dimensions, whether there are nulls, element type, length, lower bound, then each element with its
-    /// length.
+    /// Writes an array for array_recv: dimensions, null flag, element type, length, lower bound, then each element with
+    /// its length.
     private mutating func append(_ values: [SQLValue], of type: SQLType) {
         append(Int32(values.isEmpty ? 0 : 1))
         append(Int32(values.contains { $0.isNull } ? 1 : 0))
@@ -127,7 +127,7 @@ struct Parameters {
 extension SQLValue {
     fileprivate var isNull: Bool { if case .null = self { true } else { false } }
 
-    /// Bytes in PostgreSQL's binary format, without a length before them.
+    /// The number of bytes in PostgreSQL's binary format, without a length prefix.
     fileprivate var binaryLength: Int {
         switch self {
         case .null: 0
@@ -143,7 +143,7 @@ extension SQLValue {
     }
 }
 
-/// 2000-01-01T00:00:00Z, where PostgreSQL's timestamps start, in microseconds since 1970.
+/// The epoch of PostgreSQL's timestamps, 2000-01-01T00:00:00Z, in microseconds since 1970.
 let postgresEpoch: Int64 = 946_684_800_000_000
 
 extension SQLType {

@@ -1,32 +1,32 @@
-/// Why a statement has no result.
+/// Why a statement failed.
 ///
-/// `description` is for logs and tells no values; nothing of it goes to a client.
+/// `description` is for logs: it contains no values. It MUST NOT be sent to a client.
 public enum PostgresError: Error, Sendable, Hashable {
-    /// The database cannot be reached, or has no connection free within the time allowed. Nothing was done.
+    /// The database cannot be reached, or no session became free in time. Nothing was executed.
     case unavailable(String)
-    /// The connection broke while the statement was under way. A write MAY have been committed.
+    /// The connection was lost while the statement was in flight. A write MAY have been committed.
     case connectionLost
-    /// The database refused the statement; the transaction it was in is rolled back.
+    /// The database refused the statement; its transaction is rolled back.
     case refused(Refusal)
-    /// A row does not have the shape that the program expects.
+    /// A result does not have the columns or types that the program expects.
     case unexpectedShape(String)
 
-    /// What the database said.
+    /// The database's error report.
     public struct Refusal: Sendable, Hashable {
-        /// Five characters, PostgreSQL's appendix A.
+        /// The five-character error code (PostgreSQL, appendix A).
         public let sqlState: String
         public let constraint: String?
         public let table: String?
-        /// A `COPY` that reads from or writes to the client.
+        /// For a `COPY` from or to the client.
         static let copyOverConnection = Refusal(
             sqlState: "0A000", constraint: nil, table: nil,
             message: "COPY FROM STDIN and COPY TO STDOUT are not supported")
-        /// PostgreSQL answers `COMMIT` of an aborted transaction with success and rolls it back.
+        /// For a `COMMIT` of an aborted transaction, which PostgreSQL reports as success although it rolls back.
         static let rolledBack = Refusal(
             sqlState: "25P02", constraint: nil, table: nil,
             message: "the transaction was rolled back because one of its statements had failed")
 
-        /// May quote values: for no log. `nagz migrate` alone shows it, to the operator whose statement it is about.
+        /// May contain values: MUST NOT be logged. Only `nagz migrate` prints it, for the operator.
         public let message: String
     }
 
@@ -34,23 +34,23 @@ public enum PostgresError: Error, Sendable, Hashable {
         if case .refused(let refusal) = self { refusal.sqlState } else { nil }
     }
 
-    /// The name of the violated constraint, if that was the reason.
+    /// The name of the violated constraint, if any.
     public var constraint: String? {
         if case .refused(let refusal) = self { refusal.constraint } else { nil }
     }
 
-    /// The task that waited was cancelled.
+    /// The waiting task was cancelled.
     static let cancelled = PostgresError.unavailable("whoever waited has gone")
 
-    /// Why the database is unavailable, if that is the error.
+    /// The reason of `unavailable`; nil for other errors.
     var reason: String? {
         if case .unavailable(let reason) = self { reason } else { nil }
     }
 
-    /// A lock was not to be had in time, or the statement took too long.
+    /// Whether a lock or statement timeout occurred.
     var isOutOfTime: Bool { sqlState == "55P03" || sqlState == "57014" }
 
-    /// Deadlock or serialisation failure: the same work may succeed when done again.
+    /// Whether this is a deadlock or a serialisation failure, so that the same transaction may succeed if repeated.
     public var isRetryable: Bool { sqlState == "40P01" || sqlState == "40001" }
 }
 

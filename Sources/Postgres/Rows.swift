@@ -1,25 +1,25 @@
 import CPostgres
 import Domain
 
-/// The rows of one statement, as libpq holds them, in binary format.
+/// The result rows of one statement, in libpq's memory and in binary format.
 @safe public final class Rows {
     private let result: OpaquePointer
-    /// Whose memory it is; nil for rows of their own.
+    /// The rows whose memory these share; nil for rows with their own.
     private let whole: Rows?
     private let firstRow: Int
     private let firstColumn: Int
     public let count: Int
     let columnCount: Int
     private var nextColumn = 0
-    /// How many rows the statement, or what it was merged into, inserted, updated or deleted (or selected).
+    /// The number of rows that the statement, or its merged statement, inserted, updated, deleted or selected.
     public var affected: Int { Int(unsafe String(cString: PQcmdTuples(result))) ?? 0 }
 
-    /// What the database says it did: `COMMIT`, or `INSERT 0 1`.
+    /// The command tag: `COMMIT`, or `INSERT 0 1`.
     var command: String { unsafe String(cString: PQcmdStatus(result)) }
 
-    /// Bytes that the result takes in memory: of the whole, where these are the rows of one of several merged statements.
+    /// Bytes of the result in memory; for a merged statement, of its whole result.
     public var memoryBytes: Int { unsafe PQresultMemorySize(result) }
-    /// What these rows have of it, if all rows are alike.
+    /// The share of `memoryBytes` for these rows, if all rows have the same size.
     public var memoryShare: Int { whole.map { memoryBytes / max(1, $0.count) * count } ?? memoryBytes }
 
     init(adopting result: OpaquePointer) {
@@ -29,7 +29,7 @@ import Domain
         columnCount = Int(unsafe PQnfields(result))
     }
 
-    /// Some rows of `whole`, without its first column.
+    /// A range of rows of `whole`, without its first column.
     private init(_ range: Range<Int>, of whole: Rows) {
         unsafe result = unsafe whole.result
         (self.whole, firstRow, firstColumn) = (whole, range.lowerBound, 1)
@@ -39,8 +39,8 @@ import Domain
 
     deinit { if whole == nil { unsafe PQclear(result) } }
 
-    /// The rows of each of the statements that were merged into one: the first column says whose a row is, from 1 on.
-    /// - Throws: `unexpectedShape` where the rows of a statement do not lie together.
+    /// Splits the rows of a merged statement by its first column, the ordinal of the original statement, from 1.
+    /// - Throws: `unexpectedShape` if the rows of a statement are not adjacent.
     func split(among statements: Int) throws(PostgresError) -> [Rows] {
         var ranges = [Range<Int>?](repeating: nil, count: statements)
         var last = 0
@@ -66,7 +66,7 @@ import Domain
     }
 
     /// The only row.
-    /// - Throws: `unexpectedShape` unless there is exactly one.
+    /// - Throws: `unexpectedShape` unless there is exactly one row.
     public func one() throws(PostgresError) -> Row {
         guard count == 1, let first else { throw .unexpectedShape("\(count) rows instead of one") }
         return first
@@ -79,7 +79,7 @@ import Domain
         return values
     }
 
-    /// Looks first behind the column that was found last: columns are mostly read in their order.
+    /// The index of a column. The search starts after the last column found, because columns are mostly read in order.
     func column(_ name: StaticString) -> Int? {
         var column = nextColumn
         for _ in 0..<columnCount {
@@ -101,7 +101,7 @@ import Domain
         return unsafe candidate[length] == 0
     }
 
-    /// Bytes of a row's cells.
+    /// The bytes of a row's cells.
     fileprivate func byteCount(_ row: Int) -> Int {
         precondition(row < count)
         var bytes = 0
@@ -113,7 +113,7 @@ import Domain
         return bytes
     }
 
-    /// Lends the bytes of a cell, or nil when it is null. Bounds are the caller's to keep (`0..<count`, `columnCount`).
+    /// Lends the bytes of a cell, or nil for null. The caller MUST keep to `0..<count` and `0..<columnCount`.
     @inline(__always)
     func withCell<Value>(_ row: Int, _ column: Int, _ body: (UnsafeRawBufferPointer?) -> Value) -> Value {
         precondition(row < count && column < columnCount)
@@ -133,18 +133,18 @@ public struct Row {
     let index: Int
 
     /// The value of the column with that name.
-    /// - Throws: `unexpectedShape` when there is no such column, or it does not hold such a value.
+    /// - Throws: `unexpectedShape` if there is no such column, or its value has another type.
     @inlinable
     public subscript<Value: PostgresDecodable>(name: StaticString) -> Value {
         get throws(PostgresError) {
-            // The cell lies in the rows' memory.
+            // The cell points into the memory of `rows`.
             defer { withExtendedLifetime(rows) {} }
             guard let value = Value(postgres: try cell(name)) else { throw mismatch(name, Value.self) }
             return value
         }
     }
 
-    /// Nil when null. Valid for as long as the caller keeps `rows`.
+    /// The cell; nil for null. Valid while the caller keeps `rows`.
     @usableFromInline
     func cell(_ name: StaticString) throws(PostgresError) -> Cell? {
         guard let column = rows.column(name) else { throw .unexpectedShape("no column \(name)") }
@@ -157,14 +157,14 @@ public struct Row {
         .unexpectedShape("column \(name) is not a \(type)")
     }
 
-    /// Bytes of its cells.
+    /// The bytes of the row's cells.
     public var byteCount: Int { rows.byteCount(index) }
 
-    // MARK: By position, for long results whose columns the statement fixes
+    // MARK: By column index, for long results with fixed columns
 
     public func isNull(_ column: Int) -> Bool { unsafe rows.withCell(index, column) { unsafe $0 == nil } }
 
-    /// Eight bytes or fewer as a signed integer; 0 when null.
+    /// A signed integer of at most eight bytes; 0 for null.
     public func integer(_ column: Int) -> Int64 {
         unsafe rows.withCell(index, column) { bytes in unsafe bytes.flatMap { unsafe bigEndianInteger($0) } ?? 0 }
     }
@@ -177,14 +177,14 @@ public struct Row {
         Timestamp(microseconds: integer(column) &+ postgresEpoch)
     }
 
-    /// Nil when null.
+    /// Nil for null.
     public func optionalTimestamp(_ column: Int) -> Timestamp? {
         unsafe rows.withCell(index, column) { bytes in
             unsafe bytes.flatMap { unsafe bigEndianInteger($0) }.map { Timestamp(microseconds: $0 &+ postgresEpoch) }
         }
     }
 
-    /// Nil when null or not UTF-8.
+    /// Nil for null and for invalid UTF-8.
     public func text(_ column: Int) -> String? {
         withBytes(column) { bytes in
             guard let bytes, let text = try? UTF8Span(validating: bytes) else { return nil }
@@ -192,7 +192,7 @@ public struct Row {
         }
     }
 
-    /// Lends the bytes of a text or bytea cell; nil when it is null.
+    /// Lends the bytes of a text or bytea cell; nil for null.
     @inline(__always)
     public func withBytes<Value>(_ column: Int, _ body: (Swift.Span<UInt8>?) -> Value) -> Value {
         unsafe rows.withCell(index, column) { bytes in
@@ -204,22 +204,22 @@ public struct Row {
 
 let jsonbType: Oid = 3802
 
-/// The bytes of one value and their PostgreSQL type, valid while the decoding call lasts.
+/// The bytes of one value and its PostgreSQL type, valid only during the decoding call.
 @safe public struct Cell {
     let bytes: UnsafeRawBufferPointer
     let type: Oid
 
-    /// A whole number of two, four or eight bytes.
+    /// An integer of two, four or eight bytes.
     public var integer: Int64? { unsafe bigEndianInteger(bytes) }
 
-    /// Valid UTF-8; of a jsonb, its text.
+    /// Valid UTF-8; for jsonb, its text.
     public var text: String? {
         unsafe String(validating: type == jsonbType ? bytes.dropFirst()[...] : bytes[...], as: UTF8.self)
     }
 
     public var array: [UInt8] { unsafe [UInt8](bytes) }
 
-    /// A UUID, as two numbers.
+    /// A UUID as two numbers.
     public var uuid: (high: UInt64, low: UInt64)? { unsafe words(bytes) }
 
     public var boolean: Bool? { unsafe bytes.count == 1 ? bytes[0] != 0 : nil }

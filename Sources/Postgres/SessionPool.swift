@@ -1,17 +1,17 @@
 import Reactor
 
-/// Which session a request gets, who waits for one and for how long, and when a lost one is opened again.
+/// Assigns sessions to requests, queues waiting requests with a deadline, and decides when to reopen lost sessions.
 ///
-/// A pure value: it opens nothing, sends nothing and reads no clock. `Database` tells it what happens, and does what it
-/// answers.
+/// A pure value: it opens nothing, sends nothing and reads no clock. `Database` reports events and carries out the
+/// results.
 struct SessionPool {
-    /// What a session is wanted for.
+    /// The purpose of a session.
     enum Use {
         /// Statements that hardly wait for locks.
         case read
-        /// Statements that may wait for locks: where there are three sessions or more, nothing is sent behind them on theirs.
+        /// Statements that may wait for locks. With three sessions or more, no other statement is sent behind them.
         case write
-        /// A transaction, which has the session to itself.
+        /// A transaction, which uses the session alone.
         case exclusive
     }
 
@@ -22,7 +22,7 @@ struct SessionPool {
         case closed
     }
 
-    /// Somebody who waited has a session now.
+    /// A session for a request that waited.
     struct Grant: Equatable {
         let ticket: UInt64
         let session: Int
@@ -30,13 +30,13 @@ struct SessionPool {
 
     private struct Session {
         let id: Int
-        /// Requests it was given to that have not given it back.
+        /// Requests that use the session.
         var inFlight = 0
-        /// Those among them that may wait for locks.
+        /// Those of them that may wait for locks.
         var lockHolders = 0
-        /// Held by a transaction: nobody else may use it.
+        /// Whether a transaction uses the session alone.
         var isExclusive = false
-        /// It is given to nobody any more.
+        /// Whether the session is closed to new requests.
         var isRetired = false
     }
 
@@ -52,8 +52,8 @@ struct SessionPool {
     private let limits: Database.Limits
     private var sessions: [Session] = []
     private var attempts = 0
-    /// Those that only read, and all others: the ones do not wait for the others' sessions. Both in the order of arrival,
-    /// which is that of their deadlines.
+    /// Waiting reads, and all other waiting requests, each in order of arrival and so of deadline. Reads do not wait
+    /// for the sessions of the others.
     private var readers = Queue<Waiter>()
     private var writers = Queue<Waiter>()
     private var lastTicket: UInt64 = 0
@@ -62,18 +62,18 @@ struct SessionPool {
 
     init(_ limits: Database.Limits) { self.limits = limits }
 
-    /// How many requests wait for a session.
+    /// The number of requests that wait for a session.
     var waiting: Int { readers.count + writers.count }
 
-    /// When the first of those who wait has waited for too long.
+    /// The earliest deadline of a waiting request.
     var nextDeadline: MonotonicTime? {
         [readers.first?.deadline, writers.first?.deadline].compactMap(\.self).min()
     }
 
     // MARK: Requests
 
-    /// A session for a request that need not wait: because nobody does, or because only writes do and it reads. From here on
-    /// it is taken, whether anything was sent on it yet or not.
+    /// A session for a request that need not wait: because no request waits, or because it reads and only writes wait.
+    /// The session counts as in use from here on.
     mutating func acquireAtOnce(for use: Use) -> Int? {
         if use == .read ? readers.count > 0 : waiting > 0 { return nil }
         guard let index = free(for: use, isReserved: waiting > 0) else { return nil }
@@ -91,10 +91,11 @@ struct SessionPool {
         return .waiting(ticket: lastTicket)
     }
 
-    /// Who was given the session for `use` gives it back.
-    /// - Returns: who gets one now, and whether this session is to be closed, because it is retired and nobody holds it.
+    /// Returns a session that was acquired for `use`.
+    /// - Returns: sessions for waiting requests, and whether the caller must close this one, because it is retired and
+    ///   unused.
     mutating func release(_ id: Int, from use: Use) -> (grants: [Grant], mustClose: Bool) {
-        // Not there: it was lost meanwhile.
+        // Not found: the session was lost meanwhile.
         guard let index = sessions.firstIndex(where: { $0.id == id }) else { return ([], false) }
         sessions[index].inFlight -= 1
         if use != .read { sessions[index].lockHolders -= 1 }
@@ -102,7 +103,7 @@ struct SessionPool {
         return (serve(), sessions[index].isRetired && sessions[index].inFlight == 0)
     }
 
-    /// Takes those whose time is over out of the queue.
+    /// Removes the waiting requests whose deadline has passed.
     mutating func expire(at now: MonotonicTime) -> [UInt64] {
         var tickets: [UInt64] = []
         while let first = readers.first, first.deadline <= now { tickets.append(readers.removeFirst().ticket) }
@@ -110,8 +111,8 @@ struct SessionPool {
         return tickets
     }
 
-    /// Takes one out of the queue that waits no longer.
-    /// - Returns: whether it was there, and who gets a session because it no longer stands in front.
+    /// Removes one waiting request.
+    /// - Returns: whether it was waiting, and sessions for requests that waited behind it.
     mutating func cancel(_ ticket: UInt64) -> (wasWaiting: Bool, grants: [Grant]) {
         guard readers.remove(where: { $0.ticket == ticket }) || writers.remove(where: { $0.ticket == ticket }) else {
             return (false, [])
@@ -119,7 +120,7 @@ struct SessionPool {
         return (true, serve())
     }
 
-    /// Takes everybody out of the queue.
+    /// Removes all waiting requests.
     mutating func refuseAll() -> [UInt64] {
         defer { (readers, writers) = (Queue(), Queue()) }
         return (readers.all + writers.all).map(\.ticket)
@@ -127,14 +128,14 @@ struct SessionPool {
 
     // MARK: Sessions
 
-    /// Whether one more session may be opened; its attempt is under way then.
+    /// Begins an attempt to open a session; false if there are enough.
     mutating func beginAttempt() -> Bool {
         guard !isClosed, sessions.count + attempts < limits.connections else { return false }
         attempts += 1
         return true
     }
 
-    /// An attempt has become a session.
+    /// Adds the session of a successful attempt.
     mutating func opened(_ id: Int) -> [Grant] {
         attempts -= 1
         reconnectPause = Self.shortestPause
@@ -142,21 +143,21 @@ struct SessionPool {
         return serve()
     }
 
-    /// An attempt has failed.
-    /// - Returns: how long to wait before the next, nil for no next one.
+    /// Ends a failed attempt.
+    /// - Returns: the pause before the next attempt; nil for none.
     mutating func attemptFailed() -> Duration? {
         attempts -= 1
         return nextPause()
     }
 
-    /// A session is gone.
-    /// - Returns: how long to wait before another is opened, nil for none.
+    /// Removes a lost session.
+    /// - Returns: the pause before opening another; nil for none.
     mutating func lost(_ id: Int) -> Duration? {
         sessions.removeAll { $0.id == id }
         return nextPause()
     }
 
-    /// The session is given to nobody any more.
+    /// Closes the session to new requests.
     mutating func retire(_ id: Int) {
         guard let index = sessions.firstIndex(where: { $0.id == id }) else { return }
         sessions[index].isRetired = true
@@ -172,9 +173,9 @@ struct SessionPool {
 
     // MARK: Choice
 
-    /// The session that the fewest hold, if it can take more. The first of three or more is kept for reads: however
-    /// many writes wait for locks, they have one.
-    /// - Parameter isReserved: only that one is looked at.
+    /// The session with the fewest requests, if it can take one more. Of three or more, the first is reserved for
+    /// reads, so that writes that wait for locks never block them.
+    /// - Parameter isReserved: considers only the reserved session.
     private func free(for use: Use, isReserved: Bool = false) -> Int? {
         let limit = use == .exclusive ? 1 : limits.exchangesPerConnection
         let hasReserved = limits.connections > 2 && sessions.count > 1
@@ -195,7 +196,7 @@ struct SessionPool {
         sessions[index].isExclusive = use == .exclusive
     }
 
-    /// First come first served; but a read whose turn it is not goes before writes that wait, on the session kept for reads.
+    /// Serves waiting requests in order of arrival; a read may pass waiting writes on the session reserved for reads.
     private mutating func serve() -> [Grant] {
         var grants: [Grant] = []
         while waiting > 0 {
@@ -219,7 +220,7 @@ struct SessionPool {
     }
 }
 
-/// First in, first out; both ends in constant time, from between in linear time.
+/// A first-in, first-out queue. Operations at the ends take constant time, removal from the middle linear time.
 private struct Queue<Element> {
     private var elements: [Element] = []
     private var firstIndex = 0
@@ -230,14 +231,14 @@ private struct Queue<Element> {
 
     mutating func append(_ element: Element) { elements.append(element) }
 
-    /// - Returns: whether there was such an element; only the first one goes.
+    /// Removes the first matching element. Returns whether there was one.
     mutating func remove(where isMatch: (Element) -> Bool) -> Bool {
         guard let index = all.firstIndex(where: isMatch) else { return false }
         elements.remove(at: index)
         return true
     }
 
-    /// - Precondition: there is one.
+    /// - Precondition: the queue is not empty.
     mutating func removeFirst() -> Element {
         let element = elements[firstIndex]
         firstIndex += 1

@@ -1,15 +1,15 @@
 import Reactor
 import SQL
 
-/// Statements that wait for their turn, first come first served, to be run together with those behind them that fit.
+/// Statements that wait to be run in batches, in order of arrival.
 ///
-/// At most `concurrency` batches are under way. What comes meanwhile waits: as many as may wait for a session, and as long.
-/// While one is under way the next leaves only when it is full or has waited for `gatheringTime`: fewer and larger batches cost
-/// everybody less, and a slow one holds nobody up for long.
+/// At most `concurrency` batches are in flight. Meanwhile statements wait, with the same limits on number and time as
+/// for a session. While one batch is in flight, the next starts only when it is full or has waited for `gatheringTime`,
+/// because fewer and larger batches cost less in all.
 final class StatementQueue {
     final class Entry {
         let statement: SQL
-        /// Statements of one shape can be merged; nil for one that cannot.
+        /// The shape, for statements that can be merged; nil for others.
         let statementKey: SQL.StatementKey?
         let key: GroupCommit.Key
         fileprivate(set) var arrival: MonotonicTime
@@ -37,7 +37,7 @@ final class StatementQueue {
     private let limits: Database.Limits
     private let batchLimit: Int
     private let concurrency: Int
-    /// Whether the keys take turns, one batch at a time for each.
+    /// Whether keys take turns, with one batch at a time for each.
     private let isFair: Bool
     private let fits: (Entry, [Entry]) -> Bool
     private let run: ([Entry]) async -> Void
@@ -45,17 +45,17 @@ final class StatementQueue {
     private var selection = BatchSelection<GroupCommit.Key>()
     private var running = 0
     private var isFlushScheduled = false
-    /// For the one who has waited longest.
+    /// Fires at the deadline of the oldest entry.
     private lazy var expiry = DeadlineTimer(poller) { [weak self] in self?.refuseExpired() }
-    /// For the batch that is not full.
+    /// Fires when a batch that is not full has waited long enough.
     private lazy var gathering = DeadlineTimer(poller) { [weak self] in self?.flush() }
-    /// How many batches there were so far.
+    /// The number of batches so far.
     private(set) var batches = 0
 
     /// - Parameters:
-    ///   - batchLimit: how many statements are run together at most.
-    ///   - isFair: whether the keys take turns, each with one batch at a time.
-    ///   - fits: whether a statement may join a batch that has some already.
+    ///   - batchLimit: the largest number of statements in a batch.
+    ///   - isFair: whether keys take turns, with one batch at a time for each.
+    ///   - fits: whether a statement may join a non-empty batch.
     ///   - run: runs a batch and finishes each of its entries.
     init(
         _ database: Database, batchLimit: Int, concurrency: Int, isFair: Bool = false,
@@ -71,7 +71,7 @@ final class StatementQueue {
         self.run = run
     }
 
-    /// - Throws: what running it came to, or `unavailable` when too many wait, or when it has waited for too long.
+    /// - Throws: the statement's error, or `unavailable` if too many statements wait or it has waited too long.
     func rows(
         of statement: SQL, statementKey: SQL.StatementKey?, key: GroupCommit.Key = GroupCommit.Key(high: 0, low: 0)
     ) async throws(PostgresError) -> Rows {
@@ -89,14 +89,14 @@ final class StatementQueue {
         return try result.value.get()
     }
 
-    /// Whoever waits for it has gone: what is not under way yet is not run, and its place is free at once.
+    /// Removes a statement whose task was cancelled, unless it is in flight.
     private func cancel(_ entry: Entry) {
         guard let index = pending.firstIndex(where: { $0 === entry }) else { return }
         pending.remove(at: index).finish(.failure(.cancelled))
         watch()
     }
 
-    /// Has entries of another queue wait here anew, whatever their number: they were taken in before.
+    /// Takes entries from another queue, without a limit on their number: they were admitted there.
     func takeOver(_ entries: [Entry]) {
         for entry in entries { entry.arrival = poller.now }
         pending += entries
@@ -104,7 +104,7 @@ final class StatementQueue {
         scheduleFlush()
     }
 
-    /// What arrives in the same turn of the loop is there by then.
+    /// Flushes at the end of the loop's turn, so that statements of the same turn share a batch.
     private func scheduleFlush() {
         guard !isFlushScheduled, running < concurrency else { return }
         isFlushScheduled = true
@@ -134,7 +134,7 @@ final class StatementQueue {
         return running == 0 || isBatchFull || oldest.arrival + Self.gatheringTime <= poller.now
     }
 
-    /// The oldest whose key is not under way.
+    /// The oldest entry whose key has no batch in flight.
     private var oldestReady: Entry? {
         isFair ? pending.first { selection.mayTake($0.key) } : pending.first
     }
@@ -144,7 +144,7 @@ final class StatementQueue {
         return !isFair || pending.count { selection.mayTake($0.key) } >= batchLimit
     }
 
-    /// Looks again when the oldest has waited for long enough.
+    /// Arms the timer for the moment when the oldest entry has waited long enough.
     private func gather() {
         guard running < concurrency, let oldest = oldestReady else { return }
         gathering.arm(for: oldest.arrival + Self.gatheringTime)

@@ -1,6 +1,6 @@
 import SQL
 
-/// Statements on one session between BEGIN and COMMIT.
+/// Runs statements on one session between BEGIN and COMMIT.
 public final class Transaction: Queries {
     private let connection: Connection
     private var isBegun = false
@@ -8,7 +8,7 @@ public final class Transaction: Queries {
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// The statement after which a transaction waits no longer than that for each lock.
+    /// A statement that sets how long the transaction waits for each lock.
     static func lockTimeout(_ timeout: Duration) -> SQL {
         let timeout = "\(timeout / .milliseconds(1))ms"
         return "SELECT set_config('lock_timeout', \(timeout), true)"
@@ -27,13 +27,13 @@ public final class Transaction: Queries {
         return Array(try await connection.pipeline(["BEGIN"] + statements).dropFirst())
     }
 
-    /// Runs several statements in one text, without parameters, and drops what they return: for migrations.
+    /// Runs a text of several statements without parameters and discards their results: for migrations.
     public func run(script: String) async throws(PostgresError) {
         if !isBegun { _ = try await pipeline([]) }
         try await connection.run(script: script)
     }
 
-    /// - Throws: also when a statement had failed before, which the caller of the transaction may have ignored.
+    /// - Throws: also if an earlier statement failed and the caller ignored its error.
     func commit() async throws(PostgresError) {
         guard let rows = try await end("COMMIT"), rows.command != "COMMIT" else { return }
         throw .refused(.rolledBack)
@@ -41,7 +41,7 @@ public final class Transaction: Queries {
 
     func rollBack() async throws(PostgresError) { _ = try await end("ROLLBACK") }
 
-    /// Nil when there is nothing to end.
+    /// Sends the statement that ends the transaction; nil if none is open.
     private func end(_ statement: SQL) async throws(PostgresError) -> Rows? {
         guard isBegun, !isOver else { return nil }
         isOver = true
