@@ -1,8 +1,8 @@
 import Dispatch
 
-/// A few threads for calls that block or compute for long (password hashing), behind a bounded queue.
+/// A few threads for calls that block or compute for long (such as password hashing), with a bounded queue.
 public final class BlockingPool: Sendable {
-    /// The queue is full: try again later.
+    /// The queue is full.
     public struct Busy: Error {
         public init() {}
     }
@@ -23,26 +23,26 @@ public final class BlockingPool: Sendable {
     /// - Parameters:
     ///   - threads: how many calls run at the same time.
     ///   - lanes: how many kinds of calls take turns.
-    ///   - queueLimit: how many of each kind may wait.
+    ///   - queueLimit: how many calls of each kind may wait.
     public init(name: String, threads: Int, lanes: Int = 1, queueLimit: Int) throws(SystemError) {
         state = Locked(State(queue: FairQueue(lanes: lanes, limit: queueLimit)))
         for number in 0..<threads { try Thread.start(name: "\(name)-\(number)") { [self] in serve() } }
     }
 
-    /// Lets the threads end once the queue is empty.
+    /// Ends the threads once the queue is empty.
     public func stop() {
         state.withLock { $0.isStopped = true }
         work.signal()
     }
 
-    /// How many calls wait.
+    /// The number of waiting calls.
     public var waiting: Int { state.withLock { $0.queue.count } }
 
-    /// Runs `body` on one of the threads and returns, on the caller's executor, what it returned.
+    /// Runs `body` on one of the threads, and returns its result on the caller's executor.
     /// - Parameters:
-    ///   - lane: which kind of call this is, from 0.
-    ///   - client: any number that tells those apart who make such calls: they take turns as well.
-    /// - Throws: `Busy` when the queue is full, also where another client's call took the place later.
+    ///   - lane: the kind of call, from 0.
+    ///   - client: any number that distinguishes callers: callers of one lane take turns too.
+    /// - Throws: `Busy` if the queue is full, or if the call was later displaced by another client's.
     public func run<Value: Sendable>(
         lane: Int = 0, client: Int = 0, _ body: @escaping @Sendable () -> Value
     ) async throws(Busy) -> Value {

@@ -1,9 +1,9 @@
 import Glibc
 
-/// How many descriptors this process may have open.
+/// The limit on open descriptors of this process.
 public enum DescriptorLimit {
-    /// Raises the soft limit, which is low for the sake of programs that use select, to the hard one.
-    /// - Returns: the limit from now on.
+    /// Raises the soft limit (low by default for programs that use select) to the hard limit.
+    /// - Returns: the new limit.
     public static func raise() -> Int {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

@@ -2,21 +2,21 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// One thread, one epoll instance, one Swift executor: everything isolated to this actor runs on that thread.
+/// One thread with one epoll instance and one Swift executor. Code isolated to this actor runs on that thread.
 ///
-/// Sockets, timers and the tasks that serve them live on one loop and never leave it, so they need no lock and no hop.
-/// Code running here MUST NOT block: slow calls go to a `BlockingPool`.
+/// A socket, its timers and the tasks that serve it stay on one loop, so they need neither locks nor thread hops. Code
+/// on the loop MUST NOT block: slow calls go to a `BlockingPool`.
 public actor EventLoop {
     nonisolated let executor: LoopExecutor
     private nonisolated let name: String
     private nonisolated let isStopRequested = Atomic(false)
 
-    /// Descriptors, timers and tasks of this loop.
+    /// The descriptors, timers and tasks of this loop.
     public let poller: Poller
 
     public nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
 
-    /// - Throws: when the kernel refuses a descriptor.
+    /// - Throws: if the kernel refuses a descriptor.
     public init(name: String) throws(SystemError) {
         self.name = name
         executor = try LoopExecutor()
@@ -38,27 +38,27 @@ public actor EventLoop {
         assumeIsolated { $0.poller.end() }
     }
 
-    /// Runs the loop on a thread of its own.
+    /// Runs the loop on a new thread.
     public nonisolated func start() throws(SystemError) {
         try Thread.start(name: name) { self.run() }
     }
 
-    /// Lets `run` return after the turn under way and the jobs that are queued then; callable from any thread. Descriptors and
-    /// timers are looked at no more; tasks that are resumed later still run, see `LoopExecutor.leaveThread`.
+    /// Makes `run` return after the current turn and the jobs queued then. Callable from any thread. Descriptors and
+    /// timers are not served afterwards; tasks that resume later still run, see `LoopExecutor.leaveThread`.
     public nonisolated func stop() {
         isStopRequested.store(true, ordering: .releasing)
         executor.wake()
     }
 
-    /// Runs `body` on this loop; callable from any thread.
+    /// Runs `body` on this loop. Callable from any thread.
     public nonisolated func post(_ body: @escaping @Sendable (isolated EventLoop) -> Void) {
         Task { await body(self) }
     }
 
-    /// Runs `body` as a task of this loop, from any thread, and returns what it returns.
+    /// Runs `body` as a task of this loop and returns its result. Callable from any thread.
     ///
-    /// All that `body` calls stays on the loop, even closures that pass through code which was not compiled to keep them
-    /// on their caller's executor. A body isolated to this actor would lose the loop there.
+    /// Everything that `body` calls stays on the loop, even closures passed through code that was not compiled to stay
+    /// on its caller's executor. A body isolated to this actor would leave the loop there.
     public nonisolated func task<Value: Sendable>(
         _ body: @escaping @Sendable (Poller) async throws -> Value
     ) async throws -> Value {

@@ -4,7 +4,7 @@
 /// A full lane makes room for a client with few waiting elements at the cost of the one with most.
 public struct FairQueue<Element: Sendable>: Sendable {
     private struct Lane {
-        /// The clients that wait, in the order of their turns.
+        /// The waiting clients, in turn.
         var turns: [Int] = []
         var waiting: [Int: [Element]] = [:]
         var count = 0
@@ -23,8 +23,8 @@ public struct FairQueue<Element: Sendable>: Sendable {
             return element
         }
 
-        /// Takes the newest element of the client with most of them, when that is more than `client` would have with one
-        /// more.
+        /// Removes the newest element of the client with the most elements, if those are more than `client` would have
+        /// with one more.
         mutating func makeRoom(for client: Int) -> Element? {
             guard let largest = turns.max(by: { number(of: $0) < number(of: $1) }),
                 number(of: largest) > number(of: client) + 1
@@ -38,10 +38,10 @@ public struct FairQueue<Element: Sendable>: Sendable {
 
     private var lanes: [Lane]
     private let limit: Int
-    /// The lane whose turn it is.
+    /// The lane whose turn is next.
     private var next = 0
 
-    /// - Parameter limit: how many elements may wait in a lane.
+    /// - Parameter limit: the largest number of elements in a lane.
     public init(lanes: Int, limit: Int) {
         self.lanes = Array(repeating: Lane(), count: lanes)
         self.limit = limit
@@ -50,9 +50,9 @@ public struct FairQueue<Element: Sendable>: Sendable {
     public var count: Int { lanes.reduce(0) { $0 + $1.count } }
 
     /// - Parameters:
-    ///   - lane: a number below the count of lanes.
-    ///   - client: any number that tells those apart who share the lane.
-    /// - Returns: the element that finds no room: nil, `element` itself, or one that gives way to it.
+    ///   - lane: from 0 to the number of lanes - 1.
+    ///   - client: any number that distinguishes the clients of a lane.
+    /// - Returns: the element that is not queued: nil, `element` itself, or one that `element` displaced.
     public mutating func append(_ element: Element, lane: Int, client: Int) -> Element? {
         guard lanes[lane].count >= limit else {
             lanes[lane].append(element, of: client)

@@ -1,9 +1,9 @@
 import Glibc
 
-/// A value that several threads share, each access under a pthread mutex.
+/// A value shared by several threads. Each access holds a pthread mutex.
 ///
-/// For short, non-suspending sections only. A pthread mutex rather than the standard library's `Mutex`, because the thread
-/// sanitizer understands this one.
+/// For short sections that do not suspend. It uses a pthread mutex because the thread sanitizer does not understand the
+/// standard library's `Mutex`.
 @safe public final class Locked<Value>: @unchecked Sendable {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private var value: Value

@@ -1,8 +1,8 @@
 import CLinux
 
-/// A value that only ever exists on one loop's thread, on its way between two pieces of code of that same loop.
+/// Carries a non-Sendable value between two pieces of code that run on the same loop's thread.
 ///
-/// Sound only where both ends run on the same loop: debug builds trap where one does not.
+/// Sound only if both run on the same loop; debug builds trap otherwise.
 public struct LoopBound<Value>: @unchecked Sendable {
     @usableFromInline let content: Value
     @usableFromInline let loop: UInt64
@@ -19,5 +19,5 @@ public struct LoopBound<Value>: @unchecked Sendable {
     }
 }
 
-/// The number of the loop whose jobs the calling thread runs, 0 for none.
+/// The number of the loop that the calling thread runs; 0 for none.
 @usableFromInline func currentLoopNumber() -> UInt64 { CLinuxLoop() }

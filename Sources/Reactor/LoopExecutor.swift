@@ -3,35 +3,35 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The executor behind an `EventLoop`: jobs run on the loop's one thread, between its waits for events.
+/// The executor of an `EventLoop`. It runs jobs on the loop's thread, between waits for events.
 ///
-/// It is the actor's serial executor; `tasks` beside it is the preferred executor of tasks started on the loop, so that
-/// code that is isolated to nothing stays on the loop too. Both feed one queue, and each job runs as what it was enqueued
-/// as: the runtime would otherwise see a change of executor, and queue the job again, at every call.
+/// This is the actor's serial executor. `tasks` is the preferred executor of tasks started on the loop, so that
+/// nonisolated code stays on the loop too. Both use one queue, and each job runs on the executor on which it was
+/// enqueued; otherwise the runtime would see a change of executor and enqueue the job again at every call.
 ///
-/// A job enqueued from the loop's own thread goes into a plain array; from any other thread it takes a lock and wakes
-/// the loop through an eventfd. The only unsynchronised state (`local`) is touched by the loop's thread alone, which is
-/// why the class may call itself Sendable.
+/// A job enqueued on the loop's thread goes to a plain array. A job from another thread takes a lock and wakes the loop
+/// through an eventfd. The class is Sendable because only the loop's thread uses the unsynchronised state (`local` and
+/// `running`).
 final class LoopExecutor: SerialExecutor, @unchecked Sendable {
-    /// Readable when another thread has put something into the inbox.
+    /// Readable when the inbox has jobs of other threads.
     let wakeDescriptor: Int32
 
     fileprivate struct Entry {
         let job: UnownedJob
-        /// What the job was enqueued on; nil is the serial executor.
+        /// The executor of the job; nil for the serial executor.
         let taskExecutor: LoopTaskExecutor?
     }
 
     private struct Inbox {
         var entries: [Entry] = []
         var isWakePending = false
-        /// The loop's thread has ended: a wake starts `runUntilEmpty` on a thread of the system's pool.
+        /// Whether the loop's thread has ended. Then `runUntilEmpty` runs on a global dispatch queue instead of a wake.
         var hasLoopEnded = false
     }
 
     private let inbox = Locked(Inbox())
     private static let lastNumber = Atomic<UInt64>(0)
-    /// What the thread that runs this loop's jobs calls itself by.
+    /// The number of the loop, set in the thread that runs its jobs.
     private let number = lastNumber.add(1, ordering: .relaxed).newValue
     private var local: [Entry] = []
     private var running: [Entry] = []
@@ -48,8 +48,8 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
         CLinuxSetLoop(number)
     }
 
-    /// Ends the calling thread's time as the loop's thread, after all queued jobs have run. Jobs enqueued from then on run
-    /// on a thread of the system's pool, still one at a time: a task that awaits something of this loop never hangs.
+    /// Ends the calling thread's role as the loop's thread, after all queued jobs have run. Later jobs run on a global
+    /// dispatch queue, one at a time, so that a task that waits for this loop does not hang.
     func leaveThread() { runUntilEmpty() }
 
     /// Runs jobs on the calling thread until none is left. No other thread may run jobs meanwhile.
@@ -79,7 +79,8 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
             local.append(entry)
             return
         }
-        // Within the lock: once the loop can see the job it may run it, and with it the last reference to this may go.
+        // Inside the lock: as soon as the loop sees the job it may run it, and may release the last reference to this
+        // object.
         inbox.withLock { inbox in
             inbox.entries.append(entry)
             guard !inbox.isWakePending else { return }
@@ -92,13 +93,13 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
         }
     }
 
-    /// Makes the loop look at its inbox; callable from any thread.
+    /// Makes the loop read its inbox. Callable from any thread.
     func wake() {
         var one: UInt64 = 1
         _ = unsafe write(wakeDescriptor, &one, MemoryLayout<UInt64>.size)
     }
 
-    /// Moves what other threads enqueued into the local queue.
+    /// Moves jobs of other threads to the local queue.
     func collectInbox() {
         var count: UInt64 = 0
         _ = unsafe read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)
@@ -111,7 +112,7 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
 
     var hasJobs: Bool { !local.isEmpty }
 
-    /// Runs the jobs that are queued now; those they enqueue wait for the next round, so that events get their turn.
+    /// Runs the jobs queued now. Jobs that they enqueue run in the next round, after events.
     func runQueuedJobs() {
         swap(&local, &running)
         let serial = unsafe asUnownedSerialExecutor()
@@ -134,7 +135,8 @@ final class LoopExecutor: SerialExecutor, @unchecked Sendable {
     func isIsolatingCurrentContext() -> Bool? { isOnLoopThread }
 }
 
-/// The task-executor side of a `LoopExecutor`, which it keeps alive: a suspended task may outlive its loop.
+/// The task executor of a `LoopExecutor`. It keeps the loop executor alive, because a suspended task may outlive the
+/// loop.
 final class LoopTaskExecutor: TaskExecutor {
     private let loop: LoopExecutor
 

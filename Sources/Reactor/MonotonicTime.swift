@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// A moment on the machine's monotonic clock, in nanoseconds since an arbitrary start: for deadlines, never for dates.
+/// A time on the machine's monotonic clock, in nanoseconds from an arbitrary start: for deadlines, not for dates.
 public struct MonotonicTime: Hashable, Comparable, Sendable {
     public let nanoseconds: UInt64
 
@@ -18,16 +18,16 @@ public struct MonotonicTime: Hashable, Comparable, Sendable {
 
     public static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 
-    /// Saturates at the distant future.
+    /// Saturates at `distantFuture`.
     public static func + (moment: Self, span: Duration) -> Self {
         let (sum, overflow) = moment.nanoseconds.addingReportingOverflow(span.wholeNanoseconds)
         return MonotonicTime(nanoseconds: overflow ? .max : sum)
     }
 
-    /// Zero when `earlier` is later.
+    /// Zero if `earlier` is later.
     public func elapsed(since earlier: Self) -> Duration { .nanoseconds(nanoseconds(since: earlier)) }
 
-    /// Zero when `earlier` is later.
+    /// Zero if `earlier` is later.
     public func nanoseconds(since earlier: Self) -> Int {
         nanoseconds > earlier.nanoseconds ? Int(clamping: nanoseconds - earlier.nanoseconds) : 0
     }

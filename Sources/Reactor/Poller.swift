@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// A loop's descriptors, timers and tasks, for the objects that live on that loop.
+/// The descriptors, timers and tasks of a loop.
 ///
-/// It is not Sendable: `EventLoop.poller` hands it out on the loop's thread only, and what holds it cannot leave.
+/// Not Sendable: `EventLoop.poller` is available only on the loop's thread, so its users stay there.
 public final class Poller {
-    /// The monotonic clock as read at the start of this turn.
+    /// The monotonic time at the start of this turn.
     public private(set) var now = MonotonicTime.now()
 
     private static let eventsPerTurn = 256
@@ -18,9 +18,9 @@ public final class Poller {
     private var lastGeneration: UInt32 = 0
     private var timers = TimerQueue()
     private var endOfTurn: [() -> Void] = []
-    /// Long work that waits for its next slice.
+    /// Tasks that wait for their next slice.
     private var slices: [CheckedContinuation<Void, Never>] = []
-    /// There are no more turns.
+    /// Whether the loop has stopped turning.
     private var hasEnded = false
     private var events = [CLinuxEvent](repeating: CLinuxEvent(), count: eventsPerTurn)
 
@@ -30,7 +30,7 @@ public final class Poller {
         var interest: Interest
     }
 
-    /// - Parameter epoll: closed with the poller.
+    /// - Parameter epoll: owned; closed with the poller.
     init(epoll: Int32, executor: LoopExecutor) {
         self.epoll = epoll
         self.executor = executor
@@ -44,7 +44,8 @@ public final class Poller {
 
     // MARK: Descriptors
 
-    /// Tells `handler` of `interest` on the descriptor, level-triggered, until `unwatch`. Keeps the handler alive.
+    /// Calls `handler` when the descriptor is ready for `interest` (level-triggered), until `unwatch`. Retains the
+    /// handler.
     public func watch(
         _ descriptor: Int32, for interest: Interest, _ handler: any ReadinessHandler
     ) throws(SystemError) {
@@ -63,7 +64,7 @@ public final class Poller {
         _ = CLinuxWatch(epoll, EPOLL_CTL_MOD, descriptor, watch.generation, interest.rawValue)
     }
 
-    /// Call before closing the descriptor.
+    /// Stops watching. Call it before closing the descriptor.
     public func unwatch(_ descriptor: Int32) {
         let index = Int(descriptor)
         guard index < watches.count, watches[index] != nil else { return }
@@ -73,7 +74,7 @@ public final class Poller {
 
     // MARK: Timers and tasks
 
-    /// Runs `action` on this loop at the deadline, or soon after.
+    /// Runs `action` on this loop at the deadline or soon after.
     @discardableResult
     public func schedule(at deadline: MonotonicTime, _ action: @escaping () -> Void) -> TimerID {
         timers.add(deadline, action)
@@ -81,18 +82,18 @@ public final class Poller {
 
     public func cancel(_ timer: TimerID) { timers.cancel(timer) }
 
-    /// Runs `action` once, just before the loop next waits: the place to send what a turn has gathered in one write. Called
-    /// from such an action, it runs `action` in the next turn, which does not wait for events.
+    /// Runs `action` once, just before the loop waits again: the place to send what was gathered during a turn. If
+    /// called from such an action, it runs `action` in the next turn, which does not wait for events.
     public func atEndOfTurn(_ action: @escaping () -> Void) { endOfTurn.append(action) }
 
-    /// Waits until the loop has turned. Of all that wait for a slice one goes on a turn, in the order in which they came: long
-    /// work in slices holds up a turn by one slice, whatever its number.
+    /// Suspends until the loop's next turn. Each turn resumes one waiting task, in order of arrival, so that long work
+    /// in slices delays a turn by at most one slice.
     public func nextSlice() async {
         guard !hasEnded else { return await Task.yield() }
         await withCheckedContinuation { slices.append($0) }
     }
 
-    /// The loop turns no more: nobody waits for a turn from now on.
+    /// Resumes all tasks that wait for a turn, because the loop has stopped.
     func end() {
         hasEnded = true
         let waiting = slices
@@ -100,18 +101,18 @@ public final class Poller {
         for slice in waiting { slice.resume() }
     }
 
-    /// Starts a task on this loop. What it captures lives on the loop and stays there, so it need not be Sendable.
+    /// Starts a task on this loop. It stays on the loop, so its captures need not be Sendable.
     public func spawn(_ body: @escaping () async -> Void) { _ = spawnCancellable(body) }
 
-    /// As `spawn`, and returns the task for whoever may cancel it.
+    /// Like `spawn`, and returns the task so that it can be cancelled.
     public func spawnCancellable(_ body: @escaping () async -> Void) -> Task<Void, Never> {
-        // Sound because both ends are this loop: the box is opened on the thread that made it.
+        // Sound because the box is opened on the thread that created it.
         let bound = LoopBound(value: body)
         return Task(executorPreference: tasks) { await bound.value() }
     }
 
-    /// Waits until the continuation that `begin` is handed is resumed. When the task is cancelled meanwhile, by any thread,
-    /// `onCancel` runs on this loop: it resumes the continuation, unless somebody has.
+    /// Suspends until the continuation passed to `begin` is resumed. If the task is cancelled meanwhile, on any thread,
+    /// `onCancel` runs on this loop; it MUST resume the continuation unless that was done.
     public func waitUnlessCancelled<Value: Sendable>(
         _ begin: (CheckedContinuation<Value, Never>) -> Void, onCancel: @escaping () -> Void
     ) async -> Value {
@@ -119,14 +120,14 @@ public final class Poller {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { begin($0) }
         } onCancel: {
-            // A task of its own, so that it comes after `begin` where the cancellation came before.
+            // A separate task, so that it runs after `begin` even if the task was cancelled before.
             Task(executorPreference: tasks) { bound.value() }
         }
     }
 
     // MARK: Turning
 
-    /// Waits for events (no longer than the next timer, not at all when there is something to run) and delivers them.
+    /// Waits for events until the next timer (not at all if jobs are queued) and delivers them.
     func turn() {
         runEndOfTurn()
         if !slices.isEmpty { slices.removeFirst().resume() }
@@ -144,7 +145,7 @@ public final class Poller {
 
     private func deliver(_ event: CLinuxEvent) {
         let index = Int(event.descriptor)
-        // An event may be older than the descriptor's present owner: generations tell them apart.
+        // The event may belong to an earlier owner of the descriptor: then the generations differ.
         guard index < watches.count, let watch = watches[index], watch.generation == event.generation else { return }
         watch.handler.ready(Readiness(rawValue: event.events))
     }

@@ -1,11 +1,11 @@
 import CLinux
 
-/// How this process deals with memory, for those that run for long.
+/// Memory settings for long-running processes.
 public enum ProcessMemory {
-    /// From now on memory for 1 MB or more at a time goes back to the system when it is freed.
+    /// Returns blocks of 1 MB or more to the system when they are freed.
     ///
-    /// A large answer is short-lived. glibc would raise its threshold and keep such memory for the next one, and after
-    /// a burst of them the process would stay large. A page of the feed, a third of that, is written into memory that
-    /// was used before: to get it anew from the system each time took a tenth of the server's time.
+    /// Otherwise glibc would raise its threshold after large responses, and the process would stay large after a burst.
+    /// Smaller blocks, such as a feed page of a third of that, are reused: getting them from the system each time took
+    /// a tenth of the server's time.
     public static func returnLargeBlocks() { CLinuxReturnLargeBlocks() }
 }

@@ -1,6 +1,6 @@
 import CLinux
 
-/// What a descriptor's owner wants to be told about.
+/// The events that the owner of a descriptor waits for.
 public struct Interest: OptionSet, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -9,7 +9,7 @@ public struct Interest: OptionSet, Sendable {
     public static let writable = Interest(rawValue: UInt32(CLinuxWritable))
 }
 
-/// What has happened to a descriptor.
+/// The events of a descriptor.
 public struct Readiness: OptionSet, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }
@@ -22,7 +22,7 @@ public struct Readiness: OptionSet, Sendable {
     public static let error = Readiness(rawValue: UInt32(CLinuxError))
 }
 
-/// The owner of a watched descriptor. Lives on its loop; called there, level-triggered.
+/// The owner of a watched descriptor. Called on its loop, level-triggered.
 public protocol ReadinessHandler: AnyObject {
     func ready(_ events: Readiness)
 }

@@ -1,12 +1,12 @@
 import CLinux
 import Glibc
 
-/// SIGTERM and SIGINT as events of a loop.
+/// SIGTERM and SIGINT as events on a loop.
 public final class TerminationSignals: Sendable {
     private let descriptor: Int32
 
-    /// Blocks both signals for this thread and those it starts later: call first thing on the main thread, so that no
-    /// thread takes them.
+    /// Blocks both signals for this thread and for threads it starts later. Call it first on the main thread, so that
+    /// no thread receives them.
     public init() throws(SystemError) {
         descriptor = CLinuxTerminationDescriptor()
         guard descriptor >= 0 else { throw SystemError(call: "signalfd", number: -descriptor) }
@@ -14,7 +14,7 @@ public final class TerminationSignals: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Calls `action` on the loop, once a signal, with its number.
+    /// Calls `action` on the loop with the number of each signal.
     public func watch(
         on loop: isolated EventLoop, _ action: @escaping (_ number: Int32) -> Void
     ) throws(SystemError) {

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// Starting an operating-system thread.
+/// Starts operating-system threads.
 enum Thread {
     private final class Start {
         let name: String
@@ -12,7 +12,7 @@ enum Thread {
         }
     }
 
-    /// Runs `body` on a new detached thread of that name (the kernel keeps its first 15 bytes).
+    /// Runs `body` on a new detached thread with that name (the kernel keeps the first 15 bytes).
     static func start(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
         var thread = pthread_t()

@@ -1,9 +1,9 @@
-/// A deadline that can be cancelled.
+/// Identifies a scheduled timer, for cancellation.
 public struct TimerID: Hashable, Sendable {
     let number: UInt64
 }
 
-/// Deadlines and what to do at them: a binary heap; cancelled entries stay until they surface.
+/// A binary heap of deadlines with their actions. Cancelled entries stay until they reach the top.
 struct TimerQueue {
     private struct Entry {
         let deadline: MonotonicTime
@@ -14,7 +14,7 @@ struct TimerQueue {
     private var actions: [UInt64: () -> Void] = [:]
     private var lastNumber: UInt64 = 0
 
-    /// When the next live entry is due, or nil when there is none.
+    /// The deadline of the next timer that is not cancelled; nil if there is none.
     mutating func nextDeadline() -> MonotonicTime? {
         while let first = heap.first {
             if actions[first.number] != nil { return first.deadline }
@@ -36,7 +36,8 @@ struct TimerQueue {
         if heap.count > 64, heap.count > actions.count * 4 { compact() }
     }
 
-    /// Takes the action of the earliest entry that is due, if any; entries due at the same moment keep their order.
+    /// Removes and returns the action of the earliest due timer, if any. Timers with the same deadline keep their
+    /// order.
     mutating func takeDue(at now: MonotonicTime) -> (() -> Void)? {
         guard let deadline = nextDeadline(), deadline <= now, let first = heap.first else { return nil }
         removeFirst()

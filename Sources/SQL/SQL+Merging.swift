@@ -1,18 +1,19 @@
-/// Merges statements of one shape into one, for requests that wait at the same moment: they share the round trip and what
-/// a statement costs the database before its first row.
+/// Merges statements of one shape into one, for requests that wait at the same moment: they share the round trip and
+/// what a statement costs the database before its first row.
 ///
-/// The values become a table, `request`, with one row for each statement: `value_1`, `value_2`, … in their order, and
-/// `ordinal`, from 1 on. It is passed as arrays, so that one prepared statement serves any number of requests.
+/// The values become a table, `request`, with one row for each statement: the columns `value_1`, `value_2`, … and
+/// `ordinal`, from 1. The table is passed as arrays, so one prepared statement serves any number of requests.
 extension SQL {
-    /// Where that table goes in a statement that says itself how it is merged, behind its `WITH`. Such a statement names
-    /// `request` with `\(merged:)`, has it in scope wherever a value stands, and answers `ordinal` as its first column.
+    /// The position of that table, after `WITH`, in a statement that defines how it is merged. Such a statement names
+    /// `request` with `\(merged:)`, has it in scope wherever it uses a value, and returns `ordinal` as its first
+    /// column.
     public static let requests = SQL(pieces: [.requests])
 
-    /// One statement in place of several of one shape. It returns the rows of all, with the `ordinal` of the statement as the
-    /// first column.
+    /// Merges statements of one shape. The merged statement returns the rows of all, with the statement's `ordinal` as
+    /// the first column.
     ///
-    /// A statement without `requests` MUST be a `SELECT`. Nil where there is nothing to tell the statements apart by, and
-    /// where a value is an array already.
+    /// A statement without `requests` MUST be a `SELECT`. Nil if the statements have no values, have runtime text, or
+    /// have an array among their values.
     public static func merged(_ statements: [SQL]) -> SQL? {
         guard let first = statements.first, first.runtimeTexts.isEmpty, !first.values.isEmpty else { return nil }
         let types = first.values.map(\.type)

@@ -1,16 +1,16 @@
 import Domain
 
-/// A statement, or a part of one, with its values kept apart from its text.
+/// A statement, or a part of one, with its values separate from its text.
 ///
-/// The text comes from literals alone (`StaticString`); values enter only through `\(…)` and travel as parameters, so a
+/// The text consists of literals (`StaticString`). Values enter only through `\(…)` and are sent as parameters, so a
 /// statement built from a runtime string does not compile:
 ///
 ///     let sql: SQL = "SELECT status FROM nags WHERE family_id = \(family) AND id = \(nag)"
 public struct SQL: Sendable, ExpressibleByStringInterpolation {
-    /// The text, a piece at a time. Plain values without references: statements are put together from parts for every
-    /// request, and copying these costs next to nothing.
+    /// The text in pieces. Pieces are plain values without references, so that combining parts for every request is
+    /// cheap.
     var pieces: [Piece]
-    /// The values, in the order of the text.
+    /// The values, in the order of their placeholders.
     public internal(set) var values: [SQLValue] = []
     private(set) var runtimeTexts: [String] = []
 
@@ -20,12 +20,12 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         case runtimeText
         case value(SQLType)
         case number(Int)
-        // For `merged`:
-        /// Where the values of all merged statements stand as a table; nothing in a statement alone.
+        // The following are for `merged`.
+        /// The position of the table of merged values; empty in a single statement.
         case requests
-        /// Nothing in a statement alone.
+        /// Text for merged statements only; empty in a single statement.
         case onlyMerged(StaticString)
-        /// The value with that number of the request at hand.
+        /// The value with that number in the current request's row.
         case requestValue(Int)
     }
 
@@ -33,7 +33,8 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
     public init(stringInterpolation: StringInterpolation) { self = stringInterpolation.sql }
 
-    /// Text that is not a literal: migrations, and names that cannot be parameters. Never with input in it.
+    /// Creates a statement from runtime text, for migrations and names that cannot be parameters. MUST NOT contain
+    /// input.
     public init(unsafeSQL text: String) {
         pieces = [.runtimeText]
         runtimeTexts = [text]
@@ -45,7 +46,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
         public init(literalCapacity _: Int, interpolationCount: Int) {
             self.interpolationCount = interpolationCount
-            // An interpolated part has several pieces: growing the array later would cost more than the room.
+            /// A value, sent as a parameter.
             sql.pieces.reserveCapacity(4 * interpolationCount + 1)
         }
 
@@ -62,13 +63,13 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
             append(value?.sqlValue ?? .null(Value.sqlType))
         }
 
-        /// Another part of the statement, its values renumbered.
+        /// Another part of the statement; its parameters are renumbered.
         public mutating func appendInterpolation(_ part: SQL) { sql.append(part) }
 
-        /// A number that is part of the text, where the planner should know it: a constant of the program, such as a limit.
+        /// A constant of the program as part of the text, so that the planner knows it: for example a limit.
         public mutating func appendInterpolation(literal number: Int) { sql.pieces.append(.number(number)) }
 
-        /// Text that is there only when the statement is merged with others.
+        /// Text that is used only when the statement is merged with others.
         public mutating func appendInterpolation(merged text: StaticString) { sql.pieces.append(.onlyMerged(text)) }
 
         @usableFromInline
@@ -87,7 +88,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         if !part.runtimeTexts.isEmpty { runtimeTexts.append(contentsOf: part.runtimeTexts) }
     }
 
-    /// Parts one after another, with `separator` between them.
+    /// Joins parts with `separator` between them.
     public static func joined(_ parts: [SQL], separator: StaticString) -> SQL {
         var joined = SQL(pieces: [])
         for (index, part) in parts.enumerated() {
@@ -97,7 +98,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         return joined
     }
 
-    /// The text with `$1`, `$2`, … in the order of `values`.
+    /// The text with placeholders `$1`, `$2`, … in the order of `values`.
     public var text: String {
         var text = ""
         text.reserveCapacity(512)
@@ -122,7 +123,7 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     /// Nil for a statement with runtime text. Statements of the same shape have the same text and value types.
     public var statementKey: StatementKey? { runtimeTexts.isEmpty ? StatementKey(pieces: pieces) : nil }
 
-    /// What `statementKey` returns: quick to compare and to hash.
+    /// The identity of a statement's text; fast to compare and to hash.
     public struct StatementKey: Hashable, Sendable {
         fileprivate let pieces: [Piece]
 
@@ -133,14 +134,14 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         }
 
         public func hash(into hasher: inout Hasher) {
-            // Addresses of our own literals: nobody outside chooses them, so a plain fold will do.
+            // These are addresses of the program's own literals, which no attacker chooses: a simple hash is enough.
             hasher.combine(pieces.reduce(0) { ($0 << 7 | $0 >> 57) ^ $1.mark })
         }
     }
 }
 
 extension SQL.Piece {
-    /// The address of a literal, or a number that is no address for what stands between them.
+    /// The address of a literal, or a number that is no such address for other pieces.
     fileprivate var mark: UInt {
         switch self {
         case .literal(let text), .onlyMerged(let text): UInt(bitPattern: text.utf8Start)
@@ -153,7 +154,7 @@ extension SQL.Piece {
     }
 }
 
-/// A parameter's value, in the terms both databases understand.
+/// A parameter's value, of a type that both databases support.
 public enum SQLValue: Hashable, Sendable {
     case null(SQLType)
     case boolean(Bool)
@@ -184,17 +185,17 @@ public enum SQLValue: Hashable, Sendable {
     }
 }
 
-/// The types a parameter can have.
+/// The types of parameters.
 public enum SQLType: UInt8, Sendable {
     case boolean = 1
     case integer, double, text, bytes, uuid, timestamp, json
     case booleans, integers, doubles, texts, byteStrings, uuids, timestamps, jsons
 
-    /// The arrays of a scalar type; nil for an array.
+    /// The array type of a scalar type; nil for an array type.
     public var array: SQLType? { rawValue <= 8 ? SQLType(rawValue: rawValue + 8) : nil }
 }
 
-/// A Swift value that can be a parameter.
+/// A Swift type whose values can be parameters.
 public protocol SQLBindable {
     static var sqlType: SQLType { get }
     var sqlValue: SQLValue { get }
@@ -272,7 +273,7 @@ extension PushBackMode: SQLBindable {}
 extension PreferredTone: SQLBindable {}
 extension BadgeType: SQLBindable {}
 
-/// Scalar values bound as one array parameter: `= ANY(\(SQLList(ids)))`.
+/// Scalar values as one array parameter: `= ANY(\(SQLList(ids)))`.
 public struct SQLList<Element: SQLBindable>: SQLBindable {
     public static var sqlType: SQLType { Element.sqlType.array ?? Element.sqlType }
     public let sqlValue: SQLValue
