@@ -1,12 +1,12 @@
-/// The counts that decide which badges a person has earned in a family.
+/// The counts that decide which badges a person earns in a family.
 public struct BadgeFacts: Hashable, Sendable {
-    /// Completions of all time, late ones too.
+    /// Completions of all time, including late ones.
     public var completions: Int
     public var streak: Int
-    /// Nags due in the local week (Monday to Sunday) that is judged. Judge a week once it is over: until then a nag
-    /// may still be added to it.
+    /// Nags due in the local week (Monday to Sunday) in question. Evaluate a week after its end: until then a nag may
+    /// be added to it.
     public var dueInWeek: Int
-    /// Those of them that were completed on time.
+    /// Nags of that week that were completed on time.
     public var onTimeInWeek: Int
 
     public init(completions: Int, streak: Int, dueInWeek: Int = 0, onTimeInWeek: Int = 0) {
@@ -18,7 +18,7 @@ public struct BadgeFacts: Hashable, Sendable {
 }
 
 extension BadgeType {
-    /// Whether these counts reach the badge.
+    /// Whether these counts earn the badge.
     public func isReached(by facts: BadgeFacts) -> Bool {
         switch self {
         case .firstCompletion: facts.completions >= 1
@@ -30,7 +30,7 @@ extension BadgeType {
         }
     }
 
-    /// The badges to award now, in the order of the contract; each only once.
+    /// The badges to award now, in the contract's order, without those earned already.
     public static func newlyEarned(_ facts: BadgeFacts, already: Set<BadgeType>) -> [BadgeType] {
         allCases.filter { !already.contains($0) && $0.isReached(by: facts) }
     }

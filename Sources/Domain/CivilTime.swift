@@ -4,7 +4,7 @@ public struct CivilDate: Hashable, Comparable, Sendable {
     public let month: Int
     public let day: Int
 
-    /// Nil unless the day exists, in years 1…9999.
+    /// Nil unless the date exists and its year is 1…9999.
     public init?(year: Int, month: Int, day: Int) {
         guard (1...9999).contains(year), (1...12).contains(month), day >= 1,
             day <= CivilDate.daysInMonth(year: year, month: month)
@@ -12,7 +12,7 @@ public struct CivilDate: Hashable, Comparable, Sendable {
         (self.year, self.month, self.day) = (year, month, day)
     }
 
-    /// The day that many days after 1970-01-01 (H. Hinnant, "chrono-compatible low-level date algorithms").
+    /// The date that many days after 1970-01-01 (H. Hinnant, "chrono-compatible low-level date algorithms").
     public init(daysSinceEpoch: Int64) {
         let shifted = daysSinceEpoch + 719_468
         let era = floorDivide(shifted, 146_097)
@@ -58,7 +58,7 @@ public enum Weekday: String, Sendable, CaseIterable {
     case sunday = "Sunday"
 }
 
-/// A wall-clock time, to the second.
+/// A wall-clock time with a resolution of one second.
 public struct TimeOfDay: Hashable, Comparable, Sendable {
     /// 0…86,399.
     public let secondsSinceMidnight: Int
@@ -68,13 +68,13 @@ public struct TimeOfDay: Hashable, Comparable, Sendable {
         secondsSinceMidnight = hour * 3_600 + minute * 60 + second
     }
 
-    /// Nil unless 0…86,399.
+    /// Nil outside 0…86,399.
     public init?(secondsSinceMidnight: Int) {
         guard (0..<86_400).contains(secondsSinceMidnight) else { return nil }
         self.secondsSinceMidnight = secondsSinceMidnight
     }
 
-    /// Reads `HH:MM` or `HH:MM:SS`.
+    /// Parses `HH:MM` or `HH:MM:SS`.
     public init?(_ text: some StringProtocol) {
         var reader = DigitReader(text)
         guard let hour = reader.number(2), reader.skip(":"), let minute = reader.number(2) else { return nil }
@@ -99,9 +99,9 @@ extension TimeOfDay: CustomStringConvertible {
     }
 }
 
-/// The rules of one time zone, handed in from outside (Foundation's on both sides), so that rules stay pure.
+/// The offsets of one time zone. The caller provides them (from Foundation), so that the rules do no I/O.
 public protocol ZoneRules: Sendable {
-    /// How far local time is ahead of UTC at that moment.
+    /// Seconds that local time is ahead of UTC at that moment.
     func secondsFromUTC(at moment: Timestamp) -> Int
 }
 
@@ -112,7 +112,7 @@ public struct UniversalTime: ZoneRules {
 }
 
 extension ZoneRules {
-    /// Date and wall-clock time in this zone at that moment.
+    /// The date and wall-clock time in this zone at that moment.
     public func local(_ moment: Timestamp) -> (date: CivilDate, time: TimeOfDay) {
         let local = moment.seconds + Int64(secondsFromUTC(at: moment))
         let days = floorDivide(local, 86_400)
@@ -120,13 +120,13 @@ extension ZoneRules {
         return (CivilDate(daysSinceEpoch: days), TimeOfDay(secondsSinceMidnight: seconds) ?? .midnight)
     }
 
-    /// The moment this zone shows that wall-clock time. A time skipped by a clock change moves forward by the gap;
-    /// a time shown twice is its first showing.
+    /// The moment at which this zone shows that wall-clock time. A time skipped by a clock change moves forward by the
+    /// gap; of a time shown twice it is the first.
     public func moment(_ date: CivilDate, _ time: TimeOfDay) -> Timestamp {
         let wall = date.daysSinceEpoch * 86_400 + Int64(time.secondsSinceMidnight)
         let before = Int64(secondsFromUTC(at: Timestamp(seconds: wall - 86_400)))
         let after = Int64(secondsFromUTC(at: Timestamp(seconds: wall + 86_400)))
-        // The earlier of the readings that really show this time, else the reading by the rules before the change.
+        // The earlier candidate that really shows this time, else the one by the rules before the change.
         let candidates = [wall - before, wall - after].sorted()
         for candidate in candidates
         where candidate + Int64(secondsFromUTC(at: Timestamp(seconds: candidate))) == wall {

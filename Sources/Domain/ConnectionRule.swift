@@ -1,4 +1,4 @@
-/// Who a nag over a connection is for, seen from its creator.
+/// The recipient of a nag over a connection, relative to its creator.
 public enum ConnectionRecipient: Sendable, CaseIterable {
     /// The other party of the connection.
     case otherParty
@@ -7,9 +7,9 @@ public enum ConnectionRecipient: Sendable, CaseIterable {
     case someoneElse
 }
 
-/// Who may nag whom over a connection between adults of different families.
+/// Who may send nags to whom over a connection between adults of different families.
 public enum ConnectionRule {
-    /// Friends nag each other; a caregiver nags the other party's children and nobody else. Nil means allowed.
+    /// Connected adults may nag each other; a caregiver may nag only the other party's children. Nil means allowed.
     public static func denialOfNag(
         isActive: Bool, isCaregiver: Bool, to recipient: ConnectionRecipient, isBlocked: Bool
     ) -> Denial? {

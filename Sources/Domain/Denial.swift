@@ -1,6 +1,6 @@
-/// Why the rules of the domain refuse an act; the raw value goes into the audit log, the message to a person.
+/// Why a rule of the domain refuses an operation. The raw value is for the audit log, the message for a person.
 public enum Denial: String, Error, Sendable, CaseIterable {
-    // What a member is in a family
+    // Roles in a family
     case notAMember = "not_a_member"
     case guardianOnly = "guardian_only"
     case guardianOrSelfOnly = "guardian_or_self_only"
@@ -13,7 +13,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case accountLimitReached = "account_limit_reached"
     case consentLimitReached = "consent_limit_reached"
     case administratorJoinsNoFamily = "administrator_joins_no_family"
-    // Who may nag whom
+    // Who may send nags to whom
     case childMayNotNag = "child_may_not_nag"
     case recipientNotAMember = "recipient_not_a_member"
     case relationshipSuspended = "relationship_suspended"
@@ -23,7 +23,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case connectionOtherPartyOnly = "connection_other_party_only"
     case caregiverChildrenOnly = "caregiver_children_only"
     case dailyCapReached = "daily_cap_reached"
-    // Acts on one nag
+    // Operations on one nag
     case noteLimitReached = "note_limit_reached"
     case excuseLimitReached = "excuse_limit_reached"
     case changeLimitReached = "change_limit_reached"
@@ -39,7 +39,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case snoozeTooLong = "snooze_too_long"
     case snoozeLimitReached = "snooze_limit_reached"
 
-    /// One plain sentence for the person who was refused. It never tells who blocked whom.
+    /// One plain sentence for the person who was refused. It MUST NOT reveal who blocked whom.
     public var message: String {
         switch self {
         case .notAMember: "You are not an active member of this family."

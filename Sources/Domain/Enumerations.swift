@@ -1,8 +1,8 @@
-// The closed sets of the wire contract. Raw values are what clients read and what the database stores.
+// The closed enumerations of the wire contract. The raw values are sent to clients and stored in the database.
 
 public enum FamilyRole: String, Sendable, CaseIterable { case guardian, participant, child }
 
-/// What lets somebody into a family: the invite code people, as members; the child code children, to their sign-in.
+/// Codes of a family: the invite code admits people as members; the child code is for children's sign-in.
 public enum FamilyCode: String, Sendable, CaseIterable {
     case invite = "invite_code"
     case child = "child_code"
@@ -24,7 +24,7 @@ public enum NagStatus: String, Sendable, CaseIterable {
 public enum DoneDefinition: String, Sendable, CaseIterable {
     case acknowledgeOnly = "ack_only"
     case binaryCheck = "binary_check"
-    /// Completing needs a note.
+    /// Completion requires a note.
     case binaryWithNote = "binary_with_note"
 }
 
@@ -60,15 +60,15 @@ public enum ExcuseCategory: String, Sendable, CaseIterable {
     case refused, other
 }
 
-/// The voice the mediator speaks in; not the `tone` preference, which maps onto it.
+/// The mediator's tone. A person's `tone` preference maps to it.
 public enum AITone: String, Sendable, CaseIterable { case neutral, supportive, firm }
 
 public enum DeliveryChannel: String, Sendable, CaseIterable { case push, sms }
 
-/// How a person wants to be reached.
+/// The channels on which a person wants to be notified.
 public enum PreferredChannel: String, Sendable, CaseIterable { case push, sms, both }
 
-/// Where a connection between adults of two families stands.
+/// The state of a connection between adults of two families.
 public enum ConnectionStatus: String, Sendable, CaseIterable { case pending, active, declined, revoked }
 
 public enum PushBackMode: String, Sendable, CaseIterable { case off, bounded }

@@ -4,24 +4,26 @@ public enum EscalationStage: Hashable, Sendable {
     case missed
 }
 
-/// One step of an escalation and the moment it takes effect.
+/// One step of an escalation, with the time at which it takes effect.
 public struct EscalationStep: Hashable, Sendable {
     public let stage: EscalationStage
     public let at: Timestamp
 }
 
-/// The escalation of one nag, as long as it stays open: pure computation over its times.
+/// The escalation schedule of one nag, as long as it stays open. A pure function of its times.
 public struct Escalation: Sendable {
-    /// All six steps in order, with moments that never go back. Quiet hours hold a step until they end; a step that
-    /// lay before the nag's creation takes effect with it.
+    /// All six steps in order, at non-decreasing times. Quiet hours delay a step to their end; a step before the nag's
+    /// creation takes effect at the creation.
     public let steps: [EscalationStep]
     public var reminderInterval: Timestamp.Span { plan.reminderInterval }
     private let plan: EscalationPlan
     private let quietHours: QuietHours?
     private let zone: any ZoneRules
 
-    /// `base` is the due time, or the commit time where the recipient wants that (`base(dueAt:committedAt:preferences:)`);
-    /// `zone` is the recipient's.
+    /// - Parameters:
+    ///   - base: the due time, or the commit time if the recipient prefers that
+    ///     (`base(dueAt:committedAt:preferences:)`).
+    ///   - zone: the recipient's zone.
     public init(
         createdAt: Timestamp, base: Timestamp, quietHours: QuietHours?, zone: any ZoneRules,
         plan: EscalationPlan = .standard
@@ -45,29 +47,29 @@ public struct Escalation: Sendable {
         preferences.usesCommitTimeForEscalation ? committedAt ?? dueAt : dueAt
     }
 
-    /// Where the nag stands at that moment; before its creation, in the first phase.
+    /// The nag's stage at that moment; before its creation, the first phase.
     public func stage(at now: Timestamp) -> EscalationStage {
         steps.last { $0.at <= now }?.stage ?? .phase(.initial)
     }
 
-    /// The step that comes next, nil once the nag is missed.
+    /// The next step; nil once the nag is missed.
     public func nextStep(after now: Timestamp) -> EscalationStep? {
         steps.first { $0.at > now }
     }
 
-    /// The step that follows one already taken, whatever time it is; nil after the miss.
+    /// The step that follows `stage`, independent of time; nil after `missed`.
     public func step(after stage: EscalationStage) -> EscalationStep? {
         guard let index = steps.firstIndex(where: { $0.stage == stage }) else { return nil }
         return steps.dropFirst(index + 1).first
     }
 
-    /// The steps that took effect after `earlier` and up to `now`, in order: what a scheduler that slept catches up.
+    /// The steps after `earlier` and up to `now`, in order, for a scheduler that must catch up.
     public func steps(after earlier: Timestamp, upTo now: Timestamp) -> [EscalationStep] {
         steps.filter { earlier < $0.at && $0.at <= now }
     }
 
-    /// When to remind again: one interval after the last reminder, from the second phase on until the nag is missed,
-    /// outside snoozes and quiet hours. One moment only, however long ago the last reminder was.
+    /// The time of the next reminder: one interval after the last one, from the second phase until the nag is missed,
+    /// outside snoozes and quiet hours. Missed reminders are not repeated.
     public func nextReminder(after lastReminder: Timestamp?, now: Timestamp, snoozedUntil: Timestamp?) -> Timestamp? {
         guard let first = steps.first(where: { $0.stage == .phase(.overdueSoft) })?.at, let missed = steps.last?.at
         else { return nil }

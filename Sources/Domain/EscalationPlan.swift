@@ -1,14 +1,14 @@
-/// When a nag escalates: how long after its base each step lies. Fixed policy, never decided by AI.
+/// The offsets of escalation steps from a nag's base time. A fixed policy: AI never decides it.
 public struct EscalationPlan: Hashable, Sendable {
     public let dueSoon: Timestamp.Span
     public let overdueSoft: Timestamp.Span
     public let overduePushBack: Timestamp.Span
     public let guardianReview: Timestamp.Span
     public let missed: Timestamp.Span
-    /// From one reminder to the next, from the second phase on.
+    /// The time between reminders, from the second phase on.
     public let reminderInterval: Timestamp.Span
 
-    /// −60, 0, +60, +180 minutes, missed after 24 hours, reminders every 15 minutes.
+    /// −60, 0, +60 and +180 minutes; missed after 24 hours; reminders every 15 minutes.
     public static let standard = EscalationPlan()
 
     private init() {
@@ -16,8 +16,8 @@ public struct EscalationPlan: Hashable, Sendable {
         (guardianReview, missed, reminderInterval) = (.minutes(180), .hours(24), .minutes(15))
     }
 
-    /// Nil unless the steps follow each other, none lies more than a year from the base, and reminders are a second to a
-    /// day apart.
+    /// Nil unless the steps are in order and at most a year from the base, and the reminder interval is one second to
+    /// one day.
     public init?(
         dueSoon: Timestamp.Span, overdueSoft: Timestamp.Span, overduePushBack: Timestamp.Span,
         guardianReview: Timestamp.Span, missed: Timestamp.Span, reminderInterval: Timestamp.Span
@@ -32,7 +32,7 @@ public struct EscalationPlan: Hashable, Sendable {
         (self.guardianReview, self.missed, self.reminderInterval) = (guardianReview, missed, reminderInterval)
     }
 
-    /// How long after the base the step after that phase lies.
+    /// The offset from the base of the step that follows the phase.
     public func offset(after phase: EscalationPhase) -> Timestamp.Span {
         switch phase {
         case .initial: dueSoon
@@ -43,15 +43,15 @@ public struct EscalationPlan: Hashable, Sendable {
         }
     }
 
-    /// The earliest moment at which the step after that phase can be due, whatever the recipient's preferences are: quiet
-    /// hours only hold it back.
+    /// The earliest time of the step that follows the phase, for any preferences of the recipient: quiet hours only
+    /// delay it.
     public func earliestStep(after phase: EscalationPhase, dueAt: Timestamp, committedAt: Timestamp?) -> Timestamp {
         min(dueAt, committedAt ?? dueAt) + offset(after: phase)
     }
 }
 
 extension EscalationPhase {
-    /// 0 to 4, as the database keeps it.
+    /// 0 to 4, as stored in the database.
     public var number: Int {
         switch self {
         case .initial: 0

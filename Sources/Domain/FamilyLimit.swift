@@ -1,15 +1,15 @@
-/// The bounds on how large a family grows: each member has a relationship with each, and what reads a family reads all of
-/// them.
+/// The limits on the size of a family. Each member has a relationship with each other member, and reads of a family
+/// load all of them.
 public enum FamilyLimit {
-    /// Active members.
+    /// The largest number of active members.
     public static let members = 50
-    /// Accounts that guardians make inside a family within 24 hours, also where they removed them again.
+    /// Accounts that guardians may create in a family within 24 hours, including those removed again.
     public static let accountsPerDay = 50
 
-    /// Why one more member is refused to a family that has so many.
+    /// Why one more member is refused.
     public static func denialOfMember(active: Int) -> Denial? { active >= members ? .familyFull : nil }
 
-    /// Why one more account is refused to a family in which so many were made within 24 hours.
+    /// Why one more account is refused.
     public static func denialOfAccount(madeToday: Int) -> Denial? {
         madeToday >= accountsPerDay ? .accountLimitReached : nil
     }

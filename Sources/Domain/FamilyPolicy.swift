@@ -1,14 +1,14 @@
-/// What a family decided for all its members; nobody's own preferences can change it.
+/// A family's settings for all its members; personal preferences do not override them.
 public struct FamilyPolicy: Hashable, Sendable {
-    /// Nags one creator may send in the family on one family-local day, 1…8.
+    /// Nags that one creator may send on one local day of the family, 1…8.
     public private(set) var dailyCap: Int
-    /// Minutes one snooze may move a due time, 5…120.
+    /// Minutes by which one snooze may postpone the due time, 5…120.
     public private(set) var maxSnoozeMinutes: Int
-    /// What points are multiplied by, 0.1…3.0.
+    /// The factor for points, 0.1…3.0.
     public private(set) var pointsMultiplier: Double
     /// Push-backs in one due cycle of a nag, 0…3.
     public private(set) var maxPushBack: Int
-    /// Minutes between two push-backs of a nag, 15…240.
+    /// Minutes between two push-backs on a nag, 15…240.
     public private(set) var cooldownMinutes: Int
 
     public static let dailyCapRange = 1...8
@@ -17,7 +17,7 @@ public struct FamilyPolicy: Hashable, Sendable {
     public static let maxPushBackRange = 0...3
     public static let cooldownMinutesRange = 15...240
 
-    /// What every family starts with.
+    /// The policy of a new family.
     public static let standard = FamilyPolicy()
 
     private init() {
@@ -28,7 +28,7 @@ public struct FamilyPolicy: Hashable, Sendable {
         cooldownMinutes = 60
     }
 
-    /// Takes each value that is given and in range; throws the first that is out of range.
+    /// Uses the given values, and the standard ones in place of nil. Throws for the first value out of range.
     public init(
         dailyCap: Int? = nil, maxSnoozeMinutes: Int? = nil, pointsMultiplier: Double? = nil, maxPushBack: Int? = nil,
         cooldownMinutes: Int? = nil
@@ -45,9 +45,9 @@ public struct FamilyPolicy: Hashable, Sendable {
     }
 }
 
-/// A policy value outside the range the product allows.
+/// A policy value out of range.
 public struct PolicyViolation: Error, Hashable, Sendable {
-    /// The name of the value in a policy's `constraints`.
+    /// The name of the value in the policy's `constraints`.
     public enum Field: String, Sendable, CaseIterable {
         case dailyCap = "daily_cap"
         case maxSnoozeMinutes = "max_snooze_minutes"
@@ -57,7 +57,7 @@ public struct PolicyViolation: Error, Hashable, Sendable {
     }
 
     public let field: Field
-    /// For a person: `daily_cap must be between 1 and 8.`
+    /// For the user: `daily_cap must be between 1 and 8.`
     public let message: String
 }
 

@@ -1,7 +1,7 @@
-/// A 128-bit identifier of one kind of thing, printed and parsed as a UUID.
+/// A 128-bit identifier, printed and parsed as a UUID.
 ///
-/// The phantom parameter keeps a nag's id from being handed over where a user's is meant. Parsing accepts either
-/// case (clients send both); printing is lower-case.
+/// The phantom type parameter prevents passing a nag's ID where a user's is expected. Parsing accepts upper and lower
+/// case (clients send both); printing uses lower case.
 public struct Identifier<Kind>: Hashable, Sendable {
     public let high: UInt64
     public let low: UInt64
@@ -12,14 +12,14 @@ public struct Identifier<Kind>: Hashable, Sendable {
         self.low = low
     }
 
-    /// Reads `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`; anything else is nil.
+    /// Parses `xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx`; nil for anything else.
     public init?(_ text: some StringProtocol) {
         var text = String(text)
         guard let parsed = text.withUTF8({ parseUUID($0) }) else { return nil }
         self = Self(high: parsed.high, low: parsed.low)
     }
 
-    /// The same bits as an identifier of another kind, for the few places where one value plays two parts.
+    /// The same bits as an identifier of another kind, for values that serve as both.
     public func retyped<Other>(as _: Other.Type = Other.self) -> Identifier<Other> {
         Identifier<Other>(high: high, low: low)
     }
@@ -32,7 +32,7 @@ public struct Identifier<Kind>: Hashable, Sendable {
     }
 }
 
-/// What an `Identifier` can name.
+/// The kinds of identified things.
 public enum Kind {
     public enum User {}
     public enum Session {}
@@ -40,7 +40,7 @@ public enum Kind {
     public enum Nag {}
     public enum Event {}
     public enum Excuse {}
-    /// Something a person did or said, by whatever way it reached the server.
+    /// What a person did or said, through any channel.
     public enum Input {}
     public enum Consent {}
     public enum Block {}
@@ -48,13 +48,13 @@ public enum Kind {
     public enum Policy {}
     public enum Badge {}
     public enum Connection {}
-    /// Something meant to be sent to somebody's devices.
+    /// A notification for a person's devices.
     public enum Delivery {}
-    /// A stand-in for a person in the audit log, which erasure cuts loose from the person.
+    /// A person's pseudonym in the audit log. Erasure removes its link to the person.
     public enum Pseudonym {}
     public enum Trace {}
     public enum Request {}
-    /// A resource of any kind, where only its id matters (audit entries).
+    /// A resource of any kind (in audit entries).
     public enum Resource {}
 }
 
@@ -78,7 +78,7 @@ public typealias RequestID = Identifier<Kind.Request>
 public typealias ResourceID = Identifier<Kind.Resource>
 
 extension Identifier: Comparable {
-    /// The order PostgreSQL gives `uuid`: by bytes.
+    /// The order of PostgreSQL's `uuid` type: by bytes.
     public static func < (left: Self, right: Self) -> Bool {
         left.high != right.high ? left.high < right.high : left.low < right.low
     }

@@ -1,18 +1,18 @@
 extension ZoneRules {
-    /// The local day around `moment`, from its first moment up to the next day's. 23 or 25 hours long when the
-    /// clocks change.
+    /// The local day that contains `moment`, up to the start of the next day. It has 23 or 25 hours when the clocks
+    /// change.
     public func day(containing moment: Timestamp) -> Range<Timestamp> {
         let today = local(moment).date.daysSinceEpoch
         return days(from: today, count: 1)
     }
 
-    /// The local week around `moment`, Monday to Sunday.
+    /// The local week that contains `moment`, Monday to Sunday.
     public func week(containing moment: Timestamp) -> Range<Timestamp> {
         let date = local(moment).date
         return days(from: date.daysSinceEpoch - Int64(date.weekday.daysAfterMonday), count: 7)
     }
 
-    /// Where the local week around `moment` and those before it begin, `count` altogether, oldest first.
+    /// The starts of the local week that contains `moment` and of the weeks before it, `count` in all, oldest first.
     public func weekStarts(upTo moment: Timestamp, count: Int) -> [Timestamp] {
         let date = local(moment).date
         let monday = date.daysSinceEpoch - Int64(date.weekday.daysAfterMonday)
@@ -27,9 +27,9 @@ extension ZoneRules {
         return start..<max(start, end)
     }
 
-    /// The first whole second after `early`, at or before `late`, at which this zone has the offset it has at `late`.
+    /// The first second after `early`, at or before `late`, from which the zone has the offset it has at `late`.
     ///
-    /// Both in whole seconds since the epoch. Meant for a span of at most a few days with one clock change.
+    /// Both are whole seconds since the epoch. The range may be a few days long and contain one clock change.
     func clockChange(after early: Int64, upTo late: Int64) -> Int64 {
         let offset = secondsFromUTC(at: Timestamp(seconds: late))
         var (before, from) = (early, late)

@@ -1,42 +1,41 @@
 /// The limits on making, changing and postponing nags.
 public enum NagLimit {
-    /// Why one more nag is refused to a creator who already sent that many on the family's local day
-    /// (`ZoneRules.day(containing:)` of the family's zone).
+    /// Why one more nag of this creator is refused on the family's local day (`ZoneRules.day(containing:)`).
     public static func denialOfCreation(sentToday: Int, policy: FamilyPolicy) -> Denial? {
         sentToday >= policy.dailyCap ? .dailyCapReached : nil
     }
 
-    /// How many notes a person may add to nags on one of the family's local days.
+    /// Notes that a person may add to nags on one local day of the family.
     public static let notesPerDay = 50
 
-    /// Why one more note is refused to somebody who already added that many on the family's local day.
+    /// Why one more note is refused.
     public static func denialOfNote(addedToday: Int) -> Denial? {
         addedToday >= notesPerDay ? .noteLimitReached : nil
     }
 
-    /// How many excuses a person may submit on one of the family's local days.
+    /// Excuses that a person may submit on one local day of the family.
     public static let excusesPerDay = 50
 
-    /// Why one more excuse is refused to somebody who already submitted that many on the family's local day.
+    /// Why one more excuse is refused.
     public static func denialOfExcuse(submittedToday: Int) -> Denial? {
         submittedToday >= excusesPerDay ? .excuseLimitReached : nil
     }
 
-    /// How many changes to nags a person may make on one of the family's local days: edits, promises, snoozes, dismissals and
-    /// their opposites. What a nag can be only once (completed, withdrawn) does not count; for a series see
+    /// Changes to nags that a person may make on one local day of the family: edits, commitments, snoozes, dismissals
+    /// and their reversals. Final changes (completed, withdrawn) do not count; for a series see
     /// `seriesCompletionsPerDay`.
     public static let changesPerDay = 200
 
-    /// Why one more change is refused to somebody who already made that many on the family's local day.
+    /// Why one more change is refused.
     public static func denialOfChange(madeToday: Int) -> Denial? {
         madeToday >= changesPerDay ? .changeLimitReached : nil
     }
 
-    /// How many nags a person may complete on one of the family's local days before those of a series are refused: each
-    /// completion makes the next nag of the series. More than one every five minutes around the clock.
+    /// Nags that a person may complete on one local day of the family before further completions in a series are
+    /// refused, because each creates the next nag of the series. This allows one every five minutes, day and night.
     public static let seriesCompletionsPerDay = 300
 
-    /// Why one more completion in a series is refused to somebody who completed that many nags on the family's local day.
+    /// Why one more completion in a series is refused.
     public static func denialOfSeriesCompletion(completedToday: Int) -> Denial? {
         completedToday >= seriesCompletionsPerDay ? .completionLimitReached : nil
     }
@@ -50,13 +49,13 @@ public enum NagLimit {
         return min(day.lowerBound, now - .days(1))..<day.upperBound
     }
 
-    /// The latest due moment one snooze may set: the allowed minutes past the due time, or past now for a nag that
-    /// is already overdue.
+    /// The latest due time that one snooze may set: the allowed minutes after the due time, or after now if the nag is
+    /// overdue.
     public static func latestSnooze(dueAt: Timestamp, now: Timestamp, policy: FamilyPolicy) -> Timestamp {
         max(dueAt, now) + .minutes(Int64(policy.maxSnoozeMinutes))
     }
 
-    /// Why the recipient may not move the due time there. `allowance` is a child's setting, nil for everyone else.
+    /// Why the recipient may not move the due time. `allowance` is a child's setting; nil for everyone else.
     public static func denialOfSnooze(
         from dueAt: Timestamp, to newDueAt: Timestamp, now: Timestamp, policy: FamilyPolicy,
         allowance: SnoozeAllowance? = nil
@@ -70,7 +69,7 @@ public enum NagLimit {
     }
 }
 
-/// What a guardian allows a child to snooze, and how much of it is used up today.
+/// How often a guardian allows a child to snooze per day, and how often the child did today.
 public struct SnoozeAllowance: Hashable, Sendable {
     public var isAllowed: Bool
     public var perDay: Int

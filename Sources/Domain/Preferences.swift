@@ -1,11 +1,10 @@
-/// What holds for one person in one family after defaults, family policy and their own wishes are laid over each
-/// other.
+/// The effective settings of one person in one family: defaults, then the family's settings, then the person's own.
 public struct Preferences: Hashable, Sendable {
     public var gamificationEnabled = false
     public var quietHoursEnabled = false
-    /// The window itself, kept while it is switched off.
+    /// The window, kept while quiet hours are off.
     public var quietWindow = QuietHours.standard
-    /// The name of a zone of the IANA time zone database.
+    /// The name of a zone in the IANA time zone database.
     public var timeZone = Preferences.standardTimeZone
     public var notificationFrequency = "always"
     public var deliveryChannel = PreferredChannel.push
@@ -16,20 +15,20 @@ public struct Preferences: Hashable, Sendable {
     public var notifiesSentOverdue = false
     public var tone = PreferredTone.friendly
 
-    /// The zone of families that have set none.
+    /// The zone of families that have not set one.
     public static let standardTimeZone = "America/New_York"
 
     /// The defaults.
     public init() {}
 
-    /// The defaults, then the family's values, then the person's own.
+    /// Applies the family's values to the defaults, then the person's own.
     public init(family: PreferenceOverrides, user: PreferenceOverrides) {
         self.init()
         apply(family)
         apply(user)
     }
 
-    /// Nil while quiet hours are switched off.
+    /// Nil while quiet hours are off.
     public var quietHours: QuietHours? { quietHoursEnabled ? quietWindow : nil }
 
     private mutating func apply(_ layer: PreferenceOverrides) {
@@ -49,7 +48,7 @@ public struct Preferences: Hashable, Sendable {
     }
 }
 
-/// The voice a person asks for; not the mediator's own tone, which it maps onto.
+/// The tone that a person asks for; it maps to the mediator's `AITone`.
 public enum PreferredTone: String, Sendable, CaseIterable {
     case friendly, firm, playful, empathetic
 
@@ -62,7 +61,7 @@ public enum PreferredTone: String, Sendable, CaseIterable {
     }
 }
 
-/// One layer of preferences: what is nil leaves the layer below as it is.
+/// One layer of preferences. A nil value does not change the layer below.
 public struct PreferenceOverrides: Hashable, Sendable {
     public var gamificationEnabled: Bool?
     public var quietHoursEnabled: Bool?
@@ -80,8 +79,8 @@ public struct PreferenceOverrides: Hashable, Sendable {
 
     public init() {}
 
-    /// Reads a preferences document through `value`. A missing, mistyped or unknown value leaves the layer below as
-    /// it is: the document belongs to clients and keeps what they put there.
+    /// Reads a preferences document through `value`. A missing, mistyped or unknown value is treated as nil, because
+    /// clients may store anything in the document.
     public init(reading value: (PreferenceKey) -> PreferenceValue?) {
         func flag(_ key: PreferenceKey) -> Bool? { if case .flag(let flag)? = value(key) { flag } else { nil } }
         func text(_ key: PreferenceKey) -> String? { if case .text(let text)? = value(key) { text } else { nil } }
@@ -101,7 +100,7 @@ public struct PreferenceOverrides: Hashable, Sendable {
     }
 }
 
-/// The keys of a preferences document that the server understands; it keeps all others untouched.
+/// The keys of a preferences document that the server understands; other keys are kept unchanged.
 public enum PreferenceKey: String, Sendable, CaseIterable {
     case gamificationEnabled = "gamification_enabled"
     case quietHoursEnabled = "quiet_hours_enabled"
@@ -118,7 +117,7 @@ public enum PreferenceKey: String, Sendable, CaseIterable {
     case tone
 }
 
-/// A value of a preferences document, as far as the rules look at it.
+/// A value of a preferences document, of a type that the rules use.
 public enum PreferenceValue: Hashable, Sendable {
     case flag(Bool)
     case text(String)

@@ -1,7 +1,7 @@
-/// The part of every day in which a person is left in peace, by the wall clock: from `start`, up to but not at `end`.
+/// The part of every day, in wall-clock time, in which a person gets no reminders: from `start` to before `end`.
 ///
-/// It may cross midnight. Equal ends mean no quiet hours at all, not a whole quiet day: nobody switches reminders off
-/// for good by accident.
+/// It may cross midnight. Equal times mean no quiet hours, not a whole day, so that reminders cannot be switched off by
+/// accident.
 public struct QuietHours: Hashable, Sendable {
     public let start: TimeOfDay
     public let end: TimeOfDay
@@ -14,23 +14,23 @@ public struct QuietHours: Hashable, Sendable {
     /// 22:00–07:00.
     public static let standard = QuietHours(start: .tenInTheEvening, end: .sevenInTheMorning)
 
-    /// Whether that wall-clock time is quiet.
+    /// Whether the wall-clock time is in the quiet hours.
     public func contains(_ time: TimeOfDay) -> Bool {
         start <= end ? start <= time && time < end : start <= time || time < end
     }
 
-    /// Whether the wall clock of that zone shows a quiet time at that moment.
+    /// Whether the moment is in the quiet hours of that zone.
     public func contains(_ moment: Timestamp, in zone: some ZoneRules) -> Bool {
         contains(zone.local(moment).time)
     }
 
-    /// When the quiet around `moment` is over; `moment` itself when it is not quiet.
+    /// The end of the quiet hours that contain `moment`; `moment` if it is outside.
     ///
-    /// Exact across clock changes: a change that jumps out of the quiet hours ends them. The result is a whole second
-    /// unless it is `moment`.
+    /// Exact across clock changes: a change that jumps out of the quiet hours ends them. The result is `moment` or a
+    /// whole second.
     public func end(after moment: Timestamp, in zone: some ZoneRules) -> Timestamp {
         var second = moment.seconds
-        // Each round passes one clock change; a day has at most one, so the bound is never what stops it.
+        // Each round passes one clock change; a day has at most one, so eight rounds are enough.
         for _ in 0..<8 {
             let time = zone.local(Timestamp(seconds: second)).time
             guard contains(time) else { break }
@@ -40,7 +40,7 @@ public struct QuietHours: Hashable, Sendable {
         return second == moment.seconds ? moment : Timestamp(seconds: second)
     }
 
-    /// The last whole second before the quiet around `moment` began; `moment` itself when it is not quiet.
+    /// The last whole second before the quiet hours that contain `moment`; `moment` if it is outside.
     public func lastMoment(before moment: Timestamp, in zone: some ZoneRules) -> Timestamp {
         var second = moment.seconds
         for _ in 0..<8 {
@@ -59,7 +59,7 @@ extension TimeOfDay {
     static let sevenInTheMorning = TimeOfDay(secondsSinceMidnight: 7 * 3_600) ?? .midnight
     static let tenInTheEvening = TimeOfDay(secondsSinceMidnight: 22 * 3_600) ?? .midnight
 
-    /// How long the clock takes from one time to the next showing of another, 0 when they are equal.
+    /// Seconds from one wall-clock time to the next occurrence of another; 0 if they are equal.
     static func seconds(from: TimeOfDay, to: TimeOfDay) -> Int {
         let difference = to.secondsSinceMidnight - from.secondsSinceMidnight
         return difference < 0 ? difference + 86_400 : difference

@@ -1,6 +1,6 @@
-/// What a series of nags remembers of its beginning: the wall-clock time and the day it is meant for.
+/// The day and wall-clock time of the first instance of a series.
 ///
-/// A month without the 31st or a night without 02:30 moves one instance; the next one returns to the anchor.
+/// A month without a 31st, or a night without 02:30, moves one instance; the next one returns to the anchor.
 public struct RecurrenceAnchor: Hashable, Sendable {
     public let date: CivilDate
     public let time: TimeOfDay
@@ -18,11 +18,11 @@ public struct RecurrenceAnchor: Hashable, Sendable {
 }
 
 extension Recurrence {
-    /// The due moment of the next instance: the first of the series after both the previous one and `now`. Whatever
-    /// was skipped meanwhile stays skipped, so a long pause causes no burst.
+    /// The due time of the next instance: the first one after both `previous` and `now`. Instances missed meanwhile are
+    /// skipped, so a long pause causes no burst.
     ///
-    /// Minutes and hours count absolute time from the previous due moment. Days, weeks and months keep the wall clock
-    /// of the family's zone. Nil past year 9999.
+    /// Minutes and hours count absolute time from the previous due time. Days, weeks and months keep the wall-clock
+    /// time of the family's zone. Nil after the year 9999.
     public func nextDue(
         after previous: Timestamp, now: Timestamp, anchor: RecurrenceAnchor, in zone: some ZoneRules
     ) -> Timestamp? {
@@ -50,7 +50,7 @@ extension Recurrence {
     ) -> Timestamp? {
         let first = anchor.date.daysSinceEpoch
         let today = zone.local(floor).date.daysSinceEpoch
-        // The instance on or before yesterday, then forward: at most three tries.
+        // From the instance on or before yesterday forward: at most three tries.
         var day = first + floorDivide(today - 1 - first, length) * length
         while day <= lastDay {
             let due = zone.moment(CivilDate(daysSinceEpoch: day), anchor.time)
@@ -73,7 +73,7 @@ extension Recurrence {
         return nil
     }
 
-    /// That day of the month, or the month's last one; months are counted from January of year 0.
+    /// That day of the month, or the month's last day. Months are counted from January of year 0.
     private static func monthDay(_ months: Int, _ day: Int) -> CivilDate? {
         let (year, month) = (months / 12, months % 12 + 1)
         return CivilDate(year: year, month: month, day: min(day, CivilDate.daysInMonth(year: year, month: month)))

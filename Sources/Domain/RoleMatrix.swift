@@ -1,4 +1,4 @@
-/// What concerns a family as a whole and is not open to every member.
+/// Operations on a family.
 public enum FamilyAct: String, Sendable, CaseIterable {
     case addMember = "add_member"
     case createMember = "create_member"
@@ -14,14 +14,14 @@ public enum FamilyAct: String, Sendable, CaseIterable {
     case readReports = "read_reports"
     case readFamilyHistory = "read_family_history"
     case readAuditLog = "read_audit_trail"
-    // What every member may do.
+    // Allowed for every member.
     case readMembers = "read_members"
     case readFeed = "read_feed"
     case leave
     case reportAbuse = "report_abuse"
 }
 
-/// What can be done to one nag that exists.
+/// Operations on one nag.
 public enum NagAct: String, Sendable, CaseIterable {
     case read, edit, withdraw
     case updateStatus = "update_status"
@@ -32,7 +32,7 @@ public enum NagAct: String, Sendable, CaseIterable {
     case askForPushBack = "ask_for_push_back"
 }
 
-/// How one person stands in a family: role, membership, and the relationship made with the membership.
+/// A person's role, membership and relationship in a family.
 public struct MemberState: Hashable, Sendable {
     public var role: FamilyRole
     public var membership: MembershipStatus
@@ -47,7 +47,7 @@ public struct MemberState: Hashable, Sendable {
     }
 }
 
-/// The parts one person plays for one nag; several may hold at once.
+/// A person's parts in one nag; a person may have several.
 public struct NagPart: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -59,7 +59,7 @@ public struct NagPart: OptionSet, Hashable, Sendable {
 }
 
 extension NagPart {
-    /// The parts that an active member of the nag's family plays.
+    /// The parts of an active member of the nag's family.
     public init(of member: UserID, _ role: FamilyRole, creator: UserID, recipient: UserID) {
         self = role == .guardian ? .guardian : []
         if creator == member { insert(.creator) }
@@ -67,17 +67,17 @@ extension NagPart {
     }
 }
 
-/// Who may do what, by role: pure tables; nil means allowed.
+/// Permissions by role. Pure functions; nil means allowed.
 public enum RoleMatrix {
-    /// Guardians and participants may nag anyone of the family, themselves included; children nobody, not even
-    /// themselves.
+    /// Guardians and participants may nag any member of the family, including themselves; children may nag nobody, not
+    /// even themselves.
     public static func mayNag(from creator: FamilyRole, to _: FamilyRole) -> Bool {
         creator != .child
     }
 
-    /// Why a nag inside a family is refused. `isBlocked` holds when either side has an active block on the other.
+    /// Why a nag within a family is refused. `isBlocked`: whether either side has an active block on the other.
     ///
-    /// A nag to oneself passes the same state twice.
+    /// For a nag to oneself, pass the same state twice.
     public static func denialOfNag(from creator: MemberState, to recipient: MemberState, isBlocked: Bool) -> Denial? {
         if creator.membership != .active { return .notAMember }
         if !mayNag(from: creator.role, to: recipient.role) { return .childMayNotNag }
@@ -88,8 +88,8 @@ public enum RoleMatrix {
         return isBlocked ? .blocked : nil
     }
 
-    /// Why one member may put nothing new before another: no nag, no change of one, no words. `isBlocked` holds when
-    /// either has an active block on the other. What ends something (withdrawing, completing) is no contact.
+    /// Why a member may not contact another (new nags, changes to nags, text). `isBlocked`: whether either has an
+    /// active block on the other. Operations that end a nag (withdrawing, completing) are not contact.
     public static func denialOfContact(relationship: RelationshipStatus, isBlocked: Bool) -> Denial? {
         switch relationship {
         case .active: isBlocked ? .blocked : nil
@@ -98,7 +98,7 @@ public enum RoleMatrix {
         }
     }
 
-    /// Why a member is refused an act on the family.
+    /// Why a member is refused an operation on the family.
     public static func denial(of act: FamilyAct, by member: MemberState) -> Denial? {
         if member.membership != .active { return .notAMember }
         switch act {
@@ -111,8 +111,8 @@ public enum RoleMatrix {
         }
     }
 
-    /// Why an act on a nag is refused to someone who plays these parts. Who may not even read it hears
-    /// `notVisible`, whatever the act.
+    /// Why a person with these parts is refused an operation on a nag: `notVisible`, whatever the operation, if the
+    /// person may not read the nag.
     public static func denial(of act: NagAct, by part: NagPart) -> Denial? {
         if part.isEmpty { return .notVisible }
         switch act {
@@ -125,21 +125,21 @@ public enum RoleMatrix {
         }
     }
 
-    /// Why someone is refused what the mediator found out about a person: it is for the person and for guardians.
+    /// Why a person may not see the mediator's insights about a member: they are for the member and for guardians.
     public static func denialOfInsights(isSelf: Bool, by member: MemberState) -> Denial? {
         if member.membership != .active { return .notAMember }
         return isSelf || member.role == .guardian ? nil : .guardianOrSelfOnly
     }
 
-    /// Why a member may not leave the family: a child whose account was made in it stays until a guardian decides.
-    /// - Parameter isFamilyAccount: whether the account was made in the family and has no sign-in of its own.
+    /// Why a member may not leave the family. A child whose account was created in it needs a guardian's decision.
+    /// - Parameter isFamilyAccount: whether the account was created in the family and has no sign-in of its own.
     public static func denialOfLeaving(by member: MemberState, isFamilyAccount: Bool) -> Denial? {
         if let denial = denial(of: .leave, by: member) { return denial }
         return member.role == .child && isFamilyAccount ? .guardianOnly : nil
     }
 
-    /// Why somebody may not delete an account of their family: a child's that was made in the family is a guardian's to
-    /// delete, every other account the person's own.
+    /// Why a member may not delete an account: guardians delete the accounts of children that were created in the
+    /// family; all other accounts only their owner may delete.
     public static func denialOfAccountDeletion(
         of role: FamilyRole, isSelf: Bool, isFamilyAccount: Bool, by member: MemberState
     ) -> Denial? {
@@ -148,19 +148,19 @@ public enum RoleMatrix {
         return member.role == .guardian ? nil : .guardianOnly
     }
 
-    /// Why a guardian may not give a member of that role another one: only participants are made guardians.
+    /// Why a guardian may not change a member's role: the only change is from participant to guardian.
     public static func denialOfRoleChange(from role: FamilyRole, to newRole: FamilyRole) -> Denial? {
         role == .participant && newRole == .guardian ? nil : .participantOnly
     }
 
-    /// Why a guardian may not add somebody who is no member of the family: nobody is added without agreeing. Accounts
-    /// made in the family belong to it; everybody else joins with the invite code.
+    /// Why a guardian may not add a person: accounts created in the family may be added; everyone else joins with the
+    /// invite code, so that no one is added without agreeing.
     public static func denialOfAdmission(isFamilyAccount: Bool, isBlocked: Bool) -> Denial? {
         if !isFamilyAccount { return .joinsByCode }
         return isBlocked ? .blocked : nil
     }
 
-    /// Why a guardian may not leave or be removed: someone must stay responsible.
+    /// Why a guardian may not leave or be removed: a family needs at least one guardian.
     public static func denialOfDeparture(of role: FamilyRole, activeGuardians: Int) -> Denial? {
         role == .guardian && activeGuardians <= 1 ? .lastGuardian : nil
     }

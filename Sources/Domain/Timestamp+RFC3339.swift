@@ -1,6 +1,7 @@
 extension Timestamp {
-    /// Reads an RFC 3339 date-time with a zone: `2026-02-03T04:05:06Z`, any number of fraction digits (those past the
-    /// sixth are dropped), offsets as `+01:00`. Years 0001…9999; a leap second counts as the second before.
+    /// Parses an RFC 3339 date-time with a zone: `2026-02-03T04:05:06Z`, with any number of fraction digits (those
+    /// after the sixth are dropped) and offsets such as `+01:00`. Years 0001…9999; a leap second counts as the second
+    /// before.
     public init?(rfc3339 text: some StringProtocol) {
         var reader = DigitReader(text)
         guard let year = reader.number(4), reader.skip("-"), let month = reader.number(2), reader.skip("-"),
@@ -15,7 +16,7 @@ extension Timestamp {
         microseconds = seconds * 1_000_000 + Int64(fraction)
     }
 
-    /// `2026-02-03T04:05:06.789Z`: UTC, exactly three fraction digits, floored.
+    /// `2026-02-03T04:05:06.789Z`: UTC with exactly three fraction digits, rounded down.
     public var rfc3339: String {
         String(unsafeUninitializedCapacity: 24) { buffer in
             let words = rfc3339Words
@@ -26,7 +27,7 @@ extension Timestamp {
         }
     }
 
-    /// The 24 bytes of `rfc3339`, eight to a word, the first in its lowest byte: for writers of many.
+    /// The 24 bytes of `rfc3339`, eight per word, the first in the lowest byte: for writers of many timestamps.
     public var rfc3339Words: InlineArray<3, UInt64> {
         let milliseconds = floorDivide(microseconds, 1_000)
         let seconds = floorDivide(milliseconds, 1_000)
@@ -47,17 +48,17 @@ extension Timestamp {
     }
 }
 
-/// The two digits of each of four numbers below 100, the first in the lowest byte, all worked out at once.
+/// The two digits of each of four numbers below 100, computed in parallel; the first digit is in the lowest byte.
 private func pairsOfDigits(_ first: UInt64, _ second: UInt64, _ third: UInt64, _ fourth: UInt64) -> UInt64 {
     let numbers = first | second << 16 | third << 32 | fourth << 48
-    // 103/1024 is close enough to a tenth below 100.
+    // 103/1024 approximates a tenth closely enough below 100.
     let tens = (numbers &* 103) >> 10 & 0x000F_000F_000F_000F
     return (tens | (numbers &- tens &* 10) << 8) &+ 0x3030_3030_3030_3030
 }
 
 private func byte(_ character: Unicode.Scalar, _ place: UInt64) -> UInt64 { UInt64(character.value) << (8 * place) }
 
-/// Reads fixed-width numbers out of UTF-8, byte by byte: ASCII digits and nothing else.
+/// Parses fixed-width numbers from UTF-8: ASCII digits only.
 struct DigitReader {
     private let bytes: [UInt8]
     private var position = 0
@@ -84,7 +85,7 @@ struct DigitReader {
         return true
     }
 
-    /// `.123456789` as microseconds; 0 where there is none.
+    /// Parses `.123456789` as microseconds; 0 if there is no fraction.
     mutating func fraction() -> Int? {
         guard skip(".") else { return 0 }
         var value = 0
@@ -98,7 +99,7 @@ struct DigitReader {
         return value
     }
 
-    /// `Z` or `±HH:MM`, in seconds.
+    /// Parses `Z` or `±HH:MM`, in seconds.
     mutating func zoneOffset() -> Int? {
         if skip("Z") || skip("z") { return 0 }
         let sign: Int

@@ -1,7 +1,7 @@
-/// A moment: microseconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+/// A moment in time: microseconds since 1970-01-01T00:00:00Z, without leap seconds.
 ///
-/// What people do is stamped to the millisecond (`flooredToMillisecond`), the precision that reaches clients, so a
-/// phone and the server compute with the same numbers. The family clock counts microseconds.
+/// Users' actions are stamped to the millisecond (`flooredToMillisecond`), the precision that clients see, so phones
+/// and the server compute with the same numbers. The family's ledger timestamp has microseconds.
 public struct Timestamp: Hashable, Comparable, Sendable {
     public let microseconds: Int64
 
@@ -9,7 +9,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     public init(seconds: Int64) { microseconds = seconds * 1_000_000 }
 
     public static let epoch = Timestamp(microseconds: 0)
-    /// The last second of the year 9999, the last one that RFC 3339 can say.
+    /// The last second of the year 9999, the latest that RFC 3339 can express.
     public static let lastSecond = Timestamp(seconds: 253_402_300_799)
 
     public static func < (left: Self, right: Self) -> Bool { left.microseconds < right.microseconds }
@@ -35,7 +35,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         Span(microseconds: left.microseconds &- right.microseconds)
     }
 
-    /// A length of time in microseconds.
+    /// A duration in microseconds.
     public struct Span: Hashable, Comparable, Sendable {
         public let microseconds: Int64
         public init(microseconds: Int64) { self.microseconds = microseconds }
@@ -50,7 +50,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     }
 }
 
-/// Division that rounds towards minus infinity, so that moments before 1970 fall on the right day.
+/// Division rounded towards minus infinity, so that moments before 1970 fall on the right day.
 public func floorDivide(_ value: Int64, _ divisor: Int64) -> Int64 {
     let quotient = value / divisor
     return value % divisor < 0 ? quotient - 1 : quotient

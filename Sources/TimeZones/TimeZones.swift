@@ -1,7 +1,7 @@
 import Domain
 import Foundation
 
-/// A zone of the IANA time zone database, through Foundation.
+/// A zone of the IANA time zone database, provided by Foundation.
 public struct SystemZone: ZoneRules {
     private let zone: TimeZone
 
@@ -16,13 +16,13 @@ public struct SystemZone: ZoneRules {
     }
 }
 
-/// A cache of zones. Not for use from several threads.
+/// A cache of zones. Not thread-safe.
 public final class ZoneTable {
     private var zones: [String: any ZoneRules] = [:]
 
     public init() {}
 
-    /// The zone of that name; UTC for an unknown one.
+    /// The zone with that name; UTC for an unknown name.
     public func zone(_ name: String) -> any ZoneRules {
         if let known = zones[name] { return known }
         let zone: any ZoneRules = SystemZone(named: name) ?? UniversalTime()
