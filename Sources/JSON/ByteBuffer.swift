@@ -1,13 +1,13 @@
-/// Bytes that only grow, in memory lent to them for as long as they fit: the one place of this module that writes
-/// through a pointer.
+/// An append-only byte buffer. It writes to lent memory as long as the bytes fit. The only type of this module that
+/// writes through a pointer.
 ///
-/// What `[UInt8]` does at every append (is the storage shared? large enough?) is done here once for each value.
+/// `[UInt8]` checks at every append whether its storage is unique and large enough; this type checks once per value.
 @safe @usableFromInline
 struct ByteBuffer: ~Copyable {
     @usableFromInline var start: UnsafeMutablePointer<UInt8>
     @usableFromInline var count = 0
     @usableFromInline var capacity: Int
-    /// Whether the bytes have outgrown what was lent.
+    /// Whether the bytes outgrew the lent memory, so that this value owns its storage.
     @usableFromInline var isOwn = false
 
     private init(lent memory: UnsafeMutableBufferPointer<UInt8>, _ start: UnsafeMutablePointer<UInt8>) {
@@ -17,7 +17,7 @@ struct ByteBuffer: ~Copyable {
 
     @inlinable deinit { if isOwn { unsafe start.deallocate() } }
 
-    /// An array of what `write` appends. It is written in place, unless it gets longer than `capacity`.
+    /// Returns the bytes that `write` appends. They are copied only if they exceed `capacity`.
     static func array<Failure>(
         reserving capacity: Int, _ write: (consuming ByteBuffer) throws(Failure) -> ByteBuffer
     ) throws(Failure) -> [UInt8] {
@@ -67,7 +67,7 @@ struct ByteBuffer: ~Copyable {
         count += length
     }
 
-    /// Lends room for `most` bytes and keeps as many as the closure says it has written. It MUST stay within `most`.
+    /// Lends room for `most` bytes and keeps as many as the closure returns. The closure MUST NOT write beyond `most`.
     @inlinable
     mutating func append(upTo most: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
         if capacity - count < most { grow(by: most) }

@@ -1,6 +1,6 @@
-/// Why bytes are not a JSON document, and where.
+/// Why bytes are not a valid JSON document, and where.
 public struct JSONError: Error, Hashable, Sendable {
-    /// What is wrong.
+    /// The kind of error.
     public enum Reason: String, Sendable, CaseIterable {
         case tooLarge = "the document is too large"
         case tooDeep = "the document is nested too deeply"
@@ -17,7 +17,7 @@ public struct JSONError: Error, Hashable, Sendable {
     }
 
     public let reason: Reason
-    /// Bytes before the fault.
+    /// The number of bytes before the error.
     public let offset: Int
 
     public init(_ reason: Reason, at offset: Int) {
@@ -27,6 +27,6 @@ public struct JSONError: Error, Hashable, Sendable {
 }
 
 extension JSONError: CustomStringConvertible {
-    /// Safe to send: it quotes nothing of the document.
+    /// Safe to send: it contains nothing of the document.
     public var description: String { "\(reason.rawValue) (byte \(offset))" }
 }

@@ -1,16 +1,16 @@
-/// A JSON object: members in the order they came, each name once, found by name.
+/// A JSON object: members in their original order, with unique names.
 ///
-/// Names are the same only if their UTF-8 bytes are: `é` in one scalar and `é` in two are two names, as they are for
-/// every other JSON reader, although Swift calls the strings equal.
+/// Names are equal only if their UTF-8 bytes are equal, as in other JSON implementations: a precomposed `é` and a
+/// decomposed one are different names, although Swift treats the strings as equal.
 public struct JSONObject: Sendable {
-    /// One name with its value.
+    /// A name and its value.
     public struct Member: Hashable, Sendable {
         public let key: String
         public fileprivate(set) var value: JSONValue
     }
 
     public private(set) var members: [Member] = []
-    /// Where each name stands; kept only once there are so many that a walk would cost more.
+    /// The index of each name; filled only for larger objects, where a linear search would cost more.
     private var places: [ExactKey: Int] = [:]
 
     private static let indexedFrom = 16
@@ -20,7 +20,7 @@ public struct JSONObject: Sendable {
     public var count: Int { members.count }
     public var isEmpty: Bool { members.isEmpty }
 
-    /// The member of that name. Setting replaces in place or appends; setting nil removes.
+    /// The member with that name. Setting replaces it in place or appends it; setting nil removes it.
     public subscript(key: String) -> JSONValue? {
         get { place(of: key).map { members[$0].value } }
         set {
@@ -36,7 +36,7 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// Appends a member; false, and nothing changed, if the name is taken.
+    /// Appends a member; returns false, with no change, if the name exists.
     public mutating func insert(_ value: JSONValue, for key: String) -> Bool {
         guard place(of: key) == nil else { return false }
         append(Member(key: key, value: value))
@@ -64,13 +64,13 @@ public struct JSONObject: Sendable {
 }
 
 extension JSONObject: Hashable {
-    /// Objects are equal when they hold the same members, in whatever order.
+    /// Objects are equal if they have the same members in any order.
     public static func == (left: Self, right: Self) -> Bool {
         left.count == right.count && left.members.allSatisfy { right[$0.key] == $0.value }
     }
 
     public func hash(into hasher: inout Hasher) {
-        // A sum, so that order does not matter.
+        // A sum does not depend on the order.
         hasher.combine(members.reduce(0) { $0 &+ $1.hashValue })
     }
 }
@@ -81,7 +81,7 @@ extension JSONObject: ExpressibleByDictionaryLiteral {
     }
 }
 
-/// A name compared by its bytes.
+/// A name that is compared by its bytes.
 private struct ExactKey: Hashable {
     private let text: String
 

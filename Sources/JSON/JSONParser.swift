@@ -1,5 +1,5 @@
 extension JSONValue {
-    /// How large and how deep a document may be.
+    /// Limits on the size and nesting of a document.
     public struct Limits: Sendable {
         public var bytes: Int
         public var depth: Int
@@ -10,31 +10,32 @@ extension JSONValue {
         }
     }
 
-    /// Reads one document of RFC 8259, whole and strictly: UTF-8 without a byte order mark, each name of an object
-    /// once, surrogates only in pairs, numbers a double can hold. Time and memory are linear in the bytes.
+    /// Parses one complete RFC 8259 document, strictly: UTF-8 without byte order mark, unique names within an object,
+    /// paired surrogates, numbers in the range of a double. Time and memory are linear in the number of bytes.
     public init(parsing bytes: Span<UInt8>, limits: Limits = Limits()) throws(JSONError) {
         guard bytes.count <= limits.bytes else { throw JSONError(.tooLarge, at: limits.bytes) }
         var parser = JSONParser(depthLimit: limits.depth)
         self = try parser.document(bytes)
     }
 
-    /// Reads one document from an array of bytes.
+    /// Parses one document from an array of bytes.
     public init(parsing bytes: [UInt8], limits: Limits = Limits()) throws(JSONError) {
         try self.init(parsing: bytes.span, limits: limits)
     }
 
-    /// Reads one document from text.
+    /// Parses one document from text.
     public init(parsing text: String, limits: Limits = Limits()) throws(JSONError) {
         try self.init(parsing: Array(text.utf8), limits: limits)
     }
 }
 
-/// Reads a document by recursive descent, never deeper than its limit.
+/// A recursive-descent parser with a depth limit.
 struct JSONParser {
     private let depthLimit: Int
     private var position = 0
 
-    /// The longest number read: the exact decimal expansion of any double fits, and no conversion gets slow.
+    /// The longest number accepted, in bytes. It admits the exact decimal expansion of any double, and keeps conversion
+    /// fast.
     private static let longestNumber = 1_100
 
     init(depthLimit: Int) { self.depthLimit = depthLimit }
@@ -137,7 +138,7 @@ struct JSONParser {
                 index += 1
                 continue
             }
-            // The scan stepped over every escaped byte, so one follows each backslash.
+            // The scan skipped every escaped byte, so a byte follows each backslash.
             switch raw[index + 1] {
             case UInt8(ascii: "\""): output.append(UInt8(ascii: "\""))
             case UInt8(ascii: "\\"): output.append(UInt8(ascii: "\\"))
@@ -159,7 +160,7 @@ struct JSONParser {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// `\uXXXX`, or a pair of them for a scalar beyond U+FFFF (RFC 8259, section 7).
+    /// Parses `\uXXXX`, or a surrogate pair for a scalar above U+FFFF (RFC 8259, section 7).
     private func unicodeEscape(
         _ raw: Span<UInt8>, at index: Int, start: Int
     ) throws(JSONError) -> (scalar: Unicode.Scalar, length: Int) {
@@ -216,7 +217,7 @@ struct JSONParser {
         return .double(value)
     }
 
-    /// One digit or more.
+    /// Skips one or more digits.
     private mutating func digits(_ bytes: Span<UInt8>) throws(JSONError) {
         let start = position
         while position < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[position]) {
@@ -227,7 +228,7 @@ struct JSONParser {
         }
     }
 
-    /// Nil where it does not fit; counted downwards, since the smallest integer has no positive twin.
+    /// Nil if the number does not fit. It subtracts digits, because the smallest integer has no positive counterpart.
     private func integer(_ bytes: Span<UInt8>, _ range: Range<Int>, isNegative: Bool) -> Int64? {
         guard range.count <= 19 else { return nil }
         var value: Int64 = 0

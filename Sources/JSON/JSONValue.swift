@@ -1,6 +1,6 @@
-/// One JSON value: what a document holds, before anybody asks what it means.
+/// A JSON value.
 ///
-/// A number without fraction and exponent that fits 64 bits is an exact `integer`; every other number is a `double`.
+/// A number without fraction and exponent that fits in 64 bits is an exact `integer`; every other number is a `double`.
 public enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -14,22 +14,22 @@ public enum JSONValue: Hashable, Sendable {
 // MARK: Reading
 
 extension JSONValue {
-    /// The member of that name, where this is an object that has it.
+    /// The member with that name; nil if there is none or this is not an object.
     public subscript(key: String) -> JSONValue? {
         if case .object(let object) = self { object[key] } else { nil }
     }
 
-    /// The element at that place, where this is an array that reaches so far.
+    /// The element at that index; nil if there is none or this is not an array.
     public subscript(index: Int) -> JSONValue? {
         if case .array(let elements) = self, elements.indices.contains(index) { elements[index] } else { nil }
     }
 
-    /// The string, where this is one.
+    /// The string; nil if this is not a string.
     public var stringValue: String? {
         if case .string(let text) = self { text } else { nil }
     }
 
-    /// The number as an integer where it is whole, so `3`, `3.0` and `3e0` alike (as JSON Schema counts integers).
+    /// The integer, also for whole doubles: `3`, `3.0` and `3e0` are equal (as in JSON Schema). Nil for anything else.
     public var integerValue: Int64? {
         switch self {
         case .integer(let value): value
@@ -38,7 +38,7 @@ extension JSONValue {
         }
     }
 
-    /// Any number as a double.
+    /// The number as a double; nil if this is not a number.
     public var doubleValue: Double? {
         switch self {
         case .integer(let value): Double(value)
@@ -59,7 +59,7 @@ extension JSONValue {
         if case .object(let object) = self { object } else { nil }
     }
 
-    /// The word for this kind of value in a message: `a string`, `null`.
+    /// The type's name for error messages: `a string`, `null`.
     public var kind: String {
         switch self {
         case .null: "null"
@@ -90,8 +90,8 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     }
 }
 
-/// The integer a double is, where it is one. Written out because the library's own conversion rounds by way of libm,
-/// which a program without Foundation does not link.
+/// Converts a whole double to an integer; nil if it is not whole or out of range. The standard library's conversion is
+/// not used because it needs libm, which a program without Foundation does not link.
 func wholeNumber(_ value: Double) -> Int64? {
     guard value >= -0x1p63, value < 0x1p63 else { return nil }
     let integer = Int64(value)

@@ -1,16 +1,16 @@
-/// Appends one JSON document to bytes, straight from the values, with commas where they belong.
+/// Writes one JSON document to bytes, value by value, and inserts commas.
 ///
-/// Containers are opened and closed by closures, so they always match; inside an object each value follows a `key`.
-/// Nothing here builds a string on the way, so a row of a table costs no allocation beyond the growing output.
+/// Containers are written by closures, so brackets always match. Inside an object a `key` MUST precede each value. No
+/// intermediate strings are built, so a table row costs no allocation except the growing output.
 public struct JSONWriter: ~Copyable {
     @usableFromInline var output: ByteBuffer
-    /// Whether a value stands before this place in its container.
+    /// Whether a value precedes this position in its container.
     @usableFromInline var needsComma = false
 
     private init(_ output: consuming ByteBuffer) { self.output = output }
 
     /// The document that `write` writes.
-    /// - Parameter capacity: bytes it will hardly be longer than; a longer one is copied.
+    /// - Parameter capacity: the expected size in bytes; a longer document is copied.
     public static func document<Failure>(
         reserving capacity: Int = 256, _ write: (inout JSONWriter) throws(Failure) -> Void
     ) throws(Failure) -> [UInt8] {
@@ -41,7 +41,7 @@ public struct JSONWriter: ~Copyable {
         close(UInt8(ascii: "]"))
     }
 
-    /// The name of the next value. It is written as it stands: it MUST need no escaping.
+    /// Writes the name of the next value without escaping: it MUST need none.
     @inlinable @inline(__always)
     public mutating func key(_ name: StaticString) {
         let count = name.utf8CodeUnitCount
@@ -55,7 +55,7 @@ public struct JSONWriter: ~Copyable {
         needsComma = false
     }
 
-    /// A name that is known only when the program runs.
+    /// Writes the name of the next value, escaped.
     @inlinable
     public mutating func key(escaping name: String) {
         string(name)
@@ -92,8 +92,8 @@ public struct JSONWriter: ~Copyable {
         output.append(digits.span.extracting(first..<20))
     }
 
-    /// The shortest digits that read back as the same number; a whole number keeps its `.0`. JSON has no infinity and
-    /// no NaN: either is written as null.
+    /// Writes the shortest digits that parse to the same number; whole numbers have `.0`. Infinity and NaN, which JSON
+    /// lacks, are written as null.
     public mutating func double(_ value: Double) {
         guard value.isFinite else { return null() }
         beginValue()
@@ -101,19 +101,20 @@ public struct JSONWriter: ~Copyable {
         digits.withUTF8 { bytes in unsafe output.append(Span(_unsafeElements: bytes)) }
     }
 
-    /// As `double`, but a whole number without `.0`.
+    /// Like `double`, but whole numbers have no `.0`.
     public mutating func number(_ value: Double) {
         if let whole = wholeNumber(value), whole.magnitude < 1 << 53 { integer(whole) } else { double(value) }
     }
 
     @inlinable
     public mutating func string(_ text: String) {
-        // Not `text.utf8.span`: optimised, Swift 6.3 lets the span of a short string out of an optional outlive it.
+        // Not `text.utf8.span`: optimised Swift 6.3 code may let the span of a short string from an optional outlive
+        // the string.
         var text = text
         text.withUTF8 { bytes in unsafe string(utf8: Span(_unsafeElements: bytes)) }
     }
 
-    /// A string given as its UTF-8 bytes, which MUST be valid (as PostgreSQL's text is).
+    /// Writes a string from UTF-8 bytes, which MUST be valid (as PostgreSQL's text is).
     @inlinable
     public mutating func string(utf8 text: Span<UInt8>) {
         var place = text.firstToEscape(from: 0)
@@ -131,7 +132,7 @@ public struct JSONWriter: ~Copyable {
         output.append(UInt8(ascii: "\""))
     }
 
-    /// A quoted lower-case UUID.
+    /// Writes a UUID in lower case, quoted.
     @inlinable
     public mutating func uuid(high: UInt64, low: UInt64) {
         unsafe appendValue(upTo: 38) { place in
@@ -150,7 +151,7 @@ public struct JSONWriter: ~Copyable {
         }
     }
 
-    /// Any value.
+    /// Writes any value.
     public mutating func value(_ value: JSONValue) {
         switch value {
         case .null: null()
@@ -172,14 +173,14 @@ public struct JSONWriter: ~Copyable {
         }
     }
 
-    /// A value whose finished JSON is at hand.
+    /// Writes a value that is already JSON.
     @inlinable
     public mutating func unescaped(utf8 text: Span<UInt8>) {
         beginValue()
         output.append(text)
     }
 
-    /// A string whose characters are known to need no escaping.
+    /// Writes a string that needs no escaping.
     @inlinable
     public mutating func string(unescaped text: Span<UInt8>) {
         unsafe appendValue(upTo: text.count + 2) { place in
@@ -193,7 +194,7 @@ public struct JSONWriter: ~Copyable {
         }
     }
 
-    /// A string of ASCII characters known to need no escaping, eight to a word, the first in its lowest byte.
+    /// Writes an ASCII string that needs no escaping, given as eight bytes per word, the first in the lowest byte.
     @inlinable
     public mutating func string<let count: Int>(packed words: InlineArray<count, UInt64>) {
         unsafe appendValue(upTo: 8 * count + 2) { place in
@@ -209,7 +210,7 @@ public struct JSONWriter: ~Copyable {
 
     // MARK: Pieces
 
-    /// Lends room for a value of at most `count` bytes, behind its separator.
+    /// Lends room for a value of at most `count` bytes, after its separator.
     @inlinable @inline(__always)
     mutating func appendValue(upTo count: Int, _ body: (UnsafeMutablePointer<UInt8>) -> Int) {
         let separator = needsComma ? 1 : 0
@@ -259,8 +260,8 @@ public struct JSONWriter: ~Copyable {
 }
 
 extension Span<UInt8> {
-    /// Where the first quotation mark, backslash or control character stands at or behind `place`; `count` if none does.
-    /// Eight bytes at a time: a bit is set where subtracting what is looked for borrows.
+    /// The index of the first quotation mark, backslash or control character at or after `place`; `count` if there is
+    /// none. It tests eight bytes at a time: a subtraction that borrows marks a match.
     @inlinable
     func firstToEscape(from place: Int) -> Int {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -283,15 +284,15 @@ extension Span<UInt8> {
     }
 }
 
-/// The thirty-two lower-case hexadecimal digits of two numbers, eight to a word as they lie in (little-endian) memory, all
-/// worked out at once.
+/// The thirty-two lower-case hexadecimal digits of two numbers, eight per word in (little-endian) memory order,
+/// computed in parallel.
 @inlinable
 func hexadecimal(_ high: UInt64, _ low: UInt64) -> SIMD4<UInt64> {
     let bytes = unsafe unsafeBitCast(SIMD2(high.bigEndian, low.bigEndian), to: SIMD16<UInt8>.self)
     let pairs = SIMD16<UInt16>(truncatingIfNeeded: bytes)
-    // Two digits' values to a pair, the first in the lower byte.
+    // The values of two digits per pair, the first in the lower byte.
     let nibbles = ((pairs &>> 4) | (pairs &<< 8)) & 0x0F0F
-    // Six more than a digit's value carries into bit 4 for a letter; letters lie 39 further than digits would.
+    // Adding 6 to the value of a letter carries into bit 4; letters are 39 above where digits would continue.
     let letters = ((nibbles &+ 0x0606) &>> 4) & 0x0101
     let digits = nibbles &+ 0x3030 &+ letters &* 39
     return unsafe unsafeBitCast(digits, to: SIMD4<UInt64>.self)
