@@ -1,6 +1,6 @@
 import Domain
 
-/// The operations by name: in the feed, in the audit log and in a device's notes.
+/// The names of the operations, as used in the feed, the audit log and a device's notes.
 public enum AIOperationID: String, Sendable, CaseIterable {
     case summarizeExcuse = "summarize_excuse"
     case selectTone = "select_tone"
@@ -9,21 +9,20 @@ public enum AIOperationID: String, Sendable, CaseIterable {
     case pushBack = "push_back"
 }
 
-/// One operation of the mediator, described once: what it is asked about, the facts it needs, its rule, and what is
-/// recorded of its answer.
+/// One operation of the mediator: its question, the facts it needs, its rule, and what is recorded of a response.
 ///
-/// Everything that runs operations is generic over this: the engine of the heuristics, the device, the REST client, the
-/// server's mediator and the command line.
+/// All code that runs operations is generic over this type: the heuristics, the device, the REST client, the server's
+/// mediator and the command line.
 public struct AIOperation<Question: AIQuestion, Response: Sendable>: Sendable {
     public let id: AIOperationID
-    /// What the role matrix is asked about an operation on a nag.
+    /// The permission that an operation on a nag requires.
     public let nagAct: NagAct
-    /// How many of its question's facts the rule looks at.
+    /// Which of the question's facts the rule uses.
     public let facts: FactDepth
     public let onDevice: OnDevice
-    /// The rule: a pure function.
+    /// The rule, a pure function.
     public let rule: @Sendable (Heuristics, Question, Question.Facts) -> Outcome<Response>
-    /// What the server records of an answer, from the facts that it rests on.
+    /// What the server records of a response and its facts.
     public let record: @Sendable (Heuristics, Question, Question.Facts, Response) -> AIRecord
 
     public init(
@@ -40,39 +39,39 @@ public struct AIOperation<Question: AIQuestion, Response: Sendable>: Sendable {
     }
 }
 
-/// How many of a question's facts a rule looks at.
+/// Which facts a rule uses.
 public enum FactDepth: Sendable {
-    /// None: it looks at the question alone.
+    /// No facts, only the question.
     case none
-    /// Of a nag's: recent misses and the streak.
+    /// Of a nag's facts, only recent misses and the streak.
     case tone
-    /// All.
+    /// All facts.
     case full
 }
 
-/// Whether a device answers an operation by itself.
+/// Whether a device runs an operation itself.
 public enum OnDevice: Sendable {
-    /// Before it asks the server, where its cache holds the facts.
+    /// Before it asks the server, if its cache has the facts.
     case first
-    /// Only where the server cannot be reached: the question is about the whole family.
+    /// Only if the server cannot be reached, because the question is about the whole family.
     case whenOffline
-    /// Never: an answer has to be recorded before the next.
+    /// Never, because each response must be recorded before the next.
     case never
 }
 
-/// What the feed and the audit log keep of an answer.
+/// What the feed and the audit log store of a response.
 public struct AIRecord: Sendable {
-    /// The feed's `prompt_type`, where it differs from the operation's id.
+    /// The feed's `prompt_type`, if it differs from the operation's ID.
     public var promptType: String?
     public var tone: AITone
-    /// What the feed shows; no excuse's words.
+    /// The text shown in the feed. It contains no words of an excuse.
     public var summary: String
-    /// The text that was produced; the audit log keeps its length and keyed digest only.
+    /// The generated text; the audit log stores only its length and keyed digest.
     public var content: String
-    /// Counts the answer rests on.
+    /// The counts that the response is based on.
     public var inputs: [(name: String, value: String)]
     public var classification: String
-    /// Whether the answer uses up something that is bounded.
+    /// Whether the response counts towards a limit.
     public var countsOnce: Bool
 
     public init(

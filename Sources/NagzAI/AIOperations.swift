@@ -1,8 +1,8 @@
 import Domain
 
-/// Every operation of the mediator, each described once.
+/// The mediator's operations.
 public enum AIOperations {
-    /// A short form of an excuse, and its category. Neither the summary nor a word of it is recorded.
+    /// Shortens an excuse and finds its category. Neither the summary nor a part of it is recorded.
     public static let summarizeExcuse = AIOperation<ExcuseQuestion, ExcuseSummaryResponse>(
         .summarizeExcuse, facts: .none,
         rule: { heuristics, question, _ in heuristics.excuseSummary(of: question.text, nagID: question.nagID) },
@@ -13,7 +13,7 @@ public enum AIOperations {
                 classification: response.category.rawValue)
         })
 
-    /// Which tone suits a nag's recipient now.
+    /// Selects the tone for a nag's recipient.
     public static let selectTone = AIOperation<NagQuestion, ToneSelectResponse>(
         .selectTone, facts: .tone,
         rule: { heuristics, _, snapshot in heuristics.tone(for: snapshot.facts) },
@@ -24,7 +24,7 @@ public enum AIOperations {
                 classification: response.tone.rawValue)
         })
 
-    /// A tip about a nag.
+    /// A tip for a nag.
     public static let coaching = AIOperation<NagQuestion, CoachingResponse>(
         .coaching,
         rule: { heuristics, _, snapshot in heuristics.coaching(for: snapshot) },
@@ -34,7 +34,7 @@ public enum AIOperations {
                 content: response.tip, inputs: snapshot.facts.counts, classification: response.scenario)
         })
 
-    /// Weekdays on which a member misses nags again and again.
+    /// The weekdays on which a member repeatedly misses nags.
     public static let patterns = AIOperation<MemberQuestion, PatternsResponse>(
         .patterns,
         rule: { heuristics, _, snapshot in heuristics.patterns(for: snapshot) },
@@ -45,7 +45,7 @@ public enum AIOperations {
                 classification: "\(response.insights.count)")
         })
 
-    /// The last seven days of a family, or of one member.
+    /// The last seven days of a family or of one member.
     public static let digest = AIOperation<FamilyQuestion, DigestResponse>(
         .digest, onDevice: .whenOffline,
         rule: { heuristics, _, snapshot in heuristics.digest(for: snapshot) },
@@ -58,7 +58,7 @@ public enum AIOperations {
                 classification: "\(response.totals.completionRate)")
         })
 
-    /// How likely a nag is to be done.
+    /// The likelihood that a nag will be completed.
     public static let predictCompletion = AIOperation<NagQuestion, PredictCompletionResponse>(
         .predictCompletion,
         rule: { heuristics, _, snapshot in heuristics.prediction(for: snapshot) },
@@ -68,8 +68,8 @@ public enum AIOperations {
                 classification: "\(response.likelihood)")
         })
 
-    /// Whether a reminder with some insistence is allowed now, and its words. An evaluation that ends without one is
-    /// recorded, but counts for no bound; one that is produced counts at once.
+    /// Decides whether an insistent reminder is allowed now, and words it. A refused push-back is recorded but does not
+    /// count towards the limit; a granted one counts at once.
     public static let pushBack = AIOperation<NagQuestion, PushBackResponse>(
         .pushBack, nagAct: .askForPushBack, onDevice: .never,
         rule: { heuristics, _, snapshot in heuristics.pushBack(for: snapshot) },
@@ -83,7 +83,7 @@ public enum AIOperations {
 }
 
 extension NagFacts {
-    /// The counts that the audit log keeps of what an answer rests on.
+    /// The counts that the audit log stores as the basis of a response.
     fileprivate var counts: [(name: String, value: String)] {
         [
             ("miss_count_7d", "\(missCount7d)"), ("streak", "\(streak)"),

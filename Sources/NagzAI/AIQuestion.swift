@@ -1,6 +1,6 @@
 import Domain
 
-/// What an operation is asked about, and the facts that belong to it.
+/// The subject of an operation, with the facts that belong to it.
 public protocol AIQuestion: Sendable {
     associatedtype Facts: Sendable
 
@@ -8,14 +8,14 @@ public protocol AIQuestion: Sendable {
     func facts(from source: some FactSource) async throws -> Facts
 }
 
-/// A question about one nag, whose facts are taken from the nag's.
+/// A question about one nag. Its facts come from the nag's facts.
 public protocol AboutNag: AIQuestion {
     var nagID: NagID { get }
 
     static func facts(in snapshot: Snapshot<NagFacts>) -> Facts
 }
 
-/// About one nag.
+/// A question about one nag.
 public struct NagQuestion: AboutNag, Hashable {
     public var nagID: NagID
 
@@ -28,7 +28,7 @@ public struct NagQuestion: AboutNag, Hashable {
     }
 }
 
-/// About the text of an excuse; no facts but the text.
+/// A question about the text of an excuse. It needs no other facts.
 public struct ExcuseQuestion: AboutNag, Hashable {
     public var text: String
     public var nagID: NagID
@@ -43,7 +43,7 @@ public struct ExcuseQuestion: AboutNag, Hashable {
     public func facts(from _: some FactSource) async throws -> NoFacts { NoFacts() }
 }
 
-/// About one member of a family.
+/// A question about one member of a family.
 public struct MemberQuestion: AIQuestion, Hashable {
     public var userID: UserID
     public var familyID: FamilyID
@@ -58,7 +58,7 @@ public struct MemberQuestion: AIQuestion, Hashable {
     }
 }
 
-/// About a family.
+/// A question about a family.
 public struct FamilyQuestion: AIQuestion, Hashable {
     public var familyID: FamilyID
 

@@ -1,16 +1,16 @@
 import Domain
 
-/// Answers the mediator's operations: the same questions and the same answers wherever it runs.
+/// Runs the mediator's operations, with the same questions and responses on server and device.
 ///
-/// On the server the facts come from PostgreSQL, on a phone from its event cache; a REST client of the server's
-/// endpoints conforms as well.
+/// The server reads facts from PostgreSQL, a phone from its event cache; a REST client of the server's endpoints
+/// conforms too.
 public protocol AIService {
     func answer<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response
 }
 
-/// The seven operations by name.
+/// One method for each of the seven operations.
 extension AIService {
     public func summarizeExcuse(_ text: String, nagID: NagID) async throws -> ExcuseSummaryResponse {
         try await answer(AIOperations.summarizeExcuse, ExcuseQuestion(text: text, nagID: nagID))

@@ -1,10 +1,10 @@
 import Domain
 
-/// Facts together with the moment and the time zone they hold for, all read at once.
+/// Facts that were read together, with the time and the time zone they are valid for.
 public struct Snapshot<Facts: Sendable>: Sendable {
     public var facts: Facts
     public var now: Timestamp
-    /// The recipient's for facts about a nag, the family's otherwise.
+    /// The recipient's zone for facts about a nag, else the family's.
     public var zone: any ZoneRules
 
     public init(_ facts: Facts, now: Timestamp, zone: any ZoneRules) {
@@ -14,14 +14,14 @@ public struct Snapshot<Facts: Sendable>: Sendable {
     }
 }
 
-/// Where facts come from: PostgreSQL on the server, the event cache on a device. An unknown id is its own error.
+/// The source of facts: PostgreSQL on the server, the event cache on a device. An unknown ID throws the source's error.
 public protocol FactSource {
     func nagFacts(_ nagID: NagID) async throws -> Snapshot<NagFacts>
     func patternFacts(userID: UserID, familyID: FamilyID) async throws -> Snapshot<PatternFacts>
     func digestFacts(familyID: FamilyID) async throws -> Snapshot<DigestFacts>
 }
 
-/// Everything the operations on one nag look at. Counts below 0 count as 0.
+/// The facts for operations on one nag. Negative counts are treated as 0.
 public struct NagFacts: Hashable, Sendable {
     public var nag: NagSnapshot
     /// `nag_missed` events of the recipient's nags in this family within `FactWindow.recent`.
@@ -30,15 +30,15 @@ public struct NagFacts: Hashable, Sendable {
     public var streak: Int
     /// Excuses of the recipient in this family within `FactWindow.recent` that were categorised `time_conflict`.
     public var timeConflictCount7d: Int
-    /// The recipient's other resolved nags of the same category.
+    /// The recipient's other resolved nags of this category.
     public var category: CompletionRecord
-    /// Those of the same category that were resolved within `FactWindow.recent`.
+    /// Those of them that were resolved within `FactWindow.recent`.
     public var recentCategory: CompletionRecord
     /// The recipient's other resolved nags of all categories.
     public var overall: CompletionRecord
     /// Times of this nag's `push_back` mediation events since its due cycle began, in any order.
     public var pushBacks: [Timestamp]
-    /// The youngest push-back of an earlier due cycle: it counts no more, but its cooldown goes on.
+    /// The latest push-back of an earlier due cycle. It does not count towards the maximum, but its cooldown applies.
     public var earlierPushBack: Timestamp?
     /// The recipient's effective preferences: push-back mode, quiet hours, tone.
     public var preferences: Preferences
@@ -65,10 +65,10 @@ public struct NagFacts: Hashable, Sendable {
     }
 }
 
-/// The nag that an operation is about.
+/// The nag of an operation.
 public struct NagSnapshot: Hashable, Sendable {
     public var id: NagID
-    /// Nil for a nag of a connection.
+    /// Nil for a nag over a connection.
     public var familyID: FamilyID?
     public var recipientID: UserID
     public var category: NagCategory
@@ -90,7 +90,7 @@ public struct NagSnapshot: Hashable, Sendable {
     }
 }
 
-/// How many resolved nags (completed or missed) there were, and how many of them were completed.
+/// The number of resolved nags (completed or missed), and of those completed.
 public struct CompletionRecord: Hashable, Sendable {
     public var total: Int
     public var completed: Int
@@ -108,7 +108,7 @@ public struct PatternFacts: Hashable, Sendable {
     /// A missed nag.
     public struct Miss: Hashable, Sendable {
         public var dueAt: Timestamp
-        /// When the miss was recorded, a day or so later: the time of its `nag_missed` event.
+        /// The time of the `nag_missed` event, about a day after the due time.
         public var missedAt: Timestamp
 
         public init(dueAt: Timestamp, missedAt: Timestamp) {
@@ -119,7 +119,7 @@ public struct PatternFacts: Hashable, Sendable {
 
     public var userID: UserID
     public var familyID: FamilyID
-    /// In any order; those missed outside `FactWindow.patterns` are ignored.
+    /// In any order; misses outside `FactWindow.patterns` are ignored.
     public var misses: [Miss]
 
     public init(userID: UserID, familyID: FamilyID, misses: [Miss]) {
@@ -129,7 +129,7 @@ public struct PatternFacts: Hashable, Sendable {
     }
 }
 
-/// A family's members and the nags that were due lately.
+/// A family's members and its recent nags.
 public struct DigestFacts: Hashable, Sendable {
     /// A member of the family.
     public struct Member: Hashable, Sendable {
@@ -158,11 +158,11 @@ public struct DigestFacts: Hashable, Sendable {
     }
 
     public var familyID: FamilyID
-    /// The one member the digest is about; nil for the whole family.
+    /// The member that the digest is about; nil for the whole family.
     public var subject: UserID?
-    /// In any order; removed members are left out of the digest.
+    /// In any order; removed members are left out.
     public var members: [Member]
-    /// In any order; those due outside `FactWindow.digest` are ignored.
+    /// In any order; nags due outside `FactWindow.digest` are ignored.
     public var nags: [Nag]
 
     public init(familyID: FamilyID, subject: UserID? = nil, members: [Member], nags: [Nag]) {
@@ -173,13 +173,13 @@ public struct DigestFacts: Hashable, Sendable {
     }
 }
 
-/// The spans of time that facts are counted over, so that server and device draw the same lines.
+/// The time windows for counting facts, equal on server and device.
 public enum FactWindow: Sendable, CaseIterable {
-    /// (now − 7 d, now]: misses, time conflicts, nags of the category that were resolved.
+    /// (now − 7 d, now]: misses, time conflicts, resolved nags of the category.
     case recent
     /// (now − 90 d, now]: misses to group by weekday.
     case patterns
-    /// [now − 7 d, now): due times of the digest.
+    /// [now − 7 d, now): due times in a digest.
     case digest
 
     public func start(_ now: Timestamp) -> Timestamp {

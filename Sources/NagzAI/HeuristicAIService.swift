@@ -1,7 +1,7 @@
 import Domain
 
-/// The operations answered by the heuristics alone: one engine for server and device, told apart only by where the facts
-/// come from. Records nothing; a server that must audit evaluates the operation's rule within its transaction.
+/// Runs the operations with the heuristics alone, on server and device with different fact sources. It records nothing;
+/// a server that must audit evaluates the operation's rule in its own transaction.
 public struct HeuristicAIService<Facts: FactSource>: AIService {
     private let facts: Facts
     private let heuristics: Heuristics

@@ -1,11 +1,11 @@
 import Domain
 
 extension Heuristics {
-    /// The last seven days of the family, or of one member: counts for each active member it is about, and a few plain
+    /// The digest of the last seven days for the family or one member: counts for each active member, and a few
     /// sentences.
     ///
-    /// Only nags of listed members that are completed, missed or open count, so the totals are the sum of the rows;
-    /// withdrawn and cancelled nags are no longer due from anyone.
+    /// It counts only completed, missed and open nags of listed members, so the totals are the sums of the rows.
+    /// Withdrawn and cancelled nags are left out.
     public func digest(for snapshot: Snapshot<DigestFacts>) -> Outcome<DigestResponse> {
         let facts = snapshot.facts
         var tallies: [UserID: Tally] = [:]
@@ -33,7 +33,7 @@ extension Heuristics {
         return Outcome(response, all.total == 0 ? .digestNothingDue : .digestWeek)
     }
 
-    /// By name, those without one last, then by id.
+    /// Sorts by name, members without a name last, then by ID.
     private static func isListedBefore(_ left: DigestFacts.Member, _ right: DigestFacts.Member) -> Bool {
         switch (left.displayName, right.displayName) {
         case (let leftName?, let rightName?) where leftName != rightName: leftName < rightName
@@ -43,8 +43,8 @@ extension Heuristics {
         }
     }
 
-    /// The rate, the best member, and one thing to look at next. It praises by name and never faults by name. What is about
-    /// one member alone compares with nobody.
+    /// The completion rate, the best member and one thing to do next. It praises members by name, but never blames by
+    /// name. The digest of one member makes no comparison.
     private func summary(_ rows: [(DigestFacts.Member, Tally)], _ all: Tally, isOwn: Bool) -> String {
         guard all.total > 0 else { return phrasebook.sentence(isOwn ? .ownNothingDue : .nothingDue) }
         var sentences = [
@@ -72,7 +72,8 @@ extension Heuristics {
         return (sentences + [next]).joined(separator: " ")
     }
 
-    /// The highest rate, then the most completed, then the first in the list; nil when nobody completed anything.
+    /// The member with the highest rate, then with the most completed nags, then the first in the list; nil if no nag
+    /// was completed.
     private static func best(_ rows: [(DigestFacts.Member, Tally)]) -> (DigestFacts.Member, Tally)? {
         rows.filter { $0.1.completed > 0 }.reduce(nil) { best, row in
             guard let best else { return row }
@@ -83,8 +84,8 @@ extension Heuristics {
         }
     }
 
-    /// A display name as it can stand in a sentence: one line, without invisible characters, at most 40 Characters.
-    /// One that is empty, or that the mediator would not say, becomes “a family member”.
+    /// A display name for use in a sentence: one line, without invisible characters, at most 40 Characters. An empty
+    /// name, or one that the avoid list refuses, becomes “a family member”.
     private func spoken(_ name: String?) -> String {
         var visible = String.UnicodeScalarView()
         for scalar in (name ?? "").unicodeScalars.prefix(scalarLimit) {
@@ -100,7 +101,7 @@ extension Heuristics {
     }
 }
 
-/// Counts of nags by how they stand.
+/// Counts of nags by status.
 private struct Tally {
     var completed = 0
     var missed = 0

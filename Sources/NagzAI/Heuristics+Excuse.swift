@@ -1,7 +1,7 @@
 import Domain
 
 extension Heuristics {
-    /// A short form of the text and the first category, in the table's order, that it holds a phrase of.
+    /// Shortens the text, and returns the first category, in the table's order, that has a phrase in it.
     public func excuseSummary(of text: String, nagID: NagID) -> Outcome<ExcuseSummaryResponse> {
         let hits = phrasebook.excuses.labels(in: text)
         let category = ExcuseCategory.allCases.first(where: hits.contains) ?? .other
@@ -17,17 +17,17 @@ extension Heuristics {
             rule)
     }
 
-    /// A sentence that stands for an excuse of that category, so that its author's words need not be passed on.
+    /// A sentence that replaces an excuse of that category, so that its author's words are not passed on.
     public func excuseSentence(for category: ExcuseCategory, nagID: NagID) -> String {
         let count = phrasebook.excuseSentences[category]?.count ?? 0
         let number = Self.position(of: nagID, in: count, movedBy: 0)
         return phrasebook.excuseSentence(number, for: category)
     }
 
-    /// The trimmed text's first Characters, never half of one.
+    /// The first `limit` Characters of the trimmed text.
     ///
-    /// A Character can hold any number of scalars. Those of more than 64 bytes, twice the longest emoji there is,
-    /// keep the first scalars that fit, so the result is at most `limit` × 64 bytes long.
+    /// A Character can have any number of scalars. A Character of more than 64 bytes (twice the longest emoji) is cut
+    /// to the first scalars that fit, so the result has at most `limit` × 64 bytes.
     static func shortened(_ text: String, to limit: Int) -> String {
         var short = ""
         for character in text.trimmed.prefix(limit) {
@@ -42,7 +42,7 @@ extension Heuristics {
                 if bytes > 64 { break }
                 kept.append(scalar)
             }
-            // A joiner at the cut would take in what follows.
+            // A joiner at the end would join with the following text.
             while kept.last == "\u{200D}" { kept.removeLast() }
             short.unicodeScalars.append(contentsOf: kept)
         }

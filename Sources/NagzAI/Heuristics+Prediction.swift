@@ -1,9 +1,9 @@
 import Domain
 
 extension Heuristics {
-    /// How likely an open nag is to be completed, and when a reminder would help.
+    /// The likelihood that an open nag will be completed, and a good time for a reminder.
     ///
-    /// The factors tell what went in: the two expected rates in four decimals, the misses counted (at most 3) and the
+    /// The factors list the inputs: the two expected rates with four decimals, the counted misses (at most 3) and the
     /// streak.
     public func prediction(for snapshot: Snapshot<NagFacts>) -> Outcome<PredictCompletionResponse> {
         let facts = snapshot.facts
@@ -32,8 +32,9 @@ extension Heuristics {
         }
     }
 
-    /// 0.6·r_c + 0.4·r_o − 0.1·misses + 0.05 for a streak, in hundredths, 5…95: over the common denominator of both
-    /// rates in integers, rounded half away from zero once, at the end. No floating point, so nothing can differ.
+    /// 0.6·r_c + 0.4·r_o − 0.1·misses + 0.05 for a streak, in hundredths, clamped to 5…95. Computed in integers over
+    ///   the common
+    /// denominator and rounded once, half away from zero, so that all platforms agree.
     private static func likelihood(_ category: Ratio, _ overall: Ratio, misses: Int64, hasStreak: Bool) -> Int64 {
         let (c, o) = (category.expected, overall.expected)
         let correction = (hasStreak ? 5 : 0) - 10 * misses
@@ -43,7 +44,7 @@ extension Heuristics {
         return numerator <= 0 ? 5 : min(max(Ratio.rounded(numerator, denominator), 5), 95)
     }
 
-    /// The less likely, the earlier; before quiet hours rather than in them; nil when that moment has passed.
+    /// The reminder time: earlier for a lower likelihood, moved before quiet hours; nil if it has passed.
     private static func reminder(_ snapshot: Snapshot<NagFacts>, percent: Int64) -> Timestamp? {
         let lead: Int64 = percent >= 80 ? 30 : percent >= 50 ? 60 : 120
         let planned = snapshot.facts.nag.dueAt - .minutes(lead)

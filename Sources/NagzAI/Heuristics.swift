@@ -1,8 +1,8 @@
 import Domain
 
-/// The rules of the seven operations: pure functions from facts to answers, in the words of one phrasebook.
+/// The rules of the seven operations: pure functions from facts to responses, worded by one phrasebook.
 ///
-/// They read no clock, draw no random numbers and do no I/O. The same facts give the same bytes on server and device.
+/// They use no clock, random numbers or I/O. The same facts give the same bytes on server and device.
 public struct Heuristics: Sendable {
     public let phrasebook: Phrasebook
 
@@ -10,7 +10,7 @@ public struct Heuristics: Sendable {
 
     // MARK: Tone
 
-    /// Three misses make it firm; none and a streak of three, supportive; anything else neutral.
+    /// Three misses: firm. No miss and a streak of three: supportive. Otherwise neutral.
     public func tone(for facts: NagFacts) -> Outcome<ToneSelectResponse> {
         let misses = max(0, facts.missCount7d)
         let streak = max(0, facts.streak)
@@ -29,8 +29,7 @@ public struct Heuristics: Sendable {
             rule)
     }
 
-    /// The pools that tips and messages are taken from: the selected tone's; where that is neutral, those of the tone the
-    /// recipient prefers.
+    /// The tone of tips and messages: the selected tone, or if that is neutral, the tone the recipient prefers.
     private func wording(for facts: NagFacts) -> AITone {
         let tone = tone(for: facts).response.tone
         return tone == .neutral ? facts.preferences.tone.aiTone : tone
@@ -38,10 +37,10 @@ public struct Heuristics: Sendable {
 
     // MARK: Coaching
 
-    /// A tip for the first scenario that fits, worded in the selected or the preferred tone.
+    /// A tip for the first matching scenario, in the selected or the preferred tone.
     ///
-    /// Which one of the pool: FNV-1a of the nag's id gives the first, and each local day of the recipient moves one
-    /// further. So it changes every day and comes round after all have been shown.
+    /// FNV-1a of the nag's ID selects the first tip of the pool, and each local day of the recipient moves on by one.
+    /// So the tip changes daily, and repeats only after all were shown.
     public func coaching(for snapshot: Snapshot<NagFacts>) -> Outcome<CoachingResponse> {
         let facts = snapshot.facts
         let (scenario, rule) = Self.scenario(facts)
@@ -69,8 +68,8 @@ public struct Heuristics: Sendable {
 
     // MARK: Push-back
 
-    /// Whether a reminder with some insistence is allowed now, and its words. Who asks MUST record a push-back that is
-    /// answered before anyone can ask again: only then do maximum and cooldown hold.
+    /// Decides whether an insistent reminder is allowed now, and words it. The caller MUST record a granted push-back
+    /// before the next call: only then do maximum and cooldown hold.
     public func pushBack(for snapshot: Snapshot<NagFacts>) -> Outcome<PushBackResponse> {
         let facts = snapshot.facts
         let (reason, rule) = Self.pushBackReason(snapshot)
@@ -105,7 +104,7 @@ public struct Heuristics: Sendable {
 
     // MARK: Choosing from a pool
 
-    /// A place in a pool of `count`: where the id hashes to, moved on by `steps`.
+    /// An index in a pool of `count`: the hash of the ID, moved on by `steps`.
     static func position(of id: NagID, in count: Int, movedBy steps: Int64) -> UInt64 {
         guard count > 0 else { return 0 }
         let size = Int64(count)
@@ -114,7 +113,7 @@ public struct Heuristics: Sendable {
         return UInt64(moved % size)
     }
 
-    /// The 64-bit FNV-1a hash (G. Fowler, L. C. Noll, K.-P. Vo). Swift's own hashes differ from run to run.
+    /// The 64-bit FNV-1a hash (G. Fowler, L. C. Noll, K.-P. Vo). Swift's own hashes differ between runs.
     static func fnv1a(_ bytes: some Sequence<UInt8>) -> UInt64 {
         bytes.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
     }

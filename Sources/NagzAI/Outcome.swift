@@ -1,4 +1,4 @@
-/// An answer together with the rule that produced it, for the audit log.
+/// A response with the rule that produced it, for the audit log.
 public struct Outcome<Response: Sendable>: Sendable {
     public let response: Response
     public let rule: Rule
@@ -11,7 +11,7 @@ public struct Outcome<Response: Sendable>: Sendable {
 
 extension Outcome: Equatable where Response: Equatable {}
 
-/// Every rule of the heuristics, by the id that audit entries refer to. Ids never change their meaning.
+/// The IDs of the heuristics' rules, as used in audit entries. An ID MUST NOT change its meaning.
 public enum Rule: String, Sendable, CaseIterable {
     case toneRecentMisses = "tone.recent_misses"
     case toneSteadyStreak = "tone.steady_streak"
@@ -45,7 +45,7 @@ public enum Rule: String, Sendable, CaseIterable {
     case digestWeek = "digest.week"
 }
 
-/// What a coaching tip speaks to.
+/// The situation that a coaching tip is for.
 public enum CoachingScenario: String, Sendable, CaseIterable {
     case repeatedTimeConflict = "repeated_time_conflict"
     case firstMiss = "first_miss"
@@ -54,10 +54,10 @@ public enum CoachingScenario: String, Sendable, CaseIterable {
     case general
 }
 
-/// Whether a push-back comes before a nag's due time or after it: what it says has to be true of the nag.
+/// Whether a push-back is before or after the nag's due time, because its text must fit.
 public enum PushBackTiming: String, Sendable, CaseIterable { case upcoming, overdue }
 
-/// Why there is a push-back, or why not: the `reason` of the answer.
+/// Why a push-back was granted or refused: the `reason` of the response.
 public enum PushBackReason: String, Sendable, CaseIterable {
     case nagNotOpen = "nag_not_open"
     case modeOff = "mode_off"

@@ -1,10 +1,10 @@
 import Domain
 
 extension Phrasebook {
-    /// Reads a pool file: UTF-8, one `key | text` a line, `#` comments and empty lines between them.
+    /// Parses a pool file: UTF-8, one `key | text` per line; `#` comments and empty lines are allowed.
     ///
-    /// Strict: an unknown key or gap, a text twice in one pool, a pool that is too small or missing, a text of more
-    /// than 280 characters, and a text that the file's own avoid list refuses are all errors.
+    /// These are errors: an unknown key or placeholder, a repeated text in one pool, a pool that is missing or too
+    /// small, a text of more than 280 characters, and a text that the file's own avoid list refuses.
     public init(parsing bytes: [UInt8]) throws(PhrasebookError) {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw PhrasebookError(line: nil, problem: "not UTF-8")
@@ -13,7 +13,7 @@ extension Phrasebook {
         var spoken: [(line: Int, text: String)] = []
         var listened = ListenedPhrases()
         var seen: Set<String> = []
-        // `\r\n` is one Character, and a newline as well.
+        // `\r\n` is one Character, and also a newline.
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
             let trimmed = line.trimmed
             if trimmed.isEmpty || trimmed.first == "#" { continue }
@@ -96,13 +96,13 @@ extension Phrasebook {
     }
 }
 
-/// What a pool file listens for in excuses.
+/// The phrases of a pool file that are recognised in excuses.
 private struct ListenedPhrases {
     var excuses: [(phrase: String, category: ExcuseCategory)] = []
-    /// Other ways to write a word, wherever a phrase holds it.
+    /// Alternative spellings of words.
     var variants: [String: [String]] = [:]
 
-    /// The phrases in all other ways in which their words can be written.
+    /// The phrases with all combinations of alternative spellings.
     var withVariants: [(phrase: String, category: ExcuseCategory)] {
         excuses.flatMap { phrase, category in
             words(in: phrase).reduce([""]) { starts, word in
@@ -113,7 +113,7 @@ private struct ListenedPhrases {
     }
 }
 
-/// What is wrong with one line.
+/// An error in one line.
 private struct Problem: Error {
     let text: String
     init(_ text: String) { self.text = text }
@@ -145,10 +145,10 @@ private struct Entry {
         guard keys.count == kind.keyCount else { throw Problem("\(kind.rawValue) takes \(kind.keyCount) keys") }
     }
 
-    /// Whether people read the text.
+    /// Whether the text is shown to people.
     var isSpoken: Bool { kind != .excuse && kind != .variant && kind != .avoid }
 
-    /// What may stand in a file only once.
+    /// The part of the line that must be unique in the file.
     var identity: String {
         let pool = ([Substring(kind.rawValue)] + keys).joined(separator: " ")
         return kind.isPool ? "\(pool) | \(text)" : pool
@@ -180,7 +180,7 @@ extension Entry.Kind {
         }
     }
 
-    /// Whether many lines may share a key.
+    /// Whether several lines may have the same key.
     fileprivate var isPool: Bool {
         switch self {
         case .tip, .message, .excuse, .excuseSentence, .variant, .avoid: true
@@ -190,7 +190,7 @@ extension Entry.Kind {
 }
 
 extension StringProtocol {
-    /// Without white space at either end.
+    /// Without leading and trailing white space.
     var trimmed: SubSequence {
         guard let first = firstIndex(where: { !$0.isWhitespace }),
             let last = lastIndex(where: { !$0.isWhitespace })

@@ -1,6 +1,6 @@
 import Domain
 
-/// Every word the mediator says or listens for in one language, read from a pool file.
+/// The mediator's texts and the phrases it recognises in one language, parsed from a pool file.
 public struct Phrasebook: Sendable {
     var categories: [NagCategory: String] = [:]
     var tips: [TipPool: [Template]] = [:]
@@ -11,17 +11,17 @@ public struct Phrasebook: Sendable {
     var excuseSentences: [ExcuseCategory: [String]] = [:]
     var avoided = PhraseMatcher<String>()
 
-    /// A pool holds at least that many texts.
+    /// The smallest number of texts in a pool.
     public static let fewestTips = 3
     public static let fewestMessages = 4
 
-    /// The English phrasebook that is part of the program.
+    /// The English phrasebook, embedded in the program.
     public static func english() throws(PhrasebookError) -> Phrasebook {
         try Phrasebook(parsing: PackageResources.english_pool)
     }
 
-    /// The words and phrases of the language's avoid list that the text holds: shaming, threats, insults, coercion.
-    /// Empty for everything the mediator may say.
+    /// The words and phrases of the avoid list that occur in the text: shaming, threats, insults, coercion. Empty for
+    /// everything the mediator says.
     public func disrespect(in text: String) -> Set<String> { avoided.labels(in: text) }
 
     /// The number of tips for a scenario and tone.
@@ -34,19 +34,19 @@ public struct Phrasebook: Sendable {
         messages[MessagePool(timing: timing, tone: tone)]?.count ?? 0
     }
 
-    /// A tip of the pool, `number` counted around it.
+    /// A tip of the pool; `number` is taken modulo its size.
     public func tip(_ number: UInt64, scenario: CoachingScenario, tone: AITone, category: NagCategory) -> String {
         Self.pick(number, tips[TipPool(scenario: scenario, tone: tone)])?.filled([.task: name(of: category)]) ?? ""
     }
 
-    /// A push-back message of the pool, `number` counted around it.
+    /// A push-back message of the pool; `number` is taken modulo its size.
     public func message(
         _ number: UInt64, _ timing: PushBackTiming, tone: AITone, category: NagCategory
     ) -> String {
         Self.pick(number, messages[MessagePool(timing: timing, tone: tone)])?.filled([.task: name(of: category)]) ?? ""
     }
 
-    /// A sentence of the pool for excuses of that category, `number` counted around it.
+    /// A sentence of the pool for that category; `number` is taken modulo its size.
     func excuseSentence(_ number: UInt64, for category: ExcuseCategory) -> String {
         Self.pick(number, excuseSentences[category]) ?? ""
     }
@@ -75,11 +75,11 @@ struct MessagePool: Hashable {
     var tone: AITone
 }
 
-/// The sentences a digest is put together from, and what each may be filled with.
+/// The sentences of a digest, with their placeholders.
 enum DigestSentence: String, CaseIterable {
     case nothingDue = "nothing_due"
     case rate, best
-    /// In the digest of one member, addressed to them.
+    /// In the digest of one member, addressed to that member.
     case ownNothingDue = "own_nothing_due"
     case ownRate = "own_rate"
     case openOne = "open_one"
@@ -87,7 +87,7 @@ enum DigestSentence: String, CaseIterable {
     case missedOne = "missed_one"
     case missedMany = "missed_many"
     case allDone = "all_done"
-    /// Stands in for a name that is missing or that the mediator would not say.
+    /// Replaces a name that is missing or that the avoid list refuses.
     case someone
 
     var slots: Set<Template.Slot> {
@@ -100,9 +100,9 @@ enum DigestSentence: String, CaseIterable {
     }
 }
 
-/// What is wrong with a pool file, and where.
+/// An error in a pool file.
 public struct PhrasebookError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Counted from 1; nil for what the file as a whole lacks.
+    /// From 1; nil for an error of the whole file.
     public let line: Int?
     public let problem: String
 

@@ -1,7 +1,7 @@
-/// A part of a total, with its roundings in integer arithmetic: floating point enters only in the last step, one
-/// division that IEEE 754 rounds exactly, so every machine prints the same digits.
+/// A part of a total. Rounding uses integer arithmetic; the only floating-point step is one final division, which IEEE
+/// 754 rounds exactly, so all platforms give the same digits.
 struct Ratio {
-    /// 0…100 million, more than any family reaches, so that products of two fit 64 bits.
+    /// 0…100 million, so that products of two fit in 64 bits. No family has more.
     let total: Int64
     /// 0…total.
     let part: Int64
@@ -13,23 +13,23 @@ struct Ratio {
         self.part = min(Int64(max(0, part)), self.total)
     }
 
-    /// part / total in four decimals, rounded half up; 0 of 0 is 0.
+    /// part / total with four decimals, rounded half up; 0 of 0 is 0.
     var fourDecimals: Double {
         total == 0 ? 0 : Double(Self.rounded(part * 10_000, total)) / 10_000
     }
 
-    /// In whole percent, rounded half up; 0 of 0 is 0.
+    /// Whole percent, rounded half up; 0 of 0 is 0.
     var percent: Int64 { total == 0 ? 0 : Self.rounded(part * 100, total) }
 
-    /// The rate to expect next, by Laplace's rule of succession: (part + 1) / (total + 2).
+    /// The expected future rate by Laplace's rule of succession: (part + 1) / (total + 2).
     var expected: (numerator: Int64, denominator: Int64) { (part + 1, total + 2) }
 
-    /// `expected` in four decimals, rounded half up.
+    /// `expected` with four decimals, rounded half up.
     var expectedFourDecimals: Double {
         Double(Self.rounded((part + 1) * 10_000, total + 2)) / 10_000
     }
 
-    /// numerator / denominator to the nearest integer, halves up. Both are positive, so that is away from zero too.
+    /// numerator / denominator, rounded half up. Both MUST NOT be negative.
     static func rounded(_ numerator: Int64, _ denominator: Int64) -> Int64 {
         (2 * numerator + denominator) / (2 * denominator)
     }

@@ -1,6 +1,6 @@
 import Domain
 
-// What the seven operations answer. Field for field the answers of the wire contract; `Contract` writes them as JSON.
+// The responses of the seven operations, with the fields of the wire contract. `Contract` encodes them as JSON.
 
 public struct ExcuseSummaryResponse: Hashable, Sendable {
     public var nagID: NagID
@@ -24,7 +24,7 @@ public struct ToneSelectResponse: Hashable, Sendable {
     /// Misses of the recipient in the last seven days.
     public var missCount7d: Int
     public var streak: Int
-    /// Names the rule that fired.
+    /// Describes the rule that applied.
     public var reason: String
 
     public init(nagID: NagID, tone: AITone, missCount7d: Int, streak: Int, reason: String) {
@@ -64,7 +64,7 @@ public struct PatternsResponse: Hashable, Sendable {
     }
 }
 
-/// A weekday on which the user misses nags again and again.
+/// A weekday on which the user repeatedly misses nags.
 public struct InsightItem: Hashable, Sendable {
     public var dayOfWeek: Weekday
     public var missCount: Int
@@ -102,7 +102,7 @@ public struct MemberSummary: Hashable, Sendable {
     public var totalNags: Int
     public var completed: Int
     public var missed: Int
-    /// completed / total, 0 when there is none, four decimals.
+    /// completed / total with four decimals; 0 if there are no nags.
     public var completionRate: Double
 
     public init(
@@ -137,7 +137,7 @@ public struct PredictCompletionResponse: Hashable, Sendable {
     public var nagID: NagID
     /// 0.05…0.95 in two decimals; 1 or 0 for a nag that is no longer open.
     public var likelihood: Double
-    /// Nil when that moment has passed or the nag is not open.
+    /// Nil if that time has passed or the nag is not open.
     public var suggestedReminderTime: Timestamp?
     public var factors: [CompletionFactor]
 
@@ -166,7 +166,7 @@ public struct PushBackResponse: Hashable, Sendable {
     public var shouldPushBack: Bool
     public var message: String?
     public var tone: AITone?
-    /// `bounded_push_back`, or why there is none.
+    /// `bounded_push_back`, or why the push-back was refused.
     public var reason: String
 
     public init(nagID: NagID, shouldPushBack: Bool, message: String?, tone: AITone?, reason: String) {

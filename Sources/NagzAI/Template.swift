@@ -1,6 +1,6 @@
-/// A text with named gaps such as `{name}`, taken apart once.
+/// A text with placeholders such as `{name}`, parsed once.
 struct Template: Hashable, Sendable {
-    /// What can stand in a gap.
+    /// The placeholders.
     enum Slot: String, Sendable, CaseIterable { case task, name, completed, total, percent, count }
 
     private enum Part: Hashable, Sendable {
@@ -10,7 +10,7 @@ struct Template: Hashable, Sendable {
 
     private let parts: [Part]
 
-    /// Nil for an unknown gap or a brace that stands alone.
+    /// Nil for an unknown placeholder or an unbalanced brace.
     init?(_ text: String) {
         var parts: [Part] = []
         var rest = text[...]
@@ -28,7 +28,7 @@ struct Template: Hashable, Sendable {
         Set(parts.compactMap { if case .slot(let slot) = $0 { slot } else { nil } })
     }
 
-    /// The text with its gaps filled. What is filled in is not looked at again, so a name can hold braces.
+    /// The text with its placeholders replaced. Inserted values are not parsed, so a name may contain braces.
     func filled(_ values: [Slot: String]) -> String {
         parts.map { part in
             switch part {

@@ -1,24 +1,24 @@
-/// One word of a text, folded for comparing.
+/// One word of a text, normalised for comparison.
 struct Word: Hashable {
-    /// Lower-case, with plain apostrophes. Swift compares it by canonical equivalence, so `é` is `é` however it was
-    /// typed. Empty for a run of letters too long to be a word.
+    /// Lower case, with plain apostrophes. Swift compares by canonical equivalence, so composed and decomposed `é` are
+    /// equal. Empty for a run of letters that is too long to be a word.
     var text: String
-    /// Whether nothing but white space lies between this word and the one before.
+    /// Whether only white space separates this word from the previous one.
     var followsDirectly: Bool
 }
 
-/// Cuts a text into whole words in one pass over its scalars.
+/// Splits a text into words in one pass over its scalars.
 ///
-/// Letters, digits and the marks on them make up a word; an apostrophe of any shape belongs to it between two of them,
-/// and a final `'s` is dropped (“the meeting's over”). Invisible joiners and variation selectors are skipped. At most
-/// `scalarLimit` scalars are read, whatever the text.
+/// A word consists of letters, digits and their combining marks, and of apostrophes of any form between them; a final
+/// `'s` is dropped (“the meeting's over”). Invisible joiners and variation selectors are skipped. At most `scalarLimit`
+/// scalars are read.
 func words(in text: String) -> [Word] {
     var cutter = WordCutter()
     for scalar in text.unicodeScalars.prefix(scalarLimit) { cutter.take(scalar) }
     return cutter.finish()
 }
 
-/// How much of a text is looked at: eight scalars for each of the 2,000 characters a client may send.
+/// The scalars of a text that are read: eight for each of the 2,000 characters that a client may send.
 let scalarLimit = 16_000
 
 private struct WordCutter {
@@ -71,7 +71,7 @@ private struct WordCutter {
         words.append(Word(text: folded, followsDirectly: followsDirectly))
         current = String.UnicodeScalarView()
         length = 0
-        // A closing quotation mark comes between this word and the next.
+        // A closing quotation mark separates this word from the next.
         followsDirectly = !hadApostrophe
     }
 }
@@ -95,7 +95,7 @@ private func isWordPart(_ scalar: Unicode.Scalar, startsWord: Bool) -> Bool {
     }
 }
 
-/// Finds phrases in texts, each under a label: whole words in their order, with only white space between them.
+/// Finds labelled phrases in texts: whole words in order, separated only by white space.
 ///
 /// One pass: each word of the text is looked up once and compared with the few phrases that begin with it.
 struct PhraseMatcher<Label: Hashable & Sendable>: Sendable {
@@ -103,7 +103,7 @@ struct PhraseMatcher<Label: Hashable & Sendable>: Sendable {
 
     init() {}
 
-    /// False where the phrase holds no word.
+    /// Adds a phrase; false if it has no word.
     mutating func add(_ phrase: String, as label: Label) -> Bool {
         let parts = words(in: phrase).map(\.text)
         guard let first = parts.first, !parts.contains("") else { return false }
@@ -111,7 +111,7 @@ struct PhraseMatcher<Label: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// The labels of all phrases that the text holds.
+    /// The labels of all phrases in the text.
     func labels(in text: String) -> Set<Label> {
         let found = words(in: text)
         var labels: Set<Label> = []
