@@ -1,15 +1,15 @@
 import NagzAI
 
 extension API {
-    /// Summarise an excuse.
+    /// Summarise and categorise an excuse.
     public static let summarizeExcuse = Endpoint<NoParameters, ExcuseSummaryRequest, ExcuseSummaryResponse>(
         Operation("summarizeExcuse", .post, "/api/v1/ai/summarize-excuse", tag: .ai, status: 201))
 
-    /// Choose a tone.
+    /// Select the tone for a nag's recipient.
     public static let selectTone = Endpoint<NoParameters, ToneSelectRequest, ToneSelectResponse>(
         Operation("selectTone", .post, "/api/v1/ai/select-tone", tag: .ai, status: 201))
 
-    /// Get a tip.
+    /// Get a tip for a nag.
     public static let coach = Endpoint<NoParameters, CoachingRequest, CoachingResponse>(
         Operation("coach", .post, "/api/v1/ai/coaching", tag: .ai, status: 201))
 
@@ -17,11 +17,11 @@ extension API {
     public static let detectPatterns = Endpoint<UserInFamilyQuery, NoBody, PatternsResponse>(
         Operation("detectPatterns", .get, "/api/v1/ai/patterns", tag: .ai))
 
-    /// A family's week in sentences.
+    /// Summarise a family's week.
     public static let generateDigest = Endpoint<FamilyQuery, NoBody, DigestResponse>(
         Operation("generateDigest", .get, "/api/v1/ai/digest", tag: .ai))
 
-    /// How likely a nag is to be done.
+    /// Predict how likely a nag is to be completed.
     public static let predictCompletion = Endpoint<NagQuery, NoBody, PredictCompletionResponse>(
         Operation("predictCompletion", .get, "/api/v1/ai/predict-completion", tag: .ai))
 
@@ -29,7 +29,7 @@ extension API {
     public static let evaluatePushBack = Endpoint<NoParameters, PushBackRequest, PushBackResponse>(
         Operation("evaluatePushBack", .post, "/api/v1/ai/push-back", tag: .ai, status: 201))
 
-    /// Each AI operation with its endpoint.
+    /// All AI operations with their endpoints.
     public static let aiCalls: [any AICall] = [
         AIBodyCall(operation: AIOperations.summarizeExcuse, endpoint: summarizeExcuse),
         AIBodyCall(operation: AIOperations.selectTone, endpoint: selectTone),
@@ -40,7 +40,7 @@ extension API {
         AIBodyCall(operation: AIOperations.pushBack, endpoint: evaluatePushBack),
     ]
 
-    /// The endpoint of an AI operation; nil for one that has none.
+    /// The endpoint of an AI operation; nil if there is none.
     public static func call<Question, Response>(
         of operation: AIOperation<Question, Response>
     ) -> (any AICall<Question, Response>)? {

@@ -1,7 +1,7 @@
 import Domain
 
 extension API {
-    /// Delete an account: one's own, or that of a child of one's family.
+    /// Delete an account: the caller's own, or a child's in the caller's family.
     public static let deleteAccount = Endpoint<AccountPath, NoBody, AccountResponse>(
         Operation("deleteAccount", .delete, "/api/v1/accounts/{user_id}", tag: .accounts))
 
@@ -10,7 +10,7 @@ extension API {
 
 // MARK: Parameters
 
-/// One account.
+/// Path parameter: one account.
 public struct AccountPath: WireParameters, Hashable {
     public var userID: UserID
 

@@ -5,19 +5,19 @@ extension API {
     public static let listAuditEvents = Endpoint<AuditQuery, NoBody, AuditPage>(
         Operation("listAuditEvents", .get, "/api/v1/audit/events", tag: .audit))
 
-    /// What a filter finds, as a file.
+    /// Export the entries that match a filter.
     public static let exportAuditEvents = Endpoint<AuditEventsExportQuery, NoBody, PlainText>(
         Operation("exportAuditEvents", .get, "/api/v1/audit/events/export", tag: .audit))
 
-    /// The kinds of entries there are.
+    /// List the kinds of audit entries.
     public static let listAuditKinds = Endpoint<NoParameters, NoBody, AuditKindList>(
         Operation("listAuditKinds", .get, "/api/v1/audit/kinds", tag: .audit, access: .open))
 
-    /// Whom an audit log names.
+    /// List the people that an audit log names.
     public static let listAuditPeople = Endpoint<AuditScopeQuery, NoBody, AuditPeople>(
         Operation("listAuditPeople", .get, "/api/v1/audit/people", tag: .audit))
 
-    /// The consents in force for each member of a family.
+    /// List the consents in force for each member of a family.
     public static let listAuditConsents = Endpoint<FamilyQuery, NoBody, AuditConsents>(
         Operation("listAuditConsents", .get, "/api/v1/audit/consents", tag: .audit))
 
@@ -30,17 +30,17 @@ extension API {
 
 // MARK: Parameters
 
-/// Which entries of the audit log; every condition narrows.
+/// A filter for audit entries; all conditions must match.
 public struct AuditQuery: WireParameters, Hashable {
     public var familyID: FamilyID?
     public var actorID: UserID?
     public var subjectID: UserID?
-    /// Whoever did it or it was done to: an account's id, or a pseudonym.
+    /// The actor or the subject: an account's ID or a pseudonym.
     public var personID: UserID?
     public var kind: String?
     public var resourceID: ResourceID?
     public var traceID: TraceID?
-    /// Free search: an id of anything or its last eight digits, or part of a name or a kind.
+    /// Free-text search: any ID or its last eight digits, or a part of a name or kind.
     public var q: String?
     public var from: Timestamp?
     public var to: Timestamp?
@@ -90,7 +90,7 @@ public struct AuditQuery: WireParameters, Hashable {
         parameters.query("limit", limit)
     }
 
-    /// All but the place and the size of the page.
+    /// Writes all conditions, without cursor and limit.
     func writeConditions(to parameters: inout ParameterWriter) {
         parameters.query("family_id", familyID)
         parameters.query("actor_id", actorID)
@@ -105,14 +105,14 @@ public struct AuditQuery: WireParameters, Hashable {
     }
 }
 
-/// Which entries to export, newest first, and how they are written. `cursor` and `limit` of the filter mean nothing
-/// here.
+/// The entries to export, newest first, and their format. The filter's `cursor` and `limit` are ignored.
 public struct AuditEventsExportQuery: WireParameters, Hashable {
-    /// How entries are written.
+    /// The file format.
     public enum Format: String, Sendable, CaseIterable, WireEnumeration {
-        /// One JSON object a line.
+        /// One JSON object per line.
         case ndjson
-        /// RFC 4180 with a header line; what a spreadsheet would take for a formula begins with an apostrophe.
+        /// RFC 4180 with a header line. Cells that a spreadsheet would read as a formula are prefixed with an
+        /// apostrophe.
         case csv
     }
 

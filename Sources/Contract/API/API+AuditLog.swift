@@ -1,52 +1,52 @@
 import Domain
 
 extension API {
-    /// One entry with its proof.
+    /// Get one entry with its inclusion proof.
     public static let getAuditEvent = Endpoint<AuditEntryPath, NoBody, AuditEntryDetail>(
         Operation("getAuditEvent", .get, "/api/v1/audit/events/{family_id}/{n}", tag: .audit))
 
-    /// The audit log as a file: one JSON object a line.
+    /// Export the audit log: one JSON object per line.
     public static let exportAuditLog = Endpoint<AuditExportQuery, NoBody, PlainText>(
         Operation("exportAuditTrail", .get, "/api/v1/audit/export", tag: .audit))
 
-    /// Lets the server check an audit log.
+    /// Verify an audit log on the server.
     public static let verifyAuditLog = Endpoint<AuditScopeQuery, NoBody, AuditVerification>(
         Operation("verifyAuditTrail", .get, "/api/v1/audit/verify", tag: .audit))
 
-    /// How the log stands.
+    /// Get the status of the Merkle log.
     public static let getAuditStatus = Endpoint<NoParameters, NoBody, AuditStatus>(
         Operation("getAuditStatus", .get, "/api/v1/audit/status", tag: .audit))
 
-    /// The families whose audit logs the caller may read.
+    /// List the families whose audit logs the caller may read.
     public static let listAuditFamilies = Endpoint<AuditFamiliesQuery, NoBody, AuditFamilies>(
         Operation("listAuditFamilies", .get, "/api/v1/audit/families", tag: .audit))
 
-    /// How much of what happened when.
+    /// Count audit entries over time.
     public static let getAuditActivity = Endpoint<AuditActivityQuery, NoBody, AuditActivity>(
         Operation("getAuditActivity", .get, "/api/v1/audit/activity", tag: .audit))
 
-    /// That a log is the continuation of a smaller one.
+    /// Get the proof that a log extends a smaller one.
     public static let proveAuditConsistency = Endpoint<ConsistencyQuery, NoBody, ConsistencyProof>(
         Operation("proveAuditConsistency", .get, "/api/v1/audit/proof/consistency", tag: .audit, access: .open))
 
-    /// The newest checkpoint, as C2SP tlog-checkpoint.
+    /// Get the newest checkpoint in the format C2SP tlog-checkpoint.
     public static let getAuditCheckpoint = Endpoint<NoParameters, NoBody, PlainText>(
         Operation("getAuditCheckpoint", .get, "/api/v1/audit/log/checkpoint", tag: .audit, access: .open))
 
-    /// The keys the log is and was signed with.
+    /// List the current and former signing keys of the log.
     public static let listAuditKeys = Endpoint<NoParameters, NoBody, AuditKeys>(
         Operation("listAuditKeys", .get, "/api/v1/audit/log/keys", tag: .audit, access: .open))
 
-    /// A tile of hashes, as C2SP tlog-tiles: the first 256,000 leaves.
+    /// Get a tile of hashes in the format C2SP tlog-tiles: the first 256,000 leaves.
     public static let getAuditTile = Endpoint<TilePath, NoBody, Bytes>(
         Operation("getAuditTile", .get, "/api/v1/audit/log/tile/{level}/{first}", tag: .audit, access: .open))
 
-    /// A tile with a name of two parts.
+    /// Get a tile whose name has two parts.
     public static let getAuditTileOfTwo = Endpoint<TilePathOfTwo, NoBody, Bytes>(
         Operation(
             "getAuditTileOfTwo", .get, "/api/v1/audit/log/tile/{level}/{first}/{second}", tag: .audit, access: .open))
 
-    /// A tile with a name of three parts.
+    /// Get a tile whose name has three parts.
     public static let getAuditTileOfThree = Endpoint<TilePathOfThree, NoBody, Bytes>(
         Operation(
             "getAuditTileOfThree", .get, "/api/v1/audit/log/tile/{level}/{first}/{second}/{third}", tag: .audit,
@@ -62,10 +62,10 @@ extension API {
 
 // MARK: Parameters
 
-/// One entry of one family.
+/// Path parameters: one entry of a family.
 public struct AuditEntryPath: WireParameters, Hashable {
     public var familyID: FamilyID
-    /// A whole number from 1.
+    /// The entry's number, from 1.
     public var n: String
 
     public init(familyID: FamilyID, n: Int) {
@@ -83,14 +83,14 @@ public struct AuditEntryPath: WireParameters, Hashable {
         parameters.path("n", n)
     }
 
-    /// Nil for what is no number of an entry.
+    /// Nil if `n` is not a number.
     public var number: Int64? {
         guard n.utf8.count <= 18, n.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         return Int64(n)
     }
 }
 
-/// One family, or all that the caller may read.
+/// One family, or all families that the caller may read.
 public struct AuditScopeQuery: WireParameters, Hashable {
     public var familyID: FamilyID?
 
@@ -103,10 +103,10 @@ public struct AuditScopeQuery: WireParameters, Hashable {
     public func write(to parameters: inout ParameterWriter) { parameters.query("family_id", familyID) }
 }
 
-/// What to export, and behind which line an interrupted export goes on.
+/// The scope of an export, and the line after which to resume.
 public struct AuditExportQuery: WireParameters, Hashable {
     public var familyID: FamilyID?
-    /// Of one family the last number received; of all the last log position.
+    /// The last entry number received (of one family), or the last log position received (of all families).
     public var after: Int?
 
     public init(familyID: FamilyID? = nil, after: Int? = nil) {
@@ -125,9 +125,9 @@ public struct AuditExportQuery: WireParameters, Hashable {
     }
 }
 
-/// A page of families by name.
+/// A search for families by name, in pages.
 public struct AuditFamiliesQuery: WireParameters, Hashable {
-    /// What the name contains, an id, or its last eight digits.
+    /// A part of the name, an ID, or its last eight digits.
     public var q: String?
     public var cursor: String?
 
@@ -147,12 +147,12 @@ public struct AuditFamiliesQuery: WireParameters, Hashable {
     }
 }
 
-/// Of whom, and of what time.
+/// The family and period to count.
 public struct AuditActivityQuery: WireParameters, Hashable {
     public var familyID: FamilyID?
     public var from: Timestamp?
     public var to: Timestamp?
-    /// Of the IANA database; UTC by default.
+    /// A zone of the IANA time zone database; nil means UTC.
     public var timeZone: String?
 
     public init(familyID: FamilyID? = nil, from: Timestamp? = nil, to: Timestamp? = nil, timeZone: String? = nil) {
@@ -199,13 +199,13 @@ public struct ConsistencyQuery: WireParameters, Hashable {
     }
 }
 
-/// A tile's level and its name in groups of three digits, the last of which may be a part of a tile: `067.p/8`.
+/// A tile's level and its name in groups of three digits. The last group may denote a partial tile: `067.p/8`.
 public protocol TileName: WireParameters {
     var level: String { get }
     var parts: [String] { get }
 }
 
-/// A name of one part.
+/// A tile name of one part.
 public struct TilePath: TileName, Hashable {
     public var level: String
     public var first: String
@@ -227,7 +227,7 @@ public struct TilePath: TileName, Hashable {
     }
 }
 
-/// A name of two parts.
+/// A tile name of two parts.
 public struct TilePathOfTwo: TileName, Hashable {
     public var level: String
     public var first: String
@@ -253,7 +253,7 @@ public struct TilePathOfTwo: TileName, Hashable {
     }
 }
 
-/// A name of three parts.
+/// A tile name of three parts.
 public struct TilePathOfThree: TileName, Hashable {
     public var level: String
     public var first: String

@@ -1,5 +1,5 @@
 extension API {
-    /// Open an account.
+    /// Create an account.
     public static let signUp = Endpoint<NoParameters, SignupRequest, AuthResponse>(
         Operation("signUp", .post, "/api/v1/auth/signup", tag: .auth, status: 201, access: .open, tier: .auth))
 
@@ -7,7 +7,7 @@ extension API {
     public static let logIn = Endpoint<NoParameters, LoginRequest, AuthResponse>(
         Operation("logIn", .post, "/api/v1/auth/login", tag: .auth, access: .open, tier: .auth))
 
-    /// Trade a refresh token for a new pair.
+    /// Exchange a refresh token for a new pair of tokens.
     public static let refreshSession = Endpoint<NoParameters, RefreshRequest, AuthResponse>(
         Operation("refreshSession", .post, "/api/v1/auth/refresh", tag: .auth, access: .open))
 

@@ -10,7 +10,7 @@ extension API {
 
 // MARK: Parameters
 
-/// Which of the caller's connections are asked for; without a status, all.
+/// A filter for the caller's connections; without a status, all.
 public struct ConnectionListQuery: WireParameters, Hashable {
     public var status: ConnectionStatus?
     public var page: PageRequest

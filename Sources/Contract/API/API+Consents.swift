@@ -9,7 +9,7 @@ extension API {
     public static let grantConsent = Endpoint<NoParameters, ConsentCreate, ConsentResponse>(
         Operation("grantConsent", .post, "/api/v1/consents", tag: .consents, status: 201))
 
-    /// Take a consent back.
+    /// Revoke a consent.
     public static let updateConsent = Endpoint<ConsentPath, ConsentUpdate, ConsentResponse>(
         Operation("updateConsent", .patch, "/api/v1/consents/{consent_id}", tag: .consents))
 
@@ -20,7 +20,7 @@ extension API {
 
 // MARK: Parameters
 
-/// Which consents of which family.
+/// A page of a family's consents.
 public struct ConsentListQuery: WireParameters, Hashable {
     public var familyID: FamilyID
     public var page: PageRequest
@@ -41,7 +41,7 @@ public struct ConsentListQuery: WireParameters, Hashable {
     }
 }
 
-/// The consent in a path.
+/// Path parameter: one consent.
 public struct ConsentPath: WireParameters, Hashable {
     public var consentID: ConsentID
 

@@ -1,7 +1,7 @@
 import Domain
 
 extension API {
-    /// Found a family.
+    /// Create a family.
     public static let createFamily = Endpoint<NoParameters, FamilyCreate, FamilyResponse>(
         Operation("createFamily", .post, "/api/v1/families", tag: .families, status: 201))
 
@@ -13,15 +13,15 @@ extension API {
     public static let updateFamily = Endpoint<FamilyPath, FamilyUpdate, FamilyResponse>(
         Operation("updateFamily", .patch, "/api/v1/families/{family_id}", tag: .families))
 
-    /// Join a family by its code.
+    /// Join a family with its invite code.
     public static let joinFamily = Endpoint<NoParameters, JoinRequest, MemberResponse>(
         Operation("joinFamily", .post, "/api/v1/families/join", tag: .families, status: 201))
 
-    /// Join a given family by its code.
+    /// Join a given family with its invite code.
     public static let joinFamilyByID = Endpoint<FamilyPath, JoinRequest, MemberResponse>(
         Operation("joinFamilyByID", .post, "/api/v1/families/{family_id}/join", tag: .families, status: 201))
 
-    /// Make a member a guardian, or take one back.
+    /// Make a member a guardian, or add a removed family account again.
     public static let addMember = Endpoint<FamilyPath, MemberAdd, MemberResponse>(
         Operation("addMember", .post, "/api/v1/families/{family_id}/members", tag: .families, status: 201))
 
@@ -29,7 +29,7 @@ extension API {
     public static let listMembers = Endpoint<FamilyMembersQuery, NoBody, Page<MemberDetail>>(
         Operation("listMembers", .get, "/api/v1/families/{family_id}/members", tag: .families))
 
-    /// Make an account inside a family.
+    /// Create an account inside a family.
     public static let createMember = Endpoint<FamilyPath, MemberCreateAndAdd, MemberDetail>(
         Operation("createMember", .post, "/api/v1/families/{family_id}/members/create", tag: .families, status: 201))
 
@@ -41,7 +41,7 @@ extension API {
     public static let leaveFamily = Endpoint<FamilyPath, NoBody, MemberResponse>(
         Operation("leaveFamily", .post, "/api/v1/families/{family_id}/leave", tag: .families))
 
-    /// Renew one of a family's codes.
+    /// Replace one of a family's codes.
     public static let renewFamilyCode = Endpoint<FamilyPath, CodeRenewal, FamilyResponse>(
         Operation("renewFamilyCode", .post, "/api/v1/families/{family_id}/codes/renew", tag: .families))
 
@@ -50,7 +50,7 @@ extension API {
         Operation(
             "setChildCredentials", .put, "/api/v1/families/{family_id}/members/{user_id}/credentials", tag: .families))
 
-    /// Let a child sign in again after wrong PINs.
+    /// Unlock a child's sign-in after wrong PINs.
     public static let unlockMember = Endpoint<MemberPath, NoBody, MemberDetail>(
         Operation("unlockMember", .post, "/api/v1/families/{family_id}/members/{user_id}/unlock", tag: .families))
 
@@ -58,11 +58,11 @@ extension API {
     public static let changePIN = Endpoint<MemberPath, PinChangeRequest, StatusAnswer>(
         Operation("changePIN", .patch, "/api/v1/families/{family_id}/members/{user_id}/pin", tag: .families))
 
-    /// Read what a child may do.
+    /// Get a child's settings.
     public static let getChildSettings = Endpoint<MemberPath, NoBody, ChildSettingsResponse>(
         Operation("getChildSettings", .get, "/api/v1/families/{family_id}/children/{user_id}/settings", tag: .families))
 
-    /// Change what a child may do.
+    /// Change a child's settings.
     public static let updateChildSettings = Endpoint<MemberPath, ChildSettingsUpdate, ChildSettingsResponse>(
         Operation(
             "updateChildSettings", .patch, "/api/v1/families/{family_id}/children/{user_id}/settings", tag: .families))
@@ -78,7 +78,7 @@ extension API {
 
 // MARK: Parameters
 
-/// The family in a path.
+/// Path parameter: one family.
 public struct FamilyPath: WireParameters, Hashable {
     public var familyID: FamilyID
 
@@ -95,7 +95,7 @@ public struct FamilyPath: WireParameters, Hashable {
     }
 }
 
-/// The family in a query.
+/// Query parameter: one family.
 public struct FamilyQuery: WireParameters, Hashable {
     public var familyID: FamilyID
 
@@ -112,7 +112,7 @@ public struct FamilyQuery: WireParameters, Hashable {
     }
 }
 
-/// Which members of which family.
+/// A page of a family's members.
 public struct FamilyMembersQuery: WireParameters, Hashable {
     public var familyID: FamilyID
     public var page: PageRequest
@@ -133,7 +133,7 @@ public struct FamilyMembersQuery: WireParameters, Hashable {
     }
 }
 
-/// A member of a family in a path.
+/// Path parameters: one member of a family.
 public struct MemberPath: WireParameters, Hashable {
     public var familyID: FamilyID
     public var userID: UserID

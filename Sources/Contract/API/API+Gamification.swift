@@ -1,21 +1,21 @@
 import Domain
 
 extension API {
-    /// The caller's points and streak.
+    /// Get the caller's points and streak.
     public static let getGamificationSummary = Endpoint<FamilyQuery, NoBody, GamificationSummary>(
         Operation("getGamificationSummary", .get, "/api/v1/gamification/summary", tag: .gamification))
 
-    /// Points of a family's members.
+    /// Get the points of a family's members.
     public static let getLeaderboard = Endpoint<FamilyQuery, NoBody, LeaderboardResponse>(
         Operation("getLeaderboard", .get, "/api/v1/gamification/leaderboard", tag: .gamification))
 
-    /// A member's points and streaks, event by event.
+    /// List the events that changed a member's points and streak.
     public static let listGamificationEvents = Endpoint<
         GamificationEventsQuery, NoBody, Page<GamificationEventResponse>
     >(
         Operation("listGamificationEvents", .get, "/api/v1/gamification/events", tag: .gamification))
 
-    /// A member's badges.
+    /// List a member's badges.
     public static let listBadges = Endpoint<UserInFamilyQuery, NoBody, [BadgeResponse]>(
         Operation("listBadges", .get, "/api/v1/gamification/badges", tag: .gamification))
 
@@ -27,7 +27,7 @@ extension API {
 
 // MARK: Parameters
 
-/// Which events of which member.
+/// A page of a member's events.
 public struct GamificationEventsQuery: WireParameters, Hashable {
     public var userID: UserID
     public var familyID: FamilyID?
@@ -52,7 +52,7 @@ public struct GamificationEventsQuery: WireParameters, Hashable {
     }
 }
 
-/// A member of a family in a query.
+/// Query parameters: one member of a family.
 public struct UserInFamilyQuery: WireParameters, Hashable {
     public var userID: UserID
     public var familyID: FamilyID

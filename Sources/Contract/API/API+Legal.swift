@@ -1,9 +1,9 @@
 extension API {
-    /// The privacy policy.
+    /// Get the privacy policy.
     public static let getPrivacyPolicy = Endpoint<NoParameters, NoBody, LegalDocument>(
         Operation("getPrivacyPolicy", .get, "/api/v1/legal/privacy-policy", tag: .legal, access: .open))
 
-    /// The terms of service.
+    /// Get the terms of service.
     public static let getTermsOfService = Endpoint<NoParameters, NoBody, LegalDocument>(
         Operation("getTermsOfService", .get, "/api/v1/legal/terms-of-service", tag: .legal, access: .open))
 

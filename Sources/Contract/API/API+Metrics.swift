@@ -1,5 +1,5 @@
 extension API {
-    /// Figures for a dashboard.
+    /// Get server metrics for a dashboard.
     public static let getMetrics = Endpoint<NoParameters, NoBody, MetricsResponse>(
         Operation("getMetrics", .get, "/api/v1/metrics", tag: .metrics, access: .open))
 

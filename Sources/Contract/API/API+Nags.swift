@@ -1,7 +1,7 @@
 import Domain
 
 extension API {
-    /// Ask somebody to do something.
+    /// Create a nag.
     public static let createNag = Endpoint<NoParameters, NagCreate, NagResponse>(
         Operation("createNag", .post, "/api/v1/nags", tag: .nags, status: 201))
 
@@ -9,7 +9,7 @@ extension API {
     public static let listNags = Endpoint<NagListQuery, NoBody, Page<NagResponse>>(
         Operation("listNags", .get, "/api/v1/nags", tag: .nags))
 
-    /// Read a nag.
+    /// Get a nag.
     public static let getNag = Endpoint<NagPath, NoBody, NagResponse>(
         Operation("getNag", .get, "/api/v1/nags/{nag_id}", tag: .nags))
 
@@ -17,23 +17,23 @@ extension API {
     public static let updateNag = Endpoint<NagPath, NagUpdate, NagResponse>(
         Operation("updateNag", .patch, "/api/v1/nags/{nag_id}", tag: .nags))
 
-    /// Report a nag as done.
+    /// Complete a nag.
     public static let updateNagStatus = Endpoint<NagPath, NagStatusUpdate, NagResponse>(
         Operation("updateNagStatus", .post, "/api/v1/nags/{nag_id}/status", tag: .nags, tier: .frequentWrite))
 
-    /// Take a nag back.
+    /// Withdraw a nag.
     public static let withdrawNag = Endpoint<NagPath, NoBody, NagResponse>(
         Operation("withdrawNag", .post, "/api/v1/nags/{nag_id}/withdraw", tag: .nags))
 
-    /// Put a nag out of sight.
+    /// Dismiss a nag, so that lists can leave it out.
     public static let dismissNag = Endpoint<NagPath, NoBody, NagResponse>(
         Operation("dismissNag", .post, "/api/v1/nags/{nag_id}/dismiss", tag: .nags))
 
-    /// Bring a nag back into sight.
+    /// Undo the dismissal of a nag.
     public static let undismissNag = Endpoint<NagPath, NoBody, NagResponse>(
         Operation("undismissNag", .post, "/api/v1/nags/{nag_id}/undismiss", tag: .nags))
 
-    /// Hand in an excuse.
+    /// Submit an excuse.
     public static let submitExcuse = Endpoint<NagPath, ExcuseCreate, ExcuseResponse>(
         Operation(
             "submitExcuse", .post, "/api/v1/nags/{nag_id}/excuses", tag: .nags, status: 201, tier: .frequentWrite))
@@ -42,11 +42,11 @@ extension API {
     public static let listExcuses = Endpoint<ExcuseListQuery, NoBody, Page<ExcuseResponse>>(
         Operation("listExcuses", .get, "/api/v1/nags/{nag_id}/excuses", tag: .nags))
 
-    /// Read how far a nag has escalated.
+    /// Get a nag's escalation phase.
     public static let getEscalation = Endpoint<NagPath, NoBody, EscalationResponse>(
         Operation("getEscalation", .get, "/api/v1/nags/{nag_id}/escalation", tag: .nags))
 
-    /// Take the steps of a nag's escalation that are due.
+    /// Apply the due steps of a nag's escalation.
     public static let recomputeEscalation = Endpoint<NagPath, NoBody, EscalationResponse>(
         Operation(
             "recomputeEscalation", .post, "/api/v1/nags/{nag_id}/escalation/recompute", tag: .nags,
@@ -61,7 +61,7 @@ extension API {
 
 // MARK: Parameters
 
-/// The nag in a path.
+/// Path parameter: one nag.
 public struct NagPath: WireParameters, Hashable {
     public var nagID: NagID
 
@@ -78,7 +78,7 @@ public struct NagPath: WireParameters, Hashable {
     }
 }
 
-/// The nag in a query.
+/// Query parameter: one nag.
 public struct NagQuery: WireParameters, Hashable {
     public var nagID: NagID
 
@@ -95,7 +95,7 @@ public struct NagQuery: WireParameters, Hashable {
     }
 }
 
-/// Which nags are asked for; without family and connection, all the caller may see.
+/// A filter for nags; without family and connection, all that the caller may see.
 public struct NagListQuery: WireParameters, Hashable {
     public var familyID: FamilyID?
     public var connectionID: ConnectionID?
@@ -131,7 +131,7 @@ public struct NagListQuery: WireParameters, Hashable {
     }
 }
 
-/// Which excuses of which nag.
+/// A page of a nag's excuses.
 public struct ExcuseListQuery: WireParameters, Hashable {
     public var nagID: NagID
     public var page: PageRequest

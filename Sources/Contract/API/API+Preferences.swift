@@ -1,7 +1,7 @@
 import Domain
 
 extension API {
-    /// Read the caller's preferences.
+    /// Get the caller's preferences.
     public static let getPreferences = Endpoint<FamilyQuery, NoBody, PreferenceResponse>(
         Operation("getPreferences", .get, "/api/v1/preferences", tag: .preferences))
 
@@ -9,7 +9,7 @@ extension API {
     public static let updatePreferences = Endpoint<FamilyQuery, PreferenceUpdate, PreferenceResponse>(
         Operation("updatePreferences", .patch, "/api/v1/preferences", tag: .preferences))
 
-    /// Read a member's preferences.
+    /// Get a member's preferences.
     public static let getMemberPreferences = Endpoint<MemberPreferencesPath, NoBody, PreferenceResponse>(
         Operation("getMemberPreferences", .get, "/api/v1/preferences/{user_id}", tag: .preferences))
 
@@ -25,7 +25,7 @@ extension API {
 
 // MARK: Parameters
 
-/// Whose preferences, in which family.
+/// A member, by path and query parameter.
 public struct MemberPreferencesPath: WireParameters, Hashable {
     public var userID: UserID
     public var familyID: FamilyID

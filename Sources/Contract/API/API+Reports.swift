@@ -1,11 +1,11 @@
 import Domain
 
 extension API {
-    /// A family's week in figures.
+    /// Get the figures of a family's week.
     public static let getWeeklyReport = Endpoint<FamilyQuery, NoBody, WeeklyReportResponse>(
         Operation("getWeeklyReport", .get, "/api/v1/reports/family/weekly", tag: .reports))
 
-    /// A family's nags of a period in figures.
+    /// Get the figures of a family's nags in a period.
     public static let getFamilyMetrics = Endpoint<FamilyMetricsQuery, NoBody, FamilyMetricsResponse>(
         Operation("getFamilyMetrics", .get, "/api/v1/reports/family/metrics", tag: .reports))
 
@@ -16,7 +16,7 @@ extension API {
 
 // MARK: Parameters
 
-/// Which family and which period.
+/// A family and a period.
 public struct FamilyMetricsQuery: WireParameters, Hashable {
     public var familyID: FamilyID
     public var fromDate: Timestamp?

@@ -5,11 +5,11 @@ extension API {
     public static let listBlocks = Endpoint<PageRequest, NoBody, Page<BlockResponse>>(
         Operation("listBlocks", .get, "/api/v1/blocks", tag: .safety))
 
-    /// Block somebody.
+    /// Block a user.
     public static let createBlock = Endpoint<NoParameters, BlockCreate, BlockResponse>(
         Operation("createBlock", .post, "/api/v1/blocks", tag: .safety, status: 201))
 
-    /// Lift a block or put it back.
+    /// Lift or restore a block.
     public static let updateBlock = Endpoint<BlockPath, BlockUpdate, BlockResponse>(
         Operation("updateBlock", .patch, "/api/v1/blocks/{block_id}", tag: .safety))
 
@@ -24,7 +24,7 @@ extension API {
 
 // MARK: Parameters
 
-/// The block in a path.
+/// Path parameter: one block.
 public struct BlockPath: WireParameters, Hashable {
     public var blockID: BlockID
 
@@ -41,7 +41,7 @@ public struct BlockPath: WireParameters, Hashable {
     }
 }
 
-/// The relationship in a path; a user's id may stand there for the caller's relationship to that user.
+/// Path parameter: one relationship. A user's ID stands for the caller's relationship with that user.
 public struct RelationshipPath: WireParameters, Hashable {
     public var relationshipID: RelationshipID
 

@@ -1,11 +1,11 @@
 import Domain
 
 extension API {
-    /// What changed in a family.
+    /// Get the changes of a family since a cursor.
     public static let syncEvents = Endpoint<SyncQuery, NoBody, SyncResponse>(
         Operation("syncEvents", .get, "/api/v1/sync/events", tag: .sync))
 
-    /// Hand in what was done offline.
+    /// Upload what a device did offline.
     public static let uploadEvents = Endpoint<NoParameters, OutboxUpload, OutboxAnswer>(
         Operation("uploadEvents", .post, "/api/v1/sync/events", tag: .sync, tier: .frequentWrite))
 
@@ -16,12 +16,12 @@ extension API {
 
 // MARK: Parameters
 
-/// Which family, and from where on.
+/// The family, and where to continue.
 public struct SyncQuery: WireParameters, Hashable {
     public var familyID: FamilyID
     public var since: Timestamp?
     public var cursor: String?
-    /// Whether the answer is to hold what a device needs to answer for the mediator.
+    /// Whether to include the facts a device needs for AI operations.
     public var facts: Bool
 
     public init(familyID: FamilyID, since: Timestamp? = nil, cursor: String? = nil, facts: Bool = false) {
@@ -33,7 +33,7 @@ public struct SyncQuery: WireParameters, Hashable {
 
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         familyID = try parameters.query("family_id")
-        // `0` means from the beginning.
+        // `0` means from the start.
         since = try parameters.optionalQuery("since") == "0" ? nil : parameters.optionalQuery("since")
         cursor = try parameters.optionalQuery("cursor")
         facts = try parameters.optionalQuery("facts") ?? false

@@ -1,4 +1,4 @@
-/// Every operation of the API, each written once: routes on the server, calls on the device.
+/// Every operation of the API, defined once and used by server and client.
 public enum API {
     /// All operations, grouped by tag.
     public static let all: [Operation] = [

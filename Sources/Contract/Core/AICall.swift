@@ -1,6 +1,6 @@
 import NagzAI
 
-/// An AI operation together with its endpoint: how a question becomes a request.
+/// An AI operation with its endpoint; turns a question into a request.
 public protocol AICall<Question, Response>: Sendable {
     associatedtype Question: AIQuestion
     associatedtype Parameters: WireParameters
@@ -13,7 +13,7 @@ public protocol AICall<Question, Response>: Sendable {
     func request(_ question: Question) -> (parameters: Parameters, body: Body)
 }
 
-/// A question that travels as the body.
+/// Sends the question as the body.
 struct AIBodyCall<Body: AIRequest & WireContent, Response: WireContent>: AICall {
     let operation: AIOperation<Body.Question, Response>
     let endpoint: Endpoint<NoParameters, Body, Response>
@@ -23,7 +23,7 @@ struct AIBodyCall<Body: AIRequest & WireContent, Response: WireContent>: AICall 
     }
 }
 
-/// A question that travels as parameters.
+/// Sends the question as parameters.
 struct AIQueryCall<Parameters: AIRequest & WireParameters, Response: WireContent>: AICall {
     let operation: AIOperation<Parameters.Question, Response>
     let endpoint: Endpoint<Parameters, NoBody, Response>
@@ -34,7 +34,7 @@ struct AIQueryCall<Parameters: AIRequest & WireParameters, Response: WireContent
 }
 
 extension AICall {
-    /// The operation's name.
+    /// The operation's ID.
     public var id: AIOperationID { operation.id }
 
     var described: Operation { endpoint.operation }

@@ -1,8 +1,7 @@
 import Domain
 import JSON
 
-/// The closed set of error codes, each with the one status it travels with. A finer reason goes into
-/// `APIError.reason`.
+/// The error codes, each with its HTTP status. `APIError.reason` gives a more specific reason.
 public enum ErrorCode: String, Sendable, CaseIterable, WireEnumeration {
     case malformedRequest = "MALFORMED_REQUEST"
     case authenticationFailed = "AUTHN_FAILED"
@@ -37,34 +36,34 @@ public enum ErrorCode: String, Sendable, CaseIterable, WireEnumeration {
     }
 }
 
-/// Reasons of refusals that no rule of the domain gives.
+/// Error reasons that are not denials by domain rules.
 public enum ErrorReason {
-    /// The request carries no access token.
+    /// The request has no access token.
     public static let tokenMissing = "token_missing"
     /// The session was ended or has expired.
     public static let sessionEnded = "session_ended"
-    /// The account is gone: a device removes what it holds of it.
+    /// The account was deleted: devices MUST remove its data.
     public static let accountDeleted = "account_deleted"
-    /// The account waits for a guardian's consent.
+    /// The account needs a guardian's consent.
     public static let accountPending = "account_pending"
-    /// A consent that the operation needs is not in force for the person.
+    /// The person lacks a consent that the operation requires.
     public static let consentMissing = "consent_missing"
-    /// The person has switched the feature off in their preferences.
+    /// The person has turned the feature off in the preferences.
     public static let switchedOff = "switched_off"
 }
 
-/// A refusal as clients see it: what the server throws and what the device client catches. It holds public words
-/// only; the private cause of a fault stays with the server's log.
+/// A refusal as the server throws it and the device client catches it. It contains public text only; the private cause
+/// of an error stays in the server's log.
 public struct APIError: Error, Hashable, Sendable {
     public var status: Int
     public var code: ErrorCode
-    /// For a person to read.
+    /// A sentence for the user.
     public var message: String
-    /// The input at fault, by its wire name.
+    /// The wire name of the invalid input.
     public var field: String?
-    /// Why, more finely than the code says: a `Domain.Denial`, one of `ErrorReason`, or whatever a newer server adds.
+    /// A more specific reason: a `Domain.Denial`, an `ErrorReason`, or a reason of a newer server.
     public var reason: String?
-    /// Seconds after which a retry can help; sent as `Retry-After`.
+    /// Seconds until a retry makes sense; sent as `Retry-After`.
     public var retryAfter: Int?
 
     public init(
@@ -79,26 +78,26 @@ public struct APIError: Error, Hashable, Sendable {
         self.retryAfter = retryAfter
     }
 
-    /// A refusal by a rule of the domain.
+    /// A denial by a domain rule.
     public init(_ code: ErrorCode, _ denial: Denial, field: String? = nil) {
         self.init(code, denial.message, field: field, reason: denial.rawValue)
     }
 
-    /// 422 for input that is JSON but not what was asked for.
+    /// 422 for JSON that does not have the expected fields or values.
     public init(_ fault: InvalidInput) {
         let subject = fault.field ?? "The body"
         self.init(.validationFailed, "\(subject) \(fault.message).", field: fault.field)
     }
 
-    /// 400 for bytes that are no JSON document, 413 for too many of them.
+    /// 400 for bytes that are not JSON; 413 for too many bytes.
     public init(_ fault: JSONError) {
         self.init(
             fault.reason == .tooLarge ? .payloadTooLarge : .malformedRequest,
             "The body is not a JSON document this server reads: \(fault).")
     }
 
-    /// What a client makes of a response that is no success. One without the envelope (a proxy's, say) gets the code
-    /// that goes with its status.
+    /// Parses an error response. If it has no error envelope (for example a proxy's response), the code follows from
+    /// the status.
     public init(status: Int, body: Span<UInt8>, retryAfter: Int? = nil) {
         if let envelope = try? ErrorEnvelope(content: body) {
             self = envelope.error
@@ -112,10 +111,10 @@ public struct APIError: Error, Hashable, Sendable {
     }
 }
 
-/// The body of every answer that is no success.
+/// The body of every error response.
 public struct ErrorEnvelope: Hashable, WireObject {
     public var error: APIError
-    /// Names the request in the server's log.
+    /// The request's ID in the server's log.
     public var requestID: String
 
     public init(_ error: APIError, requestID: String) {
@@ -150,7 +149,7 @@ public struct ErrorEnvelope: Hashable, WireObject {
     }
 }
 
-/// The inside of an envelope, as a client reads it.
+/// The fields of an envelope, for parsing.
 private struct ErrorFields: WireInput {
     let code: ErrorCode
     let message: String

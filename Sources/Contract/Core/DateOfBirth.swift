@@ -1,6 +1,6 @@
 import Domain
 
-/// A day of birth. It travels as a date-time, of which only the date as written counts: age is no matter of zones.
+/// A date of birth, encoded as a date-time. Only the date part is used, because age does not depend on a zone.
 public struct DateOfBirth: Hashable, Sendable, WireText {
     public let date: CivilDate
 
@@ -8,7 +8,7 @@ public struct DateOfBirth: Hashable, Sendable, WireText {
 
     public init(wireText text: String) throws(InvalidInput) {
         _ = try Timestamp(wireText: text)
-        // A date-time that could be read begins with `YYYY-MM-DD`.
+        // A valid date-time begins with `YYYY-MM-DD`.
         let parts = text.utf8.prefix(10).split(separator: UInt8(ascii: "-")).map { part in
             part.reduce(0) { $0 * 10 + Int($1) - Int(UInt8(ascii: "0")) }
         }
@@ -18,6 +18,6 @@ public struct DateOfBirth: Hashable, Sendable, WireText {
         self.date = date
     }
 
-    /// Midnight of that day in UTC.
+    /// Midnight of the date in UTC.
     public var wireText: String { Timestamp(seconds: date.daysSinceEpoch * 86_400).rfc3339 }
 }

@@ -1,36 +1,36 @@
 import JSON
 
-/// An operation together with the types of its parameters, its body and its answer. The server reads parameters and
-/// body and writes the answer; the device client does the reverse, with the same value.
+/// An operation with the types of its parameters, body and response. The server decodes parameters and body and encodes
+/// the response; the device client does the reverse.
 public struct Endpoint<Parameters: WireParameters, Body: WireContent, Answer: WireContent>: Sendable {
     public let operation: Operation
 
     init(_ operation: Operation) { self.operation = operation }
 }
 
-/// What travels as a body: a JSON document, or nothing.
+/// The content of a body: a JSON document, text, bytes, or nothing.
 public protocol WireContent: Sendable {
-    /// Throws 400 where the bytes are not JSON and 422 where the JSON is not what was asked for.
+    /// - Throws: 400 if the bytes are not JSON, 422 if the JSON does not match.
     init(content bytes: Span<UInt8>) throws(APIError)
     /// The bytes to send; empty for no content.
     var content: [UInt8] { get }
 }
 
-/// For operations without a request body; whatever is sent is ignored.
+/// For operations without a request body; a body that is sent is ignored.
 public struct NoBody: WireContent, Hashable {
     public init() {}
     public init(content _: Span<UInt8>) {}
     public var content: [UInt8] { [] }
 }
 
-/// For operations that answer 204.
+/// For operations that respond with 204.
 public struct NoAnswer: WireContent, Hashable {
     public init() {}
     public init(content _: Span<UInt8>) {}
     public var content: [UInt8] { [] }
 }
 
-/// Plain text, for the operational paths.
+/// Plain text.
 public struct PlainText: WireContent, Hashable {
     public var text: String
 
@@ -66,7 +66,7 @@ extension WireContent where Self: WireOutput {
     public var content: [UInt8] { jsonBytes }
 }
 
-/// A body that may be left out altogether.
+/// An optional body.
 extension Optional: WireContent where Wrapped: WireContent {
     public init(content bytes: Span<UInt8>) throws(APIError) {
         self = bytes.isEmpty ? nil : try Wrapped(content: bytes)
@@ -79,10 +79,10 @@ extension Array: WireContent where Element: WireReadable & WireOutput {}
 extension Page: WireContent where Item: WireReadable & WireOutput {}
 extension Dictionary: WireContent where Key == String, Value == String {}
 
-// MARK: The server's half
+// MARK: Server side
 
 extension Endpoint {
-    /// The typed parameters of a request, or 422 naming the one at fault.
+    /// Decodes the parameters of a request; 422 names the invalid one.
     public func parameters(_ reader: ParameterReader) throws(APIError) -> Parameters {
         do {
             return try Parameters(reader)
@@ -91,23 +91,23 @@ extension Endpoint {
         }
     }
 
-    /// The typed body of a request, or 400 or 422.
+    /// Decodes the body of a request; 400 or 422 if it is invalid.
     public func body(_ bytes: Span<UInt8>) throws(APIError) -> Body {
         try Body(content: bytes)
     }
 }
 
-// MARK: The client's half
+// MARK: Client side
 
 extension Endpoint {
-    /// What a client sends: method, request target and body (empty for none).
+    /// A client's request: method, request target and body (empty for none).
     public struct Request: Hashable, Sendable {
         public var method: Operation.Method
         public var target: String
         public var body: [UInt8]
     }
 
-    /// Path and query of a call.
+    /// The request target: path and query.
     public func target(_ parameters: Parameters) -> String {
         var writer = ParameterWriter()
         parameters.write(to: &writer)
@@ -118,8 +118,8 @@ extension Endpoint {
         Request(method: operation.method, target: target(parameters), body: body.content)
     }
 
-    /// The answer in a response, or the error it carries. A success that cannot be read is `INTERNAL_ERROR` with
-    /// status 502: the fault lies with the server.
+    /// Decodes a response, or throws the error in it. A success that cannot be decoded is `INTERNAL_ERROR` with status
+    /// 502, because the server is at fault.
     public func answer(
         status: Int, body: Span<UInt8>, retryAfter: Int? = nil
     ) throws(APIError) -> Answer {

@@ -1,6 +1,6 @@
 import Domain
 
-/// A closed set of words; reading an unknown one fails with the list of those allowed.
+/// An enumeration with string values. An unknown value is refused with the list of allowed ones.
 public protocol WireEnumeration: WireText, CaseIterable, RawRepresentable where RawValue == String {}
 
 extension WireEnumeration {

@@ -1,10 +1,10 @@
 import JSON
 
-/// Why a request cannot be understood: the field at fault by its wire name, and a sentence for a person.
+/// Why a request is invalid: the wire name of the field, and a sentence for the user.
 public struct InvalidInput: Error, Hashable, Sendable {
-    /// Dotted where it lies deeper (`totals.open`, `items[3].id`); nil where the body as a whole is at fault.
+    /// A path for nested fields (`totals.open`, `items[3].id`); nil for the body as a whole.
     public var field: String?
-    /// What is wrong. It quotes nothing of the input.
+    /// The error. It repeats nothing of the input.
     public var message: String
 
     public init(_ message: String, field: String? = nil) {
@@ -12,7 +12,7 @@ public struct InvalidInput: Error, Hashable, Sendable {
         self.message = message
     }
 
-    /// The same fault seen from one level further out.
+    /// The same error, relative to the enclosing object.
     func inside(_ name: String) -> InvalidInput {
         guard let field else { return InvalidInput(message, field: name) }
         return InvalidInput(message, field: field.hasPrefix("[") ? name + field : name + "." + field)

@@ -1,10 +1,10 @@
-// Unicode's normal forms are not public in the standard library, and Foundation is too large for this module.
+// The standard library has no public API for Unicode normal forms, and Foundation is too large for this module.
 @_spi(_Unicode) import Swift
 
 extension FieldReader {
-    /// What a person, a family or a sign-in is called: without the white space around it and in Unicode's composed form
-    /// (NFC), so that a name is the same text however it was typed. A blank name is refused, and one with control
-    /// characters or with characters that show nothing: two names that look the same are the same. The length counts Unicode scalars.
+    /// A name of a person, family or sign-in, trimmed and in Unicode's composed form (NFC), so that the same name has
+    /// the same text however it was typed. Empty names, control characters and invisible characters are refused, so
+    /// that names that look the same are equal. The length counts Unicode scalars.
     public func name(_ field: String, _ most: Int) throws(InvalidInput) -> String {
         try Self.name(try required(field), field, most)
     }
@@ -20,7 +20,7 @@ extension FieldReader {
         }
         let given = trimmed(text)
         if holdsInvisible(given) { throw InvalidInput("must not contain invisible characters", field: field) }
-        // A few characters are longer in the composed form.
+        // The composed form of a few characters is longer.
         let name = composed(given)
         guard max(given.unicodeScalars.count, name.unicodeScalars.count) <= most else {
             throw InvalidInput("must have at most \(most) characters", field: field)
@@ -31,7 +31,7 @@ extension FieldReader {
         return name
     }
 
-    /// Control characters, ends of lines, and what turns the direction of the text around a name.
+    /// Control characters, line separators, and characters that change the text direction.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
@@ -43,17 +43,17 @@ extension FieldReader {
         !scalar.properties.isWhitespace && !isInvisible(scalar) && scalar.value != brailleBlank
     }
 
-    /// What no font draws: zero-width characters, marks that turn the direction, fillers, tags, selectors.
+    /// Characters that fonts do not draw: zero-width characters, direction marks, fillers, tags, selectors.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         scalar.properties.isDefaultIgnorableCodePoint || (0xFFF9...0xFFFB).contains(scalar.value)
     }
 
     private static let brailleBlank: UInt32 = 0x2800
 
-    /// Whether there is an invisible character that does not change how its neighbours are drawn.
+    /// Whether there is an invisible character without an effect on its neighbours.
     ///
-    /// Joiners and selectors are part of emoji sequences (UTS #51), tags of flags of regions; a joiner after a virama shapes a
-    /// syllable (RFC 5892, appendix A), and a selector after an ideograph its form.
+    /// Joiners and selectors are part of emoji sequences (UTS #51), and tags of regional flags; a joiner after a virama
+    /// shapes a syllable (RFC 5892, appendix A), and a selector after an ideograph selects its form.
     private static func holdsInvisible(_ text: String) -> Bool {
         let scalars = Array(text.unicodeScalars)
         return scalars.indices.contains { index in
@@ -78,13 +78,13 @@ extension FieldReader {
         scalar.properties.canonicalCombiningClass.rawValue == 9
     }
 
-    /// An emoji, or the end of one: a selector or a colour of skin. Digits are none here.
+    /// An emoji or the end of an emoji sequence: a selector or a skin tone. Digits do not count.
     private static func isEmojiPart(_ scalar: Unicode.Scalar) -> Bool {
         scalar.value == 0xFE0F || (scalar.properties.isEmoji && scalar.value > 0x7F)
     }
 }
 
-/// The text in Unicode's composed form, NFC.
+/// Converts to Unicode's composed form, NFC.
 func composed(_ text: String) -> String {
     var scalars = String.UnicodeScalarView()
     scalars.append(contentsOf: text._nfc)

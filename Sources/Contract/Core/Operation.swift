@@ -1,6 +1,6 @@
-/// One operation of the API as data: what the router matches, the client prints and the OpenAPI document describes.
+/// An operation of the API as data, for the router, the client and the OpenAPI document.
 public struct Operation: Hashable, Sendable {
-    /// The request methods in use.
+    /// The request methods of the API.
     public enum Method: String, Sendable, CaseIterable {
         case get = "GET"
         case post = "POST"
@@ -9,35 +9,36 @@ public struct Operation: Hashable, Sendable {
         case delete = "DELETE"
     }
 
-    /// Who may call it at all; roles and consents are the features' own business.
+    /// Whether a sign-in is required. The features check roles and consents.
     public enum Access: Sendable {
         case open, bearer
     }
 
-    /// Which rate limit it counts against.
+    /// The rate limit that applies.
     public enum RateTier: Sendable {
-        /// 300 a minute.
+        /// 300 per minute.
         case read
-        /// Reads below one nag, which clients make for each nag of a list: 1,200 a minute.
+        /// Reads of one nag's details, which clients make for each nag of a list: 1,200 per minute.
         case nagDetail
-        /// 200 a minute.
+        /// 200 per minute.
         case write
-        /// Status changes, excuses and uploads: 60 a minute.
+        /// Status changes, excuses and uploads: 60 per minute.
         case frequentWrite
-        /// Sign-up and sign-in: 60 a minute by address. Guesses are counted besides, by account and by address.
+        /// Sign-up and sign-in: 60 per minute and address. Failed attempts are also counted, per account and per
+        /// address.
         case auth
-        /// Probes and scrapes: not limited.
+        /// Health probes and metrics: unlimited.
         case exempt
     }
 
-    /// The group it belongs to: a folder of the server, a tag of the document.
+    /// The operation's group: a folder of the server and a tag of the OpenAPI document.
     public enum Tag: String, Sendable, CaseIterable {
         case version, auth, accounts, preferences, families, connections, nags, gamification, safety, consents, reports,
             ai, sync, audit,
             legal, metrics, operations
     }
 
-    /// The document's `operationId`.
+    /// The OpenAPI document's `operationId`.
     public let id: String
     public let method: Method
     /// With parameters in braces: `/api/v1/nags/{nag_id}`.

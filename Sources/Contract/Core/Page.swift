@@ -1,9 +1,9 @@
 import JSON
 
-/// One page of a list, with what a client needs to ask for the next.
+/// One page of a list, with its position.
 public struct Page<Item: Sendable>: Sendable {
     public var items: [Item]
-    /// How many there are over all pages.
+    /// The number of items on all pages.
     public var total: Int
     public var limit: Int
     public var offset: Int
@@ -15,7 +15,7 @@ public struct Page<Item: Sendable>: Sendable {
         self.offset = offset
     }
 
-    /// The page that answers a request.
+    /// The page for a request.
     public init(items: [Item], total: Int, answering request: PageRequest) {
         self.init(items: items, total: total, limit: request.limit, offset: request.offset)
     }
@@ -41,7 +41,7 @@ extension Page: WireOutput where Item: WireOutput {
 }
 
 extension JSONWriter {
-    /// A page whose items the closure writes itself, one value after the other, straight from the rows of a database.
+    /// Writes a page. The closure writes the items one after another, directly from database rows.
     public mutating func page<Failure>(
         total: Int, answering request: PageRequest, items: (inout JSONWriter) throws(Failure) -> Void
     ) throws(Failure) {
@@ -55,9 +55,9 @@ extension JSONWriter {
     }
 }
 
-/// Which page of a list is asked for.
+/// The position and size of a page.
 public struct PageRequest: Hashable, Sendable {
-    /// 1…200. Without a limit a client gets 200: one of the public clients never pages.
+    /// 1…200. The default is 200, because one of the public clients never requests a second page.
     public let limit: Int
     /// 0…2,147,483,647.
     public let offset: Int
@@ -65,7 +65,7 @@ public struct PageRequest: Hashable, Sendable {
     public static let largestLimit = 200
     public static let largestOffset = 2_147_483_647
 
-    /// Both are brought into their bounds.
+    /// Clamps both values.
     public init(limit: Int = largestLimit, offset: Int = 0) {
         self.limit = min(max(limit, 1), Self.largestLimit)
         self.offset = min(max(offset, 0), Self.largestOffset)

@@ -1,17 +1,17 @@
-/// What an operation takes from its path and its query.
+/// The path and query parameters of an operation.
 public protocol WireParameters: Sendable {
     init(_ parameters: ParameterReader) throws(InvalidInput)
     func write(to parameters: inout ParameterWriter)
 }
 
-/// For operations that take nothing from the path or the query.
+/// For operations without path and query parameters.
 public struct NoParameters: WireParameters, Hashable {
     public init() {}
     public init(_: ParameterReader) {}
     public func write(to _: inout ParameterWriter) {}
 }
 
-/// The parameters of one request by name, percent-decoded. Those nobody asks for are ignored.
+/// The parameters of one request by name, percent-decoded. Unknown parameters are ignored.
 public struct ParameterReader: Sendable {
     public typealias Pair = (name: String, value: String)
 
@@ -42,8 +42,8 @@ public struct ParameterReader: Sendable {
         return try read(pair)
     }
 
-    /// ASCII digits after an optional minus. A number too large for 64 bits is the largest one, since every use
-    /// either bounds or clamps it.
+    /// ASCII digits after an optional minus sign. A number out of 64 bits is clamped, because every caller bounds or
+    /// clamps it.
     public func optionalInteger(_ name: String) throws(InvalidInput) -> Int? {
         guard let text = try single(name)?.value.utf8 else { return nil }
         let isNegative = text.first == UInt8(ascii: "-")
@@ -59,12 +59,12 @@ public struct ParameterReader: Sendable {
         return isNegative ? -magnitude : magnitude
     }
 
-    /// `limit`, brought into 1…200.
+    /// The parameter `limit`, clamped to 1…200.
     public func limit(default fallback: Int) throws(InvalidInput) -> Int {
         min(max(try optionalInteger("limit") ?? fallback, 1), PageRequest.largestLimit)
     }
 
-    /// Two values of a name that matters could be read differently by two readers, so they are refused.
+    /// The only value of a name. A repeated name is refused, because implementations differ in which value they use.
     private func single(_ name: String) throws(InvalidInput) -> Pair? {
         let matches = query.filter { $0.name == name }
         guard matches.count <= 1 else { throw InvalidInput("is given more than once", field: name) }
@@ -80,7 +80,7 @@ public struct ParameterReader: Sendable {
     }
 }
 
-/// Collects the parameters of a request and prints them into its target.
+/// Collects the parameters of a request and writes its target.
 public struct ParameterWriter: Sendable {
     public private(set) var path: [ParameterReader.Pair] = []
     public private(set) var query: [ParameterReader.Pair] = []
@@ -99,12 +99,12 @@ public struct ParameterWriter: Sendable {
         query.append((name, String(value)))
     }
 
-    /// Left out where there is no value.
+    /// Writes nothing for nil.
     public mutating func query(_ name: String, _ value: (some WireText)?) {
         if let value { query(name, value) }
     }
 
-    /// The template with its braces filled in, and the query behind it.
+    /// The template with its parameters replaced, followed by the query.
     public func target(of template: String) -> String {
         var target = template
         for pair in path {
@@ -118,7 +118,7 @@ public struct ParameterWriter: Sendable {
     }
 }
 
-/// Every byte outside RFC 3986's unreserved set as `%XX`.
+/// Encodes every byte outside RFC 3986's unreserved set as `%XX`.
 func percentEncoded(_ text: String) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     var output: [UInt8] = []

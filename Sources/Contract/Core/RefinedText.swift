@@ -1,9 +1,9 @@
 import Domain
 
-/// An email address as it is stored and compared: trimmed, lower-case, plainly shaped, at most 254 bytes.
+/// An email address as stored and compared: trimmed, in lower case, at most 254 bytes.
 ///
-/// The shape is the common one (RFC 5321's dot-string before the `@`, a dotted domain of letters, digits and hyphens
-/// after it); quoted local parts, address literals and non-ASCII addresses are refused.
+/// It consists of a dot-string (RFC 5321), `@`, and a dotted domain of letters, digits and hyphens. Quoted local parts,
+/// address literals and non-ASCII addresses are refused.
 public struct EmailAddress: Hashable, Sendable, WireText {
     public let wireText: String
 
@@ -33,7 +33,7 @@ public struct EmailAddress: Hashable, Sendable, WireText {
     }
 }
 
-/// A child's PIN: four ASCII digits. It never prints itself, so that it cannot reach a log.
+/// A child's PIN: four ASCII digits. Its description is hidden, so that it cannot reach a log.
 public struct PIN: Hashable, Sendable, WireText, CustomStringConvertible {
     public let wireText: String
 
@@ -46,8 +46,8 @@ public struct PIN: Hashable, Sendable, WireText, CustomStringConvertible {
     public var description: String { "PIN(hidden)" }
 }
 
-/// A password or a token. It never prints itself, so that it cannot reach a log by way of the value it is part of.
-/// `==` is not constant-time: compare hashes.
+/// A password or token. Its description is hidden, so that it cannot reach a log. `==` is not constant-time: compare
+/// hashes.
 public struct Secret: Hashable, Sendable, WireText, CustomStringConvertible {
     public let wireText: String
 
@@ -61,7 +61,7 @@ public struct Secret: Hashable, Sendable, WireText, CustomStringConvertible {
     public var description: String { "Secret(hidden)" }
 }
 
-/// A SHA-256 value, printed as 64 lower-case hexadecimal digits.
+/// A SHA-256 value, encoded as 64 lower-case hexadecimal digits.
 public struct HexDigest: Hashable, Sendable, WireText {
     /// 32 bytes.
     public let bytes: [UInt8]

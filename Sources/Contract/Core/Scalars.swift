@@ -1,9 +1,9 @@
 import Domain
 import JSON
 
-// How the scalars of the contract look on the wire.
+// The wire format of scalars.
 
-/// A scalar that JSON shows as a string, so that it can stand in a path or a query as well.
+/// A scalar that is a string in JSON, so that it can also be a path or query parameter.
 public protocol WireText: WireReadable, WireOutput {
     init(wireText: String) throws(InvalidInput)
     var wireText: String { get }
@@ -18,7 +18,7 @@ extension WireText {
 }
 
 extension String: WireValue {
-    /// PostgreSQL's text holds no U+0000, so no string of the contract does.
+    /// Refuses U+0000, which PostgreSQL's text type cannot store.
     public init(json: JSONValue) throws(InvalidInput) {
         guard case .string(let text) = json else { throw .wrongType("a string", json) }
         try text.refuseNUL()
@@ -96,14 +96,14 @@ extension Timestamp: WireText {
     public var wireText: String { min(max(self, .firstWritable), .lastWritable).rfc3339 }
     public func write(to json: inout JSONWriter) { json.timestamp(microseconds: microseconds) }
 
-    /// 0001-01-01T00:00:00Z and the last microsecond of 9999: what four digits of a year can say.
+    /// 0001-01-01T00:00:00Z and the last microsecond of 9999: the range of four-digit years.
     static let firstWritable = Timestamp(microseconds: -62_135_596_800_000_000)
     static let lastWritable = Timestamp.lastSecond + Timestamp.Span(microseconds: 999_999)
 }
 
 extension JSONWriter {
-    /// A quoted RFC 3339 moment in UTC with three fraction digits, straight from the microseconds of a database row.
-    /// A moment outside the years 1…9999 is written as the nearest one inside.
+    /// Writes a quoted RFC 3339 time in UTC with three fraction digits, directly from a database row's microseconds. A
+    /// time outside the years 1…9999 is clamped.
     public mutating func timestamp(microseconds: Int64) {
         let moment = min(max(Timestamp(microseconds: microseconds), .firstWritable), .lastWritable)
         string(packed: moment.rfc3339Words)
@@ -119,7 +119,7 @@ extension TimeOfDay: WireText {
     public var wireText: String { description }
 }
 
-// MARK: Free shapes
+// MARK: Free-form values
 
 extension JSONObject: WireValue {
     public init(json: JSONValue) throws(InvalidInput) {
@@ -132,7 +132,7 @@ extension JSONObject: WireValue {
 }
 
 extension JSONValue {
-    /// Whether U+0000 hides in any string or name.
+    /// Whether a string or name contains U+0000.
     fileprivate var containsNUL: Bool {
         switch self {
         case .string(let text): text.utf8.contains(0)
@@ -158,7 +158,7 @@ extension Dictionary: WireReadable where Key == String, Value == String {
 }
 
 extension Dictionary: WireOutput where Key == String, Value == String {
-    /// In the order of the names, so that the same map is always the same bytes.
+    /// Sorted by name, so that the same map gives the same bytes.
     public func write(to json: inout JSONWriter) {
         json.object { json in
             for (name, text) in sorted(by: { $0.key < $1.key }) {
@@ -195,27 +195,27 @@ extension Array: WireOutput where Element: WireOutput {
 // MARK: Fields
 
 extension JSONWriter {
-    /// One member of an object.
+    /// Writes a member of an object.
     @inlinable
     public mutating func field(_ name: StaticString, _ value: some WireOutput) {
         key(name)
         value.write(to: &self)
     }
 
-    /// One member of an object, null where there is no value.
+    /// Writes a member of an object; null for nil.
     @inlinable
     public mutating func field(_ name: StaticString, _ value: (some WireOutput)?) {
         key(name)
         if let value { value.write(to: &self) } else { null() }
     }
 
-    /// One member of a request, left out where there is no value.
+    /// Writes a member of an object; nothing for nil.
     @inlinable
     public mutating func fieldIfPresent(_ name: StaticString, _ value: (some WireOutput)?) {
         if let value { field(name, value) }
     }
 
-    /// One member of an update: left out, null or a value.
+    /// Writes a member of an update: nothing, null or a value.
     public mutating func patch<Value: WireOutput>(_ name: StaticString, _ patch: Patch<Value>) {
         switch patch {
         case .absent: break

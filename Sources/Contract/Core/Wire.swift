@@ -1,16 +1,16 @@
 import JSON
 
-/// A value that can be read from JSON: a scalar, a list or an object.
+/// A value that can be decoded from JSON: a scalar, a list or an object.
 public protocol WireReadable: Sendable {
     init(json: JSONValue) throws(InvalidInput)
 }
 
-/// A value that can be written as JSON.
+/// A value that can be encoded as JSON.
 public protocol WireOutput: Sendable {
     func write(to json: inout JSONWriter)
 }
 
-/// A JSON object read field by field. Members nobody asks for are ignored.
+/// A JSON object that is decoded field by field. Unknown members are ignored.
 public protocol WireInput: WireReadable {
     init(_ fields: FieldReader) throws(InvalidInput)
 }
@@ -22,26 +22,26 @@ extension WireInput {
     }
 }
 
-/// Both ways: what one side writes the other reads.
+/// A value that can be decoded and encoded.
 public typealias WireValue = WireReadable & WireOutput
 public typealias WireObject = WireInput & WireOutput & WireContent
 
 extension WireOutput {
-    /// This value alone as a JSON document.
+    /// This value as a JSON document.
     public var jsonBytes: [UInt8] {
         JSONWriter.document { write(to: &$0) }
     }
 }
 
-/// A field of an update that tells absent, null and a value apart.
+/// A field of an update: absent, null or a value.
 public enum Patch<Value: Sendable>: Sendable {
-    /// Leave it as it is.
+    /// Keeps the current value.
     case absent
-    /// Clear it.
+    /// Clears the value.
     case null
     case value(Value)
 
-    /// What the field is after the update.
+    /// The value after the update.
     public func applied(to current: Value?) -> Value? {
         switch self {
         case .absent: current
@@ -58,9 +58,9 @@ public enum Patch<Value: Sendable>: Sendable {
 extension Patch: Equatable where Value: Equatable {}
 extension Patch: Hashable where Value: Hashable {}
 
-/// The fields of one JSON object, asked for by name.
+/// The fields of one JSON object, by name.
 ///
-/// `required` wants a value, `optional` takes absence and null alike, `patch` tells them apart. Every fault names its
+/// `required` needs a value, `optional` treats absence and null alike, `patch` distinguishes them. Errors name the
 /// field.
 public struct FieldReader: Sendable {
     private let object: JSONObject
@@ -81,7 +81,7 @@ public struct FieldReader: Sendable {
         return try read(json, name)
     }
 
-    /// For a field that may be left out but is never null.
+    /// A field that may be absent but not null.
     public func defaulted<Value: WireReadable>(_ name: String, to fallback: Value) throws(InvalidInput) -> Value {
         guard let json = object[name] else { return fallback }
         return try read(json, name)
@@ -106,7 +106,7 @@ public struct FieldReader: Sendable {
 // MARK: Limits
 
 extension FieldReader {
-    /// Text whose length in Unicode scalars (as JSON Schema counts) lies in the range.
+    /// Text whose length in Unicode scalars (as in JSON Schema) is in the range.
     public func text(_ name: String, _ length: ClosedRange<Int>) throws(InvalidInput) -> String {
         try Self.checked(try required(name), name, length)
     }
@@ -150,7 +150,7 @@ extension FieldReader {
     }
 }
 
-/// The text without the white space (Unicode `White_Space`) at both ends.
+/// The text without leading and trailing white space (Unicode `White_Space`).
 func trimmed(_ text: String) -> String {
     let scalars = text.unicodeScalars
     guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),

@@ -2,7 +2,7 @@ import Domain
 import JSON
 import NagzAI
 
-// The answers of the seven operations, which NagzAI defines, as they look on the wire.
+// The wire format of the seven responses that NagzAI defines.
 
 extension ExcuseSummaryResponse: WireObject {
     public init(_ fields: FieldReader) throws(InvalidInput) {

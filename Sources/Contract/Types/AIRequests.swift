@@ -2,7 +2,7 @@ import Domain
 import JSON
 import NagzAI
 
-/// Parameters or a body that carry the question of an AI operation.
+/// Parameters or a body that encode the question of an AI operation.
 public protocol AIRequest: Sendable {
     associatedtype Question: AIQuestion
 
@@ -10,7 +10,7 @@ public protocol AIRequest: Sendable {
     var question: Question { get }
 }
 
-/// A request that names one nag.
+/// A request about one nag.
 public protocol NagRequest: AIRequest where Question == NagQuestion {
     init(nagID: NagID)
     var nagID: NagID { get }
@@ -32,7 +32,7 @@ extension NagRequest where Self: WireObject {
     }
 }
 
-/// Asks for a summary and a category of an excuse.
+/// Requests a summary and a category of an excuse.
 public struct ExcuseSummaryRequest: Hashable, WireObject, AIRequest {
     public var text: String
     public var nagID: NagID
@@ -59,21 +59,21 @@ public struct ExcuseSummaryRequest: Hashable, WireObject, AIRequest {
     }
 }
 
-/// Asks which tone suits a nag's recipient now.
+/// Requests the tone for a nag's recipient.
 public struct ToneSelectRequest: Hashable, WireObject, NagRequest {
     public var nagID: NagID
 
     public init(nagID: NagID) { self.nagID = nagID }
 }
 
-/// Asks for a tip about a nag.
+/// Requests a tip for a nag.
 public struct CoachingRequest: Hashable, WireObject, NagRequest {
     public var nagID: NagID
 
     public init(nagID: NagID) { self.nagID = nagID }
 }
 
-/// Asks whether to push back on an overdue nag, and does so within the family's bounds.
+/// Requests a push-back on an overdue nag, within the family's limits.
 public struct PushBackRequest: Hashable, WireObject, NagRequest {
     public var nagID: NagID
 

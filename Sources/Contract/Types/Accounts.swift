@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// An account by itself, without its families.
+/// An account without its families.
 public struct AccountResponse: Hashable, WireObject {
     public var id: UserID
     public var email: String?

@@ -5,7 +5,7 @@ import JSON
 public struct AuditPage: Hashable, WireObject {
     public var items: [AuditEntry]
     public var nextCursor: String?
-    /// The moment back to which the page has looked, when it ends before it is full and others follow.
+    /// How far back the page has searched, if it ended before it was full and there is more to search.
     public var searchedTo: Timestamp?
 
     public init(items: [AuditEntry], nextCursor: String?, searchedTo: Timestamp? = nil) {
@@ -29,14 +29,14 @@ public struct AuditPage: Hashable, WireObject {
     }
 }
 
-/// Who did what to what, and the hashes that hold the entry in its place.
+/// Who did what to which resource, with the entry's hashes.
 public struct AuditEntry: Hashable, WireObject {
     public var familyID: FamilyID
-    /// Its number in the family's chain, without gaps.
+    /// The entry's number in the family's chain, without gaps.
     public var n: Int
     public var at: Timestamp
     public var kind: String
-    /// The audit log's own name for the person.
+    /// The pseudonym of the person who acted.
     public var actor: Pseudonym
     public var subject: Pseudonym?
     public var actorID: UserID?

@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// One line of an export of the audit log: an object with one member, which says what the line is.
+/// One line of an audit log export: an object whose only member names the type of the line.
 public enum AuditExportLine: Sendable, Hashable {
     case header(Header)
     case prune(note: String)
@@ -11,16 +11,16 @@ public enum AuditExportLine: Sendable, Hashable {
     case checkpoint(note: String)
     case inclusion(LeafPosition, size: Int, path: [HexDigest])
     case consistency(ConsistencyProof)
-    /// Where a family's clock stands: the number of its newest entry, and that entry's hash.
+    /// The state of a family's ledger: the number and the hash of its newest entry.
     case clock(FamilyID, n: Int, head: HexDigest)
-    /// The last line. `clocks` says how many clocks there are; nil in exports of servers that gave none.
+    /// The last line. `clocks` is the number of `clock` lines; nil in exports of older servers.
     case end(entries: Int, clocks: Int?)
-    /// A line that a later version may have and this one need not know.
+    /// A line of a later version; ignored.
     case other
 
-    /// What the export is of.
+    /// The scope and origin of the export.
     public struct Header: Sendable, Hashable {
-        /// Of this format.
+        /// The version of this format.
         public static let version = 1
         public var origin: String
         /// Null for all families.
@@ -36,7 +36,7 @@ public enum AuditExportLine: Sendable, Hashable {
         }
     }
 
-    /// An entry with its body and its place in the log.
+    /// An entry with its body and its position in the log.
     public struct Entry: Sendable, Hashable {
         public var familyID: FamilyID
         public var n: Int
@@ -51,7 +51,7 @@ public enum AuditExportLine: Sendable, Hashable {
         public var commit: HexDigest
         public var previous: HexDigest
         public var hash: HexDigest
-        /// Null while it has none.
+        /// Null if the entry is not in the log yet.
         public var position: Int?
         /// `whole`, `erased` or `unreadable`.
         public var payload: String
@@ -83,7 +83,7 @@ public enum AuditExportLine: Sendable, Hashable {
         }
     }
 
-    /// A place in the log and the entry it is for.
+    /// A position in the log and its entry.
     public struct LeafPosition: Sendable, Hashable, WireInput {
         public var position: Int
         public var familyID: FamilyID

@@ -1,27 +1,27 @@
 import Domain
 import JSON
 
-/// How the Merkle log stands, and whether somebody should look.
+/// The status of the Merkle log.
 public struct AuditStatus: Hashable, WireObject {
-    /// `admin` or `guardian`: who is asking.
+    /// The caller's role: `admin` or `guardian`.
     public var reader: String
-    /// The guardian's own family.
+    /// The guardian's family.
     public var familyID: FamilyID?
     /// `current`, `late`, `broken` or `off`.
     public var state: String
-    /// Why it is broken.
+    /// The reason for `broken`.
     public var fault: String?
     public var origin: String?
     public var size: Int?
     public var root: HexDigest?
     /// When the newest checkpoint was signed.
     public var checkpointAt: Timestamp?
-    /// C2SP signed note.
+    /// The checkpoint, a C2SP signed note.
     public var checkpoint: String?
-    /// How long the oldest entry without a checkpoint has been waiting, in milliseconds.
+    /// The age of the oldest entry without a checkpoint, in milliseconds.
     public var exposureMilliseconds: Int
     public var keys: [AuditKey]
-    /// How the background check stands; null where this server does not check.
+    /// The status of the background check; null if this server runs none.
     public var check: AuditCheckStatus?
 
     public init(
@@ -76,22 +76,22 @@ public struct AuditStatus: Hashable, WireObject {
     }
 }
 
-/// How the check of the whole log, and of the state against it, stands: it runs in the background, again and again.
+/// The status of the background check, which repeatedly verifies the whole log and compares the database with it.
 public struct AuditCheckStatus: Hashable, WireObject {
     /// `explained`, `unexplained`, `incomplete` or `running`.
     public var state: String
-    /// When the pass under way began; null between passes.
+    /// When the current pass began; null between passes.
     public var startedAt: Timestamp?
-    /// How many families and entries it has been through.
+    /// The families and entries checked so far.
     public var families: Int
     public var entries: Int
     public var findings: Int
-    /// When the last full pass ended, and what it came to; null before the first.
+    /// When the last full pass ended, with its results; null before the first.
     public var lastFinishedAt: Timestamp?
     public var lastFamilies: Int
     public var lastEntries: Int
     public var lastFindings: Int
-    /// The first finding, for administrators: it may be of any family.
+    /// The first finding, which may concern any family; for administrators only.
     public var firstFinding: String?
 
     public init(
@@ -139,11 +139,11 @@ public struct AuditCheckStatus: Hashable, WireObject {
     }
 }
 
-/// A public key the log is or was signed with.
+/// A current or former public key of the log.
 public struct AuditKey: Hashable, WireObject {
-    /// `<name>+<hash>+<base64>`, as C2SP signed-note writes it.
+    /// `<name>+<hash>+<base64>`, a C2SP signed-note verifier key.
     public var verifier: String
-    /// The note in which the key before it hands over to it.
+    /// The note in which the previous key authorises this one.
     public var handover: String?
 
     public init(verifier: String, handover: String?) {
@@ -164,7 +164,7 @@ public struct AuditKey: Hashable, WireObject {
     }
 }
 
-/// The keys the log is and was signed with, oldest first.
+/// The current and former keys of the log, oldest first.
 public struct AuditKeys: Hashable, WireObject {
     public var keys: [AuditKey]
 
@@ -175,18 +175,18 @@ public struct AuditKeys: Hashable, WireObject {
     public func write(to json: inout JSONWriter) { json.object { $0.field("keys", keys) } }
 }
 
-/// One entry with all that is needed to check it, and the proof that it is in the log.
+/// One entry with everything needed to verify it, and its inclusion proof.
 public struct AuditEntryDetail: Hashable, WireObject {
     public var entry: AuditEntry
-    /// `entry.at` in microseconds since 1970, as the hash has it.
+    /// `entry.at` in microseconds since 1970, as hashed.
     public var atMicroseconds: Int
     /// `whole`, `erased` or `unreadable`.
     public var payload: String
     /// Hexadecimal.
     public var salt: HexDigest?
-    /// The canonical bytes that `entry.commit` covers, in hexadecimal.
+    /// The canonical bytes covered by `entry.commit`, in hexadecimal.
     public var body: String?
-    /// The hash of the entry before; that of nothing for the first.
+    /// Nil while no checkpoint covers the entry, or if a hash of the log is missing.
     public var proof: InclusionProof?
 
     public init(
@@ -222,14 +222,14 @@ public struct AuditEntryDetail: Hashable, WireObject {
     }
 }
 
-/// That an entry is in the log of a signed checkpoint.
+/// The proof that an entry is in the log of a signed checkpoint.
 public struct InclusionProof: Hashable, WireObject {
-    /// The leaf's place in the log, from 0.
+    /// The leaf's position in the log, from 0.
     public var position: Int
     public var leaf: HexDigest
     public var size: Int
     public var path: [HexDigest]
-    /// C2SP signed note over that size.
+    /// A checkpoint of that size, a C2SP signed note.
     public var checkpoint: String
 
     public init(position: Int, leaf: HexDigest, size: Int, path: [HexDigest], checkpoint: String) {
@@ -259,7 +259,7 @@ public struct InclusionProof: Hashable, WireObject {
     }
 }
 
-/// That a log is the continuation of a smaller one.
+/// The proof that a log extends a smaller one.
 public struct ConsistencyProof: Hashable, WireObject {
     public var old: Int
     public var new: Int
@@ -286,16 +286,16 @@ public struct ConsistencyProof: Hashable, WireObject {
     }
 }
 
-/// What the server finds when it checks an audit log itself.
+/// The result of a verification on the server.
 public struct AuditVerification: Hashable, WireObject {
     /// `sound`, `tampered` or `incomplete`.
     public var verdict: String
     public var entries: Int
     /// The log's size at the newest checkpoint.
     public var size: Int?
-    /// One word, when it was tampered with.
+    /// A one-word code, if the log was tampered with.
     public var code: String?
-    /// For a person to read.
+    /// A sentence for the user.
     public var message: String?
     public var familyID: FamilyID?
     public var n: Int?

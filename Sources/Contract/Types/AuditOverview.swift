@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// The families whose audit logs somebody may read.
+/// The families whose audit logs the caller may read.
 public struct AuditFamilies: Hashable, WireObject {
     public var items: [AuditFamily]
     public var nextCursor: String?
@@ -24,7 +24,7 @@ public struct AuditFamilies: Hashable, WireObject {
     }
 }
 
-/// A family's audit log in one line. Acts outside families have the nil id and no name.
+/// A summary of a family's audit log. The log of actions outside families has the nil ID and no name.
 public struct AuditFamily: Hashable, WireObject {
     public var familyID: FamilyID
     public var name: String?
@@ -56,19 +56,19 @@ public struct AuditFamily: Hashable, WireObject {
     }
 }
 
-/// How much of what happened when: for a plot.
+/// Counts of audit entries over time, for a chart.
 public struct AuditActivity: Hashable, WireObject {
-    /// What a bucket is, by the calendar of the zone asked for.
+    /// The length of a bucket, in the calendar of the requested zone.
     public enum Unit: String, Sendable, CaseIterable, WireEnumeration { case minute, hour, day, week, month }
 
     public var from: Timestamp
     public var to: Timestamp
     public var timeZone: String
     public var unit: Unit
-    /// When each bucket begins. The first begins at `from` and the last ends at `to`, so that both may be cut short.
+    /// The starts of the buckets. The first starts at `from` and the last ends at `to`, so both may be incomplete.
     public var starts: [Timestamp]
     public var series: [AuditSeries]
-    /// Whether there was more in the time than was counted: the newest entries were.
+    /// Whether only the newest entries of the period were counted.
     public var isPartial: Bool
 
     public init(
@@ -107,7 +107,7 @@ public struct AuditActivity: Hashable, WireObject {
     }
 }
 
-/// The entries of one kind, bucket by bucket.
+/// Counts of the entries of one kind, one for each bucket.
 public struct AuditSeries: Hashable, WireObject {
     public var kind: String
     public var counts: [Int]
@@ -130,7 +130,7 @@ public struct AuditSeries: Hashable, WireObject {
     }
 }
 
-/// Bytes as they are.
+/// Binary content.
 public struct Bytes: WireContent, Hashable {
     public var bytes: [UInt8]
 

@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// Whom the entries of an audit log may name.
+/// The people that an audit log may name.
 public struct AuditPeople: Hashable, WireObject {
     public var items: [AuditPerson]
 
@@ -12,12 +12,12 @@ public struct AuditPeople: Hashable, WireObject {
     public func write(to json: inout JSONWriter) { json.object { $0.field("items", items) } }
 }
 
-/// Somebody in an audit log, under the name the audit log has for them.
+/// A person in an audit log, with the log's pseudonym.
 public struct AuditPerson: Hashable, WireObject {
     public var person: Pseudonym
     public var userID: UserID?
-    /// A member's display name for guardians of the family, an administrator's address for administrators, the name of
-    /// a part of the system; nil for everybody else.
+    /// A member's display name (for guardians of the family), an administrator's address (for administrators), or the
+    /// name of a system component; nil otherwise.
     public var name: String?
     /// `guardian`, `participant` or `child` of the family; `former_member`, `administrator`, `former_administrator`,
     /// `system`.
@@ -58,13 +58,13 @@ public struct AuditConsents: Hashable, WireObject {
     public func write(to json: inout JSONWriter) { json.object { $0.field("items", items) } }
 }
 
-/// A consent in force for one member. One that several people gave is listed once for each of them.
+/// A consent in force for one member. A consent given by several people is listed once for each.
 public struct AuditConsent: Hashable, WireObject {
-    /// For whom it is in force.
+    /// The member.
     public var person: Pseudonym
     public var userID: UserID
     public var type: ConsentType
-    /// Who gave it: the person themself, or a guardian for the family.
+    /// The person who gave it: the member, or a guardian for the family.
     public var givenBy: Pseudonym
     public var givenByID: UserID
     public var grantedAt: Timestamp
@@ -102,7 +102,7 @@ public struct AuditConsent: Hashable, WireObject {
     }
 }
 
-/// Every kind of entry that this version of the server writes.
+/// The kinds of entries that this version of the server writes.
 public struct AuditKindList: Hashable, WireObject {
     public var kinds: [String]
 

@@ -1,12 +1,12 @@
 import Domain
 import JSON
 
-/// Opens an account for an adult or, with a date of birth, for a young person.
+/// Creates an account for an adult or, with a date of birth, for a young person.
 public struct SignupRequest: Hashable, WireObject {
     public var email: EmailAddress
     public var password: Secret
     public var displayName: String?
-    /// Only its date part counts.
+    /// Only the date part is used.
     public var dateOfBirth: DateOfBirth?
 
     public init(email: EmailAddress, password: Secret, displayName: String? = nil, dateOfBirth: DateOfBirth? = nil) {
@@ -33,7 +33,7 @@ public struct SignupRequest: Hashable, WireObject {
     }
 }
 
-/// Signs an account in by email and password.
+/// Signs in with email and password.
 public struct LoginRequest: Hashable, WireObject {
     public var email: EmailAddress
     public var password: Secret
@@ -56,7 +56,7 @@ public struct LoginRequest: Hashable, WireObject {
     }
 }
 
-/// Hands in a refresh token, to trade it for a new pair or to end its session.
+/// A refresh token, to get new tokens or to end its session.
 public struct RefreshRequest: Hashable, WireObject {
     public var refreshToken: Secret
 
@@ -77,7 +77,7 @@ public struct RefreshRequest: Hashable, WireObject {
 
 /// Signs a child in with the family's child code, a user name and a PIN.
 public struct ChildLoginRequest: Hashable, WireObject {
-    /// As sent: any case.
+    /// Case-insensitive.
     public var familyCode: String
     public var username: String
     public var pin: PIN
@@ -103,7 +103,7 @@ public struct ChildLoginRequest: Hashable, WireObject {
     }
 }
 
-/// A signed-in session: its two tokens and whom they speak for.
+/// A signed-in session: its tokens and its account.
 public struct AuthResponse: Hashable, WireObject {
     public var accessToken: Secret
     public var refreshToken: Secret
@@ -145,12 +145,12 @@ public struct AuthResponse: Hashable, WireObject {
     }
 }
 
-/// The account a session belongs to.
+/// The account of a session.
 public struct AuthUser: Hashable, WireObject {
     public var id: UserID
     public var email: String?
     public var displayName: String?
-    /// `active`, `pending_guardian_consent` or a later addition.
+    /// `active`, `pending_guardian_consent`, or a value of a later version.
     public var status: String
     public var createdAt: Timestamp
     public var familyMemberships: [FamilyMembership]
@@ -188,7 +188,7 @@ public struct AuthUser: Hashable, WireObject {
     }
 }
 
-/// A role in a family, as sign-in reports it.
+/// A role in a family.
 public struct FamilyMembership: Hashable, WireObject {
     public var familyID: FamilyID
     public var role: FamilyRole

@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// A connection between adults of two families as one of the two sees it.
+/// A connection between adults of two families, as one of them sees it.
 public struct ConnectionResponse: Hashable, WireObject {
     public var id: ConnectionID
     public var inviterID: UserID

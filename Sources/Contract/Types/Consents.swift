@@ -24,7 +24,7 @@ public struct ConsentCreate: Hashable, WireObject {
     }
 }
 
-/// Takes a consent back.
+/// Revokes a consent.
 public struct ConsentUpdate: Hashable, WireObject {
     public var revoked: Bool
 
@@ -32,7 +32,7 @@ public struct ConsentUpdate: Hashable, WireObject {
         self.revoked = revoked
     }
 
-    /// Takes `{"revoked": true}`, and `{"status": "revoked"}` for the same.
+    /// Accepts `{"revoked": true}` or `{"status": "revoked"}`.
     public init(_ fields: FieldReader) throws(InvalidInput) {
         if let revoked: Bool = try fields.optional("revoked") {
             self.revoked = revoked

@@ -1,16 +1,16 @@
 import Domain
 import JSON
 
-/// How far a nag has escalated.
+/// The escalation of a nag.
 public struct EscalationResponse: Hashable, WireObject {
     public var nagID: NagID
-    /// Of a nag that is not open any more, the last one it reached.
+    /// The phase; for a nag that is not open, the last one it reached.
     public var currentPhase: EscalationPhase
     public var dueAt: Timestamp
     public var computedAt: Timestamp
-    /// When the next phase begins or the nag is missed, held back by quiet hours; nil for a nag that is not open.
+    /// When the next phase begins or the nag is missed, with quiet hours; nil for a nag that is not open.
     public var nextStepAt: Timestamp?
-    /// When its recipient is reminded again; nil before it is overdue.
+    /// The time of the recipient's next reminder; nil before the nag is overdue.
     public var nextReminderAt: Timestamp?
 
     public init(

@@ -5,10 +5,10 @@ import JSON
 public struct FamilyResponse: Hashable, WireObject {
     public var id: FamilyID
     public var name: String
-    /// Empty, never null, for anybody but guardians.
+    /// Empty, never null, for everyone except guardians.
     public var inviteCode: String
     public var childCode: String?
-    /// The name of a zone of the IANA time zone database.
+    /// The name of a zone in the IANA time zone database.
     public var timeZone: String
     public var createdAt: Timestamp
 
@@ -44,7 +44,7 @@ public struct FamilyResponse: Hashable, WireObject {
     }
 }
 
-/// A membership: who belongs to a family, as what.
+/// A membership: a person and their role in a family.
 public struct MemberResponse: Hashable, WireObject {
     public var userID: UserID
     public var familyID: FamilyID
@@ -79,7 +79,7 @@ public struct MemberResponse: Hashable, WireObject {
     }
 }
 
-/// A membership with what other members are shown of the person.
+/// A membership with the person's details for other members.
 public struct MemberDetail: Hashable, WireObject {
     public var userID: UserID
     public var displayName: String?
@@ -88,7 +88,7 @@ public struct MemberDetail: Hashable, WireObject {
     public var status: MembershipStatus
     public var joinedAt: Timestamp
     public var hasChildLogin: Bool
-    /// Until when wrong PINs keep the child from signing in; nil when they do not, and for anybody but guardians.
+    /// When a sign-in locked by wrong PINs is unlocked; nil if it is not locked, and for everyone except guardians.
     public var loginLockedUntil: Timestamp?
 
     public init(
@@ -130,7 +130,7 @@ public struct MemberDetail: Hashable, WireObject {
     }
 }
 
-/// What a child may do in a family.
+/// A child's permissions in a family.
 public struct ChildSettingsResponse: Hashable, WireObject {
     public var childID: UserID
     public var familyID: FamilyID

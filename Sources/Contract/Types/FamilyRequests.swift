@@ -1,10 +1,10 @@
 import Domain
 import JSON
 
-/// Founds a family; the caller becomes its guardian.
+/// Creates a family; the caller becomes its guardian.
 public struct FamilyCreate: Hashable, WireObject {
     public var name: String
-    /// The name of a zone of the IANA time zone database; nil for the standard one.
+    /// The name of a zone in the IANA time zone database; nil for the default.
     public var timeZone: String?
 
     public init(name: String, timeZone: String? = nil) {
@@ -25,10 +25,10 @@ public struct FamilyCreate: Hashable, WireObject {
     }
 }
 
-/// Changes a family. Fields left out stay as they are.
+/// Changes a family. Fields left out do not change.
 public struct FamilyUpdate: Hashable, WireObject {
     public var name: String?
-    /// The name of a zone of the IANA time zone database.
+    /// The name of a zone in the IANA time zone database.
     public var timeZone: String?
 
     public init(name: String? = nil, timeZone: String? = nil) {
@@ -49,9 +49,9 @@ public struct FamilyUpdate: Hashable, WireObject {
     }
 }
 
-/// Joins the family that gave out the code, as a participant.
+/// Joins the family with this code as a participant.
 public struct JoinRequest: Hashable, WireObject {
-    /// As sent: any case.
+    /// Case-insensitive.
     public var inviteCode: String
 
     public init(inviteCode: String) {
@@ -69,7 +69,7 @@ public struct JoinRequest: Hashable, WireObject {
     }
 }
 
-/// Replaces one of the family's codes by another.
+/// Replaces one of the family's codes.
 public struct CodeRenewal: Hashable, WireObject {
     public var code: FamilyCode
 
@@ -88,7 +88,7 @@ public struct CodeRenewal: Hashable, WireObject {
     }
 }
 
-/// Makes a participant a guardian, or takes an account made in the family back into it.
+/// Makes a participant a guardian, or adds a removed family account again.
 public struct MemberAdd: Hashable, WireObject {
     public var userID: UserID
     public var role: FamilyRole
@@ -111,7 +111,7 @@ public struct MemberAdd: Hashable, WireObject {
     }
 }
 
-/// Makes an account inside a family, for a child as a rule.
+/// Creates an account inside a family, usually for a child.
 public struct MemberCreateAndAdd: Hashable, WireObject {
     public var displayName: String
     public var role: FamilyRole
@@ -142,7 +142,7 @@ public struct MemberCreateAndAdd: Hashable, WireObject {
     }
 }
 
-/// Sets or replaces what a child signs in with.
+/// Sets or replaces a child's sign-in.
 public struct ChildCredentialsSet: Hashable, WireObject {
     public var username: String
     public var pin: PIN
@@ -188,7 +188,7 @@ public struct PinChangeRequest: Hashable, WireObject {
     }
 }
 
-/// Changes some of what a child may do. Fields left out stay as they are.
+/// Changes a child's settings. Fields left out do not change.
 public struct ChildSettingsUpdate: Hashable, WireObject {
     public var canSnooze: Bool?
     public var maxSnoozesPerDay: Int?

@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// What a member has earned in a family.
+/// A member's points and streak in a family.
 public struct GamificationSummary: Hashable, WireObject {
     public var familyID: FamilyID
     public var userID: UserID
@@ -63,7 +63,7 @@ public struct LeaderboardResponse: Hashable, WireObject {
     }
 }
 
-/// One member's line of a leaderboard.
+/// One member's entry in a leaderboard.
 public struct LeaderboardEntry: Hashable, WireObject {
     public var userID: UserID
     public var totalPoints: Int
@@ -86,12 +86,12 @@ public struct LeaderboardEntry: Hashable, WireObject {
     }
 }
 
-/// One gain or loss of points or streak.
+/// One change of points or streak.
 public struct GamificationEventResponse: Hashable, WireObject {
     public var id: EventID
     public var familyID: FamilyID
     public var userID: UserID
-    /// More kinds may come.
+    /// Later versions may add values.
     public var eventType: String
     public var deltaPoints: Int
     public var streakDelta: Int
@@ -133,7 +133,7 @@ public struct GamificationEventResponse: Hashable, WireObject {
     }
 }
 
-/// A badge a member has earned, once and for good.
+/// A badge that a member has earned; permanent and unique.
 public struct BadgeResponse: Hashable, WireObject {
     public var id: BadgeID
     public var userID: UserID

@@ -1,25 +1,26 @@
 import Domain
 import JSON
 
-/// How a person's words came to be on their device.
+/// How a person's words were entered on their device.
 public enum InputSource: String, Sendable, CaseIterable, WireEnumeration {
     case keyboard, dictation, camera, gallery, document, habit, onboarding
-    /// Carried over from another program.
+    /// Imported from another program.
     case imported = "import"
 }
 
 /// What a person did on their device.
 public enum InputAct: Hashable, Sendable {
-    /// Reports a nag's status; the note is part of the report.
+    /// Reports a nag's status, with an optional note.
     case status(NagStatus, note: String?)
-    /// Says why a nag is not done. With a category the text is the device's own summary, and the words stayed there.
+    /// Explains why a nag is not done. With a category, the text is the device's summary and the original text stayed
+    /// there.
     case excuse(text: String, category: ExcuseCategory?)
-    /// Adds some words to a nag.
+    /// Adds a note to a nag.
     case note(text: String)
-    /// Says what kind of reason an earlier input of the same person gives, found out on their device since.
+    /// The category of an earlier excuse of the same person, determined later on their device.
     case classification(of: InputID, category: ExcuseCategory)
 
-    /// Its name on the wire.
+    /// The wire name.
     public var kind: Kind {
         switch self {
         case .status: .status
@@ -29,19 +30,19 @@ public enum InputAct: Hashable, Sendable {
         }
     }
 
-    /// The acts by name.
+    /// The wire names of the acts.
     public enum Kind: String, Sendable, CaseIterable, WireEnumeration {
         case status, excuse, note, classification
     }
 }
 
-/// One input from a device's outbox: what was done about which nag, when, and how the words came about.
+/// One input from a device's outbox.
 public struct OutboxItem: Hashable, WireObject {
-    /// Made by the device; the same id is the same input, however often it is sent.
+    /// Chosen by the device, for idempotency: the same ID is the same input, however often it is sent.
     public var clientID: InputID
     public var nagID: NagID
     public var act: InputAct
-    /// By the device's clock.
+    /// The time on the device's clock.
     public var madeAt: Timestamp
     public var source: InputSource
 
@@ -96,10 +97,10 @@ public struct OutboxItem: Hashable, WireObject {
     }
 }
 
-/// What a device did while it was offline, in the order in which it was done.
+/// What a device did offline, in order.
 public struct OutboxUpload: Hashable, WireObject {
     public var familyID: FamilyID
-    /// 1…100, each under an id of its own.
+    /// 1…100 items with distinct IDs.
     public var items: [OutboxItem]
 
     public static let largestCount = 100
@@ -128,22 +129,22 @@ public struct OutboxUpload: Hashable, WireObject {
     }
 }
 
-/// What became of an input.
+/// The outcome of an input.
 public enum InputOutcome: String, Sendable, CaseIterable, WireEnumeration {
     case applied
-    /// What it reports was so already.
+    /// The nag already had the reported state.
     case alreadyDone = "already_done"
-    /// The nag has come to another end meanwhile.
+    /// The nag has ended in another way meanwhile.
     case conflict
     /// The rules do not allow it.
     case refused
 }
 
-/// The answer to one input. Sending the input again gives it again.
+/// The result of one input. Sending the input again returns the same result.
 public struct InputResult: Hashable, WireObject {
     public var clientID: InputID
     public var outcome: InputOutcome
-    /// The one event of the feed that the input became, or hangs on; nil unless it was applied.
+    /// The feed event of the input; nil unless it was applied.
     public var eventID: EventID?
     /// Why it was not applied.
     public var error: InputRefusal?
@@ -172,10 +173,10 @@ public struct InputResult: Hashable, WireObject {
     }
 }
 
-/// Why an input was not applied, in the terms of the error envelope.
+/// Why an input was not applied, with the codes of the error envelope.
 public struct InputRefusal: Hashable, WireObject {
     public var code: ErrorCode
-    /// For a person to read.
+    /// A sentence for the user.
     public var message: String
 
     public init(code: ErrorCode, message: String) {
@@ -196,7 +197,7 @@ public struct InputRefusal: Hashable, WireObject {
     }
 }
 
-/// The answers to an upload, in its order.
+/// The results of an upload, in its order.
 public struct OutboxAnswer: Hashable, WireObject {
     public var results: [InputResult]
 

@@ -1,6 +1,6 @@
 import JSON
 
-/// A legal text with its version.
+/// A legal document with its version.
 public struct LegalDocument: Hashable, WireObject {
     public var title: String
     public var version: String

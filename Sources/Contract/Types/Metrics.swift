@@ -1,6 +1,6 @@
 import JSON
 
-/// The server's figures for a dashboard.
+/// The server's metrics for a dashboard.
 public struct MetricsResponse: Hashable, WireObject {
     public var metrics: [Metric]
 
@@ -19,7 +19,7 @@ public struct MetricsResponse: Hashable, WireObject {
     }
 }
 
-/// One figure with the bounds a dashboard colours it by.
+/// One metric with the thresholds for a dashboard.
 public struct Metric: Hashable, WireObject {
     public var key: String
     public var label: String

@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// Asks somebody to do something by a given time, within a family or over a connection.
+/// Creates a nag within a family or over a connection.
 public struct NagCreate: Hashable, WireObject {
     public var familyID: FamilyID?
     public var connectionID: ConnectionID?
@@ -60,14 +60,14 @@ public struct NagCreate: Hashable, WireObject {
     }
 }
 
-/// Changes an open nag. The recipient sends only `due_at` (snooze) or only `committed_at`.
+/// Changes an open nag. A recipient may send only `due_at` (snooze) or only `committed_at`.
 public struct NagUpdate: Hashable, WireObject {
     public var dueAt: Timestamp?
     public var category: NagCategory?
     public var doneDefinition: DoneDefinition?
-    /// Null takes it away.
+    /// Null removes it.
     public var description: Patch<String>
-    /// Null takes the promise back.
+    /// Null withdraws the commitment.
     public var committedAt: Patch<Timestamp>
 
     public init(
@@ -123,7 +123,7 @@ public struct NagStatusUpdate: Hashable, WireObject {
     }
 }
 
-/// Says why a nag is not done.
+/// Explains why a nag is not done.
 public struct ExcuseCreate: Hashable, WireObject {
     public var text: String
     public var category: String?

@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// A nag in full.
+/// A nag.
 public struct NagResponse: Hashable, WireObject {
     public var id: NagID
     public var familyID: FamilyID?
@@ -98,7 +98,7 @@ public struct NagResponse: Hashable, WireObject {
     }
 }
 
-/// An excuse as the creator and the guardians read it.
+/// An excuse as the creator and guardians see it.
 public struct ExcuseResponse: Hashable, WireObject {
     public var id: ExcuseID
     public var nagID: NagID

@@ -1,9 +1,9 @@
 import Domain
 import JSON
 
-/// Changes some preferences and keeps the rest.
+/// Changes some preferences and keeps the others.
 public struct PreferenceUpdate: Hashable, WireObject {
-    /// Merged name by name; unknown names are kept.
+    /// Merged by name; unknown names are kept.
     public var preferences: JSONObject
 
     public init(preferences: JSONObject) {
@@ -21,7 +21,7 @@ public struct PreferenceUpdate: Hashable, WireObject {
     }
 }
 
-/// A member's preferences in a family, defaults filled in.
+/// A member's preferences in a family, including defaults.
 public struct PreferenceResponse: Hashable, WireObject {
     public var userID: UserID
     public var familyID: FamilyID

@@ -1,11 +1,11 @@
 import Domain
 import JSON
 
-/// The past week of a family in figures.
+/// The figures of a family's last week.
 public struct WeeklyReportResponse: Hashable, WireObject {
     public var familyID: FamilyID
     public var periodStart: Timestamp
-    /// Figures by name; more may come.
+    /// Figures by name; later versions may add some.
     public var metrics: JSONObject
 
     public init(familyID: FamilyID, periodStart: Timestamp, metrics: JSONObject) {
@@ -29,7 +29,7 @@ public struct WeeklyReportResponse: Hashable, WireObject {
     }
 }
 
-/// How many of a family's nags of a period were done.
+/// Counts of a family's nags in a period.
 public struct FamilyMetricsResponse: Hashable, WireObject {
     public var familyID: FamilyID
     public var fromDate: Timestamp?

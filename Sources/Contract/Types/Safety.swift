@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// Blocks somebody from sending the caller nags, and the other way round.
+/// Blocks a user: neither can send the other nags.
 public struct BlockCreate: Hashable, WireObject {
     public var targetID: UserID
 
@@ -20,7 +20,7 @@ public struct BlockCreate: Hashable, WireObject {
     }
 }
 
-/// Lifts a block or puts it back.
+/// Lifts or restores a block.
 public struct BlockUpdate: Hashable, WireObject {
     public var state: BlockState
 
@@ -39,7 +39,7 @@ public struct BlockUpdate: Hashable, WireObject {
     }
 }
 
-/// A block between two people.
+/// A block between two users.
 public struct BlockResponse: Hashable, WireObject {
     public var id: BlockID
     public var actorID: UserID
@@ -70,7 +70,7 @@ public struct BlockResponse: Hashable, WireObject {
     }
 }
 
-/// The tie between two members that nags travel along.
+/// The relationship between two members, which nags between them require.
 public struct RelationshipResponse: Hashable, WireObject {
     public var id: RelationshipID
     public var partyA: UserID

@@ -1,14 +1,14 @@
 import JSON
 
-/// Whether the server can do its work, and how the audit log and the scheduler stand.
+/// Whether the server can serve requests, with the status of the audit log and of the scheduler.
 public struct ReadinessAnswer: Hashable, WireObject {
     public var status: String
-    /// `current`, `late`, `broken` or `off`: anything but `current` wants somebody to look.
+    /// `current`, `late`, `broken` or `off`. Every value except `current` needs attention.
     public var auditLog: String
-    /// `explained`, `unexplained`, `incomplete`, `running` or `off`: what the last full check of the log and of the state
-    /// against it came to.
+    /// `explained`, `unexplained`, `incomplete`, `running` or `off`: the result of the last full check of the log and
+    /// the database.
     public var auditState: String
-    /// `current`, `late` or `off`: whether nags escalate in time.
+    /// `current`, `late` or `off`: whether nags escalate on time.
     public var scheduler: String
 
     public init(status: String, auditLog: String, auditState: String, scheduler: String) {
@@ -35,7 +35,7 @@ public struct ReadinessAnswer: Hashable, WireObject {
     }
 }
 
-/// The short answer of an operation that has nothing else to say.
+/// A response with only a status.
 public struct StatusAnswer: Hashable, WireObject {
     public var status: String
 

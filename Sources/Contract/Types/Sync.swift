@@ -1,22 +1,22 @@
 import Domain
 import JSON
 
-/// What changed in a family since a client last asked.
+/// The changes of a family since the client's cursor.
 public struct SyncResponse: Hashable, WireObject {
     public var nags: [SyncedNag]
     public var nagEvents: [SyncedNagEvent]
     public var aiMediationEvents: [SyncedAIMediationEvent]
     public var gamificationEvents: [SyncedGamificationEvent]
     public var connections: [SyncedConnection]
-    /// The family clock of the read, never the wall clock.
+    /// The family's ledger timestamp, not the wall-clock time.
     public var serverTime: Timestamp
     public var cursor: String
     public var hasMore: Bool
     public var deleted: [DeletedEntity]
     public var mustRefetch: Bool
-    /// Only where they were asked for and the family has changed since the place named; with the last page.
+    /// Present on the last page, if requested and if the family has changed since the cursor.
     public var facts: FamilyFacts?
-    /// The audit log's newest checkpoint, a signed note: keep the highest and refuse a shrink.
+    /// The audit log's newest checkpoint, a signed note. Clients keep the largest and MUST refuse a smaller one.
     public var checkpoint: String?
 
     public init(
@@ -72,7 +72,7 @@ public struct SyncResponse: Hashable, WireObject {
     }
 }
 
-/// Something a client must drop from its cache.
+/// An object that a client must remove from its cache.
 public struct DeletedEntity: Hashable, WireObject {
     public var entity: String
     public var id: ResourceID

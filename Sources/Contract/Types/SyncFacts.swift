@@ -1,12 +1,12 @@
 import Domain
 import JSON
 
-/// What a device needs beside the feed's rows to answer for the mediator by itself, as of the same moment as they are:
-/// who is who, what they prefer, and sums over a past longer than the feed.
+/// What a device needs besides the feed's rows to run AI operations, as of the same moment: members, their preferences,
+/// and totals over a longer past than the feed has.
 ///
-/// A guardian is told of every member, anybody else of themself.
+/// Guardians get all members, others only themselves.
 public struct FamilyFacts: Hashable, WireObject {
-    /// The family's.
+    /// The family's zone.
     public var timeZone: String
     public var maxPushBack: Int
     public var cooldownMinutes: Int
@@ -43,23 +43,23 @@ public struct FamilyFacts: Hashable, WireObject {
     }
 }
 
-/// One member, removed ones included, and the sums of their past.
+/// One member, including removed ones, with totals.
 public struct MemberFacts: Hashable, WireObject {
     public var userID: UserID
     public var displayName: String?
     public var role: FamilyRole
     public var status: MembershipStatus
-    /// In force for the person: their own or the family's.
+    /// The effective zone: the person's own or the family's.
     public var timeZone: String
-    /// In force for the person; nil while switched off.
+    /// The effective quiet hours; nil while they are off.
     public var quietHours: QuietHours?
     public var pushBackMode: PushBackMode
-    /// The voice the person asks for.
+    /// The tone that the person asks for.
     public var tone: PreferredTone
-    /// Whether the person lets their device answer.
+    /// Whether the person allows AI operations on their device.
     public var allowsOnDevice: Bool
     public var streak: Int
-    /// Nags of theirs that were completed or missed, ever; categories without any are left out.
+    /// All completed or missed nags of the person; categories without any are left out.
     public var resolved: [ResolvedNags]
 
     public init(
@@ -114,7 +114,7 @@ public struct MemberFacts: Hashable, WireObject {
     }
 }
 
-/// How many nags of one category were resolved, and how many of them by doing.
+/// The number of resolved nags in a category, and of those completed.
 public struct ResolvedNags: Hashable, WireObject {
     public var category: NagCategory
     public var total: Int

@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// A nag as the feed carries it.
+/// A nag in the feed.
 public struct SyncedNag: Hashable, WireObject {
     public var id: NagID
     public var familyID: FamilyID
@@ -63,14 +63,14 @@ public struct SyncedNag: Hashable, WireObject {
     }
 }
 
-/// Something that happened to a nag.
+/// An event of a nag.
 public struct SyncedNagEvent: Hashable, WireObject {
     public var id: EventID
     public var nagID: NagID
     public var eventType: String
     public var actorID: UserID
     public var at: Timestamp
-    /// Strings only: the mobile client drops the whole answer otherwise.
+    /// Only strings, because the mobile client otherwise drops the whole response.
     public var payload: [String: String]
 
     public init(
@@ -105,7 +105,7 @@ public struct SyncedNagEvent: Hashable, WireObject {
     }
 }
 
-/// Something the mediator did about a nag.
+/// An event of the mediator about a nag.
 public struct SyncedAIMediationEvent: Hashable, WireObject {
     public var id: EventID
     public var nagID: NagID
@@ -144,10 +144,10 @@ public struct SyncedAIMediationEvent: Hashable, WireObject {
     }
 }
 
-/// A gain or loss of points or streak as the feed carries it.
+/// A change of points or streak in the feed.
 public typealias SyncedGamificationEvent = GamificationEventResponse
 
-/// A connection between adults of two families as the feed carries it.
+/// A connection between adults of two families, in the feed.
 public struct SyncedConnection: Hashable, WireObject {
     public var id: ConnectionID
     public var inviterID: UserID

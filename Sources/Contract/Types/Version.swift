@@ -1,10 +1,10 @@
 import JSON
 
-/// The versions of server and API, as `x.y.z`. Written in both spellings, because the public clients differ.
+/// The versions of server and API, as `x.y.z`. Encoded with both spellings, because the public clients differ.
 public struct VersionResponse: Hashable, WireObject {
     public var serverVersion: String
     public var apiVersion: String
-    /// The oldest client that still gets on with this server.
+    /// The oldest client that is compatible with this server.
     public var minClientVersion: String
 
     public init(serverVersion: String, apiVersion: String = "1.0.0", minClientVersion: String = "1.0.0") {
