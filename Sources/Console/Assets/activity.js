@@ -1,4 +1,4 @@
-// The card that shows how much of what happened when.
+// The card with a chart of audit entries over time.
 import {get} from "/console/api.js";
 import {timeline} from "/console/charts.js";
 import {failure, h, nothing, skeleton} from "/console/dom.js";
@@ -7,7 +7,7 @@ import {latest} from "/console/latest.js";
 import {address} from "/console/router.js";
 import {startOfDay, zoneName} from "/console/time.js";
 
-/** Days of the calendar, today's among them; one day is looked at by the hour. */
+/** Numbers of calendar days, including today. */
 const spans = {"Today": 1, "7 days": 7, "30 days": 30, "90 days": 90};
 
 export function showActivity(card, state) {

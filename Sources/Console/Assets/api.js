@@ -1,9 +1,9 @@
-// The public API, as the console uses it. Tokens live in this tab only.
+// A client of the public API. Tokens are kept in this tab only.
 
 let session = stored();
 let ended = () => {};
 let renewal = null;
-/** Requests that an administrator's server puts in the audit log as their reading, and when the last of them went out or came back. */
+/** The number of requests that are audit entries if an administrator makes them, and when the last one was sent or answered. */
 let [recorded, recordedAt] = [0, 0];
 const isRecorded = (path) => /^\/api\/v1\/audit\/(events|export|verify|status|families|activity|people|consents)\b/.test(path);
 
@@ -47,7 +47,7 @@ async function refused(response) {
     return new APIError(response.status, message);
 }
 
-/** A response that is a success. An access token that has run out is renewed once; only a refusal ends the session. */
+/** Returns a successful response. An expired access token is refreshed once; only a refused refresh ends the session. */
 export async function open(method, path, {body, signal} = {}) {
     if (!isRecorded(path)) return answered(method, path, body, signal);
     [recorded, recordedAt] = [recorded + 1, Date.now()];
@@ -75,7 +75,7 @@ async function answered(method, path, body, signal) {
     throw await refused(response);
 }
 
-/** False when the session is over. A server that is busy or out of reach says nothing about the session, and is an error. */
+/** Refreshes the tokens; false if the session has ended. If the server is busy or unreachable, that is an error instead. */
 async function renew() {
     const response = await send("POST", "/api/v1/auth/refresh", {refresh_token: session.refresh});
     if (response.ok) {
@@ -94,8 +94,8 @@ export function target(path, query = {}) {
 
 export const get = async (path, query, signal) => (await open("GET", target(path, query), {signal})).json();
 
-/** A page of the audit log. The server looks at so many entries at a time: its answers are joined until the page is full, the audit log
-    ends, or `pages` are used up. `tell` hears how far back it has looked. */
+/** A page of the audit log. The server reads a limited number of entries for each request: responses are joined until the page is
+    full, the audit log ends, or `pages` requests were made. `tell` is called with the time back to which it has searched. */
 export async function entries(query, signal, tell = () => {}, pages = 80) {
     const items = [];
     let page = {next_cursor: query.cursor};
@@ -117,11 +117,11 @@ export async function signIn(email, password) {
 
 export async function signOut() {
     const refresh = session?.refresh;
-    try { await send("POST", "/api/v1/auth/logout", {refresh_token: refresh}); } catch { /* it is over here anyway */ }
+    try { await send("POST", "/api/v1/auth/logout", {refresh_token: refresh}); } catch { /* the session ends in this tab anyway */ }
     keep(null);
 }
 
-/** Reads a stream of lines; tells of the bytes and lines that have come. */
+/** Reads a stream of lines and reports the bytes and lines received so far. */
 export async function lines(path, query, progress) {
     const response = await open("GET", target(path, query));
     const reader = response.body.getReader();

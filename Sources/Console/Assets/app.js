@@ -1,4 +1,4 @@
-// The shell: who is signed in, the views and the way between them.
+// The page's shell: sign-in state, views and navigation.
 import "/console/keyboard.js";
 import {get, isSignedIn, me, onSessionEnd, signOut} from "/console/api.js";
 import {consents} from "/console/consents.js";
@@ -22,13 +22,13 @@ const views = new Map([
     ["overview", {title: "Overview", show: overview}], ["trail", {title: "Audit log", show: trail}],
     ["decisions", {title: "AI decisions", show: decisions}], ["consents", {title: "Consents", show: consents}],
 ]);
-/** What every view works with: who is reading, and of which log. */
+/** The state shared by all views: the log's status and the family's name. */
 const state = {status: null, statusAt: 0, familyName: ""};
-/** The view that is shown: its name, what it is narrowed to, and how it is told. */
+/** The current view: its `show` function, the object that it returned, and the filters it was last updated with. */
 let shown = null;
 let stopPill = () => {};
 
-// MARK: beginning and ending
+// MARK: session
 
 async function start() {
     stop();

@@ -1,6 +1,6 @@
-// Bytes: how they are written, joined and hashed.
+// Bytes: encoding, concatenation and hashing.
 
-/** What this browser cannot do, as against what it has found wrong. */
+/** Thrown if this browser lacks a function for a check, as opposed to a failed check. */
 export class CannotCheck extends Error {}
 
 const noHash = "This page was not loaded over HTTPS, so the browser offers no cryptography to it.";
@@ -23,7 +23,7 @@ export function join(...parts) {
     return all;
 }
 
-/** - Throws: `CannotCheck` where the browser has no WebCrypto. */
+/** - Throws: `CannotCheck` if the browser has no WebCrypto. */
 export async function sha256(...parts) {
     if (!globalThis.crypto?.subtle) throw new CannotCheck(noHash);
     return new Uint8Array(await crypto.subtle.digest("SHA-256", join(...parts)));

@@ -1,4 +1,4 @@
-// Plots, drawn as SVG at the width there is. Each has a table of the same figures for whoever does not see it.
+// Charts as SVG, as wide as their container. Each has a table with the same figures for screen readers.
 import {h, number, svg} from "/console/dom.js";
 import {groupNames, groups} from "/console/kinds.js";
 import {dayAndMonth, minute, monthAndYear, shortTime, zoneTitle} from "/console/time.js";
@@ -6,13 +6,13 @@ import {dayAndMonth, minute, monthAndYear, shortTime, zoneTitle} from "/console/
 const margin = {left: 52, right: 10, top: 22, bottom: 44};
 const height = 250;
 
-/** A round, even number at or above the value. */
+/** A round, even number that is not less than the value. */
 function roundUp(value) {
     const power = 10 ** Math.floor(Math.log10(Math.max(value, 1)));
     return Math.max(2, [1, 2, 4, 6, 8, 10].map((step) => step * power).find((step) => step >= value));
 }
 
-/** Where the axis ends. A burst that would flatten the rest is cut, and marked. */
+/** The maximum of the axis. A bar that would make the others too small is cut off and marked. */
 function axisEnd(totals) {
     const sorted = totals.filter(Boolean).sort((left, right) => left - right);
     const most = sorted.at(-1) ?? 0;
@@ -20,7 +20,7 @@ function axisEnd(totals) {
     return roundUp(sorted.length > 4 && most > 5 * usual ? usual * 1.5 : most);
 }
 
-/** Stacked bars over time: `activity` as the API answers it, grouped; a click on a bar gives its time. */
+/** Stacked bars over time. `activity` is the API's response, grouped; a click on a bar reports its period. */
 export function timeline(activity, groupOf, onPick) {
     const {starts, unit} = activity;
     const count = starts.length;
@@ -32,7 +32,7 @@ export function timeline(activity, groupOf, onPick) {
     const endOf = (index) => starts[index + 1] ?? activity.to;
     const label = (index) => ({minute, hour: minute, day: dayAndMonth, week: dayAndMonth, month: monthAndYear})[unit](new Date(starts[index]));
     const title = (index) => (unit === "day" ? dayAndMonth(new Date(starts[index])) : unit === "week" ? `Week from ${label(index)}` : unit === "month" ? label(index) : shortTime(starts[index]));
-    // One stop for the Tab key; the arrow keys go from bar to bar.
+    // The chart is one tab stop; the arrow keys move between bars.
     const lastUsed = totals.findLastIndex(Boolean);
     const move = (bar, way) => {
         const other = bar[way];
@@ -106,7 +106,7 @@ export function timeline(activity, groupOf, onPick) {
                 used.map((name) => h("td", {}, number(sums[name][index]))))))))));
 }
 
-/** A break across a bar, and over it how far it goes. */
+/** A break across a cut bar, with the bar's value above it. */
 function cutMark(left, step, total, width, cut) {
     const [from, to, at] = [left + step * 0.06, left + step * 0.94, margin.top + 9];
     const mark = svg("path", {d: `M${from},${at + 4} L${(from + to) / 2},${at - 3} L${to},${at + 4}`, class: "cut"});
@@ -115,7 +115,7 @@ function cutMark(left, step, total, width, cut) {
     return [mark, svg("text", {x: middle, y: margin.top - 5, "text-anchor": "middle", class: "cutlabel"}, `▲ ${number(total)}`)];
 }
 
-/** A small curve. */
+/** A sparkline. */
 export function sparkline(values) {
     const [width, tall] = [120, 34];
     const shape = {viewBox: `0 0 ${width} ${tall}`, class: "spark", "aria-hidden": "true", preserveAspectRatio: "none"};

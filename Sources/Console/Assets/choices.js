@@ -1,8 +1,8 @@
-// The fields that choose a family and a person.
+// Fields to select a family and a person.
 import {families, familyName, loadPeople, nobody, personName, roleName, short8} from "/console/people.js";
 import {picker} from "/console/picker.js";
 
-/** Chooses one of all families. */
+/** Selects one of all families. */
 export const familyPicker = (all, onPick) => picker({
     name: "family_id", label: "Family", all, onPick, titleOf: familyName,
     search: async (text, cursor, signal) => {
@@ -13,7 +13,7 @@ export const familyPicker = (all, onPick) => picker({
     },
 });
 
-/** Chooses somebody in the audit log of `family()`. */
+/** Selects a person in the audit log of `family()`. */
 export const personPicker = (family, onPick) => picker({
     name: "person_id", label: "Person", all: "everybody", onPick, titleOf: personName,
     search: async (text, _, signal) => {

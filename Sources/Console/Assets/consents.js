@@ -1,4 +1,4 @@
-// Consents: what is in force for each person, as the server applies it, and how it came to be, from the audit log itself.
+// Consents: those in force for each person, from the server, and their history, from the audit log.
 import {entries, get} from "/console/api.js";
 import {familyPicker} from "/console/choices.js";
 import {failure, h, icon, nothing, skeleton} from "/console/dom.js";
@@ -51,7 +51,7 @@ async function newestFamily(signal) {
     return page.items.find((one) => one.family_id !== nobody)?.family_id;
 }
 
-/** One person with every consent there can be for them. */
+/** One person with all types of consent. */
 function card(one, inForce) {
     const types = Object.keys(titles).filter((type) => one.role === "child" || type !== "child_account_creation");
     return h("article", {class: "card consent"}, h("header", {}, h("h3", {}, person(one.person)), h("span", {class: "muted"}, roleName(one.role))),

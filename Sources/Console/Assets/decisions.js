@@ -1,4 +1,4 @@
-// What the AI decided: by which rule, on which route, how fast, and why it fell back where it did.
+// AI decisions: the rule, the route, the duration, and the reason of a fallback.
 import {entries} from "/console/api.js";
 import {failure, h, nothing, number, skeleton} from "/console/dom.js";
 import {allKinds} from "/console/kinds.js";
@@ -27,7 +27,7 @@ export function decisions(main, state) {
             return entries({family_id: state.status.family_id, q: chosen ? undefined : "ai.", kind: chosen ? `ai.${chosen}` : undefined, cursor, limit: 60}, signal);
         }, (page) => {
             if (!cursor) list.replaceChildren();
-            // The search for “ai.” finds more than kinds.
+            // The search for “ai.” also matches other fields than the kind.
             const found = page.items.filter((entry) => entry.kind.startsWith("ai."));
             seen.push(...found);
             list.append(...found.map((entry) => card(entry, state)));

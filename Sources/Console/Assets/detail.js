@@ -1,4 +1,4 @@
-// One entry, opened beside the list: what it says, and its proof, checked here.
+// The details of one entry beside the list, with its proof, which is verified in the browser.
 import {get} from "/console/api.js";
 import {copyable, h, icon, skeleton} from "/console/dom.js";
 import {makeDrawer} from "/console/drawer.js";
@@ -27,7 +27,7 @@ const stepWords = {good: "yes", bad: "NO", open: "open", unknown: "cannot be che
 export const drawer = makeDrawer(closeEntry);
 const place = latest();
 
-/** Shows what the address names: an entry, nothing, or that it names none. */
+/** Shows the entry that the address names; hides the drawer for none; reports an invalid address. */
 export function showEntry(open) {
     place.stop();
     if (open === "") return drawer.close();

@@ -1,6 +1,6 @@
-// Small pieces that every view uses: making elements, telling people things.
+// Functions that all views use: creating elements and showing messages.
 
-/** An element: h("a", {href: "#/trail", class: "link", onclick: go}, "Trail", child, [more]). */
+/** Creates an element: h("a", {href: "#/trail", class: "link", onclick: go}, "Audit log", child, [more]). */
 export function h(name, attributes = {}, ...children) {
     const element = document.createElement(name);
     for (const [key, value] of Object.entries(attributes)) {
@@ -13,7 +13,7 @@ export function h(name, attributes = {}, ...children) {
     return element;
 }
 
-/** The same for SVG. */
+/** Creates an SVG element. */
 export function svg(name, attributes = {}, ...children) {
     const element = document.createElementNS("http://www.w3.org/2000/svg", name);
     for (const [key, value] of Object.entries(attributes)) {
@@ -37,7 +37,7 @@ const paths = {
     shield: "M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6z", copy: "M8 8h11v12H8zM5 16V4h11", up: "M12 19V6M6 11l6-6 6 6", down: "M6 9l6 6 6-6",
 };
 
-/** A line drawing that says nothing to a screen reader. */
+/** An icon, hidden from screen readers. */
 export function icon(name) {
     const solid = name === "overview";
     return svg("svg", {viewBox: "0 0 24 24", class: solid ? "icon solid" : "icon", "aria-hidden": "true"},
@@ -46,7 +46,7 @@ export function icon(name) {
 
 export const number = (value) => new Intl.NumberFormat("en").format(value);
 
-// MARK: telling
+// MARK: messages
 
 export function toast(text, tone = "info") {
     const box = h("div", {class: `toast ${tone}`}, text);

@@ -1,7 +1,7 @@
-// The drawer beside a view: modal, so that focus stays inside, and closed by Escape, by Back and by its button.
+// The drawer beside a view: modal, so that focus stays inside; closed by Escape, Back or its button.
 import {h, icon} from "/console/dom.js";
 
-/** A drawer; `onClose` is called when it closes. */
+/** Creates a drawer; `onClose` is called when it closes. */
 export function makeDrawer(onClose) {
     const head = h("header", {class: "drawerhead"});
     const body = h("div", {class: "drawerbody"});

@@ -1,11 +1,11 @@
-// Files: what the filters find, for a spreadsheet or a program, and the whole audit log with its proofs.
+// Exports: the filtered entries, for spreadsheets or programs, and the whole audit log with its proofs.
 import {lines} from "/console/api.js";
 import {h, icon, number, toast} from "/console/dom.js";
 import {short8} from "/console/people.js";
 
 const megabytes = (bytes) => `${(bytes / 1_048_576).toFixed(1)} MB`;
 
-/** A menu of exports. `wanted()` answers {query} as the filters ask it, or {problem}. */
+/** A menu of exports. `wanted()` returns {query} from the filters, or {problem}. */
 export function exportMenu(wanted) {
     const text = h("span", {}, "Export");
     const progress = h("progress", {hidden: true, "aria-label": "Export"});

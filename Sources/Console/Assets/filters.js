@@ -1,4 +1,4 @@
-// The filters above the audit log: made once, kept in step with the address, so that focus stays where it is.
+// The filters above the audit log: created once and updated from the address, so that focus is kept.
 import {familyPicker, personPicker} from "/console/choices.js";
 import {h, icon} from "/console/dom.js";
 import {allKinds} from "/console/kinds.js";
@@ -7,11 +7,11 @@ import {address, setFilters} from "/console/router.js";
 import {dateText, fieldsOf, readMoment, textOf} from "/console/time.js";
 
 export const names = ["q", "family_id", "person_id", "kind", "from", "to", "actor_id", "subject_id", "resource_id", "trace_id"];
-/** Shown as chips: they have no field of their own. */
+/** Filters without a field, shown as chips. */
 const chipLabels = {actor_id: "by", subject_id: "about", resource_id: "thing", trace_id: "trace"};
 const presets = [["Today", 0], ["7 days", -6], ["30 days", -29]];
 
-/** What the filters ask of the server: {query} with moments, or {problem} in words. */
+/** The filters' query for the server: {query} with timestamps, or {problem} as text. */
 export function readFilters(wanted) {
     const query = {...wanted};
     for (const name of ["from", "to"]) {
@@ -24,7 +24,7 @@ export function readFilters(wanted) {
     return {query};
 }
 
-/** The form, and `sync` which shows what the address says. */
+/** The form, and `sync`, which updates it from the address. */
 export function makeFilters(isAdmin) {
     let wanted = {};
     const search = h("input", {id: "q", type: "search", placeholder: isAdmin ? "Kind, id or its end, administrator's address" : "Kind, name, id or its end", "aria-label": "Search", autocomplete: "off",
@@ -58,7 +58,7 @@ export function makeFilters(isAdmin) {
     return {element: form, sync};
 }
 
-/** A day and, where wanted, a time of it, in the zone that is shown. */
+/** A date field with an optional time field, in the displayed zone. */
 function momentFields(name, text) {
     const go = () => setFilters({[name]: textOf(date.value, clock.value)});
     const date = h("input", {type: "date", name, "aria-label": `${text}, day`, onchange: go});

@@ -1,4 +1,4 @@
-// The card that says whether the audit log is well: the seal, what was found, and the facts behind it.
+// The card with the audit log's status: the seal, the findings and the figures.
 import {get} from "/console/api.js";
 import {copyable, h, icon, number} from "/console/dom.js";
 import {latest} from "/console/latest.js";
@@ -10,7 +10,7 @@ import {allFindings, head, lastAnswerAt, updateBackgroundCheck, log, onTrust, re
 
 const seals = {good: "check", bad: "cross", open: "wait"};
 
-/** Fills the card; the result ends its keeping up to date. */
+/** Fills the card and keeps it up to date; the returned function stops that. */
 export function showHealth(card, state) {
     let {status} = state;
     const place = latest();
@@ -61,7 +61,7 @@ export function showHealth(card, state) {
             fact("Pinned key", log.origin && pinned(log.origin) ? [copyable(pinned(log.origin)), h("small", {class: "muted"}, "The first this browser saw. Compare it with “nagz audit keys”.")] : "–"));
     };
     const stop = onTrust(showState);
-    // Each question of an administrator is an entry: theirs is asked when the card is opened, a guardian's in each round.
+    // Each request of an administrator is an audit entry: so it is made once when the card opens, for a guardian in each round.
     const refresh = async (signal) => {
         status = state.status = await get("/audit/status", {}, signal);
         updateBackgroundCheck(status.check?.state, status.check?.first_finding);
@@ -79,7 +79,7 @@ export function showHealth(card, state) {
     };
 }
 
-/** How the server's check of the whole log, and of the state against it, stands. */
+/** The status of the server's background check. */
 function checkText(check) {
     const last = check.last_finished_at && `${number(check.last_entries)} entries of ${number(check.last_families)} families ${ago(check.last_finished_at)}: `;
     const found = check.last_findings ? h("span", {class: "problemtext"}, `${number(check.last_findings)} not explained`) : "all explained";
@@ -87,7 +87,7 @@ function checkText(check) {
     return [last && h("div", {}, last, found), now && h("div", {class: "muted"}, now), last || now ? null : check.state];
 }
 
-/** What was found wrong, until the reader has noted it. */
+/** The findings that the user has not dismissed. */
 function showFindings(box) {
     const all = allFindings();
     if (box.dataset.shown === JSON.stringify(all)) return;

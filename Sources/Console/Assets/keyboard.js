@@ -1,4 +1,4 @@
-// Keys that work everywhere, and the list of all there are.
+// Global keyboard shortcuts, and the list of all shortcuts.
 import {isSignedIn} from "/console/api.js";
 import {h} from "/console/dom.js";
 

@@ -1,9 +1,9 @@
-// Kinds of entries: which there are, which group of a plot each belongs to, and how they are shown.
+// Kinds of entries, their groups in charts, and how they are displayed.
 import {get} from "/console/api.js";
 import {h} from "/console/dom.js";
 
 let kinds = [];
-/** The kinds the server writes. */
+/** The kinds that the server writes. */
 export const allKinds = () => kinds;
 export async function loadKinds(signal) { ({kinds} = await get("/audit/kinds", {}, signal)); }
 

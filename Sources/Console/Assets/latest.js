@@ -1,6 +1,6 @@
-// Answers may arrive in another order than their requests. At each place of the page only the newest request counts.
+// Responses may arrive in another order than their requests. For each part of the page only the newest request counts.
 
-/** One place of the page. `run` aborts the request that was running there, and drops every outcome but the newest. */
+/** The requests of one part of the page. `run` aborts the previous request and ignores all results except the newest. */
 export function latest() {
     let controller = new AbortController();
     const begin = () => {
@@ -9,7 +9,7 @@ export function latest() {
         return controller.signal;
     };
     return {
-        /** `work` gets the signal that ends it; then `show` gets its value, or `fail` its error. */
+        /** `work` gets an AbortSignal; then `show` gets its value, or `fail` its error. */
         async run(work, show, fail) {
             const signal = begin();
             try {

@@ -1,7 +1,7 @@
-// Proofs in a Merkle tree of RFC 6962: that a leaf is in it, and that it has only grown.
+// Inclusion and consistency proofs of RFC 6962 Merkle trees.
 import {byte, isSame, sha256} from "/console/bytes.js";
 
-/** The root that the path of RFC 6962 leads to; null when it is no path of that leaf. */
+/** The root computed from an inclusion path (RFC 6962); null if the path does not fit the leaf. */
 export async function rootOf(leaf, position, size, path) {
     let [node, last, hash] = [position, size - 1, leaf];
     if (position >= size) return null;
@@ -22,13 +22,13 @@ export async function rootOf(leaf, position, size, path) {
     return last === 0 ? hash : null;
 }
 
-/** Whether the tree of the new size and root begins with that of the old, by the proof of RFC 9162, 2.1.4.2. */
+/** Whether the new tree extends the old one, verified by RFC 9162, 2.1.4.2. */
 export async function isContinuation(old, grown, path) {
     if (old.size === grown.size) return isSame(old.root, grown.root);
     if (old.size < 1 || old.size > grown.size) return false;
     let [node, last] = [old.size - 1, grown.size - 1];
     while (node % 2 === 1) [node, last] = [Math.floor(node / 2), Math.floor(last / 2)];
-    // The whole old tree is one node of the new when its size is a power of two.
+    // If the old size is a power of two, the old tree is one node of the new tree.
     const hashes = node === 0 ? [old.root, ...path] : path;
     if (hashes.length === 0) return false;
     let [before, after] = [hashes[0], hashes[0]];

@@ -1,4 +1,4 @@
-// How many entries have come since a list was loaded, without loading them.
+// Counts the entries added since a list was loaded, without loading them.
 import {get} from "/console/api.js";
 import {onPoll, pollSoon} from "/console/poll.js";
 import {head, onTrust} from "/console/trust.js";
@@ -6,10 +6,10 @@ import {head, onTrust} from "/console/trust.js";
 const most = 100;
 
 /**
- * Tells of new entries in each round until its result is called.
+ * Reports new entries in each round until the returned function is called.
  *
- * A guardian's page asks for entries newer than the newest listed. Each such question of an administrator would be an entry of
- * its own, so theirs looks at the size of the log, which counts all families', and takes off what this page has asked itself.
+ * A guardian's page requests the entries after the newest listed one. Each such request of an administrator would be an audit
+ * entry itself, so an administrator's page compares the size of the log (of all families) and subtracts its own requests.
  */
 export function watchNewEntries(isAdmin, query, newest, tell) {
     return isAdmin ? watchLog(tell) : watchList(query, newest, tell);
@@ -25,7 +25,7 @@ function watchList(query, newest, tell) {
     });
 }
 
-/** Compares sizes of the log. A size counts only if this page had asked for nothing shortly before: its own reads are entries
+/** Compares sizes of the log. A size is used only if this page made no request shortly before: its own requests are audit entries
     that may not be in the log yet. */
 function watchLog(tell) {
     const settling = 1_200;

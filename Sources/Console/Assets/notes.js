@@ -1,4 +1,4 @@
-// Signed notes of C2SP: the keys this browser trusts, and the checkpoints they have signed.
+// C2SP signed notes: the keys that this browser trusts, and checkpoints.
 import {CannotCheck, fromBase64, toHex, utf8} from "/console/bytes.js";
 
 function parseKey(verifier) {
@@ -16,7 +16,7 @@ function parseNote(note) {
     return {text: note.slice(0, gap + 1), signatures};
 }
 
-/** - Throws: `CannotCheck` where the browser has no Ed25519. */
+/** - Throws: `CannotCheck` if the browser has no Ed25519. */
 async function isSigned(note, key) {
     if (!globalThis.crypto?.subtle) throw new CannotCheck("This page was not loaded over HTTPS, so the browser offers no cryptography to it.");
     for (const signature of note.signatures) {
@@ -36,15 +36,15 @@ async function isSigned(note, key) {
 const pinPlace = (origin) => `nagz.key.${origin}`;
 export const pinned = (origin) => localStorage.getItem(pinPlace(origin));
 
-/** Pins a key when none is yet. Whoever wants more than that compares it with what `nagz audit keys` prints. */
+/** Pins a key if none is pinned (trust on first use). To be sure, compare it with the output of `nagz audit keys`. */
 export function pin(origin, keys) {
     if (origin && !pinned(origin) && keys.length) localStorage.setItem(pinPlace(origin), keys[keys.length - 1].verifier);
 }
 
-/** Another log than this one that this address has shown before; undefined where there was none. */
+/** A different log that this address has shown before; undefined if there was none. */
 export const otherLog = (origin) => Object.keys(localStorage).filter((name) => name.startsWith(pinPlace(""))).map((name) => name.slice(pinPlace("").length)).find((name) => name !== origin);
 
-/** The pinned key and those that it, or one it trusts, has handed over to. */
+/** The pinned key and all keys that were authorised from it, directly or in a chain. */
 async function trusted(origin, keys) {
     const first = pinned(origin);
     if (!first) return [];
@@ -68,8 +68,8 @@ async function trusted(origin, keys) {
 }
 
 /**
- * What a checkpoint says that a trusted key has signed: {size, root, time}; null for any other.
- * - Throws: `CannotCheck` where this browser cannot tell.
+ * The content of a checkpoint signed by a trusted key: {size, root, time}; null for any other.
+ * - Throws: `CannotCheck` if this browser cannot verify it.
  */
 export async function checkpoint(note, origin, keys) {
     try {
@@ -85,21 +85,21 @@ export async function checkpoint(note, origin, keys) {
     return null;
 }
 
-// MARK: the highest seen
+// MARK: the largest checkpoint seen
 
 const seenPlace = (origin) => `nagz.seen.${origin}`;
 
-/** The largest log this browser has seen signed: {size, root in hexadecimal, time}. */
+/** The largest signed checkpoint that this browser has seen: {size, root in hexadecimal, time}. */
 export function highest(origin) {
     try { return JSON.parse(localStorage.getItem(seenPlace(origin)) || "null"); } catch { return null; }
 }
 
-/** Remembers the highest and complains about a shrink or another history; null when there is nothing to complain about. */
+/** Stores the largest checkpoint. Returns an error for a smaller log or a different history, else null. */
 export function remember(origin, seen) {
     const before = highest(origin);
     const [root, size] = [toHex(seen.root), seen.size];
     if (before && size === before.size && root !== before.root) return `This browser saw another log of ${size} entries before.`;
-    // An older answer may come late; a log that has shrunk says so with a newer time.
+    // A smaller checkpoint with an older time is a late response; with a newer time the log has shrunk.
     if (before && size < before.size && seen.time.getTime() >= before.time) return `This browser saw ${before.size} entries before, now there are ${size}.`;
     if (!before || size > before.size) localStorage.setItem(seenPlace(origin), JSON.stringify({size, root, time: seen.time.getTime()}));
     return null;

@@ -1,4 +1,4 @@
-// Whether the audit log is well, what happened lately, and how the server is doing.
+// The overview: the audit log's status, recent activity and server metrics.
 import {showActivity} from "/console/activity.js";
 import {get} from "/console/api.js";
 import {sparkline} from "/console/charts.js";

@@ -10,14 +10,14 @@ export const short8 = (id) => String(id).slice(-8);
 const familyNames = new Map();
 export const familyName = (id) => (id === nobody ? "Outside families" : familyNames.get(id) || `Family ${short8(id)}`);
 
-/** A page of families: everybody's for an administrator, a guardian's own. */
+/** A page of families: all for an administrator, the guardian's own otherwise. */
 export async function families(text, cursor, signal) {
     const page = await get("/audit/families", {q: text.replace(/^family /i, ""), cursor}, signal);
     for (const family of page.items) if (family.name?.trim()) familyNames.set(family.family_id, family.name);
     return page;
 }
 
-/** Loads the name of a family unless it is known. */
+/** Loads the name of a family if it is not known. */
 export async function loadFamilyName(id, signal) {
     if (id && id !== nobody && !familyNames.has(id)) await families(id, "", signal);
 }
@@ -25,11 +25,11 @@ export async function loadFamilyName(id, signal) {
 // MARK: people
 
 const people = new Map();
-/** Families whose people are known. */
+/** Families whose people were loaded. */
 const asked = new Set();
 const roles = {former_member: "former member", former_administrator: "former administrator"};
 
-/** Loads the people in a family's audit log; without a family, administrators and parts of the system. */
+/** Loads the people of a family's audit log; without a family, administrators and system components. */
 export async function loadPeople(family, signal) {
     const {items} = await get("/audit/people", {family_id: family}, signal);
     for (const one of items) people.set(one.person, one);
@@ -37,7 +37,7 @@ export async function loadPeople(family, signal) {
     return items;
 }
 
-/** The same, once for each family: each request of an administrator is an entry. */
+/** Loads them once for each family, because each request of an administrator is an audit entry. */
 export async function loadPeopleOnce(family, signal) {
     if (!asked.has(family ?? "")) await loadPeople(family, signal);
 }
@@ -53,7 +53,7 @@ export const roleName = (role) => roles[role] || role;
 /** A person's name if the reader may see it, else the last eight digits of the pseudonym. */
 export const personName = (pseudonym) => people.get(pseudonym)?.name?.trim() || (pseudonym ? `Person ${short8(pseudonym)}` : "–");
 
-/** A person with avatar. The name is isolated (bdi), so that its writing direction changes nothing around it. */
+/** A person with avatar. The name is isolated (bdi), so that its text direction does not affect its surroundings. */
 export function person(pseudonym) {
     if (!pseudonym) return h("span", {class: "muted"}, "–");
     const known = people.get(pseudonym);

@@ -6,10 +6,10 @@ let last = 0;
 
 /**
  * A searchable list under a field.
- * - `search(text, cursor, signal)` answers {items: [{value, title, note}], next_cursor};
- * - `all` is what stands for no choice, or null where one must be chosen;
- * - `titleOf(value)` is how a choice is called;
- * - `onPick(value)` hears the choice, "" for all.
+ * - `search(text, cursor, signal)` returns {items: [{value, title, note}], next_cursor};
+ * - `all` is the title of the empty choice, or null if a choice is required;
+ * - `titleOf(value)` returns the title of a choice;
+ * - `onPick(value)` is called with the choice, "" for all.
  */
 export function picker({name, label, all, titleOf, search, onPick}) {
     const id = `picker${last += 1}`;
@@ -81,7 +81,7 @@ export function picker({name, label, all, titleOf, search, onPick}) {
     input.addEventListener("click", () => { if (list.hidden) open(""); });
     input.addEventListener("input", () => {
         clearTimeout(timer);
-        // What is listed answers older words: Enter takes none of it.
+        // The listed items belong to an older search text: Enter does not select one.
         active = -1;
         timer = setTimeout(() => open(input.value.trim()), 150);
     });

@@ -6,7 +6,7 @@ let timer = null;
 let current = null;
 let [isRunning, isWanted] = [false, false];
 
-/** Runs the task in each round until the returned function is called. A task gets an AbortSignal. */
+/** Runs the task, with an AbortSignal, in each round until the returned function is called. */
 export function onPoll(task) {
     tasks.add(task);
     return () => tasks.delete(task);
@@ -25,7 +25,7 @@ export function stopPolling() {
     isRunning = isWanted = false;
 }
 
-/** Begins the next round after so many milliseconds, or as soon as a running round has ended. */
+/** Begins the next round after that many milliseconds, or when a running round has ended. */
 export function pollSoon(delay = 0) {
     isWanted = isRunning;
     if (!current || isRunning) return;

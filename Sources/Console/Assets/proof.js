@@ -1,10 +1,10 @@
-// The checking of one entry in the browser: everything is computed from what the entry says, with WebCrypto, and compared
-// with what a key that was pinned earlier has signed. The server is not believed.
+// Verifies one entry in the browser with WebCrypto: everything is computed from the entry's fields and compared with a
+// checkpoint signed by a pinned key. The server is not trusted.
 import {byte, CannotCheck, eight, fromHex, fromUUID, isSame, join, sha256, toHex, utf8} from "/console/bytes.js";
 import {rootOf} from "/console/merkle.js";
 import {checkpoint} from "/console/notes.js";
 
-/** A field with its length before it; four 0xff where there is none. */
+/** A field prefixed with its length; four 0xff bytes for a missing field. */
 function field(bytes) {
     if (bytes === null) return Uint8Array.of(255, 255, 255, 255);
     const length = new Uint8Array(4);
@@ -22,7 +22,7 @@ async function entryHash(entry, microseconds) {
     return sha256(byte(1), fromHex(entry.prev), fromUUID(entry.family_id), eight(entry.n), eight(time), act);
 }
 
-/** Names and values of a canonical body; null for what is none. */
+/** The names and values of a canonical body; null if it is malformed. */
 export function readBody(bytes) {
     const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
     const fields = [];
@@ -40,14 +40,14 @@ export function readBody(bytes) {
 }
 
 /**
- * Checks an entry step by step. Each step is {title, state, note}; its state is "good", "bad", "open" for what has not come yet
- * or is gone by right, or "unknown" for what this browser cannot check.
- * `before` is the entry with the number before it, or null for the first and where it was pruned.
+ * Verifies an entry in steps. Each step is {title, state, note}; its state is "good", "bad", "open" for data that is not there yet
+ * or was legitimately removed, or "unknown" if this browser cannot check it.
+ * `before` is the previous entry, or null for the first entry or if the previous one was pruned.
  */
 export async function check(detail, before, shownDetails, log) {
     const {entry, proof} = detail;
     const steps = [];
-    /** `work` answers [title, whether it is so (null: open), note]; `title` stands where it cannot be found out. */
+    /** `work` returns [title, result (null: open), note]; `title` is used if the result is unknown. */
     const step = async (title, work) => {
         try {
             const [found, isGood, note] = await work();

@@ -1,6 +1,6 @@
-// The address holds the view, its filters and the open entry.
+// The URL's fragment contains the view, its filters and the open entry.
 
-/** The address as {view, params, open}; `open` is {family, n}, "" for no entry, or null if it names none that can exist. */
+/** The parsed address {view, params, open}; `open` is {family, n}, "" for no entry, or null for an invalid one. */
 export function currentRoute() {
     const [view, query] = location.hash.replace(/^#\/?/, "").split("?");
     const params = new URLSearchParams(query || "");
@@ -14,14 +14,14 @@ function readEntry(text) {
     return found ? {family: found[1].toLowerCase(), n: Number(found[2])} : null;
 }
 
-/** The address of a view with these filters; empty values are left out. */
+/** The address of a view with these filters; empty values are omitted. */
 export function address(view, values = {}) {
     const wanted = Object.entries(values).filter(([, value]) => value !== "" && value !== null && value !== undefined);
     const text = new URLSearchParams(wanted.map(([name, value]) => [name, String(value)])).toString();
     return `#/${view}${text ? `?${text}` : ""}`;
 }
 
-/** Changes filters of this view and closes an open entry. */
+/** Changes filters of the current view and closes an open entry. */
 export function setFilters(changes) {
     const {view, params} = currentRoute();
     location.hash = address(view, {...Object.fromEntries(params), ...changes});
@@ -32,7 +32,7 @@ function addressWith(entry) {
     return address(view, {...Object.fromEntries(params), open: entry && `${entry.family}/${entry.n}`});
 }
 
-/** Opens an entry. Back closes it; going from one open entry to another adds no step to the history. */
+/** Opens an entry. Back closes it; replacing an open entry by another adds no step to the history. */
 export function openEntry(family, n) {
     const isStep = currentRoute().open === "";
     history[isStep ? "pushState" : "replaceState"]({isEntry: isStep || history.state?.isEntry === true}, "", addressWith({family, n}));

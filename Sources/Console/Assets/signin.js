@@ -1,4 +1,4 @@
-// Signing in, and waiting where the server cannot be asked.
+// The sign-in form, and a waiting page while the server is unreachable.
 import {signIn} from "/console/api.js";
 import {h} from "/console/dom.js";
 
@@ -12,7 +12,7 @@ function page(title, content) {
 
 const heading = (text) => [h("img", {src: "/console/icon.svg", width: "48", height: "48", alt: ""}), h("h1", {}, "Nagz console"), h("p", {class: "muted"}, text)];
 
-/** The form; `onDone` is called when somebody is signed in, and its error is shown. */
+/** The form; `onDone` is called after a sign-in, and its error is shown. */
 export function showSignIn(message, onDone) {
     const problem = h("p", {class: "problem", role: "alert", hidden: !message}, message || "");
     const button = h("button", {class: "primary", type: "submit"}, "Sign in");
@@ -38,7 +38,7 @@ export function showSignIn(message, onDone) {
     email.focus();
 }
 
-/** The session stands, but the server cannot be asked now: that is no reason to sign out. */
+/** For a valid session while the server is unreachable: the user stays signed in. */
 export function showWaiting(message, onAgain, onSignOut) {
     const again = h("button", {class: "primary", type: "button", onclick: onAgain}, "Try again");
     page("Waiting", h("div", {class: "card signin waiting"}, heading("You are still signed in."), h("p", {class: "problem", role: "alert"}, message), again,

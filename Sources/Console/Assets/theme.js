@@ -1,4 +1,4 @@
-// Light or dark: what the system says, until the reader says otherwise.
+// Light or dark theme: the system's setting until the user selects one.
 
 function apply() {
     const theme = localStorage.getItem("nagz.theme");

@@ -1,4 +1,4 @@
-// Moments: the zone they are shown in, how they are written, and how days and times of that zone become moments.
+// Times: the displayed zone, formatting, and conversion of local dates and times to timestamps.
 import {h} from "/console/dom.js";
 
 // MARK: the zone
@@ -13,7 +13,7 @@ export function toggleZone() {
     localStorage.setItem("nagz.zone", zone);
 }
 
-// MARK: writing
+// MARK: formatting
 
 const format = (options) => (moment) => new Intl.DateTimeFormat("en-GB", {timeZone: zoneName(), ...options}).format(moment);
 export const day = format({weekday: "short", day: "numeric", month: "short", year: "numeric"});
@@ -26,7 +26,7 @@ const zoned = format({hour: "numeric", timeZoneName: "short"});
 const short = format({day: "numeric", month: "short", hour: "2-digit", minute: "2-digit"});
 export const shortTime = (text) => short(new Date(text));
 
-/** A <time> with the zone it is shown in. */
+/** A <time> element with the displayed zone. */
 export function time(text, show = full) {
     const moment = new Date(text);
     if (Number.isNaN(moment.getTime())) return h("span", {}, String(text));
@@ -40,33 +40,33 @@ export function ago(text) {
     return new Intl.RelativeTimeFormat("en", {numeric: "auto"}).format(-Math.round(count), unit);
 }
 
-// MARK: days and times of the zone
+// MARK: dates and times in the zone
 
 const two = (value) => String(value).padStart(2, "0");
 const make = (year, month, day, hour = 0, minute = 0) =>
     (isUTC() ? new Date(Date.UTC(year, month - 1, day, hour, minute)) : new Date(year, month - 1, day, hour, minute));
 
-/** Year, month, day, hour and minute of a moment in the zone. */
+/** Year, month, day, hour and minute of a timestamp in the zone. */
 function parts(moment) {
     return isUTC() ? [moment.getUTCFullYear(), moment.getUTCMonth() + 1, moment.getUTCDate(), moment.getUTCHours(), moment.getUTCMinutes()]
         : [moment.getFullYear(), moment.getMonth() + 1, moment.getDate(), moment.getHours(), moment.getMinutes()];
 }
 
-/** `2026-11-22`, so many days from today. */
+/** The date that many days from today: `2026-11-22`. */
 export function dateText(daysFromNow = 0) {
     const [year, month, today] = parts(new Date());
     const [y, m, d] = parts(make(year, month, today + daysFromNow));
     return `${y}-${two(m)}-${two(d)}`;
 }
 
-/** The start of a day of the zone, so many days from today. */
+/** The start of the day, in the zone, that many days from today. */
 export function startOfDay(daysFromNow = 0) {
     const [year, month, today] = parts(new Date());
     return make(year, month, today + daysFromNow);
 }
 
-/** The moment a filter's text means: a day of the zone, which as an end is its last, or a moment with a zone of its own.
-    Null for anything else. */
+/** Parses a filter's text: a date in the zone (as an end, the end of that day) or a time with its own zone. Null for anything
+    else. */
 export function readMoment(text, isEnd = false) {
     const date = /^(\d{4})-(\d{2})-(\d{2})$/.exec(text);
     if (date) {
@@ -80,7 +80,7 @@ export function readMoment(text, isEnd = false) {
     return Number.isNaN(moment.getTime()) || moment.getTime() < 0 ? null : moment;
 }
 
-/** What a date field and a time field show for a filter's text; a day alone has no time. */
+/** The values of date and time field for a filter's text; a date alone has no time. */
 export function fieldsOf(text) {
     const moment = text && readMoment(text);
     if (!moment) return {date: "", time: ""};
@@ -89,7 +89,7 @@ export function fieldsOf(text) {
     return {date: `${year}-${two(month)}-${two(day)}`, time: `${two(hour)}:${two(minute)}`};
 }
 
-/** The filter's text for what stands in a date field and a time field. */
+/** The filter's text for the values of date and time field. */
 export function textOf(date, time) {
     if (!date || !time) return date;
     const [year, month, day] = date.split("-").map(Number);

@@ -1,4 +1,4 @@
-// The audit log: endless pages, newest first, by keyboard as well.
+// The audit log: a list with infinite scrolling, newest entry first, with keyboard control.
 import {entries} from "/console/api.js";
 import {failure, h, icon, number, skeleton} from "/console/dom.js";
 import {exportMenu} from "/console/export.js";
@@ -11,7 +11,7 @@ import {openEntry, setFilters} from "/console/router.js";
 import {clock, day, shortTime, time} from "/console/time.js";
 
 const pageSize = 100;
-/** Rows kept in the page; the oldest on screen go first. */
+/** The largest number of rows in the page; the first rows are removed beyond it. */
 const most = 3000;
 
 export function trail(main, state) {
@@ -131,7 +131,7 @@ export function trail(main, state) {
             : skeleton(2));
     }
 
-    // MARK: moving
+    // MARK: keyboard
 
     const watcher = new IntersectionObserver((seen) => {
         if (cursor && seen.some((one) => one.isIntersecting)) load(readFilters(wanted).query);
@@ -170,7 +170,7 @@ export function trail(main, state) {
     };
 }
 
-/** A few words of what an entry says. */
+/** A summary of an entry in a few words. */
 function summary(entry) {
     const details = entry.details || {};
     const words = details.reason || details.output || details.rule || details.consent_type || details.type || details.category || details.method || details.operation;

@@ -1,7 +1,7 @@
-// Whether the audit log can be trusted: the one state that the pill, the card and the verdicts show.
+// The trust state of the audit log, as shown by the pill, the card and the verdicts.
 //
-// It combines what the server says, what this browser has checked itself, how old both are, and the findings. A finding stays,
-// over views and reloads, until the reader dismisses it.
+// It combines the server's status, this browser's own checks, the age of both, and the findings. A finding stays, over views and
+// reloads, until the user dismisses it.
 import {get, me, recordedReads} from "/console/api.js";
 import {CannotCheck, fromHex} from "/console/bytes.js";
 import {isContinuation} from "/console/merkle.js";
@@ -9,17 +9,17 @@ import {checkpoint, highest, otherLog, pin, pinned, remember} from "/console/not
 import {onPoll} from "/console/poll.js";
 import {clock} from "/console/time.js";
 
-/** Without an answer for so many milliseconds the state counts as old. */
+/** After that many milliseconds without a response the state is old. */
 const freshMilliseconds = 30_000;
-/** The server signs a checkpoint every five minutes, even when nothing happens. An older one than this is not green. */
+/** The server signs a checkpoint at least every five minutes. With an older one than this the state is not green. */
 const checkpointMilliseconds = 15 * 60_000;
 
 const facts = {
-    /** `current`, `late`, `broken`, `off` as the server says; null before it has said anything. */
+    /** The server's status: `current`, `late`, `broken` or `off`; null before the first response. */
     server: null,
-    /** "good", "unknown" with a reason, or null before the first check. What is bad is a finding. */
+    /** "good", "unknown" with a reason, or null before the first check. A failed check is a finding. */
     signature: null, signatureNote: "",
-    /** The newest checkpoint with a good signature, as {size, root, time, askedAt, reads}; `reads` as of when it was asked for. */
+    /** The newest checkpoint with a valid signature: {size, root, time, askedAt, reads}; `reads` is from the time of the request. */
     head: null,
     lastAnswerAt: null, isReachable: true, problem: "",
     origin: null, keys: [],
@@ -29,9 +29,9 @@ let findings = [];
 let stopWatching = () => {};
 let comparing = Promise.resolve();
 
-// MARK: what is known
+// MARK: state
 
-/** What an entry is checked against. */
+/** The data against which an entry is verified. */
 export const log = {
     get origin() { return facts.origin; },
     async keys() {
@@ -45,7 +45,7 @@ export const signature = () => ({state: facts.signature, note: facts.signatureNo
 export const lastAnswerAt = () => facts.lastAnswerAt;
 export const allFindings = () => findings;
 
-/** Calls `show` now and whenever the state may have changed; the result ends that. */
+/** Calls `show` now and whenever the state may have changed, until the returned function is called. */
 export function onTrust(show) {
     watchers.add(show);
     show(trust());
@@ -56,8 +56,8 @@ function notify() {
     for (const show of [...watchers]) show(trust());
 }
 
-/** The state as {tone: "good" | "bad" | "open", word, title, line}. Green needs a fresh answer and a signature that was
-    checked here. Red comes before everything else. */
+/** The state as {tone: "good" | "bad" | "open", word, title, line}. Green requires a recent response and a signature verified
+    here. Findings (red) take precedence. */
 export function trust() {
     const newest = findings.at(-1);
     if (newest) return {tone: "bad", word: newest.word, title: newest.title, line: newest.text};
@@ -75,18 +75,18 @@ export function trust() {
     return {tone: "good", word: "Audit log sealed", title: "The audit log is sealed", line: "The server says that every entry lies under a signed checkpoint. This browser has checked its signature, and that the log has only grown since it looked first."};
 }
 
-// MARK: what was found
+// MARK: findings
 
 const place = () => `nagz.findings.${facts.origin}.${me()?.id}`;
 
-/** Keeps something that is wrong: {id, word, title, text, href}. The same finding is kept once. */
+/** Stores a finding: {id, word, title, text, href}. The same finding is stored once. */
 export function reportFinding(finding) {
     findings = [...findings.filter((one) => one.id !== finding.id), {at: new Date().toISOString(), ...finding}];
     localStorage.setItem(place(), JSON.stringify(findings));
     notify();
 }
 
-/** The reader has noted all that was found. */
+/** Dismisses all findings. */
 export function dismissFindings() {
     findings = [];
     localStorage.removeItem(place());
@@ -97,9 +97,9 @@ function loadFindings() {
     try { findings = JSON.parse(localStorage.getItem(place()) || "[]"); } catch { findings = []; }
 }
 
-// MARK: asking
+// MARK: requests
 
-/** Begins with what the server says at sign-in; goes on with each round. */
+/** Starts with the status at sign-in and updates the state in each round. */
 export function startTrust(status) {
     stopTrust();
     Object.assign(facts, {origin: status.origin ?? null, keys: status.keys, server: null, signature: null, signatureNote: "", head: null, lastAnswerAt: null, isReachable: true, problem: ""});
@@ -127,14 +127,14 @@ function updateServerState(state, fault) {
     else notify();
 }
 
-/** What the server's check of the whole log in the background came to: the state must be what the entries say. */
+/** Evaluates the result of the server's background check, which compares the database with the entries. */
 export function updateBackgroundCheck(state, finding) {
     if (state !== "unexplained" || (!finding && findings.some((one) => one.id === "state"))) return;
     reportFinding({id: "state", word: "State not explained", title: "The audit log does not explain the state", href: "#/overview",
         text: finding ? `The server’s background check: ${finding}` : "The server’s background check found what the audit log does not explain. “nagz audit reconcile” names it."});
 }
 
-/** Only what needs no account, since each look of an administrator at the rest is an entry. */
+/** Uses only requests without an account, because the others are audit entries if an administrator makes them. */
 async function pollServer(signal) {
     try {
         const ready = await fetch("/health/ready", {cache: "no-store", signal});
@@ -153,11 +153,11 @@ async function pollServer(signal) {
     }
 }
 
-/** Checks a checkpoint: by a trusted key, and that the log has only grown since this browser looked last. */
+/** Verifies a checkpoint: its signature by a trusted key, and that the log has only grown since the last check. */
 async function checkCheckpoint(note, asked = {}) {
     try {
         let seen = await checkpoint(note, facts.origin, facts.keys);
-        // The key may have been handed over since.
+        // A new key may have been authorised meanwhile.
         if (!seen) seen = await checkpoint(note, facts.origin, await log.keys());
         if (!seen) return reportFinding({id: "signature", word: "Forged checkpoint", title: "The checkpoint is not signed by a trusted key", text: "The newest checkpoint carries no signature of the key this browser has pinned.", href: "#/overview"});
         const complaint = await growthComplaint(seen);
@@ -170,8 +170,8 @@ async function checkCheckpoint(note, asked = {}) {
     notify();
 }
 
-/** Compares a signed checkpoint with the highest this browser remembers. Answers what is wrong in words, or null. Runs one at
-    a time, so that no checkpoint is remembered before it was compared. */
+/** Compares a signed checkpoint with the largest one stored. Returns an error text or null. Comparisons run one at a time, so that
+    each checkpoint is compared before it is stored. */
 function growthComplaint(seen) {
     const answer = comparing.then(() => compareWithHighest(seen));
     comparing = answer.catch(() => {});
