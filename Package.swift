@@ -50,29 +50,29 @@ let package = Package(
         .target(
             name: "HTTP", dependencies: ["Reactor", "CLinux", "CZlib"], exclude: ["README.md"],
             swiftSettings: checkedMemory),
-        .target(name: "SQL", dependencies: ["Domain"], swiftSettings: common),
-        .target(name: "SQLite", dependencies: ["SQL", "Domain", "CSQLite"], swiftSettings: checkedMemory),
-        .target(
-            name: "Postgres", dependencies: ["SQL", "Domain", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
+        .target(name: "SQL", swiftSettings: common),
+        .target(name: "SQLite", dependencies: ["SQL", "CSQLite"], swiftSettings: checkedMemory),
+        .target(name: "Postgres", dependencies: ["SQL", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
 
         // MARK: Product
+        .target(name: "DomainSQL", dependencies: ["SQL", "Domain"], swiftSettings: common),
         .target(name: "Console", resources: [.embedInCode("Assets")], swiftSettings: common),
         .target(
             name: "Server",
             dependencies: [
-                "HTTP", "Postgres", "SQL", "Reactor", "Audit", "Console", "Contract", "NagzAI", "TimeZones", "Domain",
-                "JSON", "CSodium",
+                "HTTP", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Console", "Contract", "NagzAI",
+                "TimeZones", "Domain", "JSON", "CSodium",
             ],
             exclude: ["THREATS.md"], swiftSettings: common),
         .target(
             name: "Device",
-            dependencies: ["SQLite", "SQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
+            dependencies: ["SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
             exclude: ["README.md"], swiftSettings: common),
         .target(
             name: "Seeds",
             dependencies: [
-                "Server", "Postgres", "SQL", "Reactor", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON",
-                "SeededNumbers",
+                "Server", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Contract", "NagzAI", "TimeZones",
+                "Domain", "JSON", "SeededNumbers",
             ],
             swiftSettings: common),
         .executableTarget(
@@ -99,11 +99,12 @@ let package = Package(
         .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: common),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "SeededNumbers"], swiftSettings: common),
         .testTarget(
-            name: "PostgresTests", dependencies: ["Postgres", "SQL", "Domain", "Reactor"], swiftSettings: common),
+            name: "PostgresTests", dependencies: ["Postgres", "SQL", "DomainSQL", "Domain", "Reactor"],
+            swiftSettings: common),
         .testTarget(
             name: "DeviceTests",
             dependencies: [
-                "Device", "SQLite", "SQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON",
+                "Device", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON",
                 "FamilyHistories", "SeededNumbers",
             ],
             swiftSettings: common),
@@ -111,9 +112,9 @@ let package = Package(
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Server", "Seeds", "Device", "HTTP", "Postgres", "SQL", "SQLite", "Reactor", "Audit", "Contract",
-                "NagzAI",
-                "TimeZones", "Domain", "JSON", "OpenAPICheck", "FamilyHistories", "SeededNumbers",
+                "Server", "Seeds", "Device", "HTTP", "Postgres", "SQL", "DomainSQL", "SQLite", "Reactor", "Audit",
+                "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "OpenAPICheck", "FamilyHistories",
+                "SeededNumbers",
             ],
             swiftSettings: common),
     ]

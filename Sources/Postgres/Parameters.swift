@@ -1,5 +1,4 @@
 import CPostgres
-import Domain
 import SQL
 
 /// The parameters of one statement in PostgreSQL's binary format, in one buffer.
@@ -80,7 +79,7 @@ struct Parameters {
         case .uuid(let high, let low):
             append(high)
             append(low)
-        case .timestamp(let value): append(value.microseconds &- postgresEpoch)
+        case .timestamp(let value): append(value &- postgresEpoch)
         case .json(let value):
             append(1 as UInt8)  // the version of jsonb's binary form
             append(utf8: value)

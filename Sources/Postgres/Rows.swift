@@ -1,5 +1,5 @@
 import CPostgres
-import Domain
+import SQL
 
 /// The result rows of one statement, in libpq's memory and in binary format.
 @safe public final class Rows {
@@ -135,11 +135,11 @@ public struct Row {
     /// The value of the column with that name.
     /// - Throws: `unexpectedShape` if there is no such column, or its value has another type.
     @inlinable
-    public subscript<Value: PostgresDecodable>(name: StaticString) -> Value {
+    public subscript<Value: SQLDecodable>(name: StaticString) -> Value {
         get throws(PostgresError) {
             // The cell points into the memory of `rows`.
             defer { withExtendedLifetime(rows) {} }
-            guard let value = Value(postgres: try cell(name)) else { throw mismatch(name, Value.self) }
+            guard let value = Value(cell: try cell(name)) else { throw mismatch(name, Value.self) }
             return value
         }
     }
@@ -149,7 +149,7 @@ public struct Row {
     func cell(_ name: StaticString) throws(PostgresError) -> Cell? {
         guard let column = rows.column(name) else { throw .unexpectedShape("no column \(name)") }
         let type = rows.type(of: column)
-        return unsafe rows.withCell(index, column) { bytes in unsafe bytes.map { unsafe Cell(bytes: $0, type: type) } }
+        return unsafe rows.withCell(index, column) { bytes in unsafe bytes.map { unsafe Cell($0, type) } }
     }
 
     @usableFromInline
@@ -173,14 +173,10 @@ public struct Row {
         unsafe rows.withCell(index, column) { bytes in unsafe bytes.flatMap { unsafe words($0) } ?? (0, 0) }
     }
 
-    public func timestamp(_ column: Int) -> Timestamp {
-        Timestamp(microseconds: integer(column) &+ postgresEpoch)
-    }
-
-    /// Nil for null.
-    public func optionalTimestamp(_ column: Int) -> Timestamp? {
+    /// A timestamptz in microseconds since 1970-01-01T00:00:00Z; nil when null.
+    public func timestampMicroseconds(_ column: Int) -> Int64? {
         unsafe rows.withCell(index, column) { bytes in
-            unsafe bytes.flatMap { unsafe bigEndianInteger($0) }.map { Timestamp(microseconds: $0 &+ postgresEpoch) }
+            unsafe bytes.flatMap { unsafe bigEndianInteger($0) }.map { $0 &+ postgresEpoch }
         }
     }
 
@@ -202,28 +198,42 @@ public struct Row {
     }
 }
 
-let jsonbType: Oid = 3802
-
 /// The bytes of one value and its PostgreSQL type, valid only during the decoding call.
-@safe public struct Cell {
-    let bytes: UnsafeRawBufferPointer
-    let type: Oid
+@safe public struct Cell: SQLCell {
+    private let memory: UnsafeRawBufferPointer
+    private let type: Oid
+
+    fileprivate init(_ memory: UnsafeRawBufferPointer, _ type: Oid) {
+        unsafe self.memory = unsafe memory
+        self.type = type
+    }
+
+    public var boolean: Bool? { unsafe memory.count == 1 ? memory[0] != 0 : nil }
 
     /// An integer of two, four or eight bytes.
-    public var integer: Int64? { unsafe bigEndianInteger(bytes) }
+    public var integer: Int64? { unsafe bigEndianInteger(memory) }
+
+    public var double: Double? {
+        type == SQLType.double.oid ? integer.map { Double(bitPattern: UInt64(bitPattern: $0)) } : nil
+    }
 
     /// Valid UTF-8; for jsonb, its text.
     public var text: String? {
-        unsafe String(validating: type == jsonbType ? bytes.dropFirst()[...] : bytes[...], as: UTF8.self)
+        unsafe String(validating: type == SQLType.json.oid ? memory.dropFirst()[...] : memory[...], as: UTF8.self)
     }
 
-    public var array: [UInt8] { unsafe [UInt8](bytes) }
+    public var bytes: [UInt8]? { unsafe [UInt8](memory) }
 
     /// A UUID as two numbers.
-    public var uuid: (high: UInt64, low: UInt64)? { unsafe words(bytes) }
+    public var uuid: (high: UInt64, low: UInt64)? { unsafe words(memory) }
 
-    public var boolean: Bool? { unsafe bytes.count == 1 ? bytes[0] != 0 : nil }
+    public var timestamp: Int64? { type == SQLType.timestamp.oid ? integer.map { $0 &+ postgresEpoch } : nil }
+
+    public var time: SQLTime? { type == timeType ? integer.map { .microseconds($0) } : nil }
 }
+
+/// The OID of `time` in `pg_type`.
+private let timeType: Oid = 1083
 
 private func words(_ bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64)? {
     guard bytes.count == 16 else { return nil }

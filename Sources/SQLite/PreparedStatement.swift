@@ -1,5 +1,4 @@
 import CSQLite
-import Domain
 import SQL
 
 /// A compiled statement, cached for the next run of the same text.
@@ -52,7 +51,7 @@ import SQL
         case .text(let text), .json(let text): bind(text, at: place)
         case .bytes(let bytes): bind(bytes, at: place)
         case .uuid(let high, let low): bind(uuidBytes(high, low), at: place)
-        case .timestamp(let moment): unsafe sqlite3_bind_int64(handle, place, moment.microseconds)
+        case .timestamp(let microseconds): unsafe sqlite3_bind_int64(handle, place, microseconds)
         // Arrays are for PostgreSQL; here a statement runs once for each element.
         case .array: SQLITE_MISMATCH
         }

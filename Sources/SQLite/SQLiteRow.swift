@@ -1,4 +1,4 @@
-import Domain
+import SQL
 
 /// One row of a running statement, valid while its reader runs.
 public struct SQLiteRow {
@@ -6,12 +6,13 @@ public struct SQLiteRow {
 
     /// The value of the column with that name.
     /// - Throws: `unexpectedShape` when there is no such column, or it does not hold such a value.
-    public subscript<Value: SQLiteDecodable>(name: String) -> Value {
+    public subscript<Value: SQLDecodable>(name: String) -> Value {
         get throws(SQLiteError) {
             guard let column = statement.columnNames.firstIndex(of: name) else {
                 throw .unexpectedShape("no column \(name)")
             }
-            guard let value = Value(sqlite: statement.cell(column)) else {
+            let cell = statement.cell(column)
+            guard let value = Value(cell: cell == .null ? nil : cell) else {
                 throw .unexpectedShape("column \(name) is not a \(Value.self)")
             }
             return value
@@ -31,103 +32,39 @@ public enum SQLiteCell: Hashable, Sendable {
     case bytes([UInt8])
 }
 
-/// A value that can be read out of a cell.
-public protocol SQLiteDecodable {
-    /// Nil when the cell does not hold such a value.
-    init?(sqlite cell: SQLiteCell)
-}
-
-extension Optional: SQLiteDecodable where Wrapped: SQLiteDecodable {
-    public init?(sqlite cell: SQLiteCell) {
-        if case .null = cell {
-            self = .none
-        } else {
-            guard let value = Wrapped(sqlite: cell) else { return nil }
-            self = .some(value)
+extension SQLiteCell: SQLCell {
+    /// 0 or 1.
+    public var boolean: Bool? {
+        switch self {
+        case .integer(0): false
+        case .integer(1): true
+        default: nil
         }
     }
-}
 
-extension Int64: SQLiteDecodable {
-    public init?(sqlite cell: SQLiteCell) {
-        guard case .integer(let value) = cell else { return nil }
-        self = value
-    }
-}
+    public var integer: Int64? { if case .integer(let value) = self { value } else { nil } }
 
-extension Int: SQLiteDecodable {
-    public init?(sqlite cell: SQLiteCell) {
-        guard case .integer(let value) = cell else { return nil }
-        self.init(exactly: value)
-    }
-}
-
-extension Bool: SQLiteDecodable {
-    public init?(sqlite cell: SQLiteCell) {
-        guard case .integer(let value) = cell, value == 0 || value == 1 else { return nil }
-        self = value == 1
-    }
-}
-
-extension Double: SQLiteDecodable {
-    public init?(sqlite cell: SQLiteCell) {
-        switch cell {
-        case .double(let value): self = value
-        case .integer(let value): self = Double(value)
-        default: return nil
+    /// A whole number too.
+    public var double: Double? {
+        switch self {
+        case .double(let value): value
+        case .integer(let value): Double(value)
+        default: nil
         }
     }
-}
 
-extension String: SQLiteDecodable {
-    public init?(sqlite cell: SQLiteCell) {
-        guard case .text(let text) = cell else { return nil }
-        self = text
-    }
-}
+    public var text: String? { if case .text(let value) = self { value } else { nil } }
 
-extension [UInt8]: SQLiteDecodable {
-    public init?(sqlite cell: SQLiteCell) {
-        guard case .bytes(let bytes) = cell else { return nil }
-        self = bytes
-    }
-}
+    public var bytes: [UInt8]? { if case .bytes(let value) = self { value } else { nil } }
 
-extension Timestamp: SQLiteDecodable {
-    /// Microseconds since 1970.
-    public init?(sqlite cell: SQLiteCell) {
-        guard case .integer(let value) = cell else { return nil }
-        self.init(microseconds: value)
-    }
-}
-
-extension TimeOfDay: SQLiteDecodable {
-    public init?(sqlite cell: SQLiteCell) {
-        guard case .text(let text) = cell else { return nil }
-        self.init(text)
-    }
-}
-
-extension Identifier: SQLiteDecodable {
     /// Sixteen bytes, most significant first.
-    public init?(sqlite cell: SQLiteCell) {
-        guard case .bytes(let bytes) = cell, bytes.count == 16 else { return nil }
+    public var uuid: (high: UInt64, low: UInt64)? {
+        guard case .bytes(let bytes) = self, bytes.count == 16 else { return nil }
         func word(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
-        self.init(high: word(0..<8), low: word(8..<16))
+        return (word(0..<8), word(8..<16))
     }
-}
 
-extension RawRepresentable where RawValue == String {
-    public init?(sqlite cell: SQLiteCell) {
-        guard case .text(let text) = cell else { return nil }
-        self.init(rawValue: text)
-    }
-}
+    public var timestamp: Int64? { integer }
 
-extension FamilyRole: SQLiteDecodable {}
-extension MembershipStatus: SQLiteDecodable {}
-extension NagCategory: SQLiteDecodable {}
-extension NagStatus: SQLiteDecodable {}
-extension ExcuseCategory: SQLiteDecodable {}
-extension PushBackMode: SQLiteDecodable {}
-extension PreferredTone: SQLiteDecodable {}
+    public var time: SQLTime? { text.map { .text($0) } }
+}

@@ -1,5 +1,6 @@
 import Audit
 import Domain
+import DomainSQL
 import Foundation
 import Postgres
 import SQL

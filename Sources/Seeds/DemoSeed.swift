@@ -1,6 +1,7 @@
 import Audit
 import Contract
 import Domain
+import DomainSQL
 import Postgres
 import SQL
 import Server

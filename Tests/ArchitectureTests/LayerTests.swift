@@ -2,8 +2,8 @@ import Testing
 
 @Suite("Layers")
 struct LayerTests {
-    /// What each target may import of this package, beside the toolchain's own modules. Domain is at the bottom, and the
-    /// device's half never sees the server's.
+    /// What each target may import of this package, beside the toolchain's own modules. Domain is at the bottom, the
+    /// databases know nothing of the product, and the device's half never sees the server's.
     private static let allowed: [String: Set<String>] = [
         "Domain": [],
         "TimeZones": ["Domain"],
@@ -15,19 +15,19 @@ struct LayerTests {
         "Console": [],
         "Reactor": ["CLinux"],
         "HTTP": ["Reactor", "CLinux", "CZlib"],
-        "SQL": ["Domain"],
-        "Postgres": ["SQL", "Domain", "Reactor", "CPostgres"],
-        "SQLite": ["SQL", "Domain", "CSQLite"],
+        "SQL": [],
+        "Postgres": ["SQL", "Reactor", "CPostgres"],
+        "SQLite": ["SQL", "CSQLite"],
+        "DomainSQL": ["SQL", "Domain"],
         "Server": [
-            "HTTP", "Postgres", "SQL", "Reactor", "Audit", "Console", "Contract", "NagzAI", "TimeZones", "Domain",
-            "JSON",
-            "CSodium",
+            "HTTP", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Console", "Contract", "NagzAI", "TimeZones",
+            "Domain", "JSON", "CSodium",
         ],
         "Seeds": [
-            "Server", "Postgres", "SQL", "Reactor", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON",
-            "SeededNumbers",
+            "Server", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Contract", "NagzAI", "TimeZones", "Domain",
+            "JSON", "SeededNumbers",
         ],
-        "Device": ["SQLite", "SQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
+        "Device": ["SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
         "nagz": [
             "Server", "Seeds", "Device", "Contract", "Postgres", "SQL", "SQLite", "Reactor", "Audit", "NagzAI",
             "Domain", "JSON",

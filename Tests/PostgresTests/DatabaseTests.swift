@@ -1,4 +1,5 @@
 import Domain
+import DomainSQL
 import Foundation
 import Postgres
 import Reactor

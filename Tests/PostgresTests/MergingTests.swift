@@ -1,4 +1,5 @@
 import Domain
+import DomainSQL
 import Postgres
 import Reactor
 import SQL

@@ -1,4 +1,5 @@
 import Domain
+import DomainSQL
 import NagzAI
 import SQL
 import SQLite

@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import DomainSQL
 import Foundation
 import SQL
 import SQLite

@@ -1,5 +1,6 @@
 import Audit
 import Domain
+import DomainSQL
 import SQL
 import SQLite
 

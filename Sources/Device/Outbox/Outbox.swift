@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import DomainSQL
 import JSON
 import SQL
 import SQLite

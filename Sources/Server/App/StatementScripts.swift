@@ -1,6 +1,7 @@
 import Audit
 import Contract
 import Domain
+import DomainSQL
 import NagzAI
 import Postgres
 import SQL
@@ -83,7 +84,7 @@ package struct StatementScripts {
         case recipient.sqlValue: "md5('p' || :u)::uuid"
         case event.sqlValue: "gen_random_uuid()"
         case sequence.sqlValue: ":seq::bigint"
-        case .timestamp(let moment): "now() + interval '\((moment - now).microseconds / 1_000_000) seconds'"
+        case .timestamp(let microseconds): "now() + interval '\((microseconds - now.microseconds) / 1_000_000) seconds'"
         case .integer(let number): "\(number)::bigint"
         case .text(let text): "'\(text.replacing("'", with: "''"))'::text"
         case .bytes(let bytes): "'\\x\(hexadecimal(bytes))'::bytea"

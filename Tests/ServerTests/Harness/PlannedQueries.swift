@@ -68,7 +68,7 @@ extension SQLValue {
         case .integer(let number): "\(number)"
         case .text(let text): "'\(text)'"
         case .uuid(let high, let low): "'\(UserID(high: high, low: low))'"
-        case .timestamp(let moment): "'\(moment.rfc3339)'"
+        case .timestamp(let microseconds): "'\(Timestamp(microseconds: microseconds).rfc3339)'"
         case .array(_, let values): "ARRAY[\(values.map(\.literal).joined(separator: ", "))]::\(typeName)"
         default: "NULL"
         }

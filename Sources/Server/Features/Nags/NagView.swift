@@ -127,11 +127,3 @@ extension NagResponse {
             recipientDismissedAt: row.optionalTimestamp(17))
     }
 }
-
-extension Row {
-    /// The id in a column; the nil one when null.
-    fileprivate func identifier<Kind>(_ column: Int) -> Identifier<Kind> {
-        let (high, low) = uuid(column)
-        return Identifier(high: high, low: low)
-    }
-}

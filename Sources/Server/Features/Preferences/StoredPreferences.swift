@@ -1,16 +1,16 @@
 import Domain
 import JSON
-import Postgres
+import SQL
 
 /// The preferences that a person has set in a family: read from a column made by `PreferenceStatements.stored`.
-struct StoredPreferences: PostgresDecodable, Hashable {
+struct StoredPreferences: SQLDecodable, Hashable {
     /// Includes unknown names, and no defaults.
     var document: JSONObject
 
     init(_ document: JSONObject = JSONObject()) { self.document = document }
 
     /// Null means that nothing is set.
-    init?(postgres cell: Cell?) {
+    init?(cell: (some SQLCell)?) {
         guard let cell else {
             document = JSONObject()
             return

@@ -117,8 +117,8 @@ struct FeedRowWriter: FeedMembers, ~Copyable {
     @inline(__always)
     mutating func moment(_ name: StaticString) {
         json.key(name)
-        if let moment = row.optionalTimestamp(nextMoment) {
-            json.timestamp(microseconds: moment.microseconds)
+        if let microseconds = row.timestampMicroseconds(nextMoment) {
+            json.timestamp(microseconds: microseconds)
         } else {
             json.null()
         }

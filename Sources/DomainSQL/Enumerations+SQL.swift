@@ -1,0 +1,20 @@
+import Domain
+import SQL
+
+// Stored as their raw values.
+
+extension FamilyRole: SQLBindable, SQLDecodable {}
+extension MembershipStatus: SQLBindable, SQLDecodable {}
+extension RelationshipStatus: SQLBindable, SQLDecodable {}
+extension BlockState: SQLBindable, SQLDecodable {}
+extension NagCategory: SQLBindable, SQLDecodable {}
+extension NagStatus: SQLBindable, SQLDecodable {}
+extension DoneDefinition: SQLBindable, SQLDecodable {}
+extension StrategyTemplate: SQLBindable, SQLDecodable {}
+extension Recurrence: SQLBindable, SQLDecodable {}
+extension ConsentType: SQLBindable, SQLDecodable {}
+extension ExcuseCategory: SQLBindable, SQLDecodable {}
+extension AITone: SQLBindable, SQLDecodable {}
+extension PushBackMode: SQLBindable, SQLDecodable {}
+extension PreferredTone: SQLBindable, SQLDecodable {}
+extension BadgeType: SQLBindable, SQLDecodable {}

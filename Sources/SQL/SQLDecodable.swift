@@ -1,0 +1,97 @@
+/// A value of a result, as a database holds it. Each property is nil where the cell holds no such value.
+public protocol SQLCell {
+    var boolean: Bool? { get }
+    var integer: Int64? { get }
+    var double: Double? { get }
+    /// Text, and the text of a JSON document.
+    var text: String? { get }
+    var bytes: [UInt8]? { get }
+    /// A UUID, as two numbers.
+    var uuid: (high: UInt64, low: UInt64)? { get }
+    /// A moment, in microseconds since 1970-01-01T00:00:00Z.
+    var timestamp: Int64? { get }
+    var time: SQLTime? { get }
+}
+
+/// A time of day, as a database stores it.
+public enum SQLTime {
+    /// Since midnight.
+    case microseconds(Int64)
+    /// `HH:MM:SS`.
+    case text(String)
+}
+
+/// A Swift value that can be read out of a result.
+public protocol SQLDecodable {
+    /// Nil when the cell (itself nil for a null) does not hold such a value.
+    init?(cell: (some SQLCell)?)
+}
+
+extension Optional: SQLDecodable where Wrapped: SQLDecodable {
+    @inlinable
+    public init?(cell: (some SQLCell)?) {
+        guard let cell else {
+            self = .none
+            return
+        }
+        guard let value = Wrapped(cell: cell) else { return nil }
+        self = .some(value)
+    }
+}
+
+extension Bool: SQLDecodable {
+    @inlinable
+    public init?(cell: (some SQLCell)?) {
+        guard let value = cell?.boolean else { return nil }
+        self = value
+    }
+}
+
+extension Int: SQLDecodable {
+    @inlinable
+    public init?(cell: (some SQLCell)?) {
+        guard let value = cell?.integer else { return nil }
+        self.init(exactly: value)
+    }
+}
+
+extension Int64: SQLDecodable {
+    @inlinable
+    public init?(cell: (some SQLCell)?) {
+        guard let value = cell?.integer else { return nil }
+        self = value
+    }
+}
+
+extension Double: SQLDecodable {
+    @inlinable
+    public init?(cell: (some SQLCell)?) {
+        guard let value = cell?.double else { return nil }
+        self = value
+    }
+}
+
+extension String: SQLDecodable {
+    @inlinable
+    public init?(cell: (some SQLCell)?) {
+        guard let value = cell?.text else { return nil }
+        self = value
+    }
+}
+
+extension [UInt8]: SQLDecodable {
+    @inlinable
+    public init?(cell: (some SQLCell)?) {
+        guard let value = cell?.bytes else { return nil }
+        self = value
+    }
+}
+
+/// A closed set of words is read from its raw value.
+extension SQLDecodable where Self: RawRepresentable, RawValue == String {
+    @inlinable
+    public init?(cell: (some SQLCell)?) {
+        guard let text = cell?.text else { return nil }
+        self.init(rawValue: text)
+    }
+}

@@ -1,0 +1,20 @@
+import Domain
+import Postgres
+
+extension Row {
+    /// The moment in a column that is never null.
+    @inline(__always)
+    func timestamp(_ column: Int) -> Timestamp { optionalTimestamp(column) ?? .epoch }
+
+    /// Nil when null.
+    @inline(__always)
+    func optionalTimestamp(_ column: Int) -> Timestamp? {
+        timestampMicroseconds(column).map { Timestamp(microseconds: $0) }
+    }
+
+    /// The id in a column; the nil one when null.
+    func identifier<Kind>(_ column: Int) -> Identifier<Kind> {
+        let (high, low) = uuid(column)
+        return Identifier(high: high, low: low)
+    }
+}
