@@ -1,6 +1,36 @@
+import Reactor
+
 /// Work that a server does beside its requests, on one loop and with database sessions of its own.
 protocol BackgroundJob: AnyObject {
     /// Runs as long as the loop runs, or until `stop`.
     func start()
     func stop()
+}
+
+/// A job that works in rounds, with a time between them.
+protocol PeriodicJob: BackgroundJob {
+    /// The time between two rounds when no more work is waiting.
+    static var period: Duration { get }
+    var poller: Poller { get }
+    var isStopped: Bool { get }
+    /// One round.
+    /// - Returns: whether more work is waiting.
+    func round() async throws -> Bool
+    /// Reports what ended a round. The next one comes after the period.
+    func report(_ error: any Error)
+}
+
+extension PeriodicJob {
+    /// Runs rounds as long as the loop runs, or until the job is stopped or released.
+    func runRounds() {
+        poller.spawn { [weak self] in
+            var isMoreWaiting = false
+            do { isMoreWaiting = try await self?.round() ?? false } catch { self?.report(error) }
+            guard let self, !isStopped else { return }
+            poller.schedule(at: .now() + (isMoreWaiting ? .zero : Self.period)) { [weak self] in
+                guard let self, !isStopped else { return }
+                runRounds()
+            }
+        }
+    }
 }

@@ -10,7 +10,7 @@ import SQL
 /// lock. The lock only saves work: each step is an act of its own that is taken once, whoever takes it
 /// (`Nags.escalate`). If the process dies at any point, the next round finds the remaining steps in the database and
 /// takes them in order of time.
-final class Scheduler: BackgroundJob {
+final class Scheduler: PeriodicJob {
     /// The points of a round where tests make it fail.
     enum Point {
         case turnTaken, read, escalated
@@ -29,7 +29,7 @@ final class Scheduler: BackgroundJob {
     private let status: SchedulerStatus
     private let log: Log
     private let reach: (Point) throws -> Void
-    private var isStopped = false
+    private(set) var isStopped = false
     private var isPlanKnown = false
     /// Families with more due nags than their share: they wait until all others had their turn.
     private var served: Set<FamilyID> = []
@@ -44,29 +44,17 @@ final class Scheduler: BackgroundJob {
         (self.status, self.log, self.reach) = (status, log, reach)
     }
 
-    /// Runs rounds as long as the loop runs, or until `stop`.
+    var poller: Poller { database.poller }
+
     func start() {
         status.begin(at: clock.now())
-        turn()
+        runRounds()
     }
 
     func stop() { isStopped = true }
 
-    private func turn() {
-        database.poller.spawn { [weak self] in
-            var isFull = false
-            do { isFull = try await self?.round() ?? false } catch { self?.report(error) }
-            guard let self, !isStopped else { return }
-            // More is due than one round takes.
-            database.poller.schedule(at: .now() + (isFull ? .zero : Self.period)) { [weak self] in
-                guard let self, !isStopped else { return }
-                turn()
-            }
-        }
-    }
-
     /// One round.
-    /// - Returns: whether more is due.
+    /// - Returns: whether more is due than it took.
     func round() async throws -> Bool {
         let now = clock.now()
         let (snapshot, isFull) = try await database.transaction { transaction in
@@ -222,7 +210,7 @@ final class Scheduler: BackgroundJob {
         isPlanKnown = true
     }
 
-    private func report(_ error: any Error) {
+    func report(_ error: any Error) {
         guard !isStopped, !(error is CancellationError) else { return }
         let cause = (error as? APIError)?.message ?? "\(error)"
         defer { lastFailure = cause }

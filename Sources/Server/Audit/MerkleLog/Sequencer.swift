@@ -18,7 +18,7 @@ import SQL
 ///
 /// It signs nothing when the log does not extend what this instance signed or saw before (`CheckpointMemory`), or is
 /// not exactly what its newest checkpoint says: that stops the log and raises the alarm.
-final class Sequencer: BackgroundJob {
+final class Sequencer: PeriodicJob {
     /// The points of a round where tests make it fail.
     enum Step: CaseIterable {
         case turnTaken, read, leavesWritten, nodesWritten, checkpointWritten, committed
@@ -68,7 +68,7 @@ final class Sequencer: BackgroundJob {
     private var rounds = 0
     /// The first family of the page that the next round reads.
     private var nextFamily = FamilyID.outside
-    private var isStopped = false
+    private(set) var isStopped = false
     private var areKeysKnown = false
 
     init(
@@ -86,24 +86,14 @@ final class Sequencer: BackgroundJob {
         self.reach = reach
     }
 
-    /// Runs rounds as long as the loop runs, or until `stop`.
-    func start() {
-        database.poller.spawn { [weak self] in
-            var isFull = false
-            do { isFull = try await self?.round() ?? false } catch { self?.report(error) }
-            guard let self, !isStopped else { return }
-            // A full batch means that more entries are waiting.
-            database.poller.schedule(at: .now() + (isFull ? .zero : Self.period)) { [weak self] in
-                guard let self, !isStopped else { return }
-                start()
-            }
-        }
-    }
+    var poller: Poller { database.poller }
+
+    func start() { runRounds() }
 
     func stop() { isStopped = true }
 
     /// One round.
-    /// - Returns: whether more entries are waiting.
+    /// - Returns: whether more entries are waiting, as a full batch says.
     func round() async throws -> Bool {
         let now = clock.now()
         if !areKeysKnown { try await publishKeys(at: now) }
@@ -243,7 +233,7 @@ final class Sequencer: BackgroundJob {
         areKeysKnown = true
     }
 
-    private func report(_ error: any Error) {
+    func report(_ error: any Error) {
         guard !isStopped else { return }
         let fault = error as? Fault
         let isNew = fault?.description != head.current.fault
