@@ -64,13 +64,8 @@ enum ExportStatements {
     static func unplaced(behind last: FamilyID?, size: Int64) -> SQL {
         let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"
         return """
-            WITH RECURSIVE written (family_id) AS (
-                (SELECT family_id FROM audit_entry WHERE \(isNext) ORDER BY family_id LIMIT 1)
-                UNION ALL
-                SELECT (SELECT e.family_id FROM audit_entry e WHERE e.family_id > w.family_id
-                        ORDER BY e.family_id LIMIT 1)
-                FROM written w WHERE w.family_id IS NOT NULL
-            ), family AS (
+            WITH RECURSIVE \(NamedFamilies.part("written", of: "audit_entry", where: isNext)),
+            family AS (
                 (SELECT family_id FROM written WHERE family_id IS NOT NULL LIMIT \(unplacedFamilies))
                 UNION
                 (SELECT family_id FROM family_clock WHERE \(isNext) ORDER BY family_id LIMIT \(unplacedFamilies))

@@ -30,26 +30,12 @@ struct AccountCheck {
     }
 
     private func checkAccounts(_ report: inout StateReport, _ pause: (Int) async throws -> Void) async throws {
-        var last: UserID?
-        while true {
-            let rows = try await database.query(ReconcileStatements.accounts(after: last))
-            for index in 0..<rows.count {
-                let row = rows[index]
-                let user: UserID = try row["id"]
-                last = user
-                report.rows += 1
-                guard try row["is_known"] else {
-                    report.add(.erased)
-                    continue
-                }
-                if try !row["is_opened"] { unexplained(.account, user.description, &report) }
-                if try row["is_deleted"], try !row["is_ended"] {
-                    differs(
-                        .account, user.description, "status", "deleted", "not deleted", &report, mayBePruned: true)
-                }
+        try await checkRows(ReconcileStatements.accounts(after:), &report, pause) { (user: UserID, row, report) in
+            guard try row["is_known"] else { return report.add(.erased) }
+            if try !row["is_opened"] { unexplained(.account, user.description, &report) }
+            if try row["is_deleted"], try !row["is_ended"] {
+                differs(.account, user.description, "status", "deleted", "not deleted", &report, mayBePruned: true)
             }
-            guard rows.count == ReconcileStatements.pageSize else { break }
-            try await pause(rows.count)
         }
         for row in try await database.query(ReconcileStatements.revived).map(Location.init(ofAccount:)) {
             differs(.account, row.id, "status", "active", "deleted", &report, row)
@@ -62,30 +48,35 @@ struct AccountCheck {
     }
 
     private func checkPersonalConsents(_ report: inout StateReport, _ pause: (Int) async throws -> Void) async throws {
-        var last: ConsentID?
+        try await checkRows(ReconcileStatements.personalConsents(after:), &report, pause) {
+            (consent: ConsentID, row, report) in
+            guard try row["is_given"] else { return unexplained(.consent, consent.description, &report) }
+            let (isRevoked, isTakenBack): (Bool, Bool) = (try row["is_revoked"], try row["is_taken_back"])
+            guard isRevoked != isTakenBack else { return }
+            // The account of an erased person is unknown.
+            guard try row["is_known"] else { return report.add(.erased) }
+            differs(
+                .consent, consent.description, "revoked", "\(isRevoked)", "\(isTakenBack)", &report,
+                mayBePruned: isRevoked)
+        }
+    }
+
+    /// Checks every row of a statement that reads pages in the order of `id`.
+    private func checkRows<Kind>(
+        _ page: (_ last: Identifier<Kind>?) -> SQL, _ report: inout StateReport, _ pause: (Int) async throws -> Void,
+        _ check: (Identifier<Kind>, Row, inout StateReport) throws -> Void
+    ) async throws {
+        var last: Identifier<Kind>?
         while true {
-            let rows = try await database.query(ReconcileStatements.personalConsents(after: last))
+            let rows = try await database.query(page(last))
             for index in 0..<rows.count {
                 let row = rows[index]
-                let consent: ConsentID = try row["id"]
-                last = consent
+                let id: Identifier<Kind> = try row["id"]
+                last = id
                 report.rows += 1
-                guard try row["is_given"] else {
-                    unexplained(.consent, consent.description, &report)
-                    continue
-                }
-                let (isRevoked, isTakenBack): (Bool, Bool) = (try row["is_revoked"], try row["is_taken_back"])
-                guard isRevoked != isTakenBack else { continue }
-                // The account of an erased person is unknown.
-                if try !row["is_known"] {
-                    report.add(.erased)
-                } else {
-                    differs(
-                        .consent, consent.description, "revoked", "\(isRevoked)", "\(isTakenBack)", &report,
-                        mayBePruned: isRevoked)
-                }
+                try check(id, row, &report)
             }
-            guard rows.count == ReconcileStatements.pageSize else { break }
+            guard rows.count == ReconcileStatements.pageSize else { return }
             try await pause(rows.count)
         }
     }

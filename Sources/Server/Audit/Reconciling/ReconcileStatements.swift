@@ -12,19 +12,8 @@ enum ReconcileStatements {
         let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"
         let isNextID: SQL = last.map { "id > \($0)" } ?? "id >= \(FamilyID.outside)"
         return """
-            WITH RECURSIVE written (family_id) AS (
-                (SELECT family_id FROM audit_entry WHERE \(isNext) ORDER BY family_id LIMIT 1)
-                UNION ALL
-                SELECT (SELECT e.family_id FROM audit_entry e WHERE e.family_id > w.family_id
-                        ORDER BY e.family_id LIMIT 1)
-                FROM written w WHERE w.family_id IS NOT NULL
-            ), placed (family_id) AS (
-                (SELECT family_id FROM audit_leaf WHERE \(isNext) ORDER BY family_id LIMIT 1)
-                UNION ALL
-                SELECT (SELECT l.family_id FROM audit_leaf l WHERE l.family_id > p.family_id
-                        ORDER BY l.family_id LIMIT 1)
-                FROM placed p WHERE p.family_id IS NOT NULL
-            )
+            WITH RECURSIVE \(NamedFamilies.part("written", of: "audit_entry", where: isNext)),
+            \(NamedFamilies.part("placed", of: "audit_leaf", where: isNext))
             (SELECT family_id FROM written WHERE family_id IS NOT NULL LIMIT \(pageSize))
             UNION (SELECT family_id FROM placed WHERE family_id IS NOT NULL LIMIT \(pageSize))
             UNION (SELECT family_id FROM family_clock WHERE \(isNext) ORDER BY family_id LIMIT \(pageSize))

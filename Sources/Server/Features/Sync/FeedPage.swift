@@ -89,30 +89,10 @@ struct FeedPage {
     ) -> [UInt8] {
         JSONWriter.document(reserving: 512 + 280 * rows.count) { json in
             json.object { json in
-                json.key("nags")
-                json.array { json in
-                    for index in entities[0] {
-                        FeedRowWriter.write(rows[index], of: family, to: &json) { FeedEntities.nag(&$0) }
-                    }
-                }
-                json.key("nag_events")
-                json.array { json in
-                    for index in entities[1] {
-                        FeedRowWriter.write(rows[index], of: family, to: &json) { FeedEntities.nagEvent(&$0) }
-                    }
-                }
-                json.key("ai_mediation_events")
-                json.array { json in
-                    for index in entities[2] {
-                        FeedRowWriter.write(rows[index], of: family, to: &json) { FeedEntities.mediation(&$0) }
-                    }
-                }
-                json.key("gamification_events")
-                json.array { json in
-                    for index in entities[3] {
-                        FeedRowWriter.write(rows[index], of: family, to: &json) { FeedEntities.points(&$0) }
-                    }
-                }
+                write("nags", rows, entities[0], family, to: &json) { FeedEntities.nag(&$0) }
+                write("nag_events", rows, entities[1], family, to: &json) { FeedEntities.nagEvent(&$0) }
+                write("ai_mediation_events", rows, entities[2], family, to: &json) { FeedEntities.mediation(&$0) }
+                write("gamification_events", rows, entities[3], family, to: &json) { FeedEntities.points(&$0) }
                 json.key("connections")
                 json.array { _ in }
                 json.field("server_time", serverTime)
@@ -124,6 +104,17 @@ struct FeedPage {
                 json.field("facts", facts)
                 json.field("checkpoint", checkpoint)
             }
+        }
+    }
+
+    @inline(__always)
+    private static func write(
+        _ name: StaticString, _ rows: Rows, _ range: Range<Int>, _ family: FamilyID, to json: inout JSONWriter,
+        _ describe: (inout FeedRowWriter) -> Void
+    ) {
+        json.key(name)
+        json.array { json in
+            for index in range { FeedRowWriter.write(rows[index], of: family, to: &json, describe) }
         }
     }
 }

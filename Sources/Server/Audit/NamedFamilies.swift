@@ -1,0 +1,18 @@
+import SQL
+
+/// The families that rows of a table name.
+enum NamedFamilies {
+    /// A part of a `WITH RECURSIVE`: one index lookup for each family, however many rows it has. The last row is null.
+    /// - Parameter isNext: which families, by the column `family_id`.
+    static func part(_ name: SQL, of table: SQL, where isNext: SQL) -> SQL {
+        """
+        \(name) (family_id) AS (
+            (SELECT family_id FROM \(table) WHERE \(isNext) ORDER BY family_id LIMIT 1)
+            UNION ALL
+            SELECT (SELECT t.family_id FROM \(table) t WHERE t.family_id > last.family_id
+                    ORDER BY t.family_id LIMIT 1)
+            FROM \(name) last WHERE last.family_id IS NOT NULL
+        )
+        """
+    }
+}
