@@ -224,16 +224,8 @@ struct AttackTests {
     @Test("a corrupt tile is caught, and the proofs that need it do not hold")
     func tile() async throws {
         try await Self.run { scene in
-            let (server, id) = (scene.server, scene.family.id)
-            let random = server.random
-            try await server.database.run { database in
-                let ledger = Ledger(database: database, random: random)
-                for _ in 0..<300 {
-                    let act = Act(kind: .aiSelectTone, basis: .nothing, actor: SystemActor.mediator, stampedRows: 0)
-                    _ = try await database.query(
-                        ledger.statement(act, in: id, .ofTest(at: server.clock.now(), random)))
-                }
-            }
+            let server = scene.server
+            try await server.addEntries(300, in: scene.family.id)
             try await server.round()
             #expect(try await scene.verdicts()[0].isSound)
             let tile = try await server.call(API.getAuditTile, TilePath(level: "0", first: "000"))

@@ -107,16 +107,8 @@ struct SequencerTests {
     func subtrees() async throws {
         try await Self.quietly { server in
             let family = try await server.family()
-            let random = server.random
             for count in [200, 56, 300] {
-                let (clock, id) = (server.clock, family.id)
-                try await server.database.run { database in
-                    let ledger = Ledger(database: database, random: random)
-                    for _ in 0..<count {
-                        let act = Act(kind: .aiSelectTone, basis: .nothing, actor: SystemActor.mediator, stampedRows: 0)
-                        _ = try await database.query(ledger.statement(act, in: id, .ofTest(at: clock.now(), random)))
-                    }
-                }
+                try await server.addEntries(count, in: family.id)
                 // More than one round takes of one family.
                 try await server.round()
                 try await server.round()

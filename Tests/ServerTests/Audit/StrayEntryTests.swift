@@ -152,15 +152,7 @@ struct StrayEntryTests {
     @Test("an export of more entries without a place than fit on a page is sound")
     func manyUnplaced() async throws {
         try await Self.run { scene in
-            let (server, id) = (scene.server, scene.family.id)
-            let random = server.random
-            try await server.database.run { database in
-                let ledger = Ledger(database: database, random: random)
-                for _ in 0..<1_100 {
-                    let act = Act(kind: .aiSelectTone, basis: .nothing, actor: SystemActor.mediator, stampedRows: 0)
-                    _ = try await database.query(ledger.statement(act, in: id, .ofTest(at: server.clock.now(), random)))
-                }
-            }
+            try await scene.server.addEntries(1_100, in: scene.family.id)
             for verdict in try await scene.verdicts() { #expect(verdict.isSound, "\(verdict)") }
         }
     }

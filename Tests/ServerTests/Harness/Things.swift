@@ -1,6 +1,7 @@
 import Audit
 import Contract
 import Domain
+import Postgres
 import Reactor
 import SQL
 
@@ -27,6 +28,18 @@ extension TestServer {
                     resource: resource,
                     details: ["who": actor.name], stampedRows: statements.isEmpty ? 0 : 1, statements: statements)
                 let _: NoAnswer = try await ledger.write(context, in: family) { _ in .perform(act, NoAnswer()) }
+            }
+        }
+    }
+
+    /// Entries of the mediator, each with nothing else.
+    func addEntries(_ count: Int, in family: FamilyID) async throws {
+        let (clock, random) = (clock, random)
+        try await database.run { database in
+            let ledger = Ledger(database: database, random: random)
+            for _ in 0..<count {
+                let act = Act(kind: .aiSelectTone, basis: .nothing, actor: SystemActor.mediator, stampedRows: 0)
+                _ = try await database.query(ledger.statement(act, in: family, .ofTest(at: clock.now(), random)))
             }
         }
     }
