@@ -138,7 +138,7 @@ import SQL
     }
 
     /// Continues with bytes that TLS has already decrypted, because epoll does not report them. Once per turn, so that
-    /// a large result does not delay others on the loop.
+    /// a large result does not delay others on the loop. libpq 15.20 reads all of them itself, older ones do not.
     private func readDecrypted() {
         guard !isReadScheduled, unsafe CPostgresDecryptedBytes(handle) > 0 else { return }
         isReadScheduled = true
