@@ -1,4 +1,4 @@
-// The few Linux calls that Swift's Glibc module does not show in a usable form.
+// Linux calls that Swift's Glibc module does not provide in a usable form.
 #pragma once
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -10,7 +10,7 @@ enum { CLinuxReadable = 0x001, CLinuxWritable = 0x004, CLinuxError = 0x008, CLin
 /// epoll_ctl with the descriptor and a generation as its data; returns 0 or -errno.
 int CLinuxWatch(int epoll, int operation, int descriptor, uint32_t generation, uint32_t events);
 
-/// One readiness event, as CLinuxWatch named its descriptor.
+/// One readiness event, with the descriptor and generation passed to CLinuxWatch.
 struct CLinuxEvent {
     int32_t descriptor;
     uint32_t generation;
@@ -28,29 +28,29 @@ int CLinuxAccept(int listener, uint8_t address[16], uint16_t *port);
 /// port 0 lets the kernel choose. Returns the descriptor or -errno.
 int CLinuxListen(const char *address, uint16_t port, int backlog);
 
-/// Whether CLinuxListen would have the port to itself: 0, or -EADDRINUSE where somebody listens already, even with
-/// SO_REUSEPORT; another -errno where the address cannot be used.
+/// Whether the port is free: 0, or -EADDRINUSE if a socket listens on it already, even with SO_REUSEPORT; another -errno if the
+/// address cannot be used.
 int CLinuxProbePort(const char *address, uint16_t port);
 
-/// Memory of 1 MB or more goes back to the system when it is freed, instead of by what malloc has seen so far.
+/// Makes free() return blocks of 1 MB or more to the system, with a fixed threshold instead of malloc's adaptive one.
 void CLinuxReturnLargeBlocks(void);
 
 /// The local port of a socket, or -errno.
 int CLinuxLocalPort(int descriptor);
 
-/// TCP_NODELAY on; returns 0 or -errno.
+/// Turns on TCP_NODELAY; returns 0 or -errno.
 int CLinuxNoDelay(int descriptor);
 
-/// A non-blocking descriptor that becomes readable when SIGTERM or SIGINT arrives; blocks both for every thread made
-/// after it. Returns the descriptor or -errno.
+/// A non-blocking descriptor that becomes readable when SIGTERM or SIGINT arrives. Blocks both signals in the calling thread
+/// and in threads it creates later. Returns the descriptor or -errno.
 int CLinuxTerminationDescriptor(void);
 
-/// Takes one pending signal from such a descriptor; returns its number, 0 when none is pending.
+/// Reads one pending signal from such a descriptor; returns its number, or 0 if none is pending.
 int CLinuxTakeSignal(int descriptor);
 
-/// The number that the calling thread was last given by CLinuxSetLoop, at first 0.
+/// Sets and gets a number of the calling thread; 0 by default.
 void CLinuxSetLoop(uint64_t number);
 uint64_t CLinuxLoop(void);
 
-/// Names the calling thread; the kernel keeps 15 bytes.
+/// Sets the calling thread's name; the kernel keeps 15 bytes.
 void CLinuxNameThread(const char *name);

@@ -1,15 +1,15 @@
 import Domain
 import SeededNumbers
 
-/// A family's random past, as the server keeps it: what both sides' facts are made from.
+/// A random history of a family, as the server stores it; the source of both sides' facts.
 public struct FamilyHistory: Sendable {
-    /// Somebody who belongs or belonged to the family.
+    /// A current or former member of the family.
     public struct Member: Sendable {
         public var id: UserID
         public var name: String
         public var role: FamilyRole
         public var status: MembershipStatus
-        /// Nil where the person has the family's.
+        /// Nil if the person uses the family's zone.
         public var timeZone: String?
         public var quietHours: QuietHours?
         public var pushBackMode = PushBackMode.bounded
@@ -23,7 +23,7 @@ public struct FamilyHistory: Sendable {
         }
     }
 
-    /// A nag as it stands in the end.
+    /// The final state of a nag.
     public struct Nag: Sendable {
         public var id: NagID
         public var creator: UserID
@@ -33,11 +33,11 @@ public struct FamilyHistory: Sendable {
         public var dueAt: Timestamp
         public var createdAt: Timestamp
         public var closedAt: Timestamp?
-        /// When its due time was last moved; its creation where it never was.
+        /// When its due time was last moved; its creation if it never was.
         public var cycleStartedAt: Timestamp
     }
 
-    /// Something that happened to a nag.
+    /// An event of a nag.
     public struct Event: Sendable {
         public var id: EventID
         public var nag: NagID
@@ -48,7 +48,7 @@ public struct FamilyHistory: Sendable {
         public var payload: [String: String]
     }
 
-    /// An excuse; its event is among the events.
+    /// An excuse; its event is also among the events.
     public struct Excuse: Sendable {
         public var nag: NagID
         public var author: UserID
@@ -63,7 +63,7 @@ public struct FamilyHistory: Sendable {
         public var at: Timestamp
     }
 
-    /// A change of somebody's streak.
+    /// A change of a person's streak.
     public struct Score: Sendable {
         public var id: EventID
         public var user: UserID
@@ -82,23 +82,24 @@ public struct FamilyHistory: Sendable {
     public var excuses: [Excuse] = []
     public var pushBacks: [PushBack] = []
     public var scores: [Score] = []
-    /// Who asks for facts; nil for somebody who may know all.
+    /// The person who requests facts; nil for unrestricted access.
     public var reader: UserID?
 }
 
 extension FamilyHistory {
-    /// Zones with whole, half and odd hours, changes of an hour and of half an hour, and none.
+    /// Zones with offsets of whole and half hours, with clock changes of an hour and of half an hour, and without
+    /// changes.
     public static let zones = [
         "America/New_York", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kolkata", "America/St_Johns", "UTC",
         "Pacific/Auckland",
     ]
 
-    /// Moments around which the rules are tried hardest: clock changes, and any other.
+    /// Moments that histories are built around: clock changes and an ordinary one.
     private static let anchors: [Int64] = [
         1_772_953_200, 1_774_746_000, 1_793_512_800, 1_793_491_200, 1_775_314_800, 1_767_225_600, 1_780_000_000,
     ]
 
-    /// A past with up to `nagCount` nags for these people.
+    /// A history with up to `nagCount` nags for these people.
     public static func random(
         seed: UInt64, family: FamilyID, members: [Member], nagCount: Int, endingAt now: Timestamp? = nil
     ) -> FamilyHistory {
@@ -119,11 +120,11 @@ extension FamilyHistory {
 
     private mutating func addNag(_ dice: inout SeededNumbers, _ streaks: inout [UserID: Int]) {
         guard let creator = members.randomElement(using: &dice)?.id,
-            // A few people get most, so that counts reach the rules' thresholds.
+            // A few people get most nags, so that counts reach the rules' thresholds.
             let recipient = members.prefix(Bool.random(using: &dice) ? 2 : members.count).randomElement(using: &dice)?
                 .id
         else { return }
-        // Most of it is recent; the rest reaches further back than the feed does.
+        // Most nags are recent; the rest are older than the feed's window.
         let reach: Int64 = [8, 30, 85, 200].randomElement(using: &dice) ?? 8
         let created = now - .seconds(.random(in: 60...(reach * 86_400), using: &dice))
         let id = NagID(high: dice.next(), low: dice.next())
@@ -161,7 +162,7 @@ extension FamilyHistory {
     }
 
     private mutating func leaveOpen(_ nag: inout Nag, _ dice: inout SeededNumbers) {
-        // Nobody's device can know of push-backs that left the feed, so an old nag has none.
+        // Devices cannot know push-backs that have left the feed, so an old nag has none.
         guard now - nag.createdAt < .days(80) else { return }
         func later(than moment: Timestamp, _ dice: inout SeededNumbers) -> Timestamp {
             moment + .seconds(.random(in: 1...max(2, (now - moment).microseconds / 1_000_000), using: &dice))
@@ -187,7 +188,7 @@ extension FamilyHistory {
         add("excuse_submitted", nag, by: nag.recipient, at: at, &dice, ["category": (category ?? .other).rawValue])
     }
 
-    /// Streaks go by the order in which nags are made here; what counts is their sum.
+    /// Streaks follow the order in which nags are created here; only their sum matters.
     private mutating func score(_ nag: Nag, _ streaks: inout [UserID: Int], _ dice: inout SeededNumbers) {
         guard let at = nag.closedAt else { return }
         let delta: Int
@@ -210,7 +211,7 @@ extension FamilyHistory {
             ))
     }
 
-    /// One more miss of a nag, for tests that want the two sides to differ.
+    /// Adds one more miss of a nag, for tests in which the two sides must differ.
     public mutating func addMiss(of nag: Nag, _ id: EventID, at moment: Timestamp) {
         events.append(
             Event(
@@ -220,7 +221,7 @@ extension FamilyHistory {
 
     private func id(_ dice: inout SeededNumbers) -> EventID { EventID(high: dice.next(), low: dice.next()) }
 
-    /// Who does what nobody does.
+    /// The actor of events that no person caused.
     public static let system = UserID(high: 0x0000_0000_0000_4000, low: 0x8000_0000_0000_0001)
 }
 

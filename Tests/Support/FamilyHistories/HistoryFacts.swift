@@ -4,7 +4,7 @@ import NagzAI
 import TimeZones
 
 extension FamilyHistory: FactSource {
-    /// The facts by their definitions, over the whole past: what the server's statements are to give.
+    /// The facts by their definitions, over the whole history: the expected results of the server's statements.
     public func nagFacts(_ nagID: NagID) async throws -> Snapshot<NagFacts> {
         guard let nag = nags.first(where: { $0.id == nagID }), let member = member(nag.recipient) else {
             throw Unknown()
@@ -81,10 +81,11 @@ extension FamilyHistory.Nag {
     var isResolved: Bool { status == .completed || status == .missed }
 }
 
-// MARK: What the feed says of it
+// MARK: Feed pages
 
 extension FamilyHistory {
-    /// The pages a member is sent on their first sync, by the feed's rules: what is theirs to see and not too old.
+    /// The pages of a member's first sync, by the feed's rules: rows that the member may see and that are recent
+    /// enough.
     public func pages(for reader: UserID, rowsPerPage: Int) -> [SyncResponse] {
         let seesAll = member(reader)?.role == .guardian
         let oldest = now - .days(90)
@@ -116,7 +117,7 @@ extension FamilyHistory {
         }
     }
 
-    /// Whether a nag is recent enough for the feed: closed within 30 days, missed within 90.
+    /// Whether a nag is recent enough for the feed: closed within 30 days or missed within 90.
     public func isInFeed(_ nag: Nag) -> Bool {
         nag.closedAt.map { $0 >= now - .days(nag.status == .missed ? 90 : 30) } ?? true
     }

@@ -1,6 +1,6 @@
 import JSON
 
-/// One way in which a value breaks its schema, and where.
+/// A violation of a schema, and where it occurs.
 public struct Violation: Hashable, Sendable, CustomStringConvertible {
     /// `/items/0/id`; empty for the value as a whole.
     public let place: String
@@ -9,16 +9,16 @@ public struct Violation: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(place.isEmpty ? "/" : place): \(message)" }
 }
 
-/// How an object may differ from its schema.
+/// How strictly an object must match its schema.
 public enum Strictness: Sendable {
-    /// What the server answers: every described property is there and no other.
+    /// For responses: every described property is present, and no other.
     case exact
-    /// What JSON Schema itself asks: required properties are there, others are free.
+    /// As in JSON Schema: required properties are present, others are free.
     case schema
 }
 
 extension OpenAPIDocument {
-    /// How a value breaks the component schema of that name; empty if it does not.
+    /// The violations of the component schema with that name; empty if there are none.
     public func check(
         _ value: JSONValue, against name: String, _ strictness: Strictness = .exact
     ) -> [Violation] {
@@ -28,7 +28,7 @@ extension OpenAPIDocument {
         return check(value, schema: schema, strictness)
     }
 
-    /// How a value breaks a schema, by the keywords this project's document uses.
+    /// The violations of a schema, for the keywords that this project's document uses.
     public func check(_ value: JSONValue, schema: JSONValue, _ strictness: Strictness = .exact) -> [Violation] {
         violations(value, schema, place: "", strictness)
     }

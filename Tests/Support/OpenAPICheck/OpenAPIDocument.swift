@@ -1,6 +1,6 @@
 import JSON
 
-/// An OpenAPI 3.1 document, asked by tests what an operation promises and whether a value keeps the promise.
+/// An OpenAPI 3.1 document, for tests that compare requests and responses with it.
 public struct OpenAPIDocument: Sendable {
     let root: JSONValue
     public let operations: [DescribedOperation]
@@ -15,10 +15,10 @@ public struct OpenAPIDocument: Sendable {
         root["components"]?["schemas"]?.objectValue?.members.map(\.key) ?? []
     }
 
-    /// The component schema of that name.
+    /// The component schema with that name.
     public func schema(_ name: String) -> JSONValue? { root["components"]?["schemas"]?[name] }
 
-    /// The operation of that method at that path: its template, or a path that fits one. Where several templates fit,
+    /// The operation with that method and path; the path may be a template or match one. If several templates match,
     /// the one with the fewest parameters.
     public func operation(_ method: String, _ path: String) -> DescribedOperation? {
         let path = path.prefix { $0 != "?" }
@@ -26,12 +26,12 @@ public struct OpenAPIDocument: Sendable {
             .min { $0.parameterSegments < $1.parameterSegments }
     }
 
-    /// The schema of a response's JSON body; nil where the status is not described or has no JSON body.
+    /// The schema of a response's JSON body; nil if the status is not described or has no JSON body.
     public func responseSchema(_ operation: DescribedOperation, status: Int) -> JSONValue? {
         response(operation, status: status)?["content"]?["application/json"]?["schema"]
     }
 
-    /// What is wrong with a JSON answer of that status: an operation or status nobody described is wrong too.
+    /// The errors of a JSON response with that status. An undescribed operation or status is an error too.
     public func checkResponse(_ method: String, _ path: String, status: Int, body: JSONValue?) -> [Violation] {
         guard let operation = operation(method, path) else {
             return [Violation(place: "", message: "no operation \(method) \(path)")]
@@ -52,7 +52,7 @@ public struct OpenAPIDocument: Sendable {
         root["paths"]?[operation.path]?[operation.method.lowercased()]?["responses"]?[String(status)].map(resolved)
     }
 
-    /// Follows `$ref` (local ones only, a few steps).
+    /// Follows `$ref` (local references only, a few steps).
     func resolved(_ value: JSONValue) -> JSONValue {
         var value = value
         for _ in 0..<8 {
@@ -80,14 +80,14 @@ public struct OpenAPIDocument: Sendable {
     }
 }
 
-/// One operation as the document describes it.
+/// One operation of the document.
 public struct DescribedOperation: Sendable {
-    /// Who may call: anybody, only with a token, or either way.
+    /// Whether a token is required, optional or not used.
     public enum Security: Sendable {
         case open, bearer, optional
     }
 
-    /// A parameter it takes.
+    /// A parameter of the operation.
     public struct Parameter: Hashable, Sendable {
         public let name: String
         /// `path`, `query` or `header`.
@@ -102,7 +102,7 @@ public struct DescribedOperation: Sendable {
     public let statuses: [Int]
     public let security: Security
     public let parameters: [Parameter]
-    /// The component that describes the JSON body, where there is one.
+    /// The component schema of the JSON request body, if there is one.
     public let bodySchema: String?
     public let isBodyRequired: Bool
 
@@ -126,7 +126,7 @@ public struct DescribedOperation: Sendable {
         isBodyRequired = body?["required"]?.boolValue ?? false
     }
 
-    /// The one success among its statuses.
+    /// The only success status.
     public var successStatus: Int? { statuses.first { (200..<300).contains($0) } }
 
     var parameterSegments: Int { path.split(separator: "/").count { $0.hasPrefix("{") } }
