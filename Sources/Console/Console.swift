@@ -17,6 +17,7 @@ public enum Console {
         File(name: "activity.js", contentType: script, bytes: PackageResources.activity_js),
         File(name: "api.js", contentType: script, bytes: PackageResources.api_js),
         File(name: "app.js", contentType: script, bytes: PackageResources.app_js),
+        File(name: "auditlog.js", contentType: script, bytes: PackageResources.auditlog_js),
         File(name: "bytes.js", contentType: script, bytes: PackageResources.bytes_js),
         File(name: "charts.js", contentType: script, bytes: PackageResources.charts_js),
         File(name: "choices.js", contentType: script, bytes: PackageResources.choices_js),
@@ -43,7 +44,6 @@ public enum Console {
         File(name: "signin.js", contentType: script, bytes: PackageResources.signin_js),
         File(name: "theme.js", contentType: script, bytes: PackageResources.theme_js),
         File(name: "time.js", contentType: script, bytes: PackageResources.time_js),
-        File(name: "trail.js", contentType: script, bytes: PackageResources.trail_js),
         File(name: "trust.js", contentType: script, bytes: PackageResources.trust_js),
     ]
 }

@@ -45,7 +45,7 @@ def any_stored_name(walk):
         for hostile in NAMES:
             walk.sql("UPDATE users SET display_name = '%s' WHERE id = '%s'" % (hostile.replace("'", "''"), member))
             b.open("about:blank")
-            walk.trail(f"?person_id={member}", 3)
+            walk.audit_log(f"?person_id={member}", 3)
             assert b.js("document.documentElement.scrollWidth <= innerWidth"), f"{hostile!r} is wider than the page"
             assert b.js("document.images.length") == 1 and b.js("[...document.querySelectorAll('.avatar')].every((one) => one.textContent || one.firstChild)")
             b.click("tr[data-n]")
@@ -62,7 +62,7 @@ def any_stored_name(walk):
 @step
 def formulas(walk):
     """A kind that a spreadsheet would run is text in the export."""
-    walk.trail(least=5)
+    walk.audit_log(least=5)
     family, number = walk.browser.js("(() => { const row = document.querySelector('tr[data-n]'); return row.dataset.family + ' ' + row.dataset.n })()").split()
     kind = walk.sql(f"SELECT kind FROM audit_entry WHERE family_id = '{family}' AND n = {number}")
     walk.tamper(family, number, "kind = '=cmd|'' /C calc''!A0'")

@@ -65,7 +65,7 @@ def unnamed(browser):
 
 
 def open_first(walk):
-    walk.trail("?kind=ai.select_tone")
+    walk.audit_log("?kind=ai.select_tone")
     walk.browser.click("tr[data-n]")
     walk.browser.wait("document.querySelector('#verdict.good') && !document.querySelector('.drawer').getAnimations().length")
 
@@ -90,8 +90,8 @@ def contrast_and_names(walk):
         assert not unnamed(b), unnamed(b)
         walk.shot(f"drawer-{'dark' if dark else 'light'}")
         b.key("Escape")
-        walk.trail()
-        walk.shot(f"trail-{'dark' if dark else 'light'}")
+        walk.audit_log()
+        walk.shot(f"audit-log-{'dark' if dark else 'light'}")
         # Open menus and lists, and every tone of the seal.
         b.js("document.getElementById('exports').click()")
         b.js("(() => { const input = document.querySelector('input[name=person_id]'); input.focus(); input.click() })()")

@@ -13,7 +13,7 @@ def choose_kind(kind):
 def late_filters(walk):
     """Two filters in quick succession: the answer to the first comes last, and is not shown."""
     b = walk.browser
-    walk.trail(least=20)
+    walk.audit_log(least=20)
     b.hold(LIST)
     b.js(choose_kind("nag.created"))
     first = b.held(1)[0]
@@ -32,7 +32,7 @@ def late_filters(walk):
 def late_entries(walk):
     """Two entries in quick succession: the drawer shows the one that was asked for last."""
     b = walk.browser
-    walk.trail("?kind=nag.created", 5)
+    walk.audit_log("?kind=nag.created", 5)
     rows = b.js("[...document.querySelectorAll('tr[data-n]')].slice(0, 2).map((row) => `${row.dataset.family}/${row.dataset.n}`)")
     b.hold(ENTRY)
     b.js(f"location.hash = '#/trail?kind=nag.created&open={rows[0]}'")
@@ -53,7 +53,7 @@ def late_entries(walk):
 def drawer_is_an_address(walk):
     """Back closes the drawer, Forward opens it again, a link leads to it, Escape always closes it."""
     b = walk.browser
-    walk.trail("?kind=nag.created", 5)
+    walk.audit_log("?kind=nag.created", 5)
     b.js("document.querySelectorAll('tr[data-n]')[2].click()")
     b.wait("document.querySelector('#verdict.good') && location.hash.includes('open=')")
     address = b.js("location.href")

@@ -69,14 +69,14 @@ def plot_by_keyboard(walk):
 
 
 @step
-def trail_by_keyboard(walk):
+def audit_log_by_keyboard(walk):
     """Everything a reader does, without a mouse."""
     b = walk.browser
     b.key("g")
     b.key("t")
     b.wait("document.querySelectorAll('tr[data-n]').length >= 100", "a page of entries")
-    assert b.js("document.querySelector('table.trail').getAttribute('role')") == "grid"
-    walk.shot("trail")
+    assert b.js("document.querySelector('table.auditlog').getAttribute('role')") == "grid"
+    walk.shot("audit-log")
     before = b.js("document.querySelectorAll('tr[data-n]').length")
     b.js("scrollTo(0, document.body.scrollHeight)")
     b.wait(f"document.querySelectorAll('tr[data-n]').length > {before}", "the next page")
@@ -104,7 +104,7 @@ def administrators_by_address(walk):
 
 @step
 def kinds_come_from_the_server(walk):
-    walk.trail()
+    walk.audit_log()
     kinds = walk.call("GET", "/audit/kinds")["kinds"]
     shown = walk.browser.js("[...document.querySelectorAll('select[name=kind] option')].map((one) => one.value)")
     assert len(kinds) > 66 and shown == ["", *kinds], set(kinds) ^ set(shown)
@@ -122,7 +122,7 @@ def filters(walk):
     b.type("excuse")
     b.key("Enter")
     b.wait("[...document.querySelectorAll('.kind')].length > 3 && [...document.querySelectorAll('.kind')].every((kind) => kind.textContent.includes('excuse'))")
-    walk.trail()
+    walk.audit_log()
     b.js("document.querySelector('select[name=kind]').focus()")
     b.js("(() => { const kind = document.querySelector('select[name=kind]'); kind.value = 'consent.granted'; kind.dispatchEvent(new Event('change')) })()")
     b.wait("location.hash.includes('kind=consent.granted')")
@@ -134,7 +134,7 @@ def filters(walk):
 def moments_of_the_zone(walk):
     """From and To mean days and times of the zone that is shown."""
     b = walk.browser
-    walk.trail()
+    walk.audit_log()
     b.js("performance.clearResourceTimings()")
     set_field = "(name, value) => { const field = document.querySelector(`input[name=${name}]`); field.focus(); field.value = value; field.dispatchEvent(new Event('change')) }"
 
@@ -152,7 +152,7 @@ def moments_of_the_zone(walk):
     b.wait(f"{asked('from')} === '2026-07-01T06:30:00.000Z'", "half past six, UTC")
     b.click(".zone")
     b.wait("document.querySelector('input[name=from_time]').value === '02:30'", "the same moment in New York")
-    walk.trail("?kind=nag.created")
+    walk.audit_log("?kind=nag.created")
     today = b.js("new Date().toLocaleDateString('sv')")
     for name in ("Today", "7 days", "30 days"):
         b.js(f"[...document.querySelectorAll('.filters .segments button')].find((one) => one.textContent === '{name}').click()")
@@ -188,7 +188,7 @@ def families_without_end(walk):
     # Names that no server takes may have been stored by another.
     for number, name in enumerate(HOSTILE):
         walk.sql("UPDATE families SET name = '%s' WHERE name = 'Crowd %s %02d'" % (name.replace("'", "''"), tag, number))
-    walk.trail()
+    walk.audit_log()
     b.js("document.querySelector('input[name=family_id]').focus()")
     b.click("input[name=family_id]")
     b.wait("document.querySelectorAll('.options:not([hidden]) [role=option]').length > 50", "a page of families")
@@ -207,7 +207,7 @@ def families_without_end(walk):
     assert b.js("document.activeElement.name") == "family_id", "a filter keeps the focus"
     family = b.js("document.querySelector('tr[data-n]').dataset.family")
     # The end of its id, which is what the page shows of a family without a name, finds it too.
-    walk.trail(f"?q=Family+{family[-8:]}")
+    walk.audit_log(f"?q=Family+{family[-8:]}")
     found = b.js("[...document.querySelectorAll('tr[data-n]')].map((row) => [row.dataset.family, row.querySelector('.kind').textContent])")
     assert any(one[0] == family for one in found) and all(one[0] == family or one[1] == "admin.read" for one in found), found
 
@@ -224,7 +224,7 @@ def guardian(walk):
     walk.sign_out()
     walk.sign_in(*walk.options.guardian)
     b.wait("document.querySelector('.healthtext')", "the overview")
-    walk.trail(least=50)
+    walk.audit_log(least=50)
     assert not b.js("document.querySelector('[name=family_id]')")
     assert b.js("[...document.querySelectorAll('.person')].some((person) => !person.textContent.includes('Person'))"), "names"
     walk.shot("guardian")
@@ -234,14 +234,14 @@ def guardian(walk):
 def names_and_short_ids(walk):
     """What the page shows of people and things finds them."""
     b = walk.browser
-    walk.trail("?q=maya")
+    walk.audit_log("?q=maya")
     assert b.js("[...document.querySelectorAll('tr[data-n]')].every((row) => row.textContent.includes('Maya'))"), "a name"
-    walk.trail("?kind=nag.created")
+    walk.audit_log("?kind=nag.created")
     end = b.js("document.querySelector('td.where code').textContent")
-    walk.trail(f"?q={end}")
+    walk.audit_log(f"?q={end}")
     assert b.js(f"[...document.querySelectorAll('td.where code')].some((one) => one.textContent === '{end}')"), "a short id"
     # By the field for people, with the keyboard alone.
-    walk.trail()
+    walk.audit_log()
     b.js("document.querySelector('input[name=person_id]').focus()")
     b.type("leo")
     b.wait("document.querySelector('.options:not([hidden]) [role=option].active')?.textContent.includes('Leo')")
@@ -256,7 +256,7 @@ def names_and_short_ids(walk):
 def new_entries_wait(walk):
     """New entries are announced, and shown when the reader asks for them."""
     b = walk.browser
-    walk.trail(least=50)
+    walk.audit_log(least=50)
     first = b.js("document.querySelector('tr[data-n]').dataset.n")
     b.js("scrollTo(0, 700)")
     walk.token(walk.options.guardian)
@@ -292,7 +292,7 @@ def consents_per_person(walk):
 @step
 def export(walk):
     b = walk.browser
-    walk.trail("?kind=nag.created", 5)
+    walk.audit_log("?kind=nag.created", 5)
     wanted = walk.sql("SELECT count(*) FROM audit_entry e JOIN families f ON f.id = e.family_id WHERE kind = 'nag.created' AND f.name LIKE 'The Marl%'")
     for name, least in (("exportcsv", "nagz-entries.csv"), ("exportndjson", "nagz-entries.ndjson"), ("export", "nagz-audit-log-*.ndjson")):
         b.js("for (const toast of document.querySelectorAll('.toast')) toast.remove()")

@@ -18,7 +18,7 @@ def red_stays(walk):
     """One row is changed as the database's superuser. The page says which, everywhere at once, and goes on saying so when the
     row is put back, when the view changes and when the page is loaded again."""
     b = walk.browser
-    walk.trail(least=20)
+    walk.audit_log(least=20)
     walk.pill(*SEALED)
     family, number = row(walk)
     walk.tamper(family, number, "kind = kind || '.not'")
@@ -58,7 +58,7 @@ def red_stays(walk):
 def verify_turns_the_seal(walk):
     """The seal beside a red verdict of the whole audit log is red in the same moment."""
     b = walk.browser
-    walk.trail(least=20)
+    walk.audit_log(least=20)
     family, number = row(walk)
     walk.tamper(family, number, "kind = kind || '.not'")
     try:
@@ -120,7 +120,7 @@ def another_log(walk):
 
 
 @step
-def state_against_the_trail(walk):
+def state_against_the_audit_log(walk):
     """What the server's background check finds is red, and its progress is shown."""
     b = walk.browser
     status = walk.call("GET", "/audit/status", token=walk.token(walk.options.guardian)["access_token"])
@@ -128,7 +128,7 @@ def state_against_the_trail(walk):
         "state": "explained", "started_at": "2026-11-22T10:00:00Z", "families": 7, "entries": 1234, "findings": 0,
         "last_finished_at": "2026-11-22T09:00:00Z", "last_families": 25, "last_entries": 98765, "last_findings": 0, "first_finding": None}
     b.hold("*/api/v1/audit/status")
-    walk.view("trail", "document.querySelector('.trail')")
+    walk.view("trail", "document.querySelector('.auditlog')")
     walk.view("overview", "document.querySelector('.seal.good')")
     b.js(walk.AT_ONCE + "0")
     b.answer(b.held(1)[0], 200, json.dumps(status))
@@ -181,7 +181,7 @@ def between_rounds(walk, script):
 def no_cryptography(walk):
     """Over plain HTTP, and without Ed25519, nothing can be checked: that is no tampering, and no seal."""
     b = walk.browser
-    walk.trail(least=20)
+    walk.audit_log(least=20)
     family, number = row(walk)
     b.tolerated = ["Cross-Origin-Opener-Policy header has been ignored"]
     base, walk.base = walk.base, walk.base.replace("127.0.0.1", "console.test").replace("localhost", "console.test")

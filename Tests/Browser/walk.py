@@ -57,7 +57,7 @@ class Walk:
             self.browser.open(f"{self.base}/console#/{hash}")
         self.browser.wait(ready, f"#/{hash}: {ready}")
 
-    def trail(self, query="", least=1):
+    def audit_log(self, query="", least=1):
         self.view(f"trail{query}", f"document.querySelectorAll('tr[data-n]').length >= {least}")
 
     def pill(self, tone, word=None, seconds=30):

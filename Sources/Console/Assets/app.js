@@ -1,6 +1,7 @@
 // The page's shell: sign-in state, views and navigation.
 import "/console/keyboard.js";
 import {get, isSignedIn, me, onSessionEnd, signOut} from "/console/api.js";
+import {auditLog} from "/console/auditlog.js";
 import {consents} from "/console/consents.js";
 import {decisions} from "/console/decisions.js";
 import {drawer, showEntry} from "/console/detail.js";
@@ -14,12 +15,12 @@ import {currentRoute} from "/console/router.js";
 import {showSignIn, showWaiting} from "/console/signin.js";
 import {toggleTheme} from "/console/theme.js";
 import {isUTC, toggleZone, zoneName, zoneTitle} from "/console/time.js";
-import {trail} from "/console/trail.js";
 import {onTrust, startTrust, stopTrust} from "/console/trust.js";
 
 const app = document.getElementById("app");
+/** The views by their name in the address. `#/trail` is the audit log: bookmarks keep that name. */
 const views = new Map([
-    ["overview", {title: "Overview", show: overview}], ["trail", {title: "Audit log", show: trail}],
+    ["overview", {title: "Overview", show: overview}], ["trail", {title: "Audit log", show: auditLog}],
     ["decisions", {title: "AI decisions", show: decisions}], ["consents", {title: "Consents", show: consents}],
 ]);
 /** The state shared by all views: the log's status and the family's name. */

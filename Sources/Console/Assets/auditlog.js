@@ -14,12 +14,12 @@ const pageSize = 100;
 /** The largest number of rows in the page; the first rows are removed beyond it. */
 const most = 3000;
 
-export function trail(main, state) {
+export function auditLog(main, state) {
     const isAdmin = state.status.reader === "admin";
     const place = latest();
     const filters = makeFilters(isAdmin);
     const body = h("tbody", {});
-    const table = h("table", {class: "trail", role: "grid", "aria-label": "Entries, newest first", "aria-rowcount": "-1"},
+    const table = h("table", {class: "auditlog", role: "grid", "aria-label": "Entries, newest first", "aria-rowcount": "-1"},
         h("thead", {}, h("tr", {}, ["Time", "What", "Who", "To whom", isAdmin ? "Family" : "Thing", "No."].map((title) => h("th", {scope: "col"}, title)))), body);
     const end = h("div", {class: "more", role: "status"});
     const fresh = h("button", {type: "button", class: "fresh primary", hidden: true, onclick: () => reload(true)}, icon("up"), h("span", {}, ""));
