@@ -11,7 +11,7 @@ public struct JSONObject: Sendable {
 
     public private(set) var members: [Member] = []
     /// The index of each name; filled only for larger objects, where a linear search would cost more.
-    private var places: [ExactKey: Int] = [:]
+    private var indices: [ExactKey: Int] = [:]
 
     private static let indexedFrom = 16
 
@@ -22,14 +22,14 @@ public struct JSONObject: Sendable {
 
     /// The member with that name. Setting replaces it in place or appends it; setting nil removes it.
     public subscript(key: String) -> JSONValue? {
-        get { place(of: key).map { members[$0].value } }
+        get { index(of: key).map { members[$0].value } }
         set {
-            switch (place(of: key), newValue) {
-            case (let place?, let value?): members[place].value = value
+            switch (index(of: key), newValue) {
+            case (let index?, let value?): members[index].value = value
             case (nil, let value?): append(Member(key: key, value: value))
-            case (let place?, nil):
-                members.remove(at: place)
-                places.removeAll()
+            case (let index?, nil):
+                members.remove(at: index)
+                indices.removeAll()
                 buildIndexIfLarge()
             case (nil, nil): break
             }
@@ -38,27 +38,27 @@ public struct JSONObject: Sendable {
 
     /// Appends a member; returns false, with no change, if the name exists.
     public mutating func insert(_ value: JSONValue, for key: String) -> Bool {
-        guard place(of: key) == nil else { return false }
+        guard index(of: key) == nil else { return false }
         append(Member(key: key, value: value))
         return true
     }
 
     private mutating func append(_ member: Member) {
         members.append(member)
-        if places.isEmpty {
+        if indices.isEmpty {
             buildIndexIfLarge()
         } else {
-            places[ExactKey(member.key)] = members.count - 1
+            indices[ExactKey(member.key)] = members.count - 1
         }
     }
 
     private mutating func buildIndexIfLarge() {
         guard members.count >= Self.indexedFrom else { return }
-        for (place, member) in members.enumerated() { places[ExactKey(member.key)] = place }
+        for (index, member) in members.enumerated() { indices[ExactKey(member.key)] = index }
     }
 
-    private func place(of key: String) -> Int? {
-        if !places.isEmpty { return places[ExactKey(key)] }
+    private func index(of key: String) -> Int? {
+        if !indices.isEmpty { return indices[ExactKey(key)] }
         return members.firstIndex { sameBytes($0.key, key) }
     }
 }

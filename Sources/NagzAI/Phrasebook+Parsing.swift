@@ -11,7 +11,7 @@ extension Phrasebook {
         }
         self.init()
         var spoken: [(line: Int, text: String)] = []
-        var listened = ListenedPhrases()
+        var recognized = RecognizedPhrases()
         var seen: Set<String> = []
         // `\r\n` is one Character, and also a newline.
         for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
@@ -20,13 +20,13 @@ extension Phrasebook {
             do throws(Problem) {
                 let entry = try Entry(trimmed)
                 guard seen.insert(entry.identity).inserted else { throw Problem("this line stands here twice") }
-                try add(entry, &listened)
+                try add(entry, &recognized)
                 if entry.isSpoken { spoken.append((index + 1, entry.text)) }
             } catch {
                 throw PhrasebookError(line: index + 1, problem: error.text)
             }
         }
-        for (phrase, category) in listened.withVariants { _ = excuses.add(phrase, as: category) }
+        for (phrase, category) in recognized.withVariants { _ = excuses.add(phrase, as: category) }
         try checkComplete()
         for (line, text) in spoken {
             if let word = disrespect(in: text).min() {
@@ -35,7 +35,7 @@ extension Phrasebook {
         }
     }
 
-    private mutating func add(_ entry: Entry, _ listened: inout ListenedPhrases) throws(Problem) {
+    private mutating func add(_ entry: Entry, _ recognized: inout RecognizedPhrases) throws(Problem) {
         switch entry.kind {
         case .category:
             categories[try entry.key(0)] = try entry.plainText()
@@ -54,14 +54,14 @@ extension Phrasebook {
             let category: ExcuseCategory = try entry.key(0)
             guard category != .other else { throw Problem("other is what no phrase belongs to") }
             guard excuses.add(entry.text, as: category) else { throw Problem("no word in it") }
-            listened.excuses.append((entry.text, category))
+            recognized.excuses.append((entry.text, category))
         case .excuseSentence:
             excuseSentences[try entry.key(0), default: []].append(try entry.plainText())
         case .variant:
             let key = words(in: String(entry.keys[0]))
             guard let word = key.first, key.count == 1 else { throw Problem("not one word before the bar") }
             guard !words(in: entry.text).isEmpty else { throw Problem("no word in it") }
-            listened.variants[word.text, default: []].append(entry.text)
+            recognized.variants[word.text, default: []].append(entry.text)
         case .avoid:
             guard avoided.add(entry.text, as: entry.text) else { throw Problem("no word in it") }
         }
@@ -97,7 +97,7 @@ extension Phrasebook {
 }
 
 /// The phrases of a pool file that are recognised in excuses.
-private struct ListenedPhrases {
+private struct RecognizedPhrases {
     var excuses: [(phrase: String, category: ExcuseCategory)] = []
     /// Alternative spellings of words.
     var variants: [String: [String]] = [:]

@@ -23,7 +23,7 @@ public final class Database: Queries {
         /// The number of sessions of this loop.
         public var connections = 8
         /// Batches that may be in flight on one session.
-        public var exchangesPerConnection = 2
+        public var batchesPerConnection = 2
         /// Requests that may wait for a session; further ones are refused.
         public var queue = 1_024
         /// How long a request may wait for a session.

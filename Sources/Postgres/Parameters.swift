@@ -5,16 +5,16 @@ import SQL
 struct Parameters {
     private var buffer: [UInt8] = []
     /// The offset of each value; nil for null.
-    private var places: [Int?] = []
+    private var offsets: [Int?] = []
     private var lengths: [Int32] = []
 
     init(_ values: [SQLValue]) {
-        places.reserveCapacity(values.count)
+        offsets.reserveCapacity(values.count)
         lengths.reserveCapacity(values.count)
         var size = 0
         for value in values {
             let length = value.binaryLength
-            places.append(value.isNull ? nil : size)
+            offsets.append(value.isNull ? nil : size)
             lengths.append(Int32(clamping: length))
             // libpq needs a pointer even for an empty value: each offset stays inside the buffer.
             size += length + 1
@@ -33,7 +33,7 @@ struct Parameters {
         }
     }
 
-    var count: Int { places.count }
+    var count: Int { offsets.count }
 
     /// Lends the arrays that PQsendQueryPrepared takes.
     func withArrays<Result>(
@@ -46,7 +46,7 @@ struct Parameters {
         formats.append(addingCapacity: count + 1) { $0.append(repeating: 1, count: count + 1) }
         return unsafe buffer.withUnsafeBytes { bytes in
             let base = unsafe bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
-            var pointers = unsafe places.map { place in unsafe place.flatMap { unsafe base?.advanced(by: $0) } }
+            var pointers = unsafe offsets.map { offset in unsafe offset.flatMap { unsafe base?.advanced(by: $0) } }
             unsafe pointers.append(nil)
             return unsafe pointers.withUnsafeBufferPointer { values in
                 unsafe lengths.withUnsafeBufferPointer { lengths in

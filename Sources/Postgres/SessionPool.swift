@@ -177,7 +177,7 @@ struct SessionPool {
     /// reads, so that writes that wait for locks never block them.
     /// - Parameter isReserved: considers only the reserved session.
     private func free(for use: Use, isReserved: Bool = false) -> Int? {
-        let limit = use == .exclusive ? 1 : limits.exchangesPerConnection
+        let limit = use == .exclusive ? 1 : limits.batchesPerConnection
         let hasReserved = limits.connections > 2 && sessions.count > 1
         if isReserved, !hasReserved { return nil }
         var best: Int?

@@ -159,7 +159,7 @@ import Testing
     @Test func aFullQueueAndALongWaitAreRefused() async throws {
         var limits = Database.Limits()
         limits.connections = 1
-        limits.exchangesPerConnection = 1
+        limits.batchesPerConnection = 1
         limits.queue = 1
         try await withDatabase(limits) { database in
             _ = try await database.query("SELECT 1")
@@ -184,7 +184,7 @@ import Testing
     func cancelledWaits() async throws {
         var limits = Database.Limits.patient
         limits.connections = 1
-        limits.exchangesPerConnection = 1
+        limits.batchesPerConnection = 1
         limits.queue = 2
         try await withDatabase(limits) { database in
             _ = try await database.query("CREATE TABLE thing (id bigint)")
@@ -266,7 +266,7 @@ import Testing
     func aSkippedPrepareIsNobodyElses() async throws {
         var limits = Database.Limits.patient
         limits.connections = 1
-        limits.exchangesPerConnection = 16
+        limits.batchesPerConnection = 16
         try await withDatabase(limits) { database in
             let session: Int = try await database.query("SELECT pg_backend_pid() AS pid").one()["pid"]
             let outcomes = await together(16, on: database) { number in

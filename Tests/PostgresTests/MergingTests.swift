@@ -181,7 +181,7 @@ import Testing
     @Test("a statement that is held up holds nobody else up for long")
     func contended() async throws {
         var limits = Database.Limits()
-        limits.exchangesPerConnection = 1
+        limits.batchesPerConnection = 1
         try await withDatabase(limits) { database in
             let (locked, lock) = AsyncStream.makeStream(of: Void.self)
             let ended = await together(2, on: database) { number in
@@ -213,7 +213,7 @@ import Testing
     func timeout() async throws {
         var limits = Database.Limits()
         limits.connections = 1
-        limits.exchangesPerConnection = 1
+        limits.batchesPerConnection = 1
         limits.sharedStatements = 1
         limits.queue = 3
         limits.acquireTimeout = .seconds(1)

@@ -12,7 +12,7 @@ struct SessionPoolTests {
     ) -> SessionPool {
         var limits = Database.Limits()
         limits.connections = connections ?? sessions
-        limits.exchangesPerConnection = perConnection
+        limits.batchesPerConnection = perConnection
         limits.queue = queue
         limits.acquireTimeout = .seconds(2)
         var pool = SessionPool(limits)

@@ -12,7 +12,7 @@ struct TLSTests {
     func largeResults(host: String) async throws {
         var limits = Database.Limits()
         limits.connections = 1
-        limits.exchangesPerConnection = 16
+        limits.batchesPerConnection = 16
         limits.acquireTimeout = .seconds(60)
         limits.batchTimeout = .seconds(20)
         try await withSecureDatabase(limits, host: host) { secure in

@@ -19,7 +19,7 @@ extension FieldReader {
             throw InvalidInput("must not contain control characters", field: field)
         }
         let given = trimmed(text)
-        if holdsInvisible(given) { throw InvalidInput("must not contain invisible characters", field: field) }
+        if containsInvisible(given) { throw InvalidInput("must not contain invisible characters", field: field) }
         // The composed form of a few characters is longer.
         let name = composed(given)
         guard max(given.unicodeScalars.count, name.unicodeScalars.count) <= most else {
@@ -54,7 +54,7 @@ extension FieldReader {
     ///
     /// Joiners and selectors are part of emoji sequences (UTS #51), and tags of regional flags; a joiner after a virama
     /// shapes a syllable (RFC 5892, appendix A), and a selector after an ideograph selects its form.
-    private static func holdsInvisible(_ text: String) -> Bool {
+    private static func containsInvisible(_ text: String) -> Bool {
         let scalars = Array(text.unicodeScalars)
         return scalars.indices.contains { index in
             let scalar = scalars[index]

@@ -48,7 +48,7 @@ final class HTTPConnection: ReadinessHandler {
     func begin() throws(SystemError) {
         try worker.poller.watch(descriptor, for: interest, self)
         if !isAdmitted {
-            state.turnAway()
+            state.refuseConnection()
             answer(.overloaded)
         }
         updateInterest()
@@ -178,7 +178,7 @@ final class HTTPConnection: ReadinessHandler {
         // Each round ends with a send, which may allow the next request: continue until no request can be handled.
         while hasReadAhead, writeBuffer.count == 0, state.mayTakeRequest {
             if hasDroppedInput {
-                forgetReadAhead()
+                dropReadAhead()
                 handle(state.inputDropped(now: worker.poller.now))
             } else {
                 let bytes = readAhead
@@ -187,7 +187,7 @@ final class HTTPConnection: ReadinessHandler {
             }
             flush()
         }
-        if state.isEnding { forgetReadAhead() }
+        if state.isEnding { dropReadAhead() }
         if state.isFinished {
             Socket.shutdownSending(descriptor)
             state.beginLingering(now: worker.poller.now)
@@ -212,7 +212,7 @@ final class HTTPConnection: ReadinessHandler {
         setTimer()
     }
 
-    private func forgetReadAhead() {
+    private func dropReadAhead() {
         readAhead = []
         hasDroppedInput = false
     }
@@ -274,7 +274,7 @@ final class HTTPConnection: ReadinessHandler {
         task = nil
         if let timer { worker.poller.cancel(timer.id) }
         timer = nil
-        forgetReadAhead()
+        dropReadAhead()
         memory.holdRequest(0)
         _ = memory.holdAnswers(0, for: nil)
         writeBuffer = WriteBuffer()

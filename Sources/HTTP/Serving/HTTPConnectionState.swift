@@ -235,7 +235,7 @@ public struct HTTPConnectionState: Sendable {
     public mutating func close() { phase = .closed }
 
     /// Begins a 503 (`overloaded`) without reading a request.
-    public mutating func turnAway() {
+    public mutating func refuseConnection() {
         phase = .answering
         needsRecord = true
     }

@@ -77,7 +77,7 @@ struct WriteBuffer {
 
     /// Lets `write` append behind the present bytes.
     mutating func append(_ write: (inout [UInt8]) -> Void) {
-        forgetSent()
+        removeSent()
         if tail.isEmpty { write(&bytes) } else { write(&tail) }
     }
 
@@ -91,7 +91,7 @@ struct WriteBuffer {
 
     /// Removes sent bytes once they outnumber the unsent ones, so that a stream to a slow client holds little more than
     /// its unsent bytes.
-    private mutating func forgetSent() {
+    private mutating func removeSent() {
         guard sent > count else { return }
         let gathered = min(sent, bytes.count)
         bytes.removeFirst(gathered)

@@ -41,7 +41,7 @@ final class TestDatabase: Sendable {
     ) throws -> LoopBound<Database> {
         var limits = Database.Limits()
         limits.connections = sessions
-        limits.exchangesPerConnection = 1
+        limits.batchesPerConnection = 1
         limits.acquireTimeout = .seconds(30)
         limits.batchTimeout = .seconds(60)
         let database = Database(try ConnectionOptions(url: url), limits: limits, poller: loop.poller)
