@@ -50,8 +50,8 @@ import Reactor
         return unsafe handle
     }
 
-    /// Ends the attempt and closes its socket. A session that never authenticates delays other sessions: `DROP
-    /// DATABASE` waits for it, up to PostgreSQL's `authentication_timeout`.
+    /// Ends the attempt and closes its socket. PostgreSQL keeps a session that never authenticates until its
+    /// `authentication_timeout`, and `DROP DATABASE` would wait for it.
     func giveUp() {
         isOver = true
         stopWatching()

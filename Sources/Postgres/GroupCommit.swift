@@ -159,7 +159,7 @@ private struct SoloWriter {
         while true {
             attempts += 1
             do {
-                // In a transaction, so that no other statement waits behind this one's lock.
+                // A transaction uses its session alone, so no other statement waits behind this one for the lock.
                 let results = try await database.transaction { try await $0.pipeline([lockTimeout, statement]) }
                 return results.last.map { .success($0) } ?? .failure(.unexpectedShape("no result"))
             } catch let error as PostgresError {
