@@ -57,7 +57,7 @@ final class HTTPWorker: ReadinessHandler {
 
     func ready(_ events: Readiness) { _ = acceptSome() }
 
-    /// Accepts waiting connections, at most `acceptsPerTurn`; false if none waits.
+    /// Accepts waiting connections, at most `acceptsPerTurn`; false when no more are waiting.
     private func acceptSome() -> Bool {
         for _ in 0..<Self.acceptsPerTurn {
             let (descriptor, remote) = calls.accept(listener)
