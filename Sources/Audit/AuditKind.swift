@@ -51,6 +51,9 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case nagWithdrawn = "nag.withdrawn"
     case nagsCancelled = "nags.cancelled"
     case personErased = "person.erased"
+    case policyApproved = "policy.approved"
+    case policyChanged = "policy.changed"
+    case policyProposed = "policy.proposed"
     case preferencesChanged = "preferences.changed"
     case relationshipSuspended = "relationship.suspended"
     case sessionOpened = "session.opened"
@@ -96,6 +99,9 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case nagSubmitExcuseDenied = "nag.submit_excuse.denied"
     case nagUpdateStatusDenied = "nag.update_status.denied"
     case nagWithdrawDenied = "nag.withdraw.denied"
+    case policyApproveDenied = "policy.approve.denied"
+    case policyChangeDenied = "policy.change.denied"
+    case policyReadDenied = "policy.read.denied"
     case preferencesChangeDenied = "preferences.change.denied"
     case preferencesReadDenied = "preferences.read.denied"
     case relationshipSuspendDenied = "relationship.suspend.denied"
@@ -132,6 +138,9 @@ extension AuditKind {
         case .nagWithdrawn: .nagWithdrawn
         case .nagsCancelled: .nagsCancelled
         case .personErased: .personErased
+        case .policyApproved: .policyApproved
+        case .policyChanged: .policyChanged
+        case .policyProposed: .policyProposed
         case .relationshipSuspended: .relationshipSuspended
         case .accountPurged, .adminRead, .aiCoaching, .aiDigest, .aiPatterns, .aiPredictCompletion, .aiPushBack,
             .aiSelectTone, .aiSummarizeExcuse, .blockCreated, .blockLifted, .childCredentialsSet,
@@ -147,7 +156,8 @@ extension AuditKind {
             .memberJoinDenied, .memberLeaveDenied, .memberRemoveDenied, .nagAddNoteDenied, .nagCommitDenied,
             .nagCreateDenied, .nagDismissDenied, .nagEditDenied, .nagReadDenied, .nagReadExcusesDenied,
             .nagSnoozeDenied, .nagSubmitExcuseDenied, .nagUpdateStatusDenied, .nagWithdrawDenied,
-            .preferencesChangeDenied, .preferencesReadDenied, .relationshipSuspendDenied, .reportReadDenied:
+            .policyApproveDenied, .policyChangeDenied, .policyReadDenied, .preferencesChangeDenied,
+            .preferencesReadDenied, .relationshipSuspendDenied, .reportReadDenied:
             .none
         }
     }

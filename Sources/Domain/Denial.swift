@@ -13,6 +13,8 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case accountLimitReached = "account_limit_reached"
     case consentLimitReached = "consent_limit_reached"
     case administratorJoinsNoFamily = "administrator_joins_no_family"
+    case policyOwnerOnly = "policy_owner_only"
+    case coOwnerNeeded = "co_owner_needed"
     // Who may send nags to whom
     case childMayNotNag = "child_may_not_nag"
     case recipientNotAMember = "recipient_not_a_member"
@@ -56,6 +58,9 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .accountLimitReached: "This family has made today's number of accounts. Try again tomorrow."
         case .consentLimitReached: "You have given this consent as often as one can in a day. Try again tomorrow."
         case .administratorJoinsNoFamily: "An administrator's account belongs to no family."
+        case .policyOwnerOnly: "Only an owner of this policy can do this."
+        case .coOwnerNeeded:
+            "An owner of this policy left. Its limits can be widened again when another guardian is approved as co-owner."
         case .childMayNotNag: "Children cannot send nags."
         case .recipientNotAMember: "The recipient is not an active member of this family."
         case .relationshipSuspended: "Nags between the two of you are paused by a guardian."

@@ -45,15 +45,36 @@ public struct FamilyPolicy: Hashable, Sendable {
     }
 }
 
+extension FamilyPolicy {
+    /// Whether any limit leaves more room than another policy does: more nags, longer snoozes, more points, more or
+    /// sooner push-backs.
+    public func widens(_ other: FamilyPolicy) -> Bool {
+        dailyCap > other.dailyCap || maxSnoozeMinutes > other.maxSnoozeMinutes
+            || pointsMultiplier > other.pointsMultiplier || maxPushBack > other.maxPushBack
+            || cooldownMinutes < other.cooldownMinutes
+    }
+
+    /// A value as text, such as `8` or `1.5`.
+    public func text(_ field: PolicyViolation.Field) -> String {
+        switch field {
+        case .dailyCap: "\(dailyCap)"
+        case .maxSnoozeMinutes: "\(maxSnoozeMinutes)"
+        case .pointsMultiplier: "\(pointsMultiplier)"
+        case .maxPushBack: "\(maxPushBack)"
+        case .cooldownMinutes: "\(cooldownMinutes)"
+        }
+    }
+}
+
 /// A policy value out of range.
 public struct PolicyViolation: Error, Hashable, Sendable {
     /// The name of the value in the policy's `constraints`.
     public enum Field: String, Sendable, CaseIterable {
-        case dailyCap = "daily_cap"
+        case dailyCap = "daily_nag_cap"
         case maxSnoozeMinutes = "max_snooze_minutes"
         case pointsMultiplier = "points_multiplier"
         case maxPushBack = "max_pushback"
-        case cooldownMinutes = "cooldown_minutes"
+        case cooldownMinutes = "pushback_cooldown_minutes"
     }
 
     public let field: Field

@@ -46,6 +46,9 @@ public enum Kind {
     public enum Block {}
     public enum Relationship {}
     public enum Policy {}
+    /// A change of a policy that waits for its owners.
+    public enum PolicyProposal {}
+    public enum PolicyApproval {}
     public enum Badge {}
     public enum Connection {}
     /// A notification for a person's devices.
@@ -69,6 +72,8 @@ public typealias ConsentID = Identifier<Kind.Consent>
 public typealias BlockID = Identifier<Kind.Block>
 public typealias RelationshipID = Identifier<Kind.Relationship>
 public typealias PolicyID = Identifier<Kind.Policy>
+public typealias PolicyProposalID = Identifier<Kind.PolicyProposal>
+public typealias PolicyApprovalID = Identifier<Kind.PolicyApproval>
 public typealias BadgeID = Identifier<Kind.Badge>
 public typealias ConnectionID = Identifier<Kind.Connection>
 public typealias DeliveryID = Identifier<Kind.Delivery>

@@ -50,7 +50,9 @@ struct FamilyReplayTests {
     private static let relationship = RelationshipRow(
         id: RelationshipID(high: 5, low: 1), parties: [parent, child], status: "active")
     private static let policy = StateRow.policy(
-        PolicyRow(id: PolicyID(high: 4, low: 1), owners: [parent], isStandard: true))
+        PolicyRow(
+            id: PolicyID(high: 4, low: 1), owners: [parent], isInForce: true, values: PolicyRow.standard, proposal: nil)
+    )
 
     @Test("rows as the entries say are explained")
     func explained() {

@@ -208,6 +208,20 @@ extension Sample {
     private static let block = BlockResponse(id: id(11), actorID: id(1), targetID: id(4), state: .lifted)
     private static let consent = ConsentResponse(id: id(12), userID: id(1), familyID: nil, type: .smsOptIn)
 
+    private static let constraints: JSONObject = [
+        "daily_nag_cap": 5, "max_snooze_minutes": 60, "points_multiplier": 1.5, "max_pushback": 1,
+        "pushback_cooldown_minutes": 90, "mood": "quiet",
+    ]
+    private static let policy = PolicyResponse(
+        id: id(8), familyID: id(2), owners: [id(1), id(4)], strategyTemplate: .friendlyReminder,
+        constraints: constraints, status: "active", version: 2, etag: "e2",
+        proposal: PolicyProposal(
+            id: id(14), proposedBy: id(1), proposedAt: moment, owners: [id(1)], constraints: constraints,
+            approvedBy: [id(1)]))
+    private static let approval = ApprovalResponse(
+        id: id(15), policyID: id(8), approverID: id(4), approvedAt: moment, comment: nil)
+    private static let ofPolicy = PolicyPath(policyID: id(8))
+
     private static let rights = [
         Sample(API.listBlocks, page, NoBody(), page(block)),
         Sample(API.createBlock, NoParameters(), BlockCreate(targetID: id(4)), block),
@@ -224,6 +238,13 @@ extension Sample {
                     otherPartyDisplayName: nil))),
         Sample(API.listConsents, ConsentListQuery(familyID: id(2), page: page), NoBody(), page(consent)),
         Sample(API.grantConsent, NoParameters(), ConsentCreate(familyID: id(2), type: .aiMediation), consent),
+        Sample(API.listPolicies, PolicyListQuery(familyID: id(2), page: page), NoBody(), page(policy)),
+        Sample(API.getPolicy, ofPolicy, NoBody(), policy),
+        Sample(
+            API.updatePolicy, ofPolicy,
+            PolicyUpdate(strategyTemplate: .friendlyReminder, constraints: constraints, owners: [id(1), id(4)]), policy),
+        Sample(API.approvePolicy, ofPolicy, ApprovalCreate(comment: "Good"), approval),
+        Sample(API.listPolicyApprovals, .init(policyID: id(8), page: page), NoBody(), page(approval)),
         Sample(API.updateConsent, ConsentPath(consentID: id(12)), ConsentUpdate(revoked: true), consent),
     ]
 

@@ -127,8 +127,25 @@ import Testing
         do {
             _ = try FamilyPolicy(dailyCap: 9)
         } catch {
-            #expect(error.message == "daily_cap must be between 1 and 8.")
+            #expect(error.message == "daily_nag_cap must be between 1 and 8.")
         }
+    }
+
+    @Test(
+        "any limit that leaves more room widens a policy",
+        arguments: [
+            (8, 30, 1.0, 2, 60, false), (7, 30, 1, 2, 60, false), (8, 29, 1, 2, 60, false), (8, 30, 0.9, 2, 60, false),
+            (8, 30, 1, 1, 60, false), (8, 30, 1, 2, 61, false), (8, 31, 1, 2, 60, true), (8, 30, 1.1, 2, 60, true),
+            (8, 30, 1, 3, 60, true), (8, 30, 1, 2, 59, true), (1, 5, 0.1, 0, 15, true),
+        ])
+    func widens(
+        _ cap: Int, _ snooze: Int, _ multiplier: Double, _ pushBack: Int, _ cooldown: Int, _ isWider: Bool
+    ) throws {
+        let policy = try FamilyPolicy(
+            dailyCap: cap, maxSnoozeMinutes: snooze, pointsMultiplier: multiplier, maxPushBack: pushBack,
+            cooldownMinutes: cooldown)
+        #expect(policy.widens(.standard) == isWider)
+        #expect(FamilyPolicy.standard.widens(try FamilyPolicy(dailyCap: 7)))
     }
 
     private func violation(_ make: () throws(PolicyViolation) -> FamilyPolicy) -> PolicyViolation.Field? {

@@ -5,13 +5,13 @@ import Domain
 /// Rows come in any order, but relationships after members, and totals after points. What the entries tell of and no row
 /// came for is found at the end.
 public struct FamilyReconciliation: Sendable {
-    private var replay: FamilyReplay
-    private var report = StateReport()
+    let replay: FamilyReplay
+    var report = StateReport()
     private var relationships: ExpectedRelationships
     private var seenMembers: Set<Pseudonym> = []
     private var membersOfNobody = 0
     private var sums: [UserID: ScoreSums] = [:]
-    private var policies = 0
+    var policies = 0
     private var openRows:
         (consents: Set<ResourceID>, nags: Set<ResourceID>, scores: Set<Int64>, badges: Set<FamilyReplay.Badge>)
 
@@ -132,22 +132,6 @@ public struct FamilyReconciliation: Sendable {
         }
     }
 
-    private mutating func check(_ row: PolicyRow) {
-        policies += 1
-        let id = row.id.description
-        guard replay.isFounded else { return unknown(.policy, id) }
-        if policies > 1 { return report.add(finding(.policy, id, .noEntry)) }
-        if let told = replay.policyID { compare(.policy, id, "id", id, told, 1) } else { report.add(.notTold) }
-        if !row.isStandard { differs(.policy, id, "values", "others", "the standard", nil) }
-        guard row.owners.count == 1, let owner = row.owners.first else {
-            return differs(.policy, id, "owners", "\(row.owners.count)", "1", nil)
-        }
-        guard let owner else { return report.add(.erased) }
-        if !replay.policyOwners.contains(owner) {
-            differs(.policy, id, "owner", owner.description, replay.policyOwners.min()?.description ?? "nobody", nil)
-        }
-    }
-
     // MARK: Nags and points
 
     private mutating func check(_ row: NagRow) {
@@ -208,12 +192,12 @@ public struct FamilyReconciliation: Sendable {
 
     // MARK: Findings
 
-    private func finding(
+    func finding(
         _ subject: StateFinding.Subject, _ id: String, _ problem: StateFinding.Problem, _ number: Int64? = nil
     ) -> StateFinding { StateFinding(subject, id, problem, family: replay.family, number: number) }
 
     /// No entry tells of the row: retention may have taken it.
-    private mutating func unknown(_ subject: StateFinding.Subject, _ id: String, _ number: Int64 = 0) {
+    mutating func unknown(_ subject: StateFinding.Subject, _ id: String, _ number: Int64 = 0) {
         if replay.cut > 0, number <= replay.cut {
             report.add(.pruned)
         } else {
@@ -225,7 +209,7 @@ public struct FamilyReconciliation: Sendable {
         report.add(finding(subject, id, .noRow, number))
     }
 
-    private mutating func differs(
+    mutating func differs(
         _ subject: StateFinding.Subject, _ id: String, _ field: String, _ found: String, _ expected: String,
         _ number: Int64?
     ) {
@@ -234,7 +218,7 @@ public struct FamilyReconciliation: Sendable {
         report.add(finding)
     }
 
-    private mutating func compare(
+    mutating func compare(
         _ subject: StateFinding.Subject, _ id: String, _ field: String, _ found: String, _ expected: String,
         _ number: Int64?
     ) {

@@ -68,8 +68,9 @@ public struct FamilyReplay: Sendable {
     private(set) var scores: [Int64: Score] = [:]
     private(set) var badges: [Badge: Int64] = [:]
     private(set) var relationshipChanges: [RelationshipChange] = []
-    private(set) var policyOwners: Set<Pseudonym> = []
     private(set) var policyID: String?
+    /// Nil before the entry of the family's creation.
+    private(set) var policy: PolicyReplay?
     private(set) var isFounded = false
     private(set) var erased: Set<Pseudonym> = []
     /// People some of whose entries have lost their details.
@@ -102,7 +103,7 @@ public struct FamilyReplay: Sendable {
         case .familyCreated:
             isFounded = true
             policyID = body?["policy"]
-            policyOwners = [act.subject ?? act.actor]
+            policy = PolicyReplay(owner: act.subject ?? act.actor, number: entry.number)
             admit(entry, role: "guardian", body, liftsSuspensions: false)
         case .memberAdmitted(let lifts, let opensAccount):
             admit(entry, role: body?["role"], body, liftsSuspensions: lifts)
@@ -118,6 +119,9 @@ public struct FamilyReplay: Sendable {
         case .relationshipSuspended:
             guard let id = act.resource else { return }
             relationshipChanges.append(.suspended(id.retyped(), subject: act.subject, entry.number))
+        case .policyChanged: policy?.change(entry, body)
+        case .policyProposed: policy?.propose(entry, body)
+        case .policyApproved: policy?.approve(entry, body)
         case .personErased: if let person = act.subject { erased.insert(person) }
         case .nagCreated, .nagEdited, .nagSnoozed, .nagCompleted, .nagEscalated, .nagMissed, .nagWithdrawn,
             .nagDismissed, .nagUndismissed:
@@ -155,17 +159,15 @@ public struct FamilyReplay: Sendable {
             nags[id]?.number = nag.status == nil ? nil : entry.number
             nags[id]?.status = "cancelled_relationship_change"
         }
-        handOverPolicy(of: person)
+        let heirs = heirs(of: person)
+        policy?.depart(person, heirs: heirs, entry)
     }
 
-    /// Which of several guardians takes over is not told: each of them may have.
-    private mutating func handOverPolicy(of person: Pseudonym) {
-        guard policyOwners.remove(person) != nil else { return }
-        let heirs = members.filter {
+    /// Who may take over a policy from somebody.
+    private func heirs(of person: Pseudonym) -> [Pseudonym] {
+        members.filter {
             $0.value.isActive && $0.value.role ?? "guardian" == "guardian" && $0.value.hasOwnSignIn && $0.key != person
-        }
-        policyOwners.formUnion(heirs.keys)
-        if heirs.isEmpty { policyOwners.insert(person) }
+        }.map(\.key)
     }
 
     /// The nags with the lowest ids, as many as the entry says.

@@ -24,6 +24,7 @@ public enum StateEffect: Sendable, Hashable {
     /// Ends the subject's account, and their membership where they have one.
     case accountDeleted
     case personErased
+    case policyChanged, policyProposed, policyApproved
     case adminCreated, adminRevoked
 
     /// Nil for a kind that this version does not know.

@@ -157,16 +157,3 @@ public struct BadgeRow: Sendable {
         self.type = type
     }
 }
-
-public struct PolicyRow: Sendable {
-    public var id: PolicyID
-    public var owners: [Pseudonym?]
-    /// Whether it is the active default policy with the values that every family begins with.
-    public var isStandard: Bool
-
-    public init(id: PolicyID, owners: [Pseudonym?], isStandard: Bool) {
-        self.id = id
-        self.owners = owners
-        self.isStandard = isStandard
-    }
-}

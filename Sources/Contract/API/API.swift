@@ -12,6 +12,7 @@ public enum API {
         gamificationOperations,
         safetyOperations,
         consentsOperations,
+        policiesOperations,
         reportsOperations,
         aiOperations,
         syncOperations,

@@ -33,8 +33,9 @@ public struct Operation: Hashable, Sendable {
 
     /// The operation's group: a folder of the server and a tag of the OpenAPI document.
     public enum Tag: String, Sendable, CaseIterable {
-        case version, auth, accounts, preferences, families, connections, nags, gamification, safety, consents, reports,
-            ai, sync, audit,
+        case version, auth, accounts, preferences, families, connections, nags, gamification, safety, consents,
+            policies,
+            reports, ai, sync, audit,
             legal, metrics, operations
     }
 

@@ -11,6 +11,7 @@ enum Routes {
         Connections(services).register(in: routes)
         Consents(services).register(in: routes)
         MemberPreferences(services).register(in: routes)
+        Policies(services).register(in: routes)
         let gamification = Gamification(services)
         let nags = Nags(services, gamification)
         nags.register(in: routes)

@@ -22,6 +22,14 @@ struct AccountPurgeTests {
                 PreferenceUpdate(preferences: ["tone": "firm"]),
                 as: person)
         }
+        // The participant was an owner of the policy, by whatever way.
+        let policy = try await server.policyID(family.id)
+        try await server.approve(policy, "Mine", as: family.guardian)
+        try await server.sql(
+            """
+            INSERT INTO policy_approvals (family_id, id, policy_id, approver_id, approved_at, comment)
+            VALUES (\(family.id), \(nag), \(policy), \(family.participant.id), \(server.clock.now()), 'Theirs')
+            """)
         for person in [family.child, family.participant] {
             let caller = person == family.child ? family.guardian : person
             try await server.call(API.deleteAccount, AccountPath(userID: person.id), as: caller)
@@ -67,6 +75,8 @@ struct AccountPurgeTests {
             }
             let excuses = try await server.rows("SELECT text, summary <> '' AS has_summary FROM excuses")
             #expect(excuses == [["text": .null, "has_summary": true]])
+            let comments = try await server.rows("SELECT comment FROM policy_approvals ORDER BY comment")
+            #expect(comments == [["comment": "Mine"], ["comment": .null]])
             #expect(try await server.rows("SELECT user_id FROM memberships WHERE user_id = ANY(\(users))").count == 2)
             let nags = try await server.call(API.listNags, NagListQuery(familyID: family.id), as: family.guardian)
             #expect(nags.items.count == 1 && nags.items[0].creatorDisplayName == nil)

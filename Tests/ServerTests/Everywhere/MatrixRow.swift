@@ -52,6 +52,8 @@ struct Scene: Sendable {
     /// The guardian's.
     let consent: ConsentID
     let relationship: RelationshipID
+    /// The guardian's alone.
+    let policy: PolicyID
 
     init(_ server: TestServer) async throws {
         let family = try await server.family()
@@ -81,6 +83,7 @@ struct Scene: Sendable {
             SELECT id FROM consents WHERE family_id = \(family.id) AND consent_type = 'ai_mediation'
             """
         ) { try $0["id"] }[0]
+        policy = try await server.policyID(family.id)
         relationship = try await server.database.rows(
             "SELECT id FROM relationships WHERE family_id = \(family.id) ORDER BY id LIMIT 1"
         ) { try $0["id"] }[0]
@@ -135,7 +138,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
 
     /// Every bearer operation has its rows: those of a group stand with the group's scenarios.
     static let all: [MatrixRow] = [
-        accounts, preferences, families, connections, safety, consents, nags, gamification,
+        accounts, preferences, families, connections, safety, consents, policies, nags, gamification,
         reports, ai, sync, audit,
     ].flatMap(\.self)
 

@@ -138,7 +138,7 @@ struct FamilySizeTests {
                         MembershipStatements.relate(user, liftingSuspensions: false),
                         SessionStatements.revokeChildSessions(besides: user, at: now),
                         CredentialStatements.delete(of: user), ConsentStatements.revokeAll(of: user, at: now),
-                        FamilyStatements.handOverPolicies(of: user),
+                        PolicyStatements.handOver(of: user),
                     ] {
                         _ = try await planned.query(
                             """

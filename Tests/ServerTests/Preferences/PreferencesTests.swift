@@ -99,7 +99,8 @@ struct PreferencesTests {
         "what the family's policy decides is refused",
         arguments: [
             ("daily_cap", JSONValue.integer(8)), ("daily_nag_cap", 8), ("max_snooze_minutes", 30),
-            ("points_multiplier", 3), ("max_pushback", 3), ("cooldown_minutes", 15), ("points_multiplier", .null),
+            ("points_multiplier", 3), ("max_pushback", 3), ("cooldown_minutes", 15),
+            ("pushback_cooldown_minutes", 15), ("points_multiplier", .null),
         ])
     func policyNames(name: String, value: JSONValue) async throws {
         try await expectRefusal(of: name, value, "POLICY_INVALID_VALUE")

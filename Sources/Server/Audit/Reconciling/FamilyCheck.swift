@@ -206,15 +206,6 @@ extension ConsentRow {
     }
 }
 
-extension PolicyRow {
-    fileprivate init(_ row: Row) throws(PostgresError) {
-        let owners: String = try row["owners"]
-        // {id,id}, an empty text in quotes for somebody who was erased.
-        let names = owners.dropFirst().dropLast().split(separator: ",")
-        self.init(id: try row["id"], owners: names.map { Pseudonym($0) }, isStandard: try row["is_standard"])
-    }
-}
-
 extension NagRow {
     fileprivate init(_ row: Row) throws(PostgresError) {
         self.init(

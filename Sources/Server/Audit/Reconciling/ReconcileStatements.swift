@@ -83,12 +83,22 @@ enum ReconcileStatements {
 
     static func policies(of family: FamilyID) -> SQL {
         """
-        SELECT o.id, ARRAY(SELECT coalesce(u.pseudonym::text, '') FROM unnest(o.owners) WITH ORDINALITY w (id, place)
-                           LEFT JOIN users u ON u.id = w.id ORDER BY w.place)::text AS owners,
-               o.is_default AND o.status = 'active' AND o.daily_cap = 8 AND o.max_snooze_minutes = 30
-                   AND o.points_multiplier = 1 AND o.max_pushback = 2 AND o.cooldown_minutes = 60
-                   AND o.constraints = '{}' AS is_standard
+        SELECT o.id, \(pseudonyms("o.owners")) AS owners, o.is_default AND o.status = 'active' AS is_in_force,
+               o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes,
+               o.constraints::text AS constraints, o.version::bigint AS version, o.awaits_co_owner, o.proposal_id,
+               \(pseudonyms("o.proposed_owners")) AS proposed_owners,
+               o.proposed_constraints::text AS proposed_constraints,
+               \(pseudonyms("ARRAY(SELECT a.approver_id FROM policy_approvals a WHERE a.family_id = o.family_id AND a.policy_id = o.id AND a.proposal_id = o.proposal_id)"))
+                   AS approvers
         FROM policies o WHERE o.family_id = \(family)
+        """
+    }
+
+    /// Of an array of users: `{id,id}`, an empty text in quotes for somebody who was erased.
+    private static func pseudonyms(_ users: SQL) -> SQL {
+        """
+        ARRAY(SELECT coalesce(u.pseudonym::text, '') FROM unnest(\(users)) WITH ORDINALITY w (id, place)
+              LEFT JOIN users u ON u.id = w.id ORDER BY w.place)::text
         """
     }
 

@@ -62,6 +62,7 @@ struct AccountPurge {
                 statements: [
                     AccountStatements.purge(user, at: context.now), PreferenceStatements.delete(of: user),
                     ChildSettingsStatements.delete(of: user), KnownAddressStatements.delete(of: user),
+                    PolicyStatements.deleteComments(of: user),
                 ])
             return .perform(act, StatusAnswer(status: "done"))
         }

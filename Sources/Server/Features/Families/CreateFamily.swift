@@ -30,7 +30,7 @@ extension Families {
                     details: ["policy": policy.description, "user": account.id.description], changesRights: true,
                     stampedRows: 0,
                     statements: admission(of: account.id, as: .guardian, at: now) + [
-                        FamilyStatements.defaultPolicy(policy, owner: account.id, at: now)
+                        PolicyStatements.insertDefault(policy, owner: account.id, at: now)
                     ])
                 return (FamilyStatements.create(family), act, family)
             }

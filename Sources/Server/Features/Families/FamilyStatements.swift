@@ -2,7 +2,7 @@ import Contract
 import Domain
 import SQL
 
-/// Every statement on families and on their first policy.
+/// Every statement on families.
 enum FamilyStatements {
     static func family(_ id: FamilyID) -> SQL {
         "SELECT invite_code, child_code, created_at FROM families WHERE id = \(id)"
@@ -34,14 +34,6 @@ enum FamilyStatements {
 
     // MARK: Statements of an act
 
-    /// The policy in force until the family agrees on another: the table's defaults.
-    static func defaultPolicy(_ id: PolicyID, owner: UserID, at now: Timestamp) -> SQL {
-        """
-        INSERT INTO policies (family_id, id, owners, is_default, created_at)
-        SELECT family_id, \(id), ARRAY[\(owner)], true, \(now) FROM ledger_stamp
-        """
-    }
-
     static func set(name: String, timeZone: String, at now: Timestamp) -> SQL {
         """
         UPDATE families SET name = \(name), time_zone = \(timeZone),
@@ -53,23 +45,5 @@ enum FamilyStatements {
     /// Replaces the codes. The old ones let nobody in any more.
     static func setCodes(invite: String, child: String?) -> SQL {
         "UPDATE families SET invite_code = \(invite), child_code = \(child) FROM ledger_stamp WHERE families.id = ledger_stamp.family_id"
-    }
-
-    /// An owner of a policy leaves: a co-owner remains; after an only owner the longest-serving other guardian who can
-    /// sign in takes over.
-    static func handOverPolicies(of user: UserID) -> SQL {
-        """
-        UPDATE policies SET owners = CASE
-            WHEN cardinality(owners) > 1 THEN array_remove(owners, \(user))
-            ELSE ARRAY[coalesce((
-                SELECT m.user_id FROM memberships m JOIN users u ON u.id = m.user_id
-                WHERE m.family_id = policies.family_id AND m.status = 'active' AND m.role = 'guardian'
-                    AND m.user_id <> \(user) AND u.password_hash IS NOT NULL
-                ORDER BY m.joined_at, m.user_id LIMIT 1), \(user))]
-            END
-        FROM ledger_stamp
-        WHERE policies.family_id = ledger_stamp.family_id AND \(user) = ANY(policies.owners)
-            AND policies.status <> 'superseded'
-        """
     }
 }

@@ -63,7 +63,7 @@ package final class MemberPreferences {
                 return .denied(.preferencesChangeDenied, to: member, denial)
             }
             let current = try await current(of: user, seenBy: member, queries)
-            if let tags = caller.context.ifMatch, !current.isNamed(byAnyOf: tags) {
+            if let tags = caller.context.ifMatch, !IfMatch.names(current.tag, in: tags) {
                 throw APIError(.preconditionFailed, "These preferences have changed in the meantime. Read them again.")
             }
             var changed = current
@@ -109,18 +109,9 @@ private struct CurrentPreferences {
             preferences: stored.overlaid(inFamilyAt: familyZone), etag: tag, updatedAt: updatedAt)
     }
 
-    /// If-Match by strong comparison (RFC 9110, section 13.1.1); quotes are optional.
-    func isNamed(byAnyOf tags: String) -> Bool {
-        tags.split(separator: ",").map { $0.trimmingPrefix { $0 == " " || $0 == "\t" } }.contains { candidate in
-            var candidate = candidate
-            while candidate.last == " " || candidate.last == "\t" { candidate.removeLast() }
-            return candidate == "*" || candidate == tag || "\"\(candidate)\"" == tag
-        }
-    }
-
     /// A strong entity tag, with its quotes: over the last change and the family's own settings that the document
     /// shows.
-    private var tag: String {
+    var tag: String {
         let state = sha256(Array("\(changedBy) \(updatedAt.microseconds) \(familyZone)".utf8))
         return "\"\(base64URL(Array(state.prefix(16))))\""
     }

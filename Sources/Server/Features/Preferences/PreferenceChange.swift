@@ -59,7 +59,8 @@ struct PreferenceChange {
     }
 
     private static let policyNames = Set(
-        PolicyViolation.Field.allCases.map(\.rawValue) + ["daily_nag_cap", "pushback_bounds", "role_rules"])
+        PolicyViolation.Field.allCases.map(\.rawValue) + PolicyChange.formerNames.keys
+            + ["pushback_bounds", "role_rules"])
 
     /// Why a value is invalid; nil when it is valid.
     private static func fault(of value: JSONValue, for key: PreferenceKey) -> String? {

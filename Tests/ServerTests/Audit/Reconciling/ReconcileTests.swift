@@ -1,6 +1,7 @@
 import Audit
 import Contract
 import Domain
+import JSON
 import SQL
 import Synchronization
 import Testing
@@ -43,6 +44,53 @@ struct ReconcileTests {
             report = try await server.reconcile()
             #expect(report.findings.map(\.description) == [])
             #expect(report.gaps[.pruned] ?? 0 > 0 && report.verdict == "explained")
+        }
+    }
+
+    @Test("a policy's changes, proposals, approvals and owners are explained, and what was put in beside them is named")
+    func policy() async throws {
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
+            let family = try await LivedFamily(server)
+            let id = try await server.policyID(family.id)
+            let (one, other) = (family.guardian, family.participant)
+            func expectExplained(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+                let found = try await server.reconcile().findings.map(\.description)
+                #expect(found == [], sourceLocation: sourceLocation)
+            }
+            try await server.change(id, ["daily_nag_cap": 7, "mood": "quiet", "half": 0.5, "whole": 2.0], as: one)
+            try await expectExplained()
+            _ = try await server.call(
+                API.addMember, FamilyPath(familyID: family.id), MemberAdd(userID: other.id, role: .guardian), as: one)
+            try await server.change(id, owners: [one, other], as: one)
+            try await server.approve(id, as: other)
+            try await expectExplained()
+            try await server.change(id, ["daily_nag_cap": 5], as: one)
+            try await expectExplained()
+            for statement in [
+                "UPDATE policies SET proposed_constraints = proposed_constraints || '{\"daily_nag_cap\": 8}'",
+                "UPDATE policies SET proposed_owners = owners[1:1]",
+                "UPDATE policy_approvals SET approver_id = '\(other.id)' WHERE proposal_id IS NOT NULL",
+            ] {
+                try await server.sql("CREATE TABLE kept AS SELECT * FROM policies")
+                try await server.sql("CREATE TABLE kept_approvals AS SELECT * FROM policy_approvals")
+                try await server.sql(SQL(unsafeSQL: statement))
+                let findings = try await server.reconcile().findings.filter { $0.subject == .policy }
+                #expect(findings.map(\.field) == ["proposed_terms"], "\(statement)")
+                try await server.sql("DELETE FROM policy_approvals")
+                try await server.sql("DELETE FROM policies")
+                try await server.sql("INSERT INTO policies SELECT * FROM kept")
+                try await server.sql("INSERT INTO policy_approvals SELECT * FROM kept_approvals")
+                try await server.sql("DROP TABLE kept, kept_approvals")
+            }
+            try await expectExplained()
+            try await server.approve(id, as: other)
+            try await expectExplained()
+            try await server.change(id, ["daily_nag_cap": 4], as: other)
+            _ = try await server.call(API.leaveFamily, FamilyPath(familyID: family.id), as: one)
+            try await expectExplained()
+            #expect(try await server.policy(family.id, as: other).owners == [other.id])
+            try await server.change(id, ["daily_nag_cap": 3], as: other)
+            try await expectExplained()
         }
     }
 

@@ -73,6 +73,22 @@ struct Tampering: Sendable, CustomTestStringConvertible {
         Tampering(
             "a policy handed over", .policy, .differs,
             "UPDATE policies SET owners = ARRAY[(SELECT user_id FROM memberships WHERE role = 'participant')]"),
+        Tampering(
+            "a policy given a second owner", .policy, .differs,
+            """
+            UPDATE policies SET owners = owners || (SELECT user_id FROM memberships WHERE role = 'participant')
+            """),
+        Tampering(
+            "a policy's other names changed", .policy, .differs, "UPDATE policies SET constraints = '{\"a\": 1}'"),
+        Tampering(
+            "a block on widening a policy set", .policy, .differs, "UPDATE policies SET awaits_co_owner = true"),
+        Tampering("a policy's version changed", .policy, .differs, "UPDATE policies SET version = version + 1"),
+        Tampering(
+            "a change of a policy proposed", .policy, .differs,
+            """
+            UPDATE policies SET proposal_id = gen_random_uuid(), proposed_by = owners[1], proposed_at = now(),
+                proposed_owners = owners, proposed_constraints = '{}'
+            """),
         Tampering("a policy deleted", .policy, .noRow, disarm, "DELETE FROM policies"),
         // Nags and points
         Tampering(

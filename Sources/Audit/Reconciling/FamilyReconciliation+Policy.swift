@@ -1,0 +1,52 @@
+import Domain
+
+extension FamilyReconciliation {
+    mutating func check(_ row: PolicyRow) {
+        policies += 1
+        let id = row.id.description
+        guard replay.isFounded, let policy = replay.policy else { return unknown(.policy, id) }
+        if policies > 1 { return report.add(finding(.policy, id, .noEntry)) }
+        if let told = replay.policyID { compare(.policy, id, "id", id, told, 1) } else { report.add(.notTold) }
+        compare(.policy, id, "in_force", "\(row.isInForce)", "true", nil)
+        if let values = policy.values {
+            for (name, value) in row.values.sorted(by: { $0.key < $1.key }) {
+                compare(.policy, id, name, value, values[name] ?? "", policy.number)
+            }
+        } else {
+            report.add(.erased)
+        }
+        check(owners: row.owners, id, policy)
+        check(proposal: row.proposal, id, policy)
+    }
+
+    private mutating func check(owners: [Pseudonym?], _ id: String, _ policy: PolicyReplay) {
+        let known = Set(owners.compactMap(\.self))
+        guard known.count == owners.count else { return report.add(.erased) }
+        let isAsTold =
+            switch policy.owners {
+            case .exactly(let people): known == people
+            case .oneOf(let people): known.count == 1 && known.isSubset(of: people)
+            case .untold: true
+            }
+        if case .untold = policy.owners { return report.add(.erased) }
+        if !isAsTold {
+            differs(.policy, id, "owners", Self.names(known), Self.names(policy.owners.people), policy.number)
+        }
+    }
+
+    private mutating func check(proposal: PolicyProposalRow?, _ id: String, _ policy: PolicyReplay) {
+        switch policy.proposal {
+        case .untold: report.add(.erased)
+        case .none:
+            if let proposal { differs(.policy, id, "proposal", proposal.id, "none", policy.number) }
+        case .made(let told):
+            guard proposal != told else { return }
+            let field = proposal?.id == told.id ? "proposed_terms" : "proposal"
+            differs(.policy, id, field, proposal?.id ?? "none", told.id, policy.number)
+        }
+    }
+
+    private static func names(_ people: Set<Pseudonym>) -> String {
+        people.sorted().map(\.description).joined(separator: ",")
+    }
+}

@@ -1,0 +1,12 @@
+/// The `If-Match` field of a request (RFC 9110, section 13.1.1).
+enum IfMatch {
+    /// Whether the field names an entity tag, by strong comparison; quotes are optional.
+    /// - Parameter tag: with its quotes.
+    static func names(_ tag: String, in field: String) -> Bool {
+        field.split(separator: ",").map { $0.trimmingPrefix { $0 == " " || $0 == "\t" } }.contains { candidate in
+            var candidate = candidate
+            while candidate.last == " " || candidate.last == "\t" { candidate.removeLast() }
+            return candidate == "*" || candidate == tag || "\"\(candidate)\"" == tag
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Audit
+import Domain
+import JSON
+import Postgres
+
+extension PolicyRow {
+    /// Reads a row of `ReconcileStatements.policies`.
+    init(_ row: Row) throws {
+        let limits = try FamilyPolicy(row)
+        let terms = PolicyTerms(owners: [], limits: limits, others: try Self.object(try row["constraints"]))
+        self.init(
+            id: try row["id"], owners: Self.people(try row["owners"]), isInForce: try row["is_in_force"],
+            values: Self.values(
+                of: limits, others: terms.digestOfOthers, version: try row["version"],
+                awaitsCoOwner: try row["awaits_co_owner"]),
+            proposal: try PolicyProposalRow(ifAny: row))
+    }
+
+    /// From `{id,id}`, an empty text in quotes for somebody who was erased.
+    fileprivate static func people(_ list: String) -> [Pseudonym?] {
+        list.dropFirst().dropLast().split(separator: ",").map { Pseudonym($0) }
+    }
+
+    fileprivate static func object(_ text: String) throws -> JSONObject {
+        guard let object = (try? JSONValue(parsing: Array(text.utf8).span))?.objectValue else {
+            throw PostgresError.unexpectedShape("a policy's constraints")
+        }
+        return object
+    }
+}
+
+extension PolicyProposalRow {
+    /// Nil where nothing is proposed.
+    fileprivate init?(ifAny row: Row) throws {
+        guard let id: PolicyProposalID = try row["proposal_id"] else { return nil }
+        let constraints = try PolicyRow.object(try row["proposed_constraints"])
+        // What no owner can propose is no proposal of theirs.
+        let values = (try? PolicyTerms(owners: [], constraints: constraints))?.told ?? [:]
+        self.init(
+            id: id.description, owners: Set(PolicyRow.people(try row["proposed_owners"])), values: values,
+            approvers: Set(PolicyRow.people(try row["approvers"])))
+    }
+}

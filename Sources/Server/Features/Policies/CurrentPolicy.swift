@@ -1,0 +1,118 @@
+import Audit
+import Contract
+import Domain
+import JSON
+import Postgres
+
+/// A policy in force and what is proposed for it, read from `PolicyStatements.columns`.
+struct CurrentPolicy {
+    /// A change that waits for approvals.
+    struct Proposal {
+        let id: PolicyProposalID
+        let proposedBy: UserID
+        let proposedAt: Timestamp
+        let terms: PolicyTerms
+        var approvers: Set<UserID>
+    }
+
+    let id: PolicyID
+    let familyID: FamilyID
+    var version: Int
+    /// The ledger's number of the last change, a proposal's too.
+    var changedBy: Int64
+    var terms: PolicyTerms
+    /// Since one of two owners left.
+    var awaitsCoOwner: Bool
+    var proposal: Proposal?
+
+    /// Who has to approve terms before they are in force: every owner, and a new co-owner after one left.
+    func approvers(of new: PolicyTerms) -> Set<UserID> {
+        Set(terms.owners).union(awaitsCoOwner ? new.owners : [])
+    }
+
+    /// Who may approve: those whose approval the proposal waits for, and the owners where nothing is proposed.
+    var mayApprove: Set<UserID> { approvers(of: proposal?.terms ?? terms) }
+
+    /// The policy after an act that puts new terms in force.
+    func changed(to new: PolicyTerms, by seq: Int64) -> CurrentPolicy {
+        var policy = self
+        policy.version += 1
+        policy.changedBy = seq
+        policy.awaitsCoOwner = awaitsCoOwner && new.owners.count < 2
+        policy.terms = new
+        policy.proposal = nil
+        return policy
+    }
+
+    var response: PolicyResponse {
+        PolicyResponse(
+            id: id, familyID: familyID, owners: terms.owners, strategyTemplate: .friendlyReminder,
+            constraints: terms.constraints, status: "active", version: version, etag: tag,
+            proposal: proposal.map {
+                PolicyProposal(
+                    id: $0.id, proposedBy: $0.proposedBy, proposedAt: $0.proposedAt, owners: $0.terms.owners,
+                    constraints: $0.terms.constraints, approvedBy: $0.approvers.sorted())
+            })
+    }
+
+    /// A strong entity tag, with its quotes.
+    var tag: String {
+        let state = sha256(Array("\(id) \(changedBy)".utf8))
+        return "\"\(base64URL(Array(state.prefix(16))))\""
+    }
+
+    /// - Throws: 412 when the request names another state of the policy.
+    func requireMatch(_ caller: Caller) throws(APIError) {
+        guard let tags = caller.context.ifMatch, !IfMatch.names(tag, in: tags) else { return }
+        throw APIError(.preconditionFailed, "This policy has changed in the meantime. Read it again.")
+    }
+}
+
+extension CurrentPolicy {
+    init(_ row: Row) throws {
+        id = try row["id"]
+        familyID = try row["family_id"]
+        version = try row["version"]
+        changedBy = try row["changed_by"]
+        awaitsCoOwner = try row["awaits_co_owner"]
+        terms = try PolicyTerms(
+            owners: Self.ids(try row["owners"]), limits: try FamilyPolicy(row),
+            others: Self.object(try row["constraints"]))
+        proposal = try Proposal(ifAny: row)
+    }
+
+    /// Nil for a row of nulls.
+    init?(ifAny row: Row) throws {
+        guard let _: PolicyID = try row["id"] else { return nil }
+        try self.init(row)
+    }
+
+    /// From `id,id`.
+    fileprivate static func ids(_ list: String) throws -> [UserID] {
+        let names = list.split(separator: ",")
+        let ids = names.compactMap { UserID($0) }
+        guard ids.count == names.count else { throw PostgresError.unexpectedShape("ids of people") }
+        return ids
+    }
+
+    fileprivate static func object(_ text: String) throws -> JSONObject {
+        guard let object = (try? JSONValue(parsing: Array(text.utf8).span))?.objectValue else {
+            throw PostgresError.unexpectedShape("a policy's constraints")
+        }
+        return object
+    }
+}
+
+extension CurrentPolicy.Proposal {
+    /// Nil where nothing is proposed.
+    fileprivate init?(ifAny row: Row) throws {
+        guard let id: PolicyProposalID = try row["proposal_id"] else { return nil }
+        self.id = id
+        proposedBy = try row["proposed_by"]
+        proposedAt = try row["proposed_at"]
+        terms = try PolicyTerms(
+            owners: CurrentPolicy.ids(try row["proposed_owners"]),
+            constraints: CurrentPolicy.object(try row["proposed_constraints"]))
+        approvers = Set(try CurrentPolicy.ids(try row["approvers"]))
+    }
+}

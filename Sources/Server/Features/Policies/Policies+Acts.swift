@@ -1,0 +1,91 @@
+import Audit
+import Contract
+import Domain
+
+/// The acts on a policy. Their entries tell the version, and every limit before and after.
+extension Policies {
+    /// Puts terms in force.
+    /// - Parameter approval: the last one that was missing; nil where the caller decides alone.
+    func inForce(
+        _ terms: PolicyTerms, _ policy: CurrentPolicy, _ member: Member, _ pseudonyms: [UserID: Pseudonym],
+        _ approval: ApprovalResponse?
+    ) -> (act: Act, policy: CurrentPolicy) {
+        // The act becomes the next of the ledger or fails.
+        let changed = policy.changed(to: terms, by: member.seq + 1)
+        var details = details(of: terms, policy, pseudonyms)
+        details["version"] = "\(changed.version)"
+        details["awaits_co_owner"] = "\(changed.awaitsCoOwner)"
+        details["proposal"] = approval == nil ? nil : policy.proposal?.id.description
+        var statements = [PolicyStatements.set(changed)]
+        if let approval {
+            statements.append(
+                PolicyStatements.approve(approval, version: policy.version, proposal: policy.proposal?.id))
+        }
+        let act = Act(
+            kind: .policyChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+            resource: policy.id.retyped(), details: details, changesRights: true, stampedRows: 0,
+            statements: statements)
+        return (act, changed)
+    }
+
+    /// Proposes terms, with the proposer's approval.
+    func proposing(
+        _ terms: PolicyTerms, _ policy: CurrentPolicy, _ member: Member, _ pseudonyms: [UserID: Pseudonym],
+        _ ids: (proposal: PolicyProposalID, approval: PolicyApprovalID), at now: Timestamp
+    ) -> (act: Act, policy: CurrentPolicy) {
+        let proposal = CurrentPolicy.Proposal(
+            id: ids.proposal, proposedBy: member.userID, proposedAt: now, terms: terms, approvers: [member.userID])
+        let approval = ApprovalResponse(
+            id: ids.approval, policyID: policy.id, approverID: member.userID, approvedAt: now, comment: nil)
+        var details = details(of: terms, policy, pseudonyms)
+        details["version"] = "\(policy.version)"
+        details["proposal"] = proposal.id.description
+        let act = Act(
+            kind: .policyProposed, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+            resource: policy.id.retyped(), details: details, stampedRows: 0,
+            statements: [
+                PolicyStatements.propose(proposal, for: policy.id),
+                PolicyStatements.approve(approval, version: policy.version, proposal: proposal.id),
+            ])
+        var proposed = policy
+        proposed.proposal = proposal
+        proposed.changedBy = member.seq + 1
+        return (act, proposed)
+    }
+
+    /// One more approval, which changes nothing yet.
+    func approving(
+        _ policy: CurrentPolicy, _ member: Member, _ approval: ApprovalResponse
+    ) -> (act: Act, policy: CurrentPolicy) {
+        var approved = policy
+        approved.proposal?.approvers.insert(member.userID)
+        var statements = [
+            PolicyStatements.approve(approval, version: policy.version, proposal: policy.proposal?.id)
+        ]
+        if policy.proposal != nil {
+            statements.append(PolicyStatements.touch(policy.id))
+            approved.changedBy = member.seq + 1
+        }
+        let act = Act(
+            kind: .policyApproved, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+            resource: policy.id.retyped(),
+            details: ["version": "\(policy.version)", "proposal": policy.proposal?.id.description ?? "none"],
+            stampedRows: 0, statements: statements)
+        return (act, approved)
+    }
+
+    /// The limits and owners of new terms, and those of the policy in force that they differ from, as `old_<name>`.
+    /// Of names that the server does not know a digest: they are clients' words.
+    private func details(
+        of terms: PolicyTerms, _ policy: CurrentPolicy, _ pseudonyms: [UserID: Pseudonym]
+    ) -> AuditBody {
+        func told(_ terms: PolicyTerms) -> [String: String] {
+            var told = terms.told
+            told["owners"] = terms.owners.compactMap { pseudonyms[$0]?.description }.joined(separator: ",")
+            return told
+        }
+        var details = AuditBody(told(terms))
+        for (name, value) in told(policy.terms) where details[name] != value { details["old_\(name)"] = value }
+        return details
+    }
+}

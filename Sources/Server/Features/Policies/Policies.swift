@@ -1,0 +1,187 @@
+import Audit
+import Contract
+import Domain
+import JSON
+import Postgres
+import SQL
+
+/// Policies: the limits of a family that only its guardians decide, and their approvals.
+///
+/// A policy has one or two owners. A change is in force as soon as every owner has approved it; proposing it is
+/// approving it, so an only owner decides at once. Of two proposals the later one counts. The features that obey a
+/// limit read it in their own statements: a change holds for every instance with its commit.
+final class Policies {
+    private let services: Services
+
+    init(_ services: Services) { self.services = services }
+
+    /// The group `policies`.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.listPolicies, list)
+        routes.signedIn(API.getPolicy, get)
+        routes.signedIn(API.updatePolicy, update)
+        routes.signedIn(API.approvePolicy, approve)
+        routes.signedIn(API.listPolicyApprovals, approvals)
+    }
+
+    // MARK: Reading
+
+    func list(_ caller: Caller, _ call: Call<PolicyListQuery, NoBody>) async throws -> Page<PolicyResponse> {
+        let (family, page) = (call.parameters.familyID, call.parameters.page)
+        let member = try await services.access.member(caller, of: family, services.database)
+        try await requireReader(caller, member)
+        let rows = try await services.database.query(PolicyStatements.page(page, in: family))
+        return try Page(rows, answering: page) { try CurrentPolicy(ifAny: $0)?.response }
+    }
+
+    func get(_ caller: Caller, _ call: Call<PolicyPath, NoBody>) async throws -> PolicyResponse {
+        let member = try await services.access.member(caller, orNotFound: Self.missing, services.database)
+        try await requireReader(caller, member)
+        return try await policy(call.parameters.policyID, of: member, services.database).response
+    }
+
+    /// Newest first.
+    func approvals(
+        _ caller: Caller, _ call: Call<PolicyApprovalListQuery, NoBody>
+    ) async throws -> Page<ApprovalResponse> {
+        let (id, page) = (call.parameters.policyID, call.parameters.page)
+        let member = try await services.access.member(caller, orNotFound: Self.missing, services.database)
+        try await requireReader(caller, member)
+        _ = try await policy(id, of: member, services.database)
+        let rows = try await services.database.query(
+            PolicyStatements.approvals(page, of: id, in: member.familyID))
+        return try Page(rows, answering: page) { try ApprovalResponse(ifAny: $0) }
+    }
+
+    private func requireReader(_ caller: Caller, _ member: Member) async throws {
+        if let denial = member.denial(of: .editPolicy) {
+            try await services.refuse(caller, member, .policyReadDenied, denial)
+        }
+    }
+
+    private func policy(
+        _ id: PolicyID, of member: Member, _ queries: any Queries
+    ) async throws -> CurrentPolicy {
+        guard let row = try await queries.query(PolicyStatements.policy(id, in: member.familyID)).first else {
+            throw APIError(.notFound, Self.missing)
+        }
+        return try CurrentPolicy(row)
+    }
+
+    private static let missing = "There is no such policy."
+
+    // MARK: Changing
+
+    /// Changes the policy, or proposes the change where others have to approve it. The answer is the policy in force.
+    func update(_ caller: Caller, _ call: Call<PolicyPath, PolicyUpdate>) async throws -> PolicyResponse {
+        let change = try PolicyChange(call.body)
+        return try await write(caller, call.parameters.policyID, deniedAs: .policyChangeDenied) {
+            member, policy, queries in
+            guard policy.terms.owners.contains(member.userID) else {
+                return .denied(.policyChangeDenied, to: member, .policyOwnerOnly)
+            }
+            try policy.requireMatch(caller)
+            let terms = try change.applied(to: policy.terms)
+            guard terms != policy.terms else { return .answer(policy.response) }
+            let pseudonyms = try await pseudonyms(of: terms, policy, queries)
+            if policy.awaitsCoOwner, terms.widens(policy.terms) {
+                return .denied(
+                    .policyChangeDenied, to: member, reason: Denial.coOwnerNeeded.rawValue,
+                    APIError(.policyForbidden, .coOwnerNeeded))
+            }
+            let isProposed = policy.proposal?.terms == terms
+            let approved = (isProposed ? policy.proposal?.approvers ?? [] : []).union([member.userID])
+            if approved.isSuperset(of: policy.approvers(of: terms)) {
+                let approval = isProposed ? approval(of: policy, by: member, nil, at: call.now) : nil
+                let (act, changed) = inForce(terms, policy, member, pseudonyms, approval)
+                return .perform(act, changed.response)
+            }
+            if isProposed, policy.proposal?.approvers.contains(member.userID) ?? false {
+                return .answer(policy.response)
+            }
+            let ids: (PolicyProposalID, PolicyApprovalID) = (
+                services.random.identifier(at: call.now), services.random.identifier(at: call.now)
+            )
+            let (act, proposed) =
+                isProposed
+                ? approving(policy, member, approval(of: policy, by: member, nil, at: call.now))
+                : proposing(terms, policy, member, pseudonyms, ids, at: call.now)
+            return .perform(act, proposed.response)
+        }
+    }
+
+    /// Approves what is proposed; where nothing is, the policy in force, which changes nothing. Approving twice is
+    /// approving once.
+    func approve(_ caller: Caller, _ call: Call<PolicyPath, ApprovalCreate?>) async throws -> ApprovalResponse {
+        try await write(caller, call.parameters.policyID, deniedAs: .policyApproveDenied) { member, policy, queries in
+            guard policy.mayApprove.contains(member.userID) else {
+                return .denied(.policyApproveDenied, to: member, .policyOwnerOnly)
+            }
+            try policy.requireMatch(caller)
+            let earlier = try await queries.query(PolicyStatements.approval(of: policy, by: member.userID))
+            if let row = earlier.first { return .answer(try ApprovalResponse(row)) }
+            let approval = approval(of: policy, by: member, call.body?.comment, at: call.now)
+            guard let proposal = policy.proposal,
+                proposal.approvers.union([member.userID]).isSuperset(of: policy.approvers(of: proposal.terms))
+            else { return .perform(approving(policy, member, approval).act, approval) }
+            let pseudonyms = try await pseudonyms(of: proposal.terms, policy, queries)
+            return .perform(inForce(proposal.terms, policy, member, pseudonyms, approval).act, approval)
+        }
+    }
+
+    /// Writes to a policy of the caller's family, as a guardian.
+    private func write<Answer: WireContent>(
+        _ caller: Caller, _ id: PolicyID, deniedAs kind: AuditKind,
+        _ decide: (Member, CurrentPolicy, any Queries) async throws -> Decision<Answer>
+    ) async throws -> Answer {
+        let family = try await services.access.member(caller, orNotFound: Self.missing, services.database).familyID
+        return try await services.ledger.write(caller, in: family) { queries in
+            let member = try await services.access.member(caller, of: family, queries)
+            if let denial = member.denial(of: .editPolicy) { return .denied(kind, to: member, denial) }
+            return try await decide(member, policy(id, of: member, queries), queries)
+        }
+    }
+
+    /// The pseudonyms of the owners before and after.
+    /// - Throws: 422 when somebody who would become an owner is not a guardian who can sign in.
+    private func pseudonyms(
+        of terms: PolicyTerms, _ policy: CurrentPolicy, _ queries: any Queries
+    ) async throws -> [UserID: Pseudonym] {
+        let old = Set(policy.terms.owners)
+        var pseudonyms: [UserID: Pseudonym] = [:]
+        var unfit = Set(terms.owners).subtracting(old)
+        let everybody = old.union(terms.owners).sorted()
+        for row in try await queries.query(PolicyStatements.owners(everybody, in: policy.familyID)).map({ $0 }) {
+            let id: UserID = try row["id"]
+            pseudonyms[id] = try row["pseudonym"]
+            if try row["may_own"] { unfit.remove(id) }
+        }
+        guard unfit.isEmpty else {
+            throw APIError(
+                .policyInvalidValue, "owners must be guardians of this family who can sign in.", field: "owners")
+        }
+        return pseudonyms
+    }
+
+    private func approval(
+        of policy: CurrentPolicy, by member: Member, _ comment: String?, at now: Timestamp
+    ) -> ApprovalResponse {
+        ApprovalResponse(
+            id: services.random.identifier(at: now), policyID: policy.id, approverID: member.userID, approvedAt: now,
+            comment: comment)
+    }
+}
+
+extension ApprovalResponse {
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        self.init(
+            id: try row["id"], policyID: try row["policy_id"], approverID: try row["approver_id"],
+            approvedAt: try row["approved_at"], comment: try row["comment"])
+    }
+
+    /// Nil for a row of nulls.
+    fileprivate init?(ifAny row: Row) throws(PostgresError) {
+        guard let _: PolicyApprovalID = try row["id"] else { return nil }
+        try self.init(row)
+    }
+}

@@ -1,0 +1,152 @@
+import Contract
+import Domain
+import JSON
+import SQL
+
+/// Every statement on policies and on their approvals.
+enum PolicyStatements {
+    /// What `CurrentPolicy` reads of `policies o`.
+    private static let columns: SQL = """
+        o.id, o.family_id, o.version, o.changed_by, o.awaits_co_owner, o.created_at,
+        array_to_string(o.owners, ',') AS owners, o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback,
+        o.cooldown_minutes, o.constraints::text AS constraints, o.proposal_id, o.proposed_by, o.proposed_at,
+        array_to_string(o.proposed_owners, ',') AS proposed_owners, o.proposed_constraints::text AS proposed_constraints,
+        array_to_string(ARRAY(SELECT a.approver_id FROM policy_approvals a
+                              WHERE a.family_id = o.family_id AND a.policy_id = o.id
+                                  AND a.proposal_id = o.proposal_id), ',') AS approvers
+        """
+
+    static func policy(_ id: PolicyID, in family: FamilyID) -> SQL {
+        "SELECT \(columns) FROM policies o WHERE o.family_id = \(family) AND o.id = \(id) AND o.status = 'active'"
+    }
+
+    /// A page of a family's policies, the default one first, each with the `total`; at least one row.
+    static func page(_ page: PageRequest, in family: FamilyID) -> SQL {
+        """
+        SELECT t.total, p.* FROM (
+            SELECT count(*) AS total FROM policies WHERE family_id = \(family) AND status = 'active') t
+        LEFT JOIN (
+            SELECT \(columns), o.is_default FROM policies o WHERE o.family_id = \(family) AND o.status = 'active'
+            ORDER BY o.is_default DESC, o.created_at, o.id LIMIT \(page.limit) OFFSET \(page.offset)
+        ) p ON true
+        ORDER BY p.is_default DESC, p.created_at, p.id
+        """
+    }
+
+    /// A page of a policy's approvals, newest first, each with the `total`; at least one row.
+    static func approvals(_ page: PageRequest, of policy: PolicyID, in family: FamilyID) -> SQL {
+        """
+        SELECT t.total, p.* FROM (
+            SELECT count(*) AS total FROM policy_approvals WHERE family_id = \(family) AND policy_id = \(policy)) t
+        LEFT JOIN (
+            SELECT id, policy_id, approver_id, approved_at, comment FROM policy_approvals
+            WHERE family_id = \(family) AND policy_id = \(policy)
+            ORDER BY approved_at DESC, id DESC LIMIT \(page.limit) OFFSET \(page.offset)
+        ) p ON true
+        ORDER BY p.approved_at DESC, p.id DESC
+        """
+    }
+
+    /// The person's approval of what is proposed or, where nothing is, of the version in force.
+    static func approval(of policy: CurrentPolicy, by user: UserID) -> SQL {
+        """
+        SELECT id, policy_id, approver_id, approved_at, comment FROM policy_approvals
+        WHERE family_id = \(policy.familyID) AND policy_id = \(policy.id) AND approver_id = \(user)
+            AND policy_version = \(policy.version) AND proposal_id IS NOT DISTINCT FROM \(policy.proposal?.id)
+        """
+    }
+
+    /// Pseudonyms, and whether each is a guardian of the family who can sign in.
+    static func owners(_ users: [UserID], in family: FamilyID) -> SQL {
+        """
+        SELECT u.id, u.pseudonym, u.password_hash IS NOT NULL AND EXISTS (
+            SELECT 1 FROM memberships m WHERE m.family_id = \(family) AND m.user_id = u.id
+                AND m.status = 'active' AND m.role = 'guardian') AS may_own
+        FROM users u WHERE u.id = ANY(\(SQLList(users)))
+        """
+    }
+
+    // MARK: Statements of an act
+
+    /// The policy in force until the family agrees on another: the table's defaults.
+    static func insertDefault(_ id: PolicyID, owner: UserID, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO policies (family_id, id, owners, is_default, created_at)
+        SELECT family_id, \(id), ARRAY[\(owner)], true, \(now) FROM ledger_stamp
+        """
+    }
+
+    /// Puts a policy in force; nothing is proposed afterwards.
+    static func set(_ policy: CurrentPolicy) -> SQL {
+        let (limits, others) = (policy.terms.limits, JSONValue.object(policy.terms.others).description)
+        return """
+            UPDATE policies SET owners = \(SQLList(policy.terms.owners)), daily_cap = \(limits.dailyCap),
+                max_snooze_minutes = \(limits.maxSnoozeMinutes), points_multiplier = \(limits.pointsMultiplier),
+                max_pushback = \(limits.maxPushBack), cooldown_minutes = \(limits.cooldownMinutes),
+                constraints = \(SQLJSON(others)), version = \(policy.version), awaits_co_owner = \(policy.awaitsCoOwner),
+                changed_by = ledger_stamp.seq, \(withoutProposal)
+            FROM ledger_stamp WHERE policies.family_id = ledger_stamp.family_id AND policies.id = \(policy.id)
+            """
+    }
+
+    private static let withoutProposal: SQL = """
+        proposal_id = NULL, proposed_by = NULL, proposed_at = NULL, proposed_owners = NULL, proposed_constraints = NULL
+        """
+
+    /// Replaces what was proposed before.
+    static func propose(_ proposal: CurrentPolicy.Proposal, for policy: PolicyID) -> SQL {
+        let constraints = JSONValue.object(proposal.terms.constraints).description
+        return """
+            UPDATE policies SET proposal_id = \(proposal.id), proposed_by = \(proposal.proposedBy),
+                proposed_at = \(proposal.proposedAt), proposed_owners = \(SQLList(proposal.terms.owners)),
+                proposed_constraints = \(SQLJSON(constraints)), changed_by = ledger_stamp.seq
+            FROM ledger_stamp WHERE policies.family_id = ledger_stamp.family_id AND policies.id = \(policy)
+            """
+    }
+
+    /// Gives the policy another entity tag: one more owner approved what is proposed.
+    static func touch(_ policy: PolicyID) -> SQL {
+        """
+        UPDATE policies SET changed_by = ledger_stamp.seq
+        FROM ledger_stamp WHERE policies.family_id = ledger_stamp.family_id AND policies.id = \(policy)
+        """
+    }
+
+    static func approve(_ approval: ApprovalResponse, version: Int, proposal: PolicyProposalID?) -> SQL {
+        """
+        INSERT INTO policy_approvals
+            (family_id, id, policy_id, approver_id, approved_at, comment, policy_version, proposal_id)
+        SELECT family_id, \(approval.id), \(approval.policyID), \(approval.approverID), \(approval.approvedAt),
+               \(approval.comment), \(version), \(proposal) FROM ledger_stamp
+        """
+    }
+
+    /// An owner of a policy leaves: a co-owner remains, and awaits another; after an only owner the longest-serving
+    /// other guardian who can sign in takes over. What was proposed by or for the one who leaves is proposed no more.
+    static func handOver(of user: UserID) -> SQL {
+        """
+        UPDATE policies SET owners = CASE
+            WHEN NOT \(user) = ANY(owners) THEN owners
+            WHEN cardinality(owners) > 1 THEN array_remove(owners, \(user))
+            ELSE ARRAY[coalesce((
+                SELECT m.user_id FROM memberships m JOIN users u ON u.id = m.user_id
+                WHERE m.family_id = policies.family_id AND m.status = 'active' AND m.role = 'guardian'
+                    AND m.user_id <> \(user) AND u.password_hash IS NOT NULL
+                ORDER BY m.joined_at, m.user_id LIMIT 1), \(user))]
+            END,
+            awaits_co_owner = awaits_co_owner OR (cardinality(owners) > 1 AND \(user) = ANY(owners)),
+            changed_by = ledger_stamp.seq, \(withoutProposal)
+        FROM ledger_stamp
+        WHERE policies.family_id = ledger_stamp.family_id AND \(user) = ANY(policies.owners || policies.proposed_owners)
+            AND policies.status <> 'superseded'
+        """
+    }
+
+    /// Part of a purge: what the person wrote.
+    static func deleteComments(of user: UserID) -> SQL {
+        """
+        UPDATE policy_approvals SET comment = NULL FROM ledger_stamp
+        WHERE policy_approvals.approver_id = \(user) AND policy_approvals.comment IS NOT NULL
+        """
+    }
+}

@@ -1,0 +1,139 @@
+import Audit
+import Contract
+import Domain
+import JSON
+
+/// What a policy says: its owners, the limits that the server obeys, and what clients have stored besides.
+struct PolicyTerms: Hashable {
+    /// In the order of their ids.
+    var owners: [UserID]
+    var limits: FamilyPolicy
+    /// Scalars under names that the server does not know; it obeys none of them.
+    var others: JSONObject
+
+    init(owners: [UserID], limits: FamilyPolicy, others: JSONObject) {
+        self.owners = owners.sorted()
+        self.limits = limits
+        self.others = others
+    }
+
+    /// Every limit and everything else, under the names of the API.
+    var constraints: JSONObject {
+        var document = JSONObject()
+        for field in PolicyViolation.Field.allCases { document[field.rawValue] = value(field) }
+        for member in others.members { document[member.key] = member.value }
+        return document
+    }
+
+    private func value(_ field: PolicyViolation.Field) -> JSONValue {
+        switch field {
+        case .dailyCap: .integer(Int64(limits.dailyCap))
+        case .maxSnoozeMinutes: .integer(Int64(limits.maxSnoozeMinutes))
+        case .pointsMultiplier: .double(limits.pointsMultiplier)
+        case .maxPushBack: .integer(Int64(limits.maxPushBack))
+        case .cooldownMinutes: .integer(Int64(limits.cooldownMinutes))
+        }
+    }
+
+    /// Whether it leaves more room than other terms do. A change of what the server does not know counts as one,
+    /// because nobody can tell.
+    func widens(_ other: PolicyTerms) -> Bool { limits.widens(other.limits) || others != other.others }
+
+    /// The limits as the audit log tells them.
+    var told: [String: String] { PolicyRow.values(of: limits, others: digestOfOthers) }
+
+    /// SHA-256 of the other names and values, in the order of the names; empty without any.
+    var digestOfOthers: String {
+        if others.isEmpty { return "" }
+        var sorted = JSONObject()
+        for member in others.members.sorted(by: { $0.key < $1.key }) { sorted[member.key] = member.value }
+        return hexadecimal(sha256(JSONValue.object(sorted).bytes))
+    }
+}
+
+// MARK: Reading
+
+extension PolicyTerms {
+    /// The most names that the server does not know.
+    static let mostOthers = 32
+    /// The size of such a name, and of a text stored under it, in Unicode scalars.
+    static let longestName = 64
+    static let longestText = 256
+
+    /// - Parameter constraints: under the names of the API; what is missing is standard.
+    /// - Throws: 422 `POLICY_INVALID_VALUE`, naming the field as `constraints.<name>`.
+    init(owners: [UserID], constraints: JSONObject) throws(APIError) {
+        var others = JSONObject()
+        for member in constraints.members where PolicyViolation.Field(rawValue: member.key) == nil {
+            others[member.key] = try Self.checkedOther(member.key, member.value)
+        }
+        guard others.count <= Self.mostOthers else {
+            throw APIError(
+                .policyInvalidValue, "constraints must have at most \(Self.mostOthers) names besides the known ones.",
+                field: "constraints")
+        }
+        self.init(owners: owners, limits: try Self.limits(constraints), others: others)
+    }
+
+    private static func limits(_ constraints: JSONObject) throws(APIError) -> FamilyPolicy {
+        do {
+            return try FamilyPolicy(
+                dailyCap: try integer(.dailyCap, constraints),
+                maxSnoozeMinutes: try integer(.maxSnoozeMinutes, constraints),
+                pointsMultiplier: try number(.pointsMultiplier, constraints),
+                maxPushBack: try integer(.maxPushBack, constraints),
+                cooldownMinutes: try integer(.cooldownMinutes, constraints))
+        } catch let fault as PolicyViolation {
+            throw APIError(.policyInvalidValue, fault.message, field: "constraints.\(fault.field.rawValue)")
+        } catch let refusal as APIError {
+            throw refusal
+        } catch {
+            throw APIError(.policyInvalidValue, "constraints cannot be read.", field: "constraints")
+        }
+    }
+
+    private static func integer(
+        _ field: PolicyViolation.Field, _ constraints: JSONObject
+    ) throws(APIError) -> Int? {
+        guard let value = constraints[field.rawValue] else { return nil }
+        guard let integer = value.integerValue.flatMap(Int.init(exactly:)) else {
+            throw invalid(field.rawValue, "must be a whole number")
+        }
+        return integer
+    }
+
+    private static func number(
+        _ field: PolicyViolation.Field, _ constraints: JSONObject
+    ) throws(APIError) -> Double? {
+        guard let value = constraints[field.rawValue] else { return nil }
+        guard let number = value.doubleValue else { throw invalid(field.rawValue, "must be a number") }
+        return number
+    }
+
+    /// A scalar as it is stored: whole numbers are integers, so that they are the same value when they are read.
+    private static func checkedOther(_ name: String, _ value: JSONValue) throws(APIError) -> JSONValue {
+        guard (1...longestName).contains(name.unicodeScalars.count) else {
+            throw APIError(
+                .policyInvalidValue, "The names in constraints have 1 to \(longestName) characters.",
+                field: "constraints")
+        }
+        if let known = PolicyChange.formerNames[name] { throw invalid(name, "is called \(known)") }
+        switch value {
+        case .bool, .integer: return value
+        case .double(let number):
+            guard number.isFinite else { throw invalid(name, "must be a finite number") }
+            return value.integerValue.map { .integer($0) } ?? value
+        case .string(let text):
+            guard text.unicodeScalars.count <= longestText else {
+                throw invalid(name, "must have at most \(longestText) characters")
+            }
+            return value
+        case .null, .array, .object: throw invalid(name, "must be a text, a number, true or false")
+        }
+    }
+
+    private static func invalid(_ name: String, _ fault: String) -> APIError {
+        let field = "constraints.\(name)"
+        return APIError(.policyInvalidValue, "\(field) \(fault).", field: field)
+    }
+}
