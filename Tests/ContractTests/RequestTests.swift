@@ -218,7 +218,21 @@ struct RequestTests {
         + wrong("OutboxUpload", "items[0].client_id", batch(item(#""kind":"note","text":"x""#, id: "1")))
         + wrong("OutboxUpload", "items[0].source", batch(item(#""kind":"note","text":"x","source":"system""#)))
 
-    @Test("are taken or refused by the field at fault", arguments: auth + family + nags + rest + outbox)
+    static let policies: [BodyCase] =
+        fine(
+            "PolicyUpdate", "{}", #"{"strategy_template":null,"constraints":null,"owners":null}"#,
+            #"{"strategy_template":"friendly_reminder","constraints":{"daily_nag_cap":3.0,"max_pushback":null}}"#,
+            #"{"constraints":{"points_multiplier":0.5,"mood":"quiet","loud":false}}"#, "{\"owners\":[\"\(someID)\"]}")
+        + wrong("PolicyUpdate", "strategy_template", #"{"strategy_template":"stern"}"#)
+        + wrong("PolicyUpdate", "constraints", #"{"constraints":[]}"#, #"{"constraints":8}"#)
+        + wrong("PolicyUpdate", "owners", #"{"owners":"x"}"#, #"{"owners":{}}"#)
+        + wrong("PolicyUpdate", "owners[0]", #"{"owners":["x"]}"#, #"{"owners":[null]}"#)
+        + fine("ApprovalCreate", "{}", #"{"comment":null}"#, #"{"comment":""}"#, #"{"comment":"Good","more":1}"#)
+        + wrong(
+            "ApprovalCreate", "comment", #"{"comment":1}"#,
+            "{\"comment\":\"\(String(repeating: "x", count: 2_001))\"}")
+
+    @Test("are taken or refused by the field at fault", arguments: auth + family + nags + policies + rest + outbox)
     func bodies(example: BodyCase) throws {
         let body = Array(example.body.utf8)
         let read = try #require(requestReaders[example.schema])
@@ -240,7 +254,9 @@ struct RequestTests {
     func coverage() {
         let described = Set(document.operations.compactMap(\.bodySchema))
         #expect(described == Set(requestReaders.keys))
-        #expect(described == Set((Self.auth + Self.family + Self.nags + Self.rest + Self.outbox).map(\.schema)))
+        #expect(
+            described
+                == Set((Self.auth + Self.family + Self.nags + Self.policies + Self.rest + Self.outbox).map(\.schema)))
     }
 }
 
@@ -272,6 +288,8 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     add(BlockUpdate.self)
     add(ConsentCreate.self)
     add(ConsentUpdate.self)
+    add(PolicyUpdate.self)
+    add(ApprovalCreate.self)
     add(ExcuseSummaryRequest.self)
     add(ToneSelectRequest.self)
     add(CoachingRequest.self)
