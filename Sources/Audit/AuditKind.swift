@@ -25,6 +25,8 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case consentGranted = "consent.granted"
     case consentRevoked = "consent.revoked"
     case demoSeeded = "demo.seeded"
+    case deviceRegistered = "device.registered"
+    case deviceRemoved = "device.removed"
     case excuseSubmitted = "excuse.submitted"
     case familyChanged = "family.changed"
     case familyCreated = "family.created"
@@ -94,6 +96,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case nagDismissDenied = "nag.dismiss.denied"
     case nagEditDenied = "nag.edit.denied"
     case nagReadDenied = "nag.read.denied"
+    case nagReadDeliveriesDenied = "nag.read_deliveries.denied"
     case nagReadExcusesDenied = "nag.read_excuses.denied"
     case nagSnoozeDenied = "nag.snooze.denied"
     case nagSubmitExcuseDenied = "nag.submit_excuse.denied"
@@ -147,6 +150,8 @@ extension AuditKind {
             .childLockoutLifted, .childPinChanged, .childSettingsChanged, .demoSeeded, .excuseSubmitted,
             .familyChanged, .familyCodeRenewed, .inputEnriched, .inputNotApplied, .merkleLogAccepted, .nagNoteAdded,
             .preferencesChanged, .sessionOpened, .sessionRefreshed, .sessionRevoked, .signInFailed, .auditLogPruned:
+            .none
+        case .deviceRegistered, .deviceRemoved, .nagReadDeliveriesDenied:
             .none
         case .accountDeleteDenied, .aiCoachingDenied, .aiDigestDenied, .aiPatternsDenied, .aiPredictCompletionDenied,
             .aiPushBackDenied, .aiSelectToneDenied, .aiSummarizeExcuseDenied, .auditReadDenied,

@@ -65,6 +65,12 @@ public enum AITone: String, Sendable, CaseIterable { case neutral, supportive, f
 
 public enum DeliveryChannel: String, Sendable, CaseIterable { case push, sms }
 
+/// How far the sending of a delivery has come.
+public enum DeliveryStatus: String, Sendable, CaseIterable { case pending, sent, delivered, failed }
+
+/// What a push token is for.
+public enum DevicePlatform: String, Sendable, CaseIterable { case ios, ipados, macos }
+
 /// The channels on which a person wants to be notified.
 public enum PreferredChannel: String, Sendable, CaseIterable { case push, sms, both }
 

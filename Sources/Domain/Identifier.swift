@@ -51,6 +51,8 @@ public enum Kind {
     public enum PolicyApproval {}
     public enum Badge {}
     public enum Connection {}
+    /// A phone or computer that push messages go to.
+    public enum Device {}
     /// A notification for a person's devices.
     public enum Delivery {}
     /// A person's pseudonym in the audit log. Erasure removes its link to the person.
@@ -76,6 +78,7 @@ public typealias PolicyProposalID = Identifier<Kind.PolicyProposal>
 public typealias PolicyApprovalID = Identifier<Kind.PolicyApproval>
 public typealias BadgeID = Identifier<Kind.Badge>
 public typealias ConnectionID = Identifier<Kind.Connection>
+public typealias DeviceID = Identifier<Kind.Device>
 public typealias DeliveryID = Identifier<Kind.Delivery>
 public typealias Pseudonym = Identifier<Kind.Pseudonym>
 public typealias TraceID = Identifier<Kind.Trace>

@@ -28,6 +28,7 @@ public enum NagAct: String, Sendable, CaseIterable {
     case snooze, dismiss, commit
     case submitExcuse = "submit_excuse"
     case readExcuses = "read_excuses"
+    case readDeliveries = "read_deliveries"
     case addNote = "add_note"
     case askForPushBack = "ask_for_push_back"
 }
@@ -117,7 +118,7 @@ public enum RoleMatrix {
         if part.isEmpty { return .notVisible }
         switch act {
         case .read, .addNote: return nil
-        case .edit, .readExcuses, .askForPushBack:
+        case .edit, .readExcuses, .readDeliveries, .askForPushBack:
             return part.isDisjoint(with: [.creator, .guardian]) ? .creatorOrGuardianOnly : nil
         case .withdraw: return part.contains(.creator) ? nil : .creatorOnly
         case .updateStatus, .snooze, .dismiss, .commit, .submitExcuse:

@@ -7,6 +7,9 @@ extension FamilyRole: SQLBindable, SQLDecodable {}
 extension MembershipStatus: SQLBindable, SQLDecodable {}
 extension RelationshipStatus: SQLBindable, SQLDecodable {}
 extension BlockState: SQLBindable, SQLDecodable {}
+extension DeliveryChannel: SQLBindable, SQLDecodable {}
+extension DeliveryStatus: SQLBindable, SQLDecodable {}
+extension DevicePlatform: SQLBindable, SQLDecodable {}
 extension NagCategory: SQLBindable, SQLDecodable {}
 extension NagStatus: SQLBindable, SQLDecodable {}
 extension DoneDefinition: SQLBindable, SQLDecodable {}

@@ -177,6 +177,9 @@ struct RequestTests {
 
     static let rest: [BodyCase] =
         fine("BlockCreate", #"{"target_id":"\#(someID)"}"#)
+        + fine("DeviceTokenRegister", #"{"platform":"macos","token":"t"}"#)
+        + wrong("DeviceTokenRegister", "platform", #"{"token":"t"}"#, #"{"platform":"android","token":"t"}"#)
+        + wrong("DeviceTokenRegister", "token", #"{"platform":"ios"}"#, #"{"platform":"ios","token":""}"#)
         + wrong("BlockCreate", "target_id", "{}")
         + fine("BlockUpdate", #"{"state":"active"}"#)
         + wrong("BlockUpdate", "state", #"{"state":""}"#)
@@ -285,6 +288,7 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     add(NagStatusUpdate.self)
     add(ExcuseCreate.self)
     add(BlockCreate.self)
+    add(DeviceTokenRegister.self)
     add(BlockUpdate.self)
     add(ConsentCreate.self)
     add(ConsentUpdate.self)

@@ -45,7 +45,9 @@ struct Sample: Sendable, CustomTestStringConvertible {
 
 extension Sample {
     /// One for every operation.
-    static let all = identity + family + nags + fun + rights + figures + feed + auditLog + plain
+    static let all =
+        identity + family + nags + fun + rights + figures + feed + auditLog + plain
+        + devices
 
     static func id<Kind>(_ number: UInt64) -> Identifier<Kind> { Identifier(high: 0xABCD, low: number) }
     /// A refined text that is known to be fine.

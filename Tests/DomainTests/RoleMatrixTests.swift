@@ -44,6 +44,7 @@ import Testing
         (NagAct.read, true, true, true), (.edit, true, false, true), (.withdraw, true, false, false),
         (.updateStatus, false, true, false), (.snooze, false, true, false), (.dismiss, false, true, false),
         (.commit, false, true, false), (.submitExcuse, false, true, false), (.readExcuses, true, false, true),
+        (.readDeliveries, true, false, true),
         (.addNote, true, true, true), (.askForPushBack, true, false, true),
     ]
 

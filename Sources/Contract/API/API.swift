@@ -14,6 +14,8 @@ public enum API {
         consentsOperations,
         policiesOperations,
         reportsOperations,
+        devicesOperations,
+        deliveriesOperations,
         aiOperations,
         syncOperations,
         auditOperations,

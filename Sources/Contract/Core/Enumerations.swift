@@ -20,6 +20,9 @@ extension MembershipStatus: WireEnumeration {}
 extension RelationshipStatus: WireEnumeration {}
 extension ConnectionStatus: WireEnumeration {}
 extension BlockState: WireEnumeration {}
+extension DeliveryChannel: WireEnumeration {}
+extension DeliveryStatus: WireEnumeration {}
+extension DevicePlatform: WireEnumeration {}
 extension NagCategory: WireEnumeration {}
 extension NagStatus: WireEnumeration {}
 extension EscalationPhase: WireEnumeration {}

@@ -21,6 +21,8 @@ enum Routes {
         Feed(services).register(in: routes)
         Safety(services).register(in: routes)
         Reports(services).register(in: routes)
+        Devices(services).register(in: routes)
+        Deliveries(services, nags).register(in: routes)
         AuditRoutes.register(in: routes, services)
         LegalRoutes.register(in: routes)
         ConsoleRoutes.register(in: routes)

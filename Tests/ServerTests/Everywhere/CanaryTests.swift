@@ -21,6 +21,7 @@ struct CanaryTests {
     private static let name = "Canaryname"
     private static let email = "canary.address@example.org"
     private static let query = "canaryquery"
+    private static let pushToken = "canarypushtoken"
 
     private struct Secrets: Sendable {
         var tokens: [String] = []
@@ -39,7 +40,7 @@ struct CanaryTests {
             #expect(log.contains("request") && auditLog.contains("nag.created"))
             let words = [
                 Self.password, Self.excuse, Self.description, Self.note, Self.preference, Self.name, Self.email,
-                Self.query,
+                Self.query, Self.pushToken,
                 "canary",
             ]
             for word in words + secrets.tokens + secrets.codes {
@@ -125,6 +126,11 @@ struct CanaryTests {
         try await server.call(
             "POST", "/api/v1/ai/summarize-excuse", token: token,
             body: ["text": .string(Self.excuse), "nag_id": .string(nag.id.description)])
+        for platform in ["ios", "ipados", "plan9"] {
+            try await server.call(
+                "POST", "/api/v1/devices", token: token,
+                body: ["platform": .string(platform), "token": .string(Self.pushToken)])
+        }
         // Refused: children do not nag; and nonsense, refused for its shape.
         try await server.call(
             "POST", "/api/v1/nags", token: token,

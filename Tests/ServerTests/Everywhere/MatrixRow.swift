@@ -54,6 +54,8 @@ struct Scene: Sendable {
     let relationship: RelationshipID
     /// The guardian's alone.
     let policy: PolicyID
+    /// The guardian's.
+    let device: DeviceID
 
     init(_ server: TestServer) async throws {
         let family = try await server.family()
@@ -87,6 +89,13 @@ struct Scene: Sendable {
         relationship = try await server.database.rows(
             "SELECT id FROM relationships WHERE family_id = \(family.id) ORDER BY id LIMIT 1"
         ) { try $0["id"] }[0]
+        let device: DeviceID = server.random.identifier(at: now)
+        self.device = device
+        try await server.sql(
+            """
+            INSERT INTO devices (id, user_id, session_id, platform, token, created_at)
+            VALUES (\(device), \(family.guardian.id), \(family.guardian.session), 'ios', 'guardian', \(now))
+            """)
         for person in people.values where person.familyID != nil { try await server.enableGamification(person) }
         try await server.write([.demoSeeded], by: family.guardian, in: family.id)
     }
@@ -140,6 +149,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
     static let all: [MatrixRow] = [
         accounts, preferences, families, connections, safety, consents, policies, nags, gamification,
         reports, ai, sync, audit,
+        devices, deliveries,
     ].flatMap(\.self)
 
     /// The group has no scenarios of its own yet.

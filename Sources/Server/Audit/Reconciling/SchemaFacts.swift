@@ -44,6 +44,10 @@ enum SchemaFacts {
         function refuse_deletion_of_member plpgsql 799186830f8c8310
         function refuse_membership_of_deleted plpgsql b1633d1b4b25ad09
         function wait_for_guardian plpgsql 3dac66bc4d8665a6
+        function drop_devices_of_account plpgsql 91b371220593dea1
+        function drop_devices_of_session plpgsql f1b07ef323d513bc
+        trigger sessions session_drops_devices O AFTER UPDATE OF revoked_at ON public.sessions FOR EACH ROW WHEN ((new.revoked_at IS NOT NULL)) EXECUTE FUNCTION drop_devices_of_session()
+        trigger users account_drops_devices O AFTER UPDATE OF status ON public.users FOR EACH ROW WHEN (((new.status = 'deleted'::text) AND (old.status <> 'deleted'::text))) EXECUTE FUNCTION drop_devices_of_account()
         grant admins SELECT to nagz_server
         grant audit_checkpoint INSERT SELECT to nagz_server
         grant audit_entry INSERT SELECT to nagz_server

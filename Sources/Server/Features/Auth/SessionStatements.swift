@@ -43,6 +43,14 @@ enum SessionStatements {
         """
     }
 
+    /// A condition: the session is open, and stays so until the act is committed. True without a session.
+    static func staysOpen(_ session: SessionID?, at now: Timestamp) -> SQL {
+        guard let session else { return "true" }
+        return """
+            EXISTS (SELECT FROM sessions WHERE id = \(session) AND revoked_at IS NULL AND expires_at > \(now) FOR SHARE)
+            """
+    }
+
     // MARK: Housekeeping
 
     /// Deletes at most `count` sessions that ended long ago, with their refresh tokens and positions in feeds.

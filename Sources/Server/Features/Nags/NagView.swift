@@ -102,6 +102,7 @@ extension NagAct {
         case .commit: .nagCommitDenied
         case .submitExcuse: .nagSubmitExcuseDenied
         case .readExcuses: .nagReadExcusesDenied
+        case .readDeliveries: .nagReadDeliveriesDenied
         case .addNote: .nagAddNoteDenied
         case .askForPushBack: .aiPushBackDenied
         }

@@ -1,0 +1,34 @@
+import Contract
+import Domain
+import Postgres
+
+/// Notifications about nags and what became of them.
+final class Deliveries {
+    private let services: Services
+    private let nags: Nags
+
+    init(_ services: Services, _ nags: Nags) {
+        self.services = services
+        self.nags = nags
+    }
+
+    /// The group `deliveries`.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.listDeliveries, list)
+    }
+
+    /// The deliveries of a nag, newest first: for its creator and the guardians.
+    func list(_ caller: Caller, _ call: Call<DeliveryListQuery, NoBody>) async throws -> Page<DeliveryResponse> {
+        let query = call.parameters
+        return try await nags.decide(caller, on: query.nagID, .readDeliveries) { view, queries in
+            let rows = try await queries.query(DeliveryStatements.page(query.page, of: query.nagID, in: view.familyID))
+            return .answer(
+                try Page(rows, answering: query.page) { row in
+                    guard let id: DeliveryID = try row["id"] else { return nil }
+                    return DeliveryResponse(
+                        id: id, nagEventID: try row["nag_event_id"], channel: try row["channel"],
+                        status: try row["status"], providerRef: try row["provider_ref"])
+                })
+        }
+    }
+}

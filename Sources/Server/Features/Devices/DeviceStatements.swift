@@ -1,0 +1,74 @@
+import Contract
+import Domain
+import SQL
+
+/// Every statement on devices and their push tokens. Triggers delete what a session registered when the session is
+/// revoked, and all of a person's when the account is deleted.
+enum DeviceStatements {
+    private static let columns: SQL = "d.id, d.user_id, d.platform, d.token, d.created_at, d.last_used_at"
+
+    // MARK: Reads
+
+    /// A page and its `total`, the latest registrations first; with no device in it, one row of nulls.
+    static func page(of user: UserID, _ page: PageRequest) -> SQL {
+        """
+        SELECT \(columns), t.total
+        FROM (SELECT count(*) AS total FROM devices WHERE user_id = \(user)) t
+        LEFT JOIN (
+            SELECT * FROM devices WHERE user_id = \(user)
+            ORDER BY created_at DESC, id DESC LIMIT \(page.limit) OFFSET \(page.offset)
+        ) d ON true
+        ORDER BY d.created_at DESC, d.id DESC
+        """
+    }
+
+    /// The person's device with that token, and its `session_id`.
+    static func device(of user: UserID, token: Secret) -> SQL {
+        "SELECT \(columns), d.session_id FROM devices d WHERE d.token = \(token.wireText) AND d.user_id = \(user)"
+    }
+
+    /// The person's device of that id.
+    static func device(_ device: DeviceID, of user: UserID) -> SQL {
+        "SELECT \(columns) FROM devices d WHERE d.id = \(device) AND d.user_id = \(user)"
+    }
+
+    // MARK: Statements of an act
+
+    /// Stores a device. A token that is stored already, also by another account at the same moment, becomes this
+    /// account's. Stores nothing when the session has ended.
+    static func store(_ device: DeviceTokenResponse, of session: SessionID?, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO devices (id, user_id, session_id, platform, token, created_at, last_used_at)
+        SELECT \(device.id), \(device.userID), \(session), \(device.platform), \(device.token.wireText),
+               \(device.createdAt), \(device.lastUsedAt)
+        FROM ledger_stamp WHERE \(SessionStatements.staysOpen(session, at: now))
+        ON CONFLICT (token) DO UPDATE SET
+            id = excluded.id, user_id = excluded.user_id, session_id = excluded.session_id, platform = excluded.platform,
+            created_at = excluded.created_at, last_used_at = excluded.last_used_at
+        """
+    }
+
+    /// Deletes the person's devices that were unused for longest, so that `count` are left beside the one of that token.
+    static func deleteUnused(of user: UserID, besides token: Secret, leaving count: Int) -> SQL {
+        """
+        DELETE FROM devices USING ledger_stamp WHERE devices.id IN (
+            SELECT d.id FROM devices d WHERE d.user_id = \(user) AND d.token <> \(token.wireText)
+            ORDER BY coalesce(d.last_used_at, d.created_at) DESC, d.id DESC OFFSET \(count))
+        """
+    }
+
+    static func delete(_ device: DeviceID, of user: UserID) -> SQL {
+        "DELETE FROM devices USING ledger_stamp WHERE devices.id = \(device) AND devices.user_id = \(user)"
+    }
+
+    static func deleteAll(of user: UserID) -> SQL {
+        "DELETE FROM devices USING ledger_stamp WHERE devices.user_id = \(user)"
+    }
+
+    // MARK: Use
+
+    /// Notes that the device was used.
+    static func use(_ device: DeviceID, of user: UserID, at now: Timestamp) -> SQL {
+        "UPDATE devices SET last_used_at = \(now) WHERE id = \(device) AND user_id = \(user)"
+    }
+}
