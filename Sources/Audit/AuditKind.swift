@@ -3,6 +3,8 @@
 /// The raw values are part of signed entries and never change. A log may contain kinds of a later version: readers
 /// accept any text, writers use only these.
 public enum AuditKind: String, Sendable, Hashable, CaseIterable {
+    case abuseReportCreated = "abuse_report.created"
+    case abuseReportReviewed = "abuse_report.reviewed"
     case accountCreated = "account.created"
     case accountDeleted = "account.deleted"
     case accountPurged = "account.purged"
@@ -66,6 +68,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
 
     // MARK: What the role matrix and the rules refused
 
+    case abuseReportReviewDenied = "abuse_report.review.denied"
     case accountDeleteDenied = "account.delete.denied"
     case aiCoachingDenied = "ai.coaching.denied"
     case aiDigestDenied = "ai.digest.denied"
@@ -151,7 +154,8 @@ extension AuditKind {
             .familyChanged, .familyCodeRenewed, .inputEnriched, .inputNotApplied, .merkleLogAccepted, .nagNoteAdded,
             .preferencesChanged, .sessionOpened, .sessionRefreshed, .sessionRevoked, .signInFailed, .auditLogPruned:
             .none
-        case .deviceRegistered, .deviceRemoved, .nagReadDeliveriesDenied:
+        case .abuseReportCreated, .abuseReportReviewed, .abuseReportReviewDenied, .deviceRegistered, .deviceRemoved,
+            .nagReadDeliveriesDenied:
             .none
         case .accountDeleteDenied, .aiCoachingDenied, .aiDigestDenied, .aiPatternsDenied, .aiPredictCompletionDenied,
             .aiPushBackDenied, .aiSelectToneDenied, .aiSummarizeExcuseDenied, .auditReadDenied,

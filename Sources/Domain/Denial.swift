@@ -12,6 +12,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case familyFull = "family_full"
     case accountLimitReached = "account_limit_reached"
     case consentLimitReached = "consent_limit_reached"
+    case administratorOnly = "administrator_only"
     case administratorJoinsNoFamily = "administrator_joins_no_family"
     case policyOwnerOnly = "policy_owner_only"
     case coOwnerNeeded = "co_owner_needed"
@@ -57,6 +58,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .familyFull: "This family has as many members as a family can have."
         case .accountLimitReached: "This family has made today's number of accounts. Try again tomorrow."
         case .consentLimitReached: "You have given this consent as often as one can in a day. Try again tomorrow."
+        case .administratorOnly: "Only an administrator can do this."
         case .administratorJoinsNoFamily: "An administrator's account belongs to no family."
         case .policyOwnerOnly: "Only an owner of this policy can do this."
         case .coOwnerNeeded:

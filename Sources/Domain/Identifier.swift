@@ -45,6 +45,7 @@ public enum Kind {
     public enum Consent {}
     public enum Block {}
     public enum Relationship {}
+    public enum AbuseReport {}
     public enum Policy {}
     /// A change of a policy that waits for its owners.
     public enum PolicyProposal {}
@@ -73,6 +74,7 @@ public typealias InputID = Identifier<Kind.Input>
 public typealias ConsentID = Identifier<Kind.Consent>
 public typealias BlockID = Identifier<Kind.Block>
 public typealias RelationshipID = Identifier<Kind.Relationship>
+public typealias AbuseReportID = Identifier<Kind.AbuseReport>
 public typealias PolicyID = Identifier<Kind.Policy>
 public typealias PolicyProposalID = Identifier<Kind.PolicyProposal>
 public typealias PolicyApprovalID = Identifier<Kind.PolicyApproval>

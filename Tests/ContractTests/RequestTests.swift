@@ -175,6 +175,15 @@ struct RequestTests {
         + fine("ExcuseCreate", #"{"text":"x"}"#, #"{"text":"x","category":"anything"}"#)
         + wrong("ExcuseCreate", "text", "{}", #"{"text":""}"#, #"{"text":"\#(String(repeating: "x", count: 2_001))"}"#)
 
+    static let abuseReports: [BodyCase] =
+        fine("AbuseReportCreate", #"{"target_id":"\#(someID)","reason":"x"}"#)
+        + wrong("AbuseReportCreate", "target_id", #"{"reason":"x"}"#)
+        + wrong("AbuseReportCreate", "reason", #"{"target_id":"\#(someID)","reason":""}"#)
+        + fine("AbuseReportReviewUpdate", #"{"status":"open"}"#, #"{"status":"open","severity":null,"note":null}"#)
+        + wrong("AbuseReportReviewUpdate", "status", "{}", #"{"status":"done"}"#)
+        + wrong("AbuseReportReviewUpdate", "severity", #"{"status":"open","severity":"high"}"#)
+        + wrong("AbuseReportReviewUpdate", "note", #"{"status":"open","note":""}"#)
+
     static let rest: [BodyCase] =
         fine("BlockCreate", #"{"target_id":"\#(someID)"}"#)
         + fine("DeviceTokenRegister", #"{"platform":"macos","token":"t"}"#)
@@ -235,7 +244,7 @@ struct RequestTests {
             "ApprovalCreate", "comment", #"{"comment":1}"#,
             "{\"comment\":\"\(String(repeating: "x", count: 2_001))\"}")
 
-    @Test("are taken or refused by the field at fault", arguments: auth + family + nags + policies + rest + outbox)
+    @Test("are taken or refused by the field at fault", arguments: auth + family + nags + policies + rest + abuseReports + outbox)
     func bodies(example: BodyCase) throws {
         let body = Array(example.body.utf8)
         let read = try #require(requestReaders[example.schema])
@@ -259,7 +268,9 @@ struct RequestTests {
         #expect(described == Set(requestReaders.keys))
         #expect(
             described
-                == Set((Self.auth + Self.family + Self.nags + Self.policies + Self.rest + Self.outbox).map(\.schema)))
+                == Set(
+                    (Self.auth + Self.family + Self.nags + Self.policies + Self.rest + Self.abuseReports + Self.outbox)
+                        .map(\.schema)))
     }
 }
 
@@ -289,6 +300,8 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     add(ExcuseCreate.self)
     add(BlockCreate.self)
     add(DeviceTokenRegister.self)
+    add(AbuseReportCreate.self)
+    add(AbuseReportReviewUpdate.self)
     add(BlockUpdate.self)
     add(ConsentCreate.self)
     add(ConsentUpdate.self)

@@ -11,6 +11,7 @@ public enum API {
         nagsOperations,
         gamificationOperations,
         safetyOperations,
+        abuseReportsOperations,
         consentsOperations,
         policiesOperations,
         reportsOperations,

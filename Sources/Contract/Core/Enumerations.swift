@@ -20,6 +20,8 @@ extension MembershipStatus: WireEnumeration {}
 extension RelationshipStatus: WireEnumeration {}
 extension ConnectionStatus: WireEnumeration {}
 extension BlockState: WireEnumeration {}
+extension AbuseReportStatus: WireEnumeration {}
+extension AbuseReportSeverity: WireEnumeration {}
 extension DeliveryChannel: WireEnumeration {}
 extension DeliveryStatus: WireEnumeration {}
 extension DevicePlatform: WireEnumeration {}

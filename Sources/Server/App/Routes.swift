@@ -20,6 +20,7 @@ enum Routes {
         Mediator(services).register(in: routes)
         Feed(services).register(in: routes)
         Safety(services).register(in: routes)
+        AbuseReports(services).register(in: routes)
         Reports(services).register(in: routes)
         Devices(services).register(in: routes)
         Deliveries(services, nags).register(in: routes)

@@ -54,6 +54,8 @@ struct Scene: Sendable {
     let relationship: RelationshipID
     /// The guardian's alone.
     let policy: PolicyID
+    /// The participant's, about the co-guardian.
+    let report: AbuseReportID
     /// The guardian's.
     let device: DeviceID
 
@@ -89,6 +91,13 @@ struct Scene: Sendable {
         relationship = try await server.database.rows(
             "SELECT id FROM relationships WHERE family_id = \(family.id) ORDER BY id LIMIT 1"
         ) { try $0["id"] }[0]
+        let report: AbuseReportID = server.random.identifier(at: now)
+        self.report = report
+        try await server.sql(
+            """
+            INSERT INTO abuse_reports (id, reporter_id, target_id, reason, family_id, created_at, updated_at)
+            VALUES (\(report), \(family.participant.id), \(family.secondGuardian.id), 'rude', \(family.id), \(now), \(now))
+            """)
         let device: DeviceID = server.random.identifier(at: now)
         self.device = device
         try await server.sql(
@@ -149,7 +158,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
     static let all: [MatrixRow] = [
         accounts, preferences, families, connections, safety, consents, policies, nags, gamification,
         reports, ai, sync, audit,
-        devices, deliveries,
+        devices, deliveries, abuseReports,
     ].flatMap(\.self)
 
     /// The group has no scenarios of its own yet.

@@ -1,0 +1,36 @@
+/// How far the review of an abuse report has come.
+public enum AbuseReportStatus: String, Sendable, CaseIterable {
+    case open, investigating, resolved, dismissed
+
+    /// Whether the review has ended.
+    public var isClosed: Bool { self == .resolved || self == .dismissed }
+
+    /// Whether a review may go on from here to the next status.
+    public func mayBecome(_ next: AbuseReportStatus) -> Bool {
+        switch self {
+        case .open: next == .investigating
+        case .investigating: next.isClosed
+        case .resolved, .dismissed: false
+        }
+    }
+}
+
+/// How bad a reported case is, as the reviewing administrator sees it.
+public enum AbuseReportSeverity: String, Sendable, CaseIterable {
+    case critical, standard, low
+
+    /// Within what time after the report its review should end.
+    public var reviewTarget: Timestamp.Span {
+        switch self {
+        case .critical: .hours(4)
+        case .standard: .hours(24)
+        case .low: .hours(72)
+        }
+    }
+}
+
+/// How often one person may report.
+public enum AbuseReportLimit {
+    public static let reports = 10
+    public static let window = Timestamp.Span.hours(1)
+}

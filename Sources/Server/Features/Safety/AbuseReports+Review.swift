@@ -1,0 +1,93 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+
+extension AbuseReports {
+    /// The reports as administrators review them, the oldest first. Each look is an entry of the audit log.
+    func reviews(
+        _ caller: Caller, _ call: Call<AbuseReportReviewQuery, NoBody>
+    ) async throws -> Page<AbuseReportReview> {
+        let account = try await requireAdministrator(caller)
+        let act = Act(
+            kind: .adminRead, basis: .nothing, actor: account.pseudonym,
+            details: [
+                "operation": API.listAbuseReportReviews.operation.id,
+                "status": call.parameters.status?.rawValue ?? "all",
+            ],
+            stampedRows: 0)
+        let _: NoAnswer = try await services.ledger.write(caller, in: .outside) { _ in .perform(act, NoAnswer()) }
+        let rows = try await services.database.query(AbuseReportStatements.page(call.parameters))
+        return try Page(rows, answering: call.parameters.page) { try AbuseReportReview($0, at: call.now) }
+    }
+
+    /// Takes the review of a report one step on, or says something more about it. Each change is an entry with what was
+    /// changed and the note; a change that was made before is not made again.
+    func review(
+        _ caller: Caller, _ call: Call<AbuseReportPath, AbuseReportReviewUpdate>
+    ) async throws -> AbuseReportReview {
+        _ = try await requireAdministrator(caller)
+        let body = call.body
+        return try await services.ledger.write(caller, in: .outside) { queries in
+            let seq = try await Ledger.newestNumber(of: .outside, queries)
+            let account = try await services.access.account(caller, queries)
+            guard account.isAdmin else { throw APIError(.authorizationDenied, .administratorOnly) }
+            let rows = try await queries.query(AbuseReportStatements.report(call.parameters.reportID))
+            guard let row = rows.first, let known = try AbuseReportReview(row, at: call.now) else { throw Self.missing }
+            let severity = body.severity ?? known.severity
+            let isSame = body.status == known.report.status && severity == known.severity
+            if isSame, body.note == nil { return .answer(known) }
+            let staysOpen = body.status == known.report.status && !body.status.isClosed
+            guard staysOpen || known.report.status.mayBecome(body.status) else {
+                throw APIError(
+                    .conflict,
+                    "A report goes from open to investigating, and from there to resolved or dismissed.",
+                    field: "status")
+            }
+            let review = AbuseReportReview(
+                report: AbuseReportResponse(
+                    id: known.report.id, reporterID: known.report.reporterID, targetID: known.report.targetID,
+                    reason: known.report.reason, status: body.status),
+                familyID: known.familyID, severity: severity, createdAt: known.createdAt, updatedAt: call.now,
+                at: call.now)
+            var act = Act(
+                kind: .abuseReportReviewed, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                subject: try row["target_pseudonym"], resource: known.report.id.retyped(),
+                details: [
+                    "from": known.report.status.rawValue, "status": body.status.rawValue, "severity": severity.rawValue,
+                ],
+                stampedRows: 0, statements: [AbuseReportStatements.update(review)])
+            act.details["note"] = body.note
+            return .perform(act, review)
+        }
+    }
+
+    /// - Throws: 403 for everybody but administrators; a member's attempt is recorded in their family's audit log.
+    private func requireAdministrator(_ caller: Caller) async throws -> Account {
+        let account = try await services.access.account(caller, services.database)
+        if account.isAdmin { return account }
+        guard let family = account.family else { throw APIError(.authorizationDenied, .administratorOnly) }
+        let member = try await services.access.member(caller, of: family, services.database)
+        try await services.refuse(caller, member, .abuseReportReviewDenied, .administratorOnly)
+    }
+}
+
+extension AbuseReportReview {
+    /// Nil where the row holds no report.
+    fileprivate init?(_ row: Row, at now: Timestamp) throws(PostgresError) {
+        guard let report = try AbuseReportResponse(row) else { return nil }
+        self.init(
+            report: report, familyID: try row["family_id"], severity: try row["severity"],
+            createdAt: try row["created_at"], updatedAt: try row["updated_at"], at: now)
+    }
+
+    fileprivate init(
+        report: AbuseReportResponse, familyID: FamilyID?, severity: AbuseReportSeverity, createdAt: Timestamp,
+        updatedAt: Timestamp, at now: Timestamp
+    ) {
+        self.init(
+            report: report, familyID: familyID, severity: severity, createdAt: createdAt, updatedAt: updatedAt,
+            age: max(0, Int((now - createdAt).microseconds / 1_000_000)),
+            reviewDueAt: createdAt + severity.reviewTarget)
+    }
+}

@@ -1,0 +1,86 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+
+/// Reports of abuse and their review.
+///
+/// A report is acknowledged at once and tells its target nothing: its entries are in the chain outside families, which
+/// administrators read, because a family's log is read by guardians, and one of them may be the target.
+final class AbuseReports {
+    let services: Services
+
+    init(_ services: Services) { self.services = services }
+
+    /// Reports of abuse in the group `safety`.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.createAbuseReport, create)
+        routes.signedIn(API.getAbuseReport, report)
+        routes.signedIn(API.listAbuseReportReviews, reviews)
+        routes.signedIn(API.updateAbuseReportReview, review)
+    }
+
+    /// Reports somebody whom the caller knows from a family or a connection. At most `AbuseReportLimit.reports` an hour.
+    func create(_ caller: Caller, _ call: Call<NoParameters, AbuseReportCreate>) async throws -> AbuseReportResponse {
+        let body = call.body
+        guard body.targetID != caller.userID else {
+            throw APIError(.validationFailed, "You cannot report yourself.", field: "target_id")
+        }
+        return try await services.ledger.write(caller, in: .outside) { queries in
+            let seq = try await Ledger.newestNumber(of: .outside, queries)
+            let account = try await services.access.account(caller, queries)
+            let rows = try await queries.query(
+                AbuseReportStatements.target(body.targetID, of: caller.userID, in: account.family))
+            guard let target = rows.first else { throw APIError(.notFound, "There is no such user.") }
+            try await requireQuota(caller, queries)
+            let report = AbuseReportResponse(
+                id: services.random.identifier(at: call.now), reporterID: caller.userID, targetID: body.targetID,
+                reason: body.reason, status: .open)
+            let family = try target["is_in_family"] ? account.family : nil
+            let act = Act(
+                kind: .abuseReportCreated, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                subject: try target["pseudonym"], resource: report.id.retyped(),
+                details: ["reason_length": "\(body.reason.unicodeScalars.count)"], stampedRows: 0,
+                statements: [AbuseReportStatements.insert(report, in: family, at: call.now)])
+            return .perform(act, report)
+        }
+    }
+
+    /// - Throws: 429 when the caller has made as many reports as one can within the window.
+    private func requireQuota(_ caller: Caller, _ queries: any Queries) async throws {
+        let (limit, window) = (AbuseReportLimit.reports, AbuseReportLimit.window)
+        let made = try await queries.query(
+            AbuseReportStatements.newest(by: caller.userID, since: caller.now - window, limit: limit)
+        ).map { row throws(PostgresError) -> Timestamp in try row["created_at"] }
+        guard made.count >= limit, let oldest = made.last else { return }
+        let seconds = Int((oldest + window - caller.now).microseconds / 1_000_000)
+        throw APIError(
+            .rateLimited, "You have made as many reports as one can in an hour. Try again later.",
+            retryAfter: max(1, seconds))
+    }
+
+    /// One report: for its reporter, and for the guardians of the family, but for one whom it is about.
+    func report(_ caller: Caller, _ call: Call<AbuseReportPath, NoBody>) async throws -> AbuseReportResponse {
+        let account = try await services.access.account(caller, services.database)
+        let rows = try await services.database.query(AbuseReportStatements.report(call.parameters.reportID))
+        guard let row = rows.first, let report = try AbuseReportResponse(row) else { throw Self.missing }
+        let family: FamilyID? = try row["family_id"]
+        let isGuardian = family != nil && account.family == family && account.role == .guardian
+        guard report.reporterID == caller.userID || (isGuardian && report.targetID != caller.userID) else {
+            throw Self.missing
+        }
+        return report
+    }
+
+    static let missing = APIError(.notFound, "There is no such report.")
+}
+
+extension AbuseReportResponse {
+    /// Nil where the row holds no report.
+    init?(_ row: Row) throws(PostgresError) {
+        guard let id: AbuseReportID = try row["id"] else { return nil }
+        self.init(
+            id: id, reporterID: try row["reporter_id"], targetID: try row["target_id"], reason: try row["reason"],
+            status: try row["status"])
+    }
+}
