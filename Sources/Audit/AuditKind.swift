@@ -5,8 +5,10 @@
 public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case abuseReportCreated = "abuse_report.created"
     case abuseReportReviewed = "abuse_report.reviewed"
+    case accountChanged = "account.changed"
     case accountCreated = "account.created"
     case accountDeleted = "account.deleted"
+    case accountExported = "account.exported"
     case accountPurged = "account.purged"
     case adminCreated = "admin.created"
     case adminRead = "admin.read"
@@ -154,7 +156,8 @@ extension AuditKind {
             .familyChanged, .familyCodeRenewed, .inputEnriched, .inputNotApplied, .merkleLogAccepted, .nagNoteAdded,
             .preferencesChanged, .sessionOpened, .sessionRefreshed, .sessionRevoked, .signInFailed, .auditLogPruned:
             .none
-        case .abuseReportCreated, .abuseReportReviewed, .abuseReportReviewDenied, .deviceRegistered, .deviceRemoved,
+        case .accountChanged, .accountExported, .abuseReportCreated, .abuseReportReviewed, .abuseReportReviewDenied,
+            .deviceRegistered, .deviceRemoved,
             .nagReadDeliveriesDenied:
             .none
         case .accountDeleteDenied, .aiCoachingDenied, .aiDigestDenied, .aiPatternsDenied, .aiPredictCompletionDenied,

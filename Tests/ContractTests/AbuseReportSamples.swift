@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import JSON
 
 extension Sample {
     // MARK: abuse reports
@@ -10,6 +11,22 @@ extension Sample {
         report: report, familyID: nil, severity: .low, createdAt: moment, updatedAt: moment, age: 60,
         reviewDueAt: moment)
     private static let ofReport = AbuseReportPath(reportID: id(28))
+
+    // MARK: accounts
+
+    private static let things = AccountExport(
+        sections: Dictionary(
+            uniqueKeysWithValues: AccountExport.Section.allCases.map { ($0, [["id": "a", "list": [1, nil]]]) }))
+
+    static let accountData = [
+        Sample(
+            API.createAccount, NoParameters(),
+            AccountCreate(
+                email: read("a@b.org"), displayName: "A",
+                dateOfBirth: CivilDate(year: 1990, month: 2, day: 3).map(DateOfBirth.init)),
+            AccountResponse(id: id(1), email: "a@b.org", displayName: "A", status: "active", createdAt: moment)),
+        Sample(API.exportAccount, NoParameters(), NoBody(), things),
+    ]
 
     static let abuseReports = [
         Sample(

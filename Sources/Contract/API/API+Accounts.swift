@@ -5,7 +5,17 @@ extension API {
     public static let deleteAccount = Endpoint<AccountPath, NoBody, AccountResponse>(
         Operation("deleteAccount", .delete, "/api/v1/accounts/{user_id}", tag: .accounts))
 
-    static let accountsOperations: [Operation] = [deleteAccount.operation]
+    /// Answer the caller's account, after filling what is empty in it.
+    public static let createAccount = Endpoint<NoParameters, AccountCreate, AccountResponse>(
+        Operation("createAccount", .post, "/api/v1/accounts", tag: .accounts, status: 201))
+
+    /// Everything that belongs to the caller's account.
+    public static let exportAccount = Endpoint<NoParameters, NoBody, AccountExport>(
+        Operation("exportAccount", .get, "/api/v1/accounts/export", tag: .accounts))
+
+    static let accountsOperations: [Operation] = [
+        deleteAccount.operation, createAccount.operation, exportAccount.operation,
+    ]
 }
 
 // MARK: Parameters

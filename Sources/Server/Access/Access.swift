@@ -105,7 +105,7 @@ struct Account {
     let email: String?
     let family: FamilyID?
     let role: FamilyRole?
-    /// Made by the command line; may read every family's audit log.
+    /// Made by the command line; may read every family's audit log and review abuse reports.
     let isAdmin: Bool
     /// Of somebody under 13 who is in no family yet.
     let isWaiting: Bool

@@ -131,6 +131,11 @@ struct CanaryTests {
                 "POST", "/api/v1/devices", token: token,
                 body: ["platform": .string(platform), "token": .string(Self.pushToken)])
         }
+        for reason in ["canaryreason", String(repeating: "canaryreason", count: 200)] {
+            try await server.call(
+                "POST", "/api/v1/abuse-reports", token: token,
+                body: ["target_id": .string(guardian.id.description), "reason": .string(reason)])
+        }
         // Refused: children do not nag; and nonsense, refused for its shape.
         try await server.call(
             "POST", "/api/v1/nags", token: token,

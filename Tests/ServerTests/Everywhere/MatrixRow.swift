@@ -158,7 +158,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
     static let all: [MatrixRow] = [
         accounts, preferences, families, connections, safety, consents, policies, nags, gamification,
         reports, ai, sync, audit,
-        devices, deliveries, abuseReports,
+        devices, deliveries, abuseReports, accountData,
     ].flatMap(\.self)
 
     /// The group has no scenarios of its own yet.

@@ -3,9 +3,9 @@ import Contract
 import Domain
 import Postgres
 
-/// Deletion of accounts. Sign-up and sign-in are in the group `auth`.
+/// Deletion and export of accounts. Sign-up and sign-in are in the group `auth`.
 final class Accounts {
-    private let services: Services
+    let services: Services
     private let families: Families
 
     init(_ services: Services, _ families: Families) {
@@ -15,6 +15,8 @@ final class Accounts {
 
     /// The group `accounts`: accounts as a whole.
     func register(in routes: RouteTable) {
+        routes.signedIn(API.createAccount, fill)
+        routes.responding(API.exportAccount, AccountDataExport(services).stream)
         routes.signedIn(API.deleteAccount, delete)
     }
 

@@ -40,6 +40,20 @@ enum AccountStatements {
         "SELECT \(person) FROM users u \(membership) WHERE u.id = \(user) AND u.status <> 'deleted'"
     }
 
+    /// The account's `status`, `created_at`, and whether it `has_date_of_birth`.
+    static func profile(_ user: UserID) -> SQL {
+        "SELECT status, created_at, date_of_birth IS NOT NULL AS has_date_of_birth FROM users WHERE id = \(user)"
+    }
+
+    /// Part of an act: fills what is empty.
+    static func fill(_ user: UserID, name: String?, dateOfBirth: CivilDate?) -> SQL {
+        """
+        UPDATE users SET display_name = coalesce(display_name, \(name)),
+            date_of_birth = coalesce(date_of_birth, \(dateOfBirth.map(text))::date)
+        FROM ledger_stamp WHERE users.id = \(user)
+        """
+    }
+
     /// Part of an act: makes an account. A taken address violates `users_email_key`.
     /// - Parameter family: the family whose guardian makes it; nil for a person's own account.
     static func insert(

@@ -18,8 +18,8 @@ enum AbuseReportStatements {
             SELECT 1 FROM memberships m WHERE m.family_id = \(family) AND m.user_id = u.id) AS is_in_family
         FROM users u
         WHERE u.id = \(target) AND u.status <> 'deleted' AND (EXISTS (
-            SELECT 1 FROM memberships own JOIN memberships theirs ON theirs.family_id = own.family_id
-            WHERE own.user_id = \(reporter) AND theirs.user_id = u.id)
+            SELECT 1 FROM memberships m JOIN memberships theirs ON theirs.family_id = m.family_id
+            WHERE \(MembershipStatements.isOrWas(of: reporter)) AND theirs.user_id = u.id)
             OR \(ConnectionStatements.exists(between: "\(reporter)", and: "u.id")))
         """
     }

@@ -1,0 +1,114 @@
+import Audit
+import Contract
+import Domain
+import HTTP
+import Postgres
+import Reactor
+import SQL
+
+/// Everything that belongs to the caller's account as one JSON object, read page by page while it is sent.
+///
+/// The request is an entry of the audit log. Between any two pages the session is checked again; an export that fails on
+/// the way ends before its last brace, so that nobody takes it for complete.
+final class AccountDataExport {
+    private static let pageSize = 100
+
+    private let services: Services
+
+    init(_ services: Services) { self.services = services }
+
+    /// - Throws: 429 when the caller has other exports under way, 503 when the server has too many.
+    func stream(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> Response {
+        let export = try services.exports.begin(caller.userID, from: caller.context.remote)
+        let account = try await services.access.account(caller, services.database)
+        let act = Act(
+            kind: .accountExported, basis: .nothing, actor: account.pseudonym, subject: account.pseudonym,
+            stampedRows: 0)
+        let _: NoAnswer = try await services.ledger.write(caller, in: account.family ?? .outside) { _ in
+            .perform(act, NoAnswer())
+        }
+        let work = LoopBound(value: services)
+        return Response(
+            .ok, .json,
+            body: .stream { body in
+                defer { withExtendedLifetime(export) {} }
+                try await Self.write(caller, work.value, to: body)
+            })
+    }
+
+    private static func write(_ caller: Caller, _ services: Services, to body: BodyWriter) async throws {
+        let families = try await families(of: caller, services)
+        var isFirstSection = true
+        for section in AccountExport.Section.allCases {
+            try await body.write(Array("\(isFirstSection ? "{" : ",")\"\(section.rawValue)\":[".utf8))
+            isFirstSection = false
+            var isFirstRow = true
+            for family in section.isOfFamily ? families.map(Optional.some) : [nil] {
+                var after = ResourceID(high: 0, low: 0)
+                while true {
+                    let caller = caller.at(services.clock.now())
+                    _ = try await services.access.account(caller, services.database)
+                    let page = ExportPage(user: caller.userID, after: after, limit: pageSize)
+                    let rows = try await services.costlyReads(of: caller).query(section.statement(page, family))
+                    let found = try rows.map { row throws(PostgresError) -> (id: ResourceID, json: String) in
+                        (try row["id"], try row["json"])
+                    }
+                    var bytes: [UInt8] = []
+                    for (_, json) in found {
+                        if !isFirstRow { bytes.append(UInt8(ascii: ",")) }
+                        isFirstRow = false
+                        bytes += json.utf8
+                    }
+                    try await body.write(bytes)
+                    guard found.count == pageSize, let last = found.last else { break }
+                    after = last.id
+                }
+            }
+            try await body.write([UInt8(ascii: "]")])
+        }
+        try await body.write([UInt8(ascii: "}")])
+    }
+
+    /// The families that the caller is or was in.
+    private static func families(of caller: Caller, _ services: Services) async throws -> [FamilyID] {
+        var families: [FamilyID] = []
+        while true {
+            let after: ResourceID = families.last?.retyped() ?? ResourceID(high: 0, low: 0)
+            let page = ExportPage(user: caller.userID, after: after, limit: pageSize)
+            let found = try await services.database.query(MembershipStatements.exported(page)).map {
+                row throws(PostgresError) -> FamilyID in try row["id"]
+            }
+            families += found
+            if found.count < pageSize { return families }
+        }
+    }
+}
+
+extension AccountExport.Section {
+    /// Whether its rows are read family by family.
+    fileprivate var isOfFamily: Bool {
+        switch self {
+        case .nags, .excuses, .notes, .preferences, .points, .badges: true
+        case .account, .memberships, .consents, .devices, .blocks, .abuseReports, .connections: false
+        }
+    }
+
+    fileprivate func statement(_ page: ExportPage, _ family: FamilyID?) -> SQL {
+        let family = family ?? .outside
+        return switch self {
+        case .account: AccountStatements.exported(page)
+        case .memberships: MembershipStatements.exported(page)
+        case .nags: NagStatements.exported(page, in: family)
+        case .excuses: NagStatements.exportedExcuses(page, in: family)
+        case .notes: NagStatements.exportedNotes(page, in: family)
+        case .preferences: PreferenceStatements.exported(page, in: family)
+        case .consents: ConsentStatements.exported(page)
+        case .devices: DeviceStatements.exported(page)
+        case .blocks: BlockStatements.exported(page)
+        case .abuseReports: AbuseReportStatements.exported(page)
+        case .points: GamificationStatements.exported(page, in: family)
+        case .badges: GamificationStatements.exportedBadges(page, in: family)
+        case .connections: ConnectionStatements.exported(page)
+        }
+    }
+}
