@@ -246,7 +246,9 @@ struct RequestTests {
             "ApprovalCreate", "comment", #"{"comment":1}"#,
             "{\"comment\":\"\(String(repeating: "x", count: 2_001))\"}")
 
-    @Test("are taken or refused by the field at fault", arguments: auth + family + nags + policies + rest + abuseReports + outbox)
+    @Test(
+        "are taken or refused by the field at fault",
+        arguments: auth + family + nags + policies + rest + abuseReports + outbox)
     func bodies(example: BodyCase) throws {
         let body = Array(example.body.utf8)
         let read = try #require(requestReaders[example.schema])
