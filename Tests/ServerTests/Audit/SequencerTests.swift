@@ -180,7 +180,7 @@ struct SequencerTests {
             let written = clock.now()
             clock.advance(by: .days(1))
             let head = CheckpointStatus(isOn: true)
-            @Sendable func isStrict() -> Bool { head.policy.exposureWindow == .seconds(30) }
+            @Sendable func isStrict() -> Bool { head.verificationPolicy.exposureWindow == .seconds(30) }
             #expect(!isStrict())
             let rounds = try await server.database.run { database in
                 let sequencer = Sequencer(
@@ -195,7 +195,10 @@ struct SequencerTests {
             }
             #expect(rounds == [true, false] && head.current.exposedSince == nil && isStrict())
             #expect(try await Self.places(server).count == 600)
-            #expect(CheckpointStatus(isOn: false).policy.exposureWindow == .seconds(30), "it has no rounds to wait for")
+            let off = CheckpointStatus(isOn: false)
+            #expect(off.verificationPolicy.exposureWindow == .seconds(30), "it has no rounds to wait for")
+            head.update { ($0.isBehind, $0.fault) = (true, "the log has shrunk") }
+            #expect(isStrict(), "a stopped sequencer catches up with nothing")
         }
     }
 

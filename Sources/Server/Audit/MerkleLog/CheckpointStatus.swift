@@ -52,10 +52,11 @@ public final class CheckpointStatus: Sendable {
 
     func update(_ change: (inout Snapshot) -> Void) { snapshot.withLock { change(&$0) } }
 
-    /// How this server verifies its own log.
-    var policy: AuditLogVerifier.Policy {
+    /// How this server verifies its own log: without a window while the sequencer catches up, unless a fault stopped it.
+    var verificationPolicy: AuditLogVerifier.Policy {
+        let snapshot = current
         var policy = AuditLogVerifier.Policy()
-        policy.exposureWindow = isOn && current.isBehind ? .days(36_500) : .seconds(30)
+        policy.exposureWindow = isOn && snapshot.isBehind && snapshot.fault == nil ? .days(36_500) : .seconds(30)
         return policy
     }
 

@@ -53,7 +53,7 @@ final class AuditExport {
         let witness = services.checkpointStatus.current.note.flatMap { SignedNote($0) }
         var verifier = AuditLogVerifier(
             pinned: pinned, witnesses: reader.family == nil ? witness.map { [$0] } ?? [] : [],
-            policy: services.checkpointStatus.policy)
+            policy: services.checkpointStatus.verificationPolicy)
         var finding: AuditFinding?
         let slice = slice
         do {
