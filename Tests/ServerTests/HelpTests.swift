@@ -11,16 +11,9 @@ struct HelpTests {
             ["routes", "--help"],
         ])
     func usage(words: [String]) async throws {
-        let process = Process()
-        process.executableURL = NagzProgram.url
-        process.arguments = words
-        process.environment = [:]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = try #require(String(bytes: output.fileHandleForReading.readDataToEndOfFile(), encoding: .utf8))
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
+        let process = try ChildProcess(#require(NagzProgram.url), words, environment: [:])
+        let text = ChildProcess.text(process.output)
+        #expect(process.wait() == 0)
         #expect(text.hasPrefix("nagz \(words[0]) — "), "\(text)")
     }
 }

@@ -10,11 +10,11 @@ struct ServeCommandTests {
     @Test("goes on answering when nobody reads its log any more, and stops in order when nobody reads its output")
     func readersLeave() async throws {
         try await withServe("--log", "info") { serve in
-            try serve.errors.fileHandleForReading.close()
+            try serve.process.errors.close()
             for _ in 0..<20 {
                 #expect(try await RawClient.send(Self.request, to: serve.port).status == 200)
             }
-            try serve.output.fileHandleForReading.close()
+            try serve.process.output.close()
         }
     }
 
@@ -57,19 +57,14 @@ struct ServeCommandTests {
             let text = try String(contentsOfFile: path, encoding: .utf8).replacing(Self.key, with: key)
             try text.write(toFile: path, atomically: true, encoding: .utf8)
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
-            let (process, errors) = (Process(), Pipe())
-            process.executableURL = program
-            process.arguments = ["serve", "--port", "0"]
-            process.currentDirectoryURL = repository
-            process.environment = [
-                "DATABASE_URL": "host=/nowhere", "NAGZ_TOKEN_KEY_FILE": folder + "/token",
-                "NAGZ_AUDIT_KEY_FILE": folder + "/audit",
-            ]
-            process.standardError = errors
-            try process.run()
-            let line = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 78)
+            let process = try ChildProcess(
+                program, ["serve", "--port", "0"],
+                environment: [
+                    "DATABASE_URL": "host=/nowhere", "NAGZ_TOKEN_KEY_FILE": folder + "/token",
+                    "NAGZ_AUDIT_KEY_FILE": folder + "/audit",
+                ])
+            let line = ChildProcess.text(process.errors)
+            #expect(process.wait() == 78)
             #expect(line.contains(path) && line.contains(advice) && line.split(separator: "\n").count == 1, "\(line)")
             #expect(!line.contains(key))
         }
@@ -86,20 +81,15 @@ struct ServeCommandTests {
         try await TestCluster.shared.withDatabase { url in
             try await TestDevice.withFolder { folder in
                 try Self.writeKeys(in: folder)
-                let (process, errors) = (Process(), Pipe())
-                process.executableURL = program
-                process.arguments = ["serve", "--port", "0", "--loops", "1", "--metrics", "off"]
-                process.currentDirectoryURL = repository
-                process.environment = [
-                    "DATABASE_URL": login.map { $0.url(url) } ?? url, "NAGZ_TOKEN_KEY_FILE": folder + "/token",
-                    "NAGZ_AUDIT_KEY_FILE": folder + "/audit",
-                    "NAGZ_AUDIT_CHECKPOINT_FILE": checkpointFile.isEmpty ? folder + "/checkpoint" : checkpointFile,
-                ]
-                process.standardError = errors
-                try process.run()
-                let line = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-                process.waitUntilExit()
-                #expect(process.terminationStatus == 78)
+                let process = try ChildProcess(
+                    program, ["serve", "--port", "0", "--loops", "1", "--metrics", "off"],
+                    environment: [
+                        "DATABASE_URL": login.map { $0.url(url) } ?? url, "NAGZ_TOKEN_KEY_FILE": folder + "/token",
+                        "NAGZ_AUDIT_KEY_FILE": folder + "/audit",
+                        "NAGZ_AUDIT_CHECKPOINT_FILE": checkpointFile.isEmpty ? folder + "/checkpoint" : checkpointFile,
+                    ])
+                let line = ChildProcess.text(process.errors)
+                #expect(process.wait() == 78)
                 #expect(line.contains(reason) && line.split(separator: "\n").count == 1, "\(line)")
             }
         }
@@ -120,34 +110,29 @@ struct ServeCommandTests {
     @Test("serves metrics on loopback, elsewhere or nowhere; a port that is taken is told in one clear line")
     func metrics() async throws {
         try await withServe("--metrics", "127.0.0.1:0") { serve in
-            let said = Self.read(serve.output, from: serve.greeting, until: /metrics at .*\n/)
+            let said = Self.read(serve.process.output, from: serve.greeting, until: /metrics at .*\n/)
             let port = try #require(said.firstMatch(of: /127\.0\.0\.1:([0-9]+)\/metrics/).flatMap { UInt16($0.1) })
             let request = Array("GET /metrics HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".utf8)
             let text = try await RawClient.send(request, to: port).text
             #expect(text.contains("nagz_http_connections"))
             #expect(try await RawClient.send(request, to: serve.port).status == 404)
             // Asked for by name the port must be free.
-            let second = Process()
-            let errors = Pipe()
-            (second.executableURL, second.environment) = (serve.process.executableURL, serve.process.environment)
-            (second.currentDirectoryURL, second.standardError) = (serve.process.currentDirectoryURL, errors)
-            second.standardOutput = Pipe()
-            second.arguments = serve.process.arguments.map { $0.dropLast() + ["127.0.0.1:\(port)"] }
-            try second.run()
-            let line = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-            second.waitUntilExit()
-            #expect(second.terminationStatus == 73)
+            let second = try serve.again("--metrics", "127.0.0.1:\(port)")
+            let line = ChildProcess.text(second.errors)
+            #expect(second.wait() == 73)
             #expect(line.hasSuffix("nagz: port \(port) is taken: pass another to --metrics, or --metrics off\n"))
         }
         try await withServe("--metrics", "off") { serve in
-            #expect(Self.read(serve.output, from: serve.greeting, until: /metrics.*\n/).contains("metrics are off\n"))
+            #expect(
+                Self.read(serve.process.output, from: serve.greeting, until: /metrics.*\n/).contains(
+                    "metrics are off\n"))
         }
     }
 
-    private static func read(_ pipe: Pipe, from start: String, until pattern: Regex<Substring>) -> String {
+    private static func read(_ stream: FileHandle, from start: String, until pattern: Regex<Substring>) -> String {
         var text = start
         while !text.contains(pattern) {
-            let piece = pipe.fileHandleForReading.availableData
+            let piece = stream.availableData
             guard !piece.isEmpty else { break }
             text += String(decoding: piece, as: UTF8.self)
         }
@@ -181,12 +166,13 @@ struct ServeCommandTests {
 
     private static let request = Array("GET /api/v1/version HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".utf8)
 
+    /// A server that listens.
     private struct Serve {
-        let process = Process()
-        let output = Pipe()
-        let errors = Pipe()
-        var greeting = ""
-        var port: UInt16 = 0
+        let process: ChildProcess
+        let greeting: String
+        let port: UInt16
+        /// Starts one more with the same environment.
+        let again: (_ options: String...) throws -> ChildProcess
     }
 
     /// Runs `body` with a server that was just started; it MUST end with 0 when it is told to stop.
@@ -197,30 +183,25 @@ struct ServeCommandTests {
         try await TestCluster.shared.withDatabase { url in
             try await TestDevice.withFolder { folder in
                 try Self.writeKeys(in: folder)
-                var serve = Serve()
-                serve.process.executableURL = URL(filePath: "/bin/sh")
-                // As a shell would start it, whatever the tests themselves do with that signal.
-                let command = #"exec env --default-signal=PIPE "$0" serve --port 0 --loops 1 "$@""#
-                serve.process.arguments = ["-c", shell + command, program.path()] + options
-                serve.process.currentDirectoryURL = repository
-                serve.process.environment = [
-                    "PATH": "/usr/bin:/bin", "DATABASE_URL": TestLogin.server.url(url),
-                    "NAGZ_TOKEN_KEY_FILE": folder + "/token",
-                    "NAGZ_AUDIT_KEY_FILE": folder + "/audit",
-                ]
-                (serve.process.standardOutput, serve.process.standardError) = (serve.output, serve.errors)
-                try serve.process.run()
-                defer { if serve.process.isRunning { kill(serve.process.processIdentifier, SIGKILL) } }
-                while !serve.greeting.contains(/http:.*\n/) {
-                    let piece = serve.output.fileHandleForReading.availableData
-                    try #require(!piece.isEmpty, "it ended at once: \(serve.greeting)")
-                    serve.greeting += String(decoding: piece, as: UTF8.self)
+                func start(_ options: [String]) throws -> ChildProcess {
+                    let command = shell + #"exec "$0" serve --port 0 --loops 1 "$@""#
+                    return try ChildProcess(
+                        URL(filePath: "/bin/sh"), ["-c", command, program.path()] + options,
+                        environment: [
+                            "PATH": "/usr/bin:/bin", "DATABASE_URL": TestLogin.server.url(url),
+                            "NAGZ_TOKEN_KEY_FILE": folder + "/token", "NAGZ_AUDIT_KEY_FILE": folder + "/audit",
+                        ])
                 }
-                serve.port = try #require(serve.greeting.firstMatch(of: /:([0-9]+)\n/).flatMap { UInt16($0.1) })
-                try await body(serve)
-                serve.process.terminate()
-                serve.process.waitUntilExit()
-                #expect(serve.process.terminationReason == .exit && serve.process.terminationStatus == 0)
+                let process = try start(options)
+                defer { process.send(SIGKILL) }
+                let greeting = Self.read(process.output, from: "", until: /http:.*\n/)
+                let port = greeting.firstMatch(of: /http:.*:([0-9]+)\n/).flatMap { UInt16($0.1) }
+                try await body(
+                    Serve(
+                        process: process, greeting: greeting,
+                        port: try #require(port, "it ended at once: \(greeting)"), again: { try start($0) }))
+                process.send(SIGTERM)
+                #expect(process.wait() == 0)
             }
         }
     }

@@ -191,7 +191,7 @@ struct TelemetryTests {
 
     @Test("without a database: live, not ready, and it says so")
     func noDatabase() async throws {
-        try await TestServer.run(configure: { $0.databaseURL += "_gone" }) { server in
+        try await TestServer.run(configure: { $0.databaseURL += "&dbname=gone" }) { server in
             let reply = try await server.call("GET", "/health/ready")
             #expect(reply.status == 503 && reply.header("retry-after") == "1")
             #expect(reply.json?["error"]?["message"] == "The database does not answer in time.")

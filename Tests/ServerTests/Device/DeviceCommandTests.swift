@@ -14,27 +14,18 @@ import Testing
 @Suite("nagz device")
 struct DeviceCommandTests {
     private struct Ended {
-        let code: Int32
+        let code: Int32?
         let output: String
         let complaint: String
     }
 
     private func run(_ arguments: [String], home: String, input: String = "") async throws -> Ended {
         let program = try #require(NagzProgram.url)
-        let process = Process()
-        process.executableURL = program
-        process.arguments = ["device"] + arguments + ["--home", home]
-        let (output, complaint, line) = (Pipe(), Pipe(), Pipe())
-        (process.standardOutput, process.standardError, process.standardInput) = (output, complaint, line)
-        try process.run()
-        line.fileHandleForWriting.write(Data(input.utf8))
-        try line.fileHandleForWriting.close()
-        let printed = output.fileHandleForReading.readDataToEndOfFile()
-        let complained = complaint.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return Ended(
-            code: process.terminationStatus, output: String(decoding: printed, as: UTF8.self),
-            complaint: String(decoding: complained, as: UTF8.self))
+        let process = try ChildProcess(program, ["device"] + arguments + ["--home", home])
+        process.input.write(Data(input.utf8))
+        try process.input.close()
+        let (output, complaint) = (ChildProcess.text(process.output), ChildProcess.text(process.errors))
+        return Ended(code: process.wait(), output: output, complaint: complaint)
     }
 
     @Test("a child's day: sign in, sync, see, excuse, do, ask, sign out")

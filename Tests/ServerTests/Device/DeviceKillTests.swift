@@ -41,19 +41,15 @@ struct DeviceKillTests {
                         notes += 1
                     }
                     if round % 10 == 9 { try device.cache.remove(home.id) }
-                    let process = Process()
-                    process.executableURL = program
-                    process.arguments = ["device", "sync", "--home", folder]
-                    (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-                    try process.run()
+                    let process = try ChildProcess(program, ["device", "sync", "--home", folder])
                     // Any moment from before its first request to after its last. On a machine so slow that no round gets
                     // to its first request one is let through now and then, or the day's fifty notes would not do.
                     try await Task.sleep(for: .milliseconds(Int.random(in: 0..<110, using: &dice)))
                     if process.isRunning, try device.outbox.waitingCount() < 40 {
-                        kill(process.processIdentifier, SIGKILL)
+                        process.send(SIGKILL)
                         killed += 1
                     }
-                    process.waitUntilExit()
+                    _ = process.wait()
                     round += 1
                 }
                 try await device.sync()

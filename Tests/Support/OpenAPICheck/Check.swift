@@ -107,16 +107,48 @@ private func textFaults(_ text: String, _ schema: JSONValue) -> [String] {
     }
     switch schema["format"]?.stringValue {
     case "uuid":
-        let shape = /[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}/
-        if text.wholeMatch(of: shape) == nil { faults.append("is no UUID") }
+        if !isUUID(text) { faults.append("is no UUID") }
     case "date-time":
-        let shape = /[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})/
-        if text.wholeMatch(of: shape) == nil { faults.append("is no date-time with a zone") }
+        if !isDateTime(text) { faults.append("is no date-time with a zone") }
     case "email":
         if text.wholeMatch(of: /[^@\s]+@[^@\s]+\.[^@\s]+/) == nil { faults.append("is no email address") }
     default: break
     }
     return faults
+}
+
+// A regular expression is compiled at each use, which took a sixth of the tests' own time for these two.
+
+private func isUUID(_ text: String) -> Bool {
+    matches(Array(text.utf8), "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh")
+}
+
+private func isDateTime(_ text: String) -> Bool {
+    var bytes = Array(text.utf8)
+    switch bytes.last {
+    case UInt8(ascii: "Z"), UInt8(ascii: "z"): bytes.removeLast()
+    default:
+        guard matches(bytes.suffix(6), "+dd:dd") || matches(bytes.suffix(6), "-dd:dd") else { return false }
+        bytes.removeLast(6)
+    }
+    let fraction = bytes.dropFirst(19)
+    guard
+        fraction.isEmpty
+            || fraction.count > 1 && matches(fraction, "." + String(repeating: "d", count: fraction.count - 1))
+    else { return false }
+    return matches(bytes.prefix(19), "dddd-dd-ddTdd:dd:dd") || matches(bytes.prefix(19), "dddd-dd-ddtdd:dd:dd")
+}
+
+/// Whether the bytes are as the pattern says: `h` is a hexadecimal digit, `d` a decimal one, all else is itself.
+private func matches(_ bytes: some Collection<UInt8>, _ pattern: String) -> Bool {
+    bytes.elementsEqual(pattern.utf8) { byte, wanted in
+        let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        return switch wanted {
+        case UInt8(ascii: "d"): isDigit
+        case UInt8(ascii: "h"): isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte | 0x20)
+        default: byte == wanted
+        }
+    }
 }
 
 private func numberFaults(_ number: Double, _ schema: JSONValue) -> [String] {

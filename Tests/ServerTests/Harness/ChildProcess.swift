@@ -1,0 +1,86 @@
+import Foundation
+import Glibc
+
+/// A program started by a test in the repository's folder, with pipes for its three streams and the usual signals.
+///
+/// Foundation's `Process` reads past the end of its list of open descriptors when there are more than a thousand, as
+/// there may be beside other tests.
+final class ChildProcess {
+    let identifier: pid_t
+    let input: FileHandle
+    let output: FileHandle
+    let errors: FileHandle
+    private var waitStatus: Int32?
+
+    /// - Parameter environment: nil for that of the tests.
+    init(_ program: URL, _ arguments: [String], environment: [String: String]? = nil) throws {
+        let (input, output, errors) = (Pipe(), Pipe(), Pipe())
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_adddup2(&actions, input.fileHandleForReading.fileDescriptor, STDIN_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, output.fileHandleForWriting.fileDescriptor, STDOUT_FILENO)
+        posix_spawn_file_actions_adddup2(&actions, errors.fileHandleForWriting.fileDescriptor, STDERR_FILENO)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        posix_spawnattr_setsigmask(&attributes, &signals)
+        sigfillset(&signals)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+
+        let environment = environment ?? ProcessInfo.processInfo.environment
+        var (words, variables) = (
+            Self.strings(["env", "-C", repository.path(), program.path()] + arguments),
+            Self.strings(environment.map { "\($0.key)=\($0.value)" })
+        )
+        defer { for string in words + variables { free(string) } }
+        var identifier: pid_t = 0
+        let failure = posix_spawn(&identifier, "/usr/bin/env", &actions, &attributes, &words, &variables)
+        guard failure == 0 else {
+            throw RawClient.Fault(what: "\(program.path()): \(String(cString: strerror(failure)))")
+        }
+        self.identifier = identifier
+        (self.input, self.output, self.errors) = (
+            input.fileHandleForWriting, output.fileHandleForReading, errors.fileHandleForReading
+        )
+    }
+
+    /// The texts in C's form, and the null that ends the list.
+    private static func strings(_ texts: [String]) -> [UnsafeMutablePointer<CChar>?] {
+        texts.map { strdup($0) } + [nil]
+    }
+
+    /// Whether it has not ended yet.
+    var isRunning: Bool {
+        if waitStatus == nil {
+            var status: Int32 = 0
+            if waitpid(identifier, &status, WNOHANG) == identifier { waitStatus = status }
+        }
+        return waitStatus == nil
+    }
+
+    /// Sends a signal, unless it has ended.
+    func send(_ signal: Int32) {
+        if isRunning { kill(identifier, signal) }
+    }
+
+    /// Waits for its end: its exit code, or nil when a signal ended it.
+    func wait() -> Int32? {
+        var status = waitStatus ?? 0
+        if waitStatus == nil {
+            while waitpid(identifier, &status, 0) == -1, errno == EINTR {}
+            waitStatus = status
+        }
+        return status & 0x7F == 0 ? (status >> 8) & 0xFF : nil
+    }
+
+    /// All that it writes to one of its streams, until its end.
+    static func text(_ stream: FileHandle) -> String {
+        String(decoding: stream.readDataToEndOfFile(), as: UTF8.self)
+    }
+}
