@@ -48,7 +48,7 @@ let package = Package(
         // MARK: Machinery
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: checkedMemory),
         .target(
-            name: "HTTP", dependencies: ["Reactor", "CLinux", "CZlib"], exclude: ["README.md"],
+            name: "HTTP", dependencies: ["Reactor", "CCrypto", "CLinux", "CZlib"], exclude: ["README.md"],
             swiftSettings: checkedMemory),
         .target(name: "SQL", swiftSettings: common),
         .target(name: "SQLite", dependencies: ["SQL", "CSQLite"], swiftSettings: checkedMemory),

@@ -26,6 +26,8 @@ import SQL
     private var isReadScheduled = false
     private(set) var isOpen = true
     private var isRetired = false
+    /// Called with the payload of each notification of a channel that the session listens on.
+    var onNotification: ((String) -> Void)?
     /// The longest time for one batch, independent of the database's own timeouts, so that a frozen host cannot hold
     /// requests.
     private let timeout: Duration
@@ -133,6 +135,8 @@ import SQL
         guard unsafe PQconsumeInput(handle) == 1 else { return close() }
         receive()
         guard isOpen else { return }
+        if onNotification != nil { takeNotifications() }
+        guard isOpen else { return }
         if unsafe PQstatus(handle) != CONNECTION_OK { return close() }
         readDecrypted()
     }
@@ -163,6 +167,14 @@ import SQL
             if let next = underway.first, next !== batch {
                 return poller.atEndOfTurn { [weak self] in self?.receive() }
             }
+        }
+    }
+
+    private func takeNotifications() {
+        while isOpen, let notification = unsafe PQnotifies(handle) {
+            let payload = unsafe String(cString: notification.pointee.extra)
+            unsafe PQfreemem(notification)
+            onNotification?(payload)
         }
     }
 

@@ -14,7 +14,7 @@ struct LayerTests {
         "Audit": ["CCrypto", "CSodium", "Domain"],
         "Console": [],
         "Reactor": ["CLinux"],
-        "HTTP": ["Reactor", "CLinux", "CZlib"],
+        "HTTP": ["Reactor", "CCrypto", "CLinux", "CZlib"],
         "SQL": [],
         "Postgres": ["SQL", "Reactor", "CPostgres"],
         "SQLite": ["SQL", "CSQLite"],

@@ -305,7 +305,8 @@ struct ServerTests {
             let text = String(decoding: await client.receiveAll(), as: UTF8.self)
             #expect(text.hasPrefix("HTTP/1.1 101 Switching Protocols\r\n") && text.hasSuffix("\r\n\r\ngot early"))
             #expect(text.contains("Connection: upgrade\r\n") && !text.contains("Content-Length"))
-            #expect(server.connectionCount == 0)
+            // The socket counts as a connection until its new owner has let go of it, a moment after closing it.
+            while server.connectionCount > 0 { await Task.yield() }
         }
     }
 

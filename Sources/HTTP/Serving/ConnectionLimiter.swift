@@ -38,3 +38,12 @@ final class ConnectionLimiter: Sendable {
         }
     }
 }
+
+/// A released connection's place among those that are counted, given back when the last reference to it ends.
+public final class ConnectionSlot: Sendable {
+    private let giveBack: @Sendable () -> Void
+
+    init(_ giveBack: @escaping @Sendable () -> Void) { self.giveBack = giveBack }
+
+    deinit { giveBack() }
+}

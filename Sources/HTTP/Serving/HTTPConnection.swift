@@ -30,6 +30,8 @@ final class HTTPConnection: ReadinessHandler {
     /// Streams that wait for room in the write buffer.
     private var roomWaiters: [CheckedContinuation<Void, Never>] = []
     private var isReleased = false
+    /// Whether the socket is another's, which counts it as a connection from now on.
+    private(set) var isHandedOver = false
     /// Why the connection was closed.
     private(set) var closeCause = RequestFault.disconnected
 
@@ -255,8 +257,10 @@ final class HTTPConnection: ReadinessHandler {
     private func handOver(_ takeOver: @Sendable (consuming UpgradedSocket) -> Void) {
         upgrade = nil
         let socket = UpgradedSocket(
-            descriptor: descriptor, readAhead: readAhead, remote: remote, poller: worker.poller)
+            descriptor: descriptor, readAhead: readAhead, remote: remote, poller: worker.poller,
+            slot: worker.slot(of: self))
         state.close()
+        isHandedOver = true
         leave()
         takeOver(socket)
     }

@@ -109,15 +109,24 @@ final class HTTPWorker: ReadinessHandler {
 
     func remove(_ connection: HTTPConnection, _ descriptor: Int32) {
         connections[descriptor] = nil
-        if connection.isAdmitted {
+        if !connection.isAdmitted {
+            refusals -= 1
+        } else if !connection.isHandedOver {
             limiter.release(counted(connection.remote))
             observer?.connectionClosed()
-        } else {
-            refusals -= 1
         }
         guard connections.isEmpty else { return }
         assert(requestMemory.held == 0)
         finishDraining()
+    }
+
+    /// Counts a connection after it is handed over.
+    func slot(of connection: HTTPConnection) -> ConnectionSlot {
+        let (limiter, observer, network) = (limiter, observer, counted(connection.remote))
+        return ConnectionSlot {
+            limiter.release(network)
+            observer?.connectionClosed()
+        }
     }
 
     // MARK: Draining

@@ -10,6 +10,8 @@ public struct UpgradedSocket: ~Copyable {
     public let readAhead: [UInt8]
     public let remote: RemoteAddress
     public let poller: Poller
+    /// Counts it as a connection of the server, until its new owner lets go of it.
+    public let slot: ConnectionSlot
 
     /// Passes on the descriptor: the caller MUST close it.
     public mutating func take() -> Int32 {

@@ -1,0 +1,211 @@
+import Glibc
+import Reactor
+
+/// What the owner of a WebSocket is told, on its loop.
+public protocol WebSocketHandler: AnyObject {
+    func received(_ message: WebSocketMessage)
+    /// All bytes are sent, after some had to wait.
+    func drained()
+    /// The last call.
+    func ended(_ end: WebSocketEnd)
+}
+
+/// What the WebSockets of one loop share.
+public final class WebSocketHost {
+    let limits: WebSocketLimits
+    /// Counts the bytes that wait for clients, and those of unfinished messages.
+    let memory: MemoryBudget
+    let buffer = ReceiveBuffer(capacity: 8 << 10)
+
+    public init(limits: WebSocketLimits = WebSocketLimits(), memory: MemoryBudget) {
+        self.limits = limits
+        self.memory = memory
+    }
+}
+
+/// An open WebSocket: moves bytes between the kernel and `WebSocketState`. Stays on one loop.
+public final class WebSocket: ReadinessHandler {
+    private let host: WebSocketHost
+    private let poller: Poller
+    private let descriptor: Int32
+    /// The address that its memory counts for; nil counts in total only.
+    private let network: RemoteAddress.Network?
+    /// Counts it as a connection of the server.
+    private var slot: ConnectionSlot?
+    private var handler: (any WebSocketHandler)?
+    private var state: WebSocketState
+    private var writeBuffer = WriteBuffer()
+    private var reservation: MemoryReservation?
+    private var interest = Interest.readable
+    private var timer: (id: TimerID, deadline: MonotonicTime)?
+    private var isSendingShutDown = false
+    private var hasEnded = false
+
+    /// Takes over a socket that HTTP has released. `begin` starts it.
+    /// - Parameter network: the client's, where the peer is a proxy.
+    public init(_ upgraded: consuming UpgradedSocket, network: RemoteAddress.Network?, on host: WebSocketHost) {
+        self.host = host
+        self.network = network
+        poller = upgraded.poller
+        slot = upgraded.slot
+        state = WebSocketState(limits: host.limits, now: poller.now)
+        descriptor = upgraded.take()
+    }
+
+    /// Starts to read. The handler is kept until the socket has ended.
+    /// - Parameter readAhead: what HTTP has read already.
+    public func begin(_ handler: any WebSocketHandler, readAhead: [UInt8]) {
+        self.handler = handler
+        do throws(SystemError) {
+            try poller.watch(descriptor, for: interest, self)
+        } catch {
+            return end(.disconnected)
+        }
+        process(readAhead.span)
+        update()
+    }
+
+    deinit { if !hasEnded { Glibc.close(descriptor) } }
+
+    public var isOpen: Bool { state.isOpen && !hasEnded }
+    /// Bytes that wait for the client.
+    public var queuedBytes: Int { writeBuffer.count }
+
+    // MARK: Sending
+
+    /// Sends a text message; false if it is not sent, because the socket is closing or too much is waiting.
+    @discardableResult
+    public func send(text: [UInt8]) -> Bool {
+        guard isOpen, writeBuffer.count + text.count <= host.limits.queue else { return false }
+        queue(WebSocketWriter.frame(.text, text))
+        update()
+        return !hasEnded
+    }
+
+    /// Begins the closing handshake.
+    public func close(_ code: WebSocketCloseCode) {
+        guard !hasEnded, let frame = state.close(code, now: poller.now) else { return }
+        queue(frame)
+        update()
+    }
+
+    /// Closes the socket at once.
+    public func abort() { end(state.end ?? .disconnected) }
+
+    private func queue(_ frame: [UInt8]) { writeBuffer.append { $0 += frame } }
+
+    // MARK: Readiness
+
+    public func ready(_ events: Readiness) {
+        if events.contains(.writable) { flush() }
+        if !hasEnded, !events.isDisjoint(with: [.readable, .peerClosed, .hangUp, .error]) { receive() }
+        update()
+    }
+
+    private func receive() {
+        let count = host.buffer.receive(from: descriptor)
+        if count > 0 {
+            host.buffer.withBytes(count) { process($0) }
+        } else if count == 0 || !Socket.isTransient(count) {
+            end(state.end ?? .disconnected)
+        }
+    }
+
+    private func process(_ input: Span<UInt8>) {
+        var position = 0
+        while !hasEnded {
+            switch state.take(input, at: &position, now: poller.now) {
+            case .needsInput: return
+            case .message(let message): handler?.received(message)
+            case .answer(let frame):
+                queue(frame)
+                // Answers to a client that sends and does not read.
+                if writeBuffer.count > host.limits.queue { end(.tooSlow) }
+            }
+        }
+    }
+
+    private func flush() {
+        let waited = writeBuffer.count
+        guard waited > 0, !hasEnded else { return }
+        while writeBuffer.count > 0 {
+            let result = writeBuffer.send(to: descriptor)
+            if result == -Int(EINTR) { continue }
+            guard result >= 0 else {
+                if !Socket.isTransient(result) { return end(state.end ?? .disconnected) }
+                break
+            }
+        }
+        state.sent(waited - writeBuffer.count, waiting: writeBuffer.count, now: poller.now)
+        // An idle socket has no buffer.
+        if writeBuffer.count == 0 { writeBuffer = WriteBuffer() }
+    }
+
+    /// Sends, and sets socket interest, memory and timer. MUST be called after every change of the state.
+    private func update() {
+        flush()
+        guard !hasEnded else { return }
+        if writeBuffer.count == 0 {
+            if state.isFinished { return end(state.end ?? .disconnected) }
+            if state.hasFailed, !isSendingShutDown {
+                Socket.shutdownSending(descriptor)
+                isSendingShutDown = true
+            }
+        }
+        guard holdMemory() else { return end(.memoryTaken) }
+        let wanted: Interest = writeBuffer.count > 0 ? [.readable, .writable] : .readable
+        if wanted != interest {
+            let hasDrained = interest.contains(.writable)
+            interest = wanted
+            poller.change(descriptor, to: wanted)
+            if hasDrained { handler?.drained() }
+        }
+        if !hasEnded { setTimer() }
+    }
+
+    private func holdMemory() -> Bool {
+        let bytes = writeBuffer.heldBytes + state.heldBytes
+        guard bytes > 0 else {
+            reservation = nil
+            return true
+        }
+        if reservation != nil { return reservation?.resize(to: bytes) ?? false }
+        reservation = host.memory.reserve(bytes, for: network)
+        return reservation != nil
+    }
+
+    /// An early timer checks the deadline again, so moving the deadline later needs no new timer.
+    private func setTimer() {
+        let deadline = state.deadline
+        if let timer {
+            guard deadline < timer.deadline else { return }
+            poller.cancel(timer.id)
+        }
+        let id = poller.schedule(at: deadline) { [weak self] in
+            guard let self, !hasEnded else { return }
+            timer = nil
+            switch state.expire(now: poller.now) {
+            case .nothing: break
+            case .ping(let frame): queue(frame)
+            case .end(let end): return self.end(end)
+            }
+            update()
+        }
+        timer = (id, deadline)
+    }
+
+    private func end(_ end: WebSocketEnd) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        if let timer { poller.cancel(timer.id) }
+        timer = nil
+        poller.unwatch(descriptor)
+        Glibc.close(descriptor)
+        slot = nil
+        reservation = nil
+        writeBuffer = WriteBuffer()
+        let handler = handler
+        self.handler = nil
+        handler?.ended(end)
+    }
+}

@@ -1,0 +1,99 @@
+/// The types of frames (RFC 6455 §5.2). All other numbers are reserved.
+enum WebSocketOpcode: UInt8, Sendable {
+    case continuation = 0x0
+    case text = 0x1
+    case binary = 0x2
+    case close = 0x8
+    case ping = 0x9
+    case pong = 0xA
+
+    /// Control frames are never fragmented, and may come between the fragments of a message.
+    var isControl: Bool { rawValue & 0x8 != 0 }
+}
+
+/// A whole message of the peer.
+public struct WebSocketMessage: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable {
+        /// Valid UTF-8.
+        case text
+        case binary
+    }
+
+    public let kind: Kind
+    public let bytes: [UInt8]
+
+    public init(_ kind: Kind, _ bytes: [UInt8]) {
+        self.kind = kind
+        self.bytes = bytes
+    }
+}
+
+/// Why a connection ends, as a Close frame says it (RFC 6455 §7.4).
+public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable, ExpressibleByIntegerLiteral {
+    public let rawValue: UInt16
+    public init(rawValue: UInt16) { self.rawValue = rawValue }
+    public init(integerLiteral value: UInt16) { rawValue = value }
+
+    public static let normal: WebSocketCloseCode = 1000
+    public static let goingAway: WebSocketCloseCode = 1001
+    public static let protocolError: WebSocketCloseCode = 1002
+    public static let invalidPayload: WebSocketCloseCode = 1007
+    public static let policyViolation: WebSocketCloseCode = 1008
+    public static let messageTooBig: WebSocketCloseCode = 1009
+
+    /// Whether the code may be in a frame: those of the IANA registry, and those for libraries and applications.
+    var isAllowedInFrame: Bool {
+        switch rawValue {
+        case 1000...1003, 1007...1014, 3000...4999: true
+        default: false
+        }
+    }
+}
+
+/// What a peer did that ends its connection.
+public enum WebSocketError: Error, Sendable, Hashable {
+    /// A frame that RFC 6455 does not allow.
+    case protocolViolation
+    /// Text that is not UTF-8.
+    case invalidText
+    case messageTooLarge
+    case tooManyFrames
+
+    var closeCode: WebSocketCloseCode {
+        switch self {
+        case .protocolViolation: .protocolError
+        case .invalidText: .invalidPayload
+        case .messageTooLarge: .messageTooBig
+        case .tooManyFrames: .policyViolation
+        }
+    }
+}
+
+/// Writes the frames of a server: whole messages, not masked.
+enum WebSocketWriter {
+    static func frame(_ opcode: WebSocketOpcode, _ payload: [UInt8] = []) -> [UInt8] {
+        var frame: [UInt8] = []
+        frame.reserveCapacity(payload.count + 10)
+        frame.append(0x80 | opcode.rawValue)
+        switch payload.count {
+        case ..<126: frame.append(UInt8(payload.count))
+        case ..<0x1_0000: append(126, payload.count, width: 2, to: &frame)
+        default: append(127, payload.count, width: 8, to: &frame)
+        }
+        frame += payload
+        return frame
+    }
+
+    /// A Close frame without a reason.
+    /// - Parameter code: nil leaves the code out too.
+    static func close(_ code: WebSocketCloseCode?) -> [UInt8] {
+        frame(.close, code.map { [UInt8($0.rawValue >> 8), UInt8($0.rawValue & 0xFF)] } ?? [])
+    }
+
+    private static func append(_ marker: UInt8, _ count: Int, width: Int, to frame: inout [UInt8]) {
+        frame.append(marker)
+        for shift in stride(from: 8 * (width - 1), through: 0, by: -8) {
+            frame.append(UInt8(truncatingIfNeeded: count >> shift))
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import Reactor
+
+/// Limits of one WebSocket.
+public struct WebSocketLimits: Sendable, Hashable {
+    /// Bytes of a message; a larger one ends the connection with 1009.
+    public var message = 4 << 10
+    /// Bytes that may wait for a client that reads slowly; more end the connection.
+    public var queue = 64 << 10
+    /// A client may send one frame in `frameInterval`, and up to `frameBurst` at once; more end the connection with
+    /// 1008.
+    public var frameInterval: Duration = .milliseconds(200)
+    public var frameBurst = 50
+    /// A ping is sent after this time without a frame from the client.
+    public var pingAfter: Duration = .seconds(45)
+    /// How long the client has to answer the ping.
+    public var pongTimeout: Duration = .seconds(20)
+    /// How long the client has to answer a Close frame, or to close after an error.
+    public var closeTimeout: Duration = .seconds(2)
+    /// How long queued bytes may wait without the client reading any.
+    public var writeTimeout: Duration = .seconds(20)
+
+    public init() {}
+}
+
+/// Why a WebSocket ended.
+public enum WebSocketEnd: Sendable, Hashable {
+    /// The client closed it; nil if it gave no code.
+    case peerClosed(WebSocketCloseCode?)
+    /// The server closed it.
+    case closed(WebSocketCloseCode)
+    case failed(WebSocketError)
+    /// The connection broke, or the client left without a Close frame.
+    case disconnected
+    /// The client did not answer a ping.
+    case unanswered
+    /// The client did not read.
+    case tooSlow
+    /// There was no memory for its bytes.
+    case memoryTaken
+}
+
+/// The states of one WebSocket: open, closing, ended.
+///
+/// A pure value: it reads no clock and does no I/O. `WebSocket` reports what happens and sends what it returns.
+struct WebSocketState {
+    enum Event: Hashable {
+        case needsInput
+        case message(WebSocketMessage)
+        /// A frame to send.
+        case answer([UInt8])
+    }
+
+    private enum Phase {
+        case open
+        /// A Close frame is sent, and the peer's is awaited until `deadline`.
+        case closing(deadline: MonotonicTime)
+        /// The peer broke the protocol: its input is discarded until it closes, or until `deadline`, so that it can
+        /// read the Close frame.
+        case failed(deadline: MonotonicTime)
+        /// Both Close frames are sent, or there will be no other.
+        case finished
+    }
+
+    private let limits: WebSocketLimits
+    private var parser: WebSocketParser
+    private var phase = Phase.open
+    /// When the quota of frames is whole again.
+    private var quotaRestored: MonotonicTime
+    /// The last time that a frame arrived.
+    private var heard: MonotonicTime
+    private var isPingSent = false
+    /// When bytes began to wait for the client; nil if none wait.
+    private var stalledSince: MonotonicTime?
+    /// Why it ends, known before it has ended.
+    private(set) var end: WebSocketEnd?
+
+    init(limits: WebSocketLimits, now: MonotonicTime) {
+        self.limits = limits
+        parser = WebSocketParser(limit: limits.message)
+        (quotaRestored, heard) = (now, now)
+    }
+
+    var isOpen: Bool { if case .open = phase { true } else { false } }
+    /// Whether the socket can be closed once all bytes are sent.
+    var isFinished: Bool { if case .finished = phase { true } else { false } }
+    /// Whether nothing more will be sent after the queued bytes.
+    var hasFailed: Bool { if case .failed = phase { true } else { false } }
+    var heldBytes: Int { parser.heldBytes }
+
+    // MARK: Input
+
+    /// Takes input up to the next event. Of a socket that is closing only the Close frame counts.
+    mutating func take(_ input: Span<UInt8>, at position: inout Int, now: MonotonicTime) -> Event {
+        while position < input.count {
+            guard !isFinished, !hasFailed else {
+                position = input.count
+                break
+            }
+            do throws(WebSocketError) {
+                let event = try parser.advance(input, at: &position)
+                if case .needsMoreData = event { break }
+                try count(at: now)
+                if let event = handle(event) { return event }
+            } catch {
+                position = input.count
+                return fail(error, now)
+            }
+        }
+        return .needsInput
+    }
+
+    private mutating func handle(_ event: WebSocketParser.Event) -> Event? {
+        switch event {
+        case .message(let message): return isOpen ? .message(message) : nil
+        case .ping(let payload): return isOpen ? .answer(WebSocketWriter.frame(.pong, payload)) : nil
+        case .close(let code):
+            let isAnswer = !isOpen
+            phase = .finished
+            if end == nil { end = .peerClosed(code) }
+            return isAnswer ? nil : .answer(WebSocketWriter.close(code))
+        case .fragment, .pong, .needsMoreData: return nil
+        }
+    }
+
+    /// Counts a frame against the quota.
+    private mutating func count(at now: MonotonicTime) throws(WebSocketError) {
+        (heard, isPingSent) = (now, false)
+        quotaRestored = max(quotaRestored, now) + limits.frameInterval
+        guard quotaRestored <= now + limits.frameInterval * limits.frameBurst else { throw .tooManyFrames }
+    }
+
+    private mutating func fail(_ error: WebSocketError, _ now: MonotonicTime) -> Event {
+        let isFirst = isOpen
+        if end == nil { end = .failed(error) }
+        phase = isFirst ? .failed(deadline: now + limits.closeTimeout) : .finished
+        return isFirst ? .answer(WebSocketWriter.close(error.closeCode)) : .needsInput
+    }
+
+    // MARK: Output and time
+
+    /// Begins to close; the frame to send, or nil if the socket is closing already.
+    mutating func close(_ code: WebSocketCloseCode, now: MonotonicTime) -> [UInt8]? {
+        guard isOpen else { return nil }
+        end = .closed(code)
+        phase = .closing(deadline: now + limits.closeTimeout)
+        return WebSocketWriter.close(code)
+    }
+
+    /// Notes whether bytes wait for the client, and whether it has read any.
+    mutating func sent(_ count: Int, waiting: Int, now: MonotonicTime) {
+        if waiting == 0 { stalledSince = nil } else if count > 0 || stalledSince == nil { stalledSince = now }
+    }
+
+    /// The time of the next `expire`.
+    var deadline: MonotonicTime {
+        let stall = stalledSince.map { $0 + limits.writeTimeout } ?? .distantFuture
+        switch phase {
+        case .open: return min(stall, heard + limits.pingAfter + (isPingSent ? limits.pongTimeout : .zero))
+        case .closing(let deadline), .failed(let deadline): return min(stall, deadline)
+        case .finished: return stall
+        }
+    }
+
+    /// What the passing of time demands.
+    enum Expiry: Hashable {
+        case nothing
+        case ping([UInt8])
+        /// The socket MUST be closed now.
+        case end(WebSocketEnd)
+    }
+
+    mutating func expire(now: MonotonicTime) -> Expiry {
+        guard deadline <= now else { return .nothing }
+        if let stalledSince, stalledSince + limits.writeTimeout <= now { return .end(end ?? .tooSlow) }
+        guard isOpen else { return .end(end ?? .disconnected) }
+        guard !isPingSent else { return .end(.unanswered) }
+        isPingSent = true
+        return .ping(WebSocketWriter.frame(.ping))
+    }
+}

@@ -1,0 +1,107 @@
+import Reactor
+import SQL
+
+/// Listens on one channel (`LISTEN`), with a session of its own that is reopened whenever it is lost.
+///
+/// Notifications that are sent while no session listens are lost: whoever needs them all MUST look for what they missed
+/// each time that `onListening` is called.
+public final class NotificationListener {
+    private static let shortestPause = Duration.milliseconds(50)
+    private static let longestPause = Duration.seconds(1)
+
+    private let options: ConnectionOptions
+    private let listen: SQL
+    private let resolver: HostResolver
+    private let poller: Poller
+    private let heartbeat: Duration
+    private let timeout: Duration
+    private let onListening: () -> Void
+    private let onNotification: (String) -> Void
+    private var attempt: ConnectionAttempt?
+    private var connection: Connection?
+    private var sessions = 0
+    private var pause = shortestPause
+    private var isStopped = false
+
+    /// Whether a session listens now.
+    public private(set) var isListening = false
+
+    /// - Parameters:
+    ///   - listen: the statement, such as `LISTEN changes`.
+    ///   - heartbeat: how often the session is asked for a sign of life.
+    ///   - timeout: how long an attempt, and each answer of a session, may take before the session is reopened.
+    ///   - onListening: called each time that a session has begun to listen.
+    ///   - onNotification: called with each payload.
+    public init(
+        _ options: ConnectionOptions, listen: SQL, resolver: HostResolver = .system, poller: Poller,
+        heartbeat: Duration = .seconds(5), timeout: Duration = .seconds(5),
+        onListening: @escaping () -> Void, onNotification: @escaping (String) -> Void
+    ) {
+        (self.options, self.listen, self.resolver, self.poller) = (options, listen, resolver, poller)
+        (self.heartbeat, self.timeout) = (heartbeat, timeout)
+        (self.onListening, self.onNotification) = (onListening, onNotification)
+    }
+
+    public func start() {
+        guard !isStopped, attempt == nil, connection == nil else { return }
+        let attempt = ConnectionAttempt(options, resolver, poller)
+        self.attempt = attempt
+        poller.spawn { [weak self] in await self?.open(attempt) }
+    }
+
+    public func stop() {
+        isStopped = true
+        attempt?.giveUp()
+        connection?.close()
+    }
+
+    private func open(_ attempt: ConnectionAttempt) async {
+        do throws(PostgresError) {
+            let handle = unsafe try await attempt.open(within: timeout)
+            self.attempt = nil
+            sessions += 1
+            let connection: Connection
+            do {
+                connection = unsafe try Connection(
+                    adopting: handle, id: sessions, poller: poller, timeout: timeout, onRetire: { _ in },
+                    onClose: { [weak self] _ in self?.lost() })
+            } catch {
+                throw .unavailable("\(error)")
+            }
+            guard !isStopped else { return connection.close() }
+            connection.onNotification = { [weak self] in self?.onNotification($0) }
+            self.connection = connection
+            do { _ = try await connection.pipeline([listen]) } catch { return connection.close() }
+            guard connection.isOpen else { return }
+            (isListening, pause) = (true, Self.shortestPause)
+            onListening()
+            scheduleHeartbeat(connection)
+        } catch {
+            self.attempt = nil
+            startAgain()
+        }
+    }
+
+    private func lost() {
+        (connection, isListening) = (nil, false)
+        startAgain()
+    }
+
+    private func startAgain() {
+        guard !isStopped else { return }
+        poller.schedule(at: poller.now + pause) { [weak self] in self?.start() }
+        pause = min(pause * 2, Self.longestPause)
+    }
+
+    /// Without it a host that vanished would look like one with nothing to say.
+    private func scheduleHeartbeat(_ connection: Connection) {
+        poller.schedule(at: poller.now + heartbeat) { [weak self, weak connection] in
+            guard let self, let connection, connection.isOpen else { return }
+            poller.spawn { [weak self] in
+                // If no answer comes within the timeout, the session closes itself.
+                _ = try? await connection.pipeline(["SELECT 1"])
+                if connection.isOpen { self?.scheduleHeartbeat(connection) }
+            }
+        }
+    }
+}
