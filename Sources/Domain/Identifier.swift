@@ -60,6 +60,8 @@ public enum Kind {
     public enum Pseudonym {}
     public enum Trace {}
     public enum Request {}
+    /// A server process.
+    public enum Instance {}
     /// A resource of any kind (in audit entries).
     public enum Resource {}
 }

@@ -33,7 +33,8 @@ struct SourceFile: Sendable, CustomStringConvertible {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path())) ?? []
         return names.sorted().flatMap { name in
             let text = (try? String(contentsOf: folder.appending(path: name), encoding: .utf8)) ?? ""
-            return text.matches(of: /CREATE TABLE (?:IF NOT EXISTS )?([a-z_]+)/).map { String($0.output.1) }
+            let creation = /CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?([a-z_]+)/
+            return text.matches(of: creation).map { String($0.output.1) }
         }
     }()
 }

@@ -15,9 +15,9 @@ struct TableTests {
             // Everybody shows or names people: by id, display name or pseudonym.
             readers: [
                 "Access", "Admins", "AI", "Audit", "Consents", "Families", "Ingestion", "Ledger", "Metrics", "Nags",
-                "Policies", "Preferences", "Safety", "Sync", "Server/Audit",
+                "Policies", "Preferences", "Realtime", "Safety", "Sync", "Server/Audit",
             ]),
-        "sessions": Ownership(writers: ["Auth"], readers: ["Access"]),
+        "sessions": Ownership(writers: ["Auth"], readers: ["Access", "Realtime"]),
         "refresh_tokens": Ownership(writers: ["Auth"]),
         "sign_in_attempts": Ownership(writers: ["Auth"]),
         "pin_attempts": Ownership(writers: ["Auth"]),
@@ -29,13 +29,12 @@ struct TableTests {
         // The row is born with its family; nobody but the ledger moves it, and the sequencer notes that it is done with it.
         "family_clock": Ownership(
             writers: ["Ledger", "Families", "Server/Audit"],
-            readers: ["Access", "AI", "Audit", "Auth", "Ingestion", "Nags", "Sync"]),
+            readers: ["Access", "AI", "Audit", "Auth", "Ingestion", "Nags", "Realtime", "Sync"]),
         "memberships": Ownership(
             writers: ["Families"],
             readers: [
                 "Access", "AI", "Audit", "Auth", "Consents", "Gamification", "Nags", "Policies", "Preferences",
-                "Safety", "Sync",
-                "Server/Audit",
+                "Realtime", "Safety", "Sync", "Server/Audit",
             ]),
         "child_credentials": Ownership(writers: ["Families"]),
         "child_settings": Ownership(writers: ["Families"], readers: ["AI", "Nags"]),
@@ -47,7 +46,8 @@ struct TableTests {
         "policy_approvals": Ownership(writers: ["Policies"], readers: ["Server/Audit"]),
         "sync_grants": Ownership(writers: ["Sync"]),
         "nags": Ownership(
-            writers: ["Nags"], readers: ["AI", "Gamification", "Metrics", "Reports", "Sync", "Server/Audit"]),
+            writers: ["Nags"],
+            readers: ["AI", "Gamification", "Metrics", "Realtime", "Reports", "Sync", "Server/Audit"]),
         // Written by a trigger on `nags`.
         "resolved_nags": Ownership(writers: [], readers: ["AI"]),
         "nag_events": Ownership(writers: ["Nags"], readers: ["AI", "Sync"]),
@@ -55,7 +55,7 @@ struct TableTests {
         "inputs": Ownership(writers: ["Ingestion"]),
         "enrichments": Ownership(writers: ["Ingestion"]),
         "ai_mediation_events": Ownership(writers: ["AI"], readers: ["Sync"]),
-        "gamification_events": Ownership(writers: ["Gamification"], readers: ["Sync", "Server/Audit"]),
+        "gamification_events": Ownership(writers: ["Gamification"], readers: ["Realtime", "Sync", "Server/Audit"]),
         "member_totals": Ownership(writers: ["Gamification"], readers: ["AI", "Server/Audit"]),
         "badges": Ownership(writers: ["Gamification"], readers: ["Server/Audit"]),
         "incentive_rules": Ownership(writers: ["Gamification"]),
@@ -66,9 +66,10 @@ struct TableTests {
         "devices": Ownership(writers: ["Devices"]),
         "deliveries": Ownership(writers: ["Deliveries"]),
         "report_snapshots": Ownership(writers: ["Reports"]),
+        "live_sockets": Ownership(writers: ["Realtime"]),
         "scheduler_plan": Ownership(writers: ["Jobs"]),
         // The ledger adds; what retention and erasure take, the audit log's tools take.
-        "audit_entry": Ownership(writers: ["Ledger", "Server/Audit"], readers: ["Audit"]),
+        "audit_entry": Ownership(writers: ["Ledger", "Server/Audit"], readers: ["Audit", "Realtime"]),
         "audit_payload": Ownership(writers: ["Ledger", "Server/Audit"], readers: ["Audit"]),
         "audit_leaf": Ownership(writers: ["Server/Audit"], readers: ["Audit"]),
         "audit_node": Ownership(writers: ["Server/Audit"]),

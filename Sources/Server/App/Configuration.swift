@@ -31,6 +31,10 @@ public struct Configuration: Sendable {
     /// When nags escalate; the same on all instances.
     public var escalationPlan = EscalationPlan.standard
     public var enforcesRateLimits = true
+    /// How many WebSockets may be open.
+    var socketLimits = SocketLimiter.Limits()
+    /// Limits of each of them.
+    var webSocketLimits = WebSocketLimits()
     /// Days from an account's deletion to its purge: 1 to 30.
     public var purgeDays = AccountPurge.standardDays
     /// Accepts `Authorization: Bearer dev:<user-uuid>`. For development only; the log warns of it at start.

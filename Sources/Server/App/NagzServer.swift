@@ -15,6 +15,7 @@ public final class NagzServer: Sendable {
     private let members: [LoopBound<LoopMembers>]
     private let sequencing: LoopBound<(Sequencer, Database)>?
     private let scheduling: LoopBound<(Scheduler, Database)>?
+    private let realtime: LoopBound<(RealtimeHub, Database)>?
     /// Runs on a loop of its own, so that its work delays no request.
     private let checking: (loop: EventLoop, check: LoopBound<(BackgroundCheck, Database)>)?
     private let telemetry: Telemetry
@@ -51,6 +52,7 @@ public final class NagzServer: Sendable {
         var applications: [Application] = []
         var members: [LoopBound<LoopMembers>] = []
         let telemetry = Telemetry(loops: configuration.loops)
+        let exchange = RealtimeExchange(loops, limits: configuration.socketLimits, counters: telemetry.realtime)
         let counts = ProductCounts()
         let answerMemory = configuration.httpLimits.answerBudget
         let exports = ExportLimiter(configuration.httpLimits)
@@ -64,9 +66,13 @@ public final class NagzServer: Sendable {
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
                     heuristics: heuristics, auditKeyring: configuration.auditKeyring,
                     checkpointStatus: checkpointStatus, answerMemory: answerMemory, exports: exports,
-                    escalationPlan: configuration.escalationPlan)
+                    escalationPlan: configuration.escalationPlan, changes: exchange.changes)
+                let sockets = LoopSockets(
+                    exchange, loop: number, poller, memory: answerMemory, limits: configuration.webSocketLimits)
                 let routes = RouteTable(services: services, limiter: limiter, log: log)
-                Routes.register(in: routes, services: services, telemetry: telemetry, counts: counts)
+                Routes.register(
+                    in: routes, services: services, telemetry: telemetry, counts: counts,
+                    realtime: RealtimeRoute(services, sockets, limiter, telemetry, log))
                 let application = Application(
                     router: try Router(routes.routes), cors: HeaderFields.cors(origins: configuration.corsOrigins),
                     proxies: configuration.proxies, requestIDField: HeaderFields.requestID,
@@ -84,7 +90,9 @@ public final class NagzServer: Sendable {
                 housekeeping?.start()
                 return (
                     application,
-                    LoopBound(value: LoopMembers(database: database, pulse: pulse, housekeeping: housekeeping))
+                    LoopBound(
+                        value: LoopMembers(
+                            database: database, pulse: pulse, housekeeping: housekeeping, sockets: sockets))
                 )
             }
             applications.append(application)
@@ -108,11 +116,21 @@ public final class NagzServer: Sendable {
                 let services = Services(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
                     heuristics: heuristics, auditKeyring: configuration.auditKeyring,
-                    escalationPlan: configuration.escalationPlan)
+                    escalationPlan: configuration.escalationPlan, changes: exchange.changes)
                 return LoopBound(value: (Scheduler(services, status: telemetry.scheduler, log: log), database))
             }
         } else {
             scheduling = nil
+        }
+        if let loop = loops.first {
+            realtime = try await Self.compose(on: loop) { poller in
+                let database = Database(options, limits: .ofRealtime, poller: poller)
+                let hub = RealtimeHub(
+                    exchange, database: database, options: options, clock: clock, random: random, log: log)
+                return LoopBound(value: (hub, database))
+            }
+        } else {
+            realtime = nil
         }
         if configuration.runsBackgroundCheck, let keys = configuration.auditKeyring {
             let loop = try EventLoop(name: "nagz-check")
@@ -153,6 +171,7 @@ public final class NagzServer: Sendable {
         let pulse: LoopPulse
         /// On the first loop only.
         let housekeeping: Housekeeping?
+        let sockets: LoopSockets
     }
 
     private static func compose<Value: Sendable>(
@@ -167,6 +186,7 @@ public final class NagzServer: Sendable {
         let port = try await http.listen(on: host, port: port)
         if let sequencing, let loop = loops.first { await Self.start(sequencing, on: loop) }
         if let scheduling, let loop = loops.first { await Self.start(scheduling, on: loop) }
+        if let realtime, let loop = loops.first { await Self.start(realtime, on: loop) }
         if let checking { await Self.start(checking.check, on: checking.loop) }
         return port
     }
@@ -180,7 +200,15 @@ public final class NagzServer: Sendable {
     /// Stops accepting connections, lets running requests finish, and stops everything.
     public func shutDown(within time: Duration = .seconds(8)) async {
         telemetry.beginDraining()
+        async let socketsClosed: Void = closeSockets()
         await http.drain(within: time)
+        await socketsClosed
+        // Those that were opened meanwhile.
+        await closeSockets()
+        if let realtime, let loop = loops.first {
+            try? await loop.task { _ in await realtime.value.0.endPresence() }
+            await Self.stop(realtime, on: loop)
+        }
         await metrics.drain(within: .zero)
         if let checking {
             await Self.stop(checking.check, on: checking.loop)
@@ -193,6 +221,12 @@ public final class NagzServer: Sendable {
         hashingPool.stop()
         filePool.stop()
         log.stop()
+    }
+
+    private func closeSockets() async {
+        for (loop, member) in zip(loops, members) {
+            try? await loop.task { _ in await member.value.sockets.drain() }
+        }
     }
 
     private static func start<Job: BackgroundJob>(
@@ -227,6 +261,13 @@ extension Database.Limits {
         var limits = Self()
         limits.connections = 1
         limits.batchTimeout = .seconds(90)
+        return limits
+    }
+
+    /// One session sends notifications and reads what happened; another listens.
+    fileprivate static var ofRealtime: Self {
+        var limits = Self()
+        limits.connections = 1
         return limits
     }
 

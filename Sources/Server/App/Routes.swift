@@ -1,7 +1,8 @@
 /// The table of contents: every group of operations, one line each.
 enum Routes {
     static func register(
-        in routes: RouteTable, services: Services, telemetry: Telemetry, counts: ProductCounts
+        in routes: RouteTable, services: Services, telemetry: Telemetry, counts: ProductCounts,
+        realtime: RealtimeRoute
     ) {
         VersionRoutes.register(in: routes)
         Sessions(services).register(in: routes)
@@ -29,5 +30,6 @@ enum Routes {
         ConsoleRoutes.register(in: routes)
         MetricsRoutes.register(in: routes, telemetry, counts, services)
         Readiness(services, telemetry).register(in: routes)
+        realtime.register(in: routes)
     }
 }

@@ -33,7 +33,8 @@ package final class Services {
     init(
         database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
         heuristics: Heuristics, auditKeyring: AuditKeyring? = nil, checkpointStatus: CheckpointStatus? = nil,
-        answerMemory: MemoryBudget? = nil, exports: ExportLimiter? = nil, escalationPlan: EscalationPlan = .standard
+        answerMemory: MemoryBudget? = nil, exports: ExportLimiter? = nil, escalationPlan: EscalationPlan = .standard,
+        changes: ChangedFamilies? = nil
     ) {
         self.database = database
         self.clock = clock
@@ -50,6 +51,7 @@ package final class Services {
         self.auditKeyring = auditKeyring
         self.escalationPlan = escalationPlan
         self.checkpointStatus = checkpointStatus ?? CheckpointStatus(isOn: false)
-        ledger = Ledger(database: database, random: random, sealing: sealing, comparesClocks: clock.isTimeOfDay)
+        ledger = Ledger(
+            database: database, random: random, sealing: sealing, comparesClocks: clock.isTimeOfDay, changes: changes)
     }
 }

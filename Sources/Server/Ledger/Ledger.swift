@@ -42,12 +42,18 @@ final class Ledger {
     private let random: any Randomness
     private let sealing: Sealing
     private let comparesClocks: Bool
+    /// Told of each committed act's family; nil where nobody listens.
+    private let changes: ChangedFamilies?
 
     /// - Parameters:
     ///   - sealing: seals the details about people; nil for throw-away data.
     ///   - comparesClocks: whether an act whose time is far after the database's own is refused. Otherwise a machine
     ///     with a fast clock would advance the clocks of families, and the other instances would have to wait for them.
-    init(database: Database, random: any Randomness, sealing: Sealing? = nil, comparesClocks: Bool = false) {
+    init(
+        database: Database, random: any Randomness, sealing: Sealing? = nil, comparesClocks: Bool = false,
+        changes: ChangedFamilies? = nil
+    ) {
+        self.changes = changes
         self.comparesClocks = comparesClocks
         self.database = database
         self.random = random
@@ -97,7 +103,7 @@ final class Ledger {
         let rows = try await commits.run(
             write, key: GroupCommit.Key(high: family.high, low: family.low), canMerge: canMerge)
         if rows.isEmpty { return nil }
-        committed(seal)
+        committed(seal, in: family)
         return try decision.outcome()
     }
 
@@ -119,7 +125,7 @@ final class Ledger {
                 let first = statement(
                     act, in: family, caller.context, idempotency: idempotency, outcome: answer.content, seal: seal)
                 _ = try await database.pipeline(foundation + [first])
-                committed(seal)
+                committed(seal, in: family)
                 return answer
             }
         }
@@ -179,8 +185,9 @@ final class Ledger {
         return .refuse(act, refusal)
     }
 
-    private func committed(_ seal: Sealing.Seal?) {
+    private func committed(_ seal: Sealing.Seal?, in family: FamilyID) {
         tally.writes += 1
+        changes?.insert(family)
         if let seal { sealing.remember(seal.key) }
     }
 
@@ -212,7 +219,7 @@ final class Ledger {
             return LoopBound(value: (decision, seal))
         }
         let (decision, seal) = held.value
-        if decision.personToldOf != nil { committed(seal) }
+        if decision.personToldOf != nil { committed(seal, in: family) }
         return try decision.outcome()
     }
 

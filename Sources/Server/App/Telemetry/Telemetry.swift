@@ -10,6 +10,7 @@ final class Telemetry: Sendable {
     /// One for each loop.
     let loops: [LoopGauges]
     let scheduler = SchedulerStatus()
+    let realtime = RealtimeCounters()
 
     private let draining = Atomic(false)
     private let started = MonotonicTime.now()

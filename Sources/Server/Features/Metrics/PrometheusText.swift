@@ -39,6 +39,7 @@ struct PrometheusText {
 
         auditLog(head, now)
         scheduler(telemetry.scheduler, now)
+        realtime(telemetry.realtime)
         begin("process_cpu_seconds_total", "counter", "Processor time used.")
         line("process_cpu_seconds_total", "", "\(ProcessFigures.processorSeconds())")
         single("process_resident_memory_bytes", "gauge", "Memory in use.", ProcessFigures.residentBytes())
@@ -63,6 +64,22 @@ struct PrometheusText {
             status.verdict(at: now) == .late ? 1 : 0)
         begin("nagz_scheduler_lag_seconds", "gauge", "How long the nag that waits longest has been due.")
         line("nagz_scheduler_lag_seconds", "", "\(Double(status.lag(at: now).microseconds) / 1e6)")
+    }
+
+    private mutating func realtime(_ counters: RealtimeCounters) {
+        single("nagz_sockets", "gauge", "Open WebSockets.", counters.open.value)
+        single("nagz_sockets_opened_total", "counter", "WebSockets opened.", counters.opened.value)
+        begin("nagz_sockets_closed_total", "counter", "WebSockets closed or refused, by reason.")
+        for reason in RealtimeCounters.Closing.allCases {
+            line("nagz_sockets_closed_total", #"reason="\#(reason.rawValue)""#, String(counters.value(reason)))
+        }
+        single("nagz_socket_frames_total", "counter", "Events sent to WebSockets.", counters.frames.value)
+        single(
+            "nagz_socket_events_coalesced_total", "counter", "Events that became part of another one's frame.",
+            counters.coalesced.value)
+        single(
+            "nagz_realtime_listening", "gauge", "Whether changes by other instances are heard of at once.",
+            counters.listening.value)
     }
 
     /// The audit log. `nagz_audit_alarm` is 1 when an operator should look.

@@ -1,0 +1,55 @@
+import Audit
+import Domain
+
+/// What a frame tells a client. The raw values are part of the contract.
+enum EventKind: String, Sendable, CaseIterable {
+    case nagCreated = "nag_created"
+    case nagUpdated = "nag_updated"
+    case nagStatusChanged = "nag_status_changed"
+    case nagWithdrawn = "nag_withdrawn"
+    case excuseSubmitted = "excuse_submitted"
+    case memberAdded = "member_added"
+    case memberRemoved = "member_removed"
+    case gamificationEvent = "gamification_event"
+
+    /// The event that an entry of the audit log is; nil for entries that clients need not hear of.
+    init?(_ kind: AuditKind) {
+        switch kind {
+        case .nagCreated: self = .nagCreated
+        case .nagUpdated, .nagSnoozed, .nagCommitted, .nagDismissed, .nagUndismissed, .nagNoteAdded: self = .nagUpdated
+        case .nagCompleted, .nagMissed, .nagEscalated, .nagsCancelled: self = .nagStatusChanged
+        case .nagWithdrawn: self = .nagWithdrawn
+        case .excuseSubmitted: self = .excuseSubmitted
+        case .memberAdded, .memberCreated, .memberJoined: self = .memberAdded
+        case .memberLeft, .memberRemoved: self = .memberRemoved
+        default: return nil
+        }
+    }
+}
+
+/// Something that happened in a family, and who may hear of it.
+struct FamilyEvent: Sendable, Hashable {
+    /// The members who are told.
+    enum Audience: Sendable, Hashable {
+        case everybody
+        /// The guardians, and these two: who may read a nag.
+        case guardians(and: UserID?, UserID?)
+
+        func includes(_ user: UserID, _ role: FamilyRole) -> Bool {
+            switch self {
+            case .everybody: true
+            case .guardians(let one, let other): role == .guardian || user == one || user == other
+            }
+        }
+    }
+
+    let kind: EventKind
+    /// The family's sequence number.
+    let seq: Int64
+    let at: Timestamp
+    /// Nil for the server's own acts.
+    let actor: UserID?
+    let audience: Audience
+    var nag: NagID?
+    var member: UserID?
+}

@@ -1,0 +1,69 @@
+import Domain
+import Reactor
+
+/// One text frame: an event, or several of one kind.
+struct EventFrame: Sendable, Hashable {
+    let kind: EventKind
+    /// Nil for the server's own acts, and when several people acted.
+    private(set) var actor: UserID?
+    /// Nil when the frame is about several nags or none; likewise `member`.
+    private(set) var nag: NagID?
+    private(set) var member: UserID?
+    private(set) var at: Timestamp
+    /// The number of events.
+    private(set) var count = 1
+
+    init(_ event: FamilyEvent) {
+        (kind, actor, nag, member, at) = (event.kind, event.actor, event.nag, event.member, event.at)
+    }
+
+    /// Adds a later event of the same kind.
+    mutating func merge(_ event: FamilyEvent) {
+        if actor != event.actor { actor = nil }
+        if nag != event.nag { nag = nil }
+        if member != event.member { member = nil }
+        at = event.at
+        count += 1
+    }
+}
+
+/// The events that wait to be sent to one socket.
+///
+/// Clients load everything anew at each frame. So at most `burst` frames are sent at once and one more every `interval`,
+/// and meanwhile events of one kind become one frame: it never holds more than a frame of each kind. A frame keeps the
+/// place of its first event. A pure value with the clock as input.
+struct FrameQueue: Sendable {
+    static let burst = 2
+    static let interval = Duration.milliseconds(200)
+
+    private var frames: [EventFrame] = []
+    /// When a whole burst is allowed again.
+    private var restored = MonotonicTime(nanoseconds: 0)
+
+    var isEmpty: Bool { frames.isEmpty }
+
+    /// - Returns: whether the event joined a waiting frame.
+    mutating func append(_ event: FamilyEvent) -> Bool {
+        if let index = frames.firstIndex(where: { $0.kind == event.kind }) {
+            frames[index].merge(event)
+            return true
+        }
+        frames.append(EventFrame(event))
+        return false
+    }
+
+    /// Takes the next frame if one may be sent now.
+    mutating func next(at now: MonotonicTime) -> EventFrame? {
+        guard !frames.isEmpty, nextTime.map({ $0 <= now }) ?? false else { return nil }
+        restored = max(restored, now) + Self.interval
+        return frames.removeFirst()
+    }
+
+    /// When the next frame may be sent; nil if none waits.
+    var nextTime: MonotonicTime? {
+        guard !frames.isEmpty else { return nil }
+        let lead = Self.interval * (Self.burst - 1)
+        let wait = restored.nanoseconds(since: MonotonicTime(nanoseconds: 0) + lead)
+        return MonotonicTime(nanoseconds: UInt64(wait))
+    }
+}

@@ -1,0 +1,80 @@
+import Domain
+import HTTP
+import Reactor
+
+/// One client's socket: answers its `ping`, and sends it what happens in its family.
+final class LiveSocket: WebSocketHandler {
+    let id: UInt64
+    /// Nil for a socket that is refused.
+    let family: FamilyID?
+    let isBrowser: Bool
+    private let socket: WebSocket
+    private unowned let sockets: LoopSockets
+    private var permit: SocketLimiter.Permit?
+    private var queue = FrameQueue()
+    private var isFlushScheduled = false
+    /// Why the server closes it; nil while it does not.
+    private var closing: RealtimeCounters.Closing?
+
+    init(_ id: UInt64, _ opening: LoopSockets.Opening?, _ socket: WebSocket, in sockets: LoopSockets) {
+        self.id = id
+        self.socket = socket
+        self.sockets = sockets
+        (family, isBrowser, permit) = (opening?.family, opening?.isBrowser ?? false, opening?.permit)
+    }
+
+    func begin(readAhead: [UInt8]) { socket.begin(self, readAhead: readAhead) }
+
+    func close(_ code: WebSocketCloseCode, _ reason: RealtimeCounters.Closing) {
+        if closing == nil { closing = reason }
+        socket.close(code)
+    }
+
+    // MARK: Events
+
+    func deliver(_ events: [FamilyEvent]) {
+        for event in events where queue.append(event) { sockets.exchange.counters.coalesced.add() }
+        flush()
+    }
+
+    /// Sends what may be sent now. While the client has not read the last frames, events wait and are coalesced.
+    private func flush() {
+        guard let family, socket.isOpen, socket.queuedBytes == 0 else { return }
+        let now = MonotonicTime.now()
+        while socket.queuedBytes == 0, let frame = queue.next(at: now) {
+            guard socket.send(text: frame.content(of: family)) else { return }
+            sockets.exchange.counters.frames.add()
+        }
+        guard let time = queue.nextTime, !isFlushScheduled, socket.queuedBytes == 0 else { return }
+        isFlushScheduled = true
+        sockets.poller.schedule(at: time) { [weak self] in
+            guard let self else { return }
+            isFlushScheduled = false
+            flush()
+        }
+    }
+
+    // MARK: The socket's calls
+
+    func received(_ message: WebSocketMessage) {
+        if message == Self.ping { socket.send(text: EventFrame.pong) }
+    }
+
+    private static let ping = WebSocketMessage(.text, Array("ping".utf8))
+
+    func drained() { flush() }
+
+    func ended(_ end: WebSocketEnd) {
+        let reason: RealtimeCounters.Closing =
+            switch end {
+            case .peerClosed, .disconnected, .closed: .client
+            case .failed: .protocolError
+            case .unanswered: .unanswered
+            case .tooSlow: .slow
+            case .memoryTaken: .memory
+            }
+        sockets.exchange.counters.count(closing ?? reason)
+        permit = nil
+        sockets.remove(self)
+    }
+}

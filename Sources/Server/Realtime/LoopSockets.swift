@@ -1,0 +1,109 @@
+import Domain
+import HTTP
+import Reactor
+
+/// The sockets of one loop.
+final class LoopSockets {
+    /// The codes that make the mobile client stop: after any other end it connects again at once and for ever.
+    static let notEntitled: WebSocketCloseCode = 4_001
+    static let unavailable: WebSocketCloseCode = 4_002
+
+    let exchange: RealtimeExchange
+    private let number: Int
+    let poller: Poller
+    private let host: WebSocketHost
+    private var sockets: [UInt64: LiveSocket] = [:]
+    /// Sockets that are closed as soon as they are accepted.
+    private var refused: [UInt64: LiveSocket] = [:]
+    private var lastID: UInt64 = 0
+    private(set) var isDraining = false
+    private var drained: [CheckedContinuation<Void, Never>] = []
+
+    /// - Parameter number: of the loop.
+    init(
+        _ exchange: RealtimeExchange, loop number: Int, _ poller: Poller, memory: MemoryBudget,
+        limits: WebSocketLimits
+    ) {
+        self.exchange = exchange
+        self.number = number
+        self.poller = poller
+        host = WebSocketHost(limits: limits, memory: memory)
+        exchange.toSockets[number].open { [weak self] in self?.receive($0) }
+    }
+
+    /// Who opened a socket, and with what rights.
+    struct Opening: Sendable {
+        let user: UserID
+        let session: SessionID?
+        let family: FamilyID
+        let role: FamilyRole
+        let seq: Int64
+        let network: RemoteAddress.Network
+        let isBrowser: Bool
+        let permit: SocketLimiter.Permit
+    }
+
+    /// Takes over a socket after its handshake.
+    func open(_ opening: Opening, _ upgraded: consuming UpgradedSocket) {
+        guard !isDraining else { return refuse(upgraded, opening.network, with: Self.unavailable) }
+        let id = nextID()
+        let readAhead = upgraded.readAhead
+        let socket = LiveSocket(
+            id, opening, WebSocket(upgraded, network: opening.network, on: host), in: self)
+        sockets[id] = socket
+        exchange.counters.opened.add()
+        exchange.counters.open.add()
+        exchange.toHub.send(
+            .opened(
+                SocketRecord(
+                    id: id, loop: number, family: opening.family, user: opening.user, session: opening.session,
+                    role: opening.role, seq: opening.seq)))
+        socket.begin(readAhead: readAhead)
+    }
+
+    /// Accepts a socket only to close it.
+    func refuse(_ upgraded: consuming UpgradedSocket, _ network: RemoteAddress.Network, with code: WebSocketCloseCode) {
+        let id = nextID()
+        let socket = LiveSocket(id, nil, WebSocket(upgraded, network: network, on: host), in: self)
+        refused[id] = socket
+        socket.begin(readAhead: [])
+        socket.close(code, .refused)
+    }
+
+    private func nextID() -> UInt64 {
+        lastID += 1
+        return lastID << 8 | UInt64(number)
+    }
+
+    func remove(_ socket: LiveSocket) {
+        refused[socket.id] = nil
+        if sockets.removeValue(forKey: socket.id) != nil, let family = socket.family {
+            exchange.counters.open.add(-1)
+            exchange.toHub.send(.closed(socket.id, family: family))
+        }
+        guard isDraining, sockets.isEmpty, refused.isEmpty else { return }
+        let waiting = drained
+        drained = []
+        for one in waiting { one.resume() }
+    }
+
+    private func receive(_ messages: [SocketMessage]) {
+        for message in messages {
+            switch message {
+            case .events(let events, let id): sockets[id]?.deliver(events)
+            case .revoked(let id): sockets[id]?.close(Self.notEntitled, .revoked)
+            }
+        }
+    }
+
+    /// Closes all sockets, and returns when none is left. A browser comes back by itself, later and later; of the mobile
+    /// client see `unavailable`.
+    func drain() async {
+        isDraining = true
+        for socket in sockets.values {
+            socket.close(socket.isBrowser ? .goingAway : Self.unavailable, .draining)
+        }
+        guard !sockets.isEmpty || !refused.isEmpty else { return }
+        await withCheckedContinuation { drained.append($0) }
+    }
+}

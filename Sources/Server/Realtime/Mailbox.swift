@@ -1,0 +1,78 @@
+import Domain
+import Reactor
+
+/// Carries messages to one loop, in the order in which they were sent.
+///
+/// Callable from any thread. Messages that wait for the loop are taken together.
+final class Mailbox<Message: Sendable>: Sendable {
+    private struct State {
+        var messages: [Message] = []
+        var receive: LoopBound<([Message]) -> Void>?
+        var isClosed = false
+    }
+
+    private let loop: EventLoop
+    private let state = Locked(State())
+
+    init(_ loop: EventLoop) { self.loop = loop }
+
+    /// Sets who receives, on the loop. Messages sent before wait for it.
+    func open(_ receive: @escaping ([Message]) -> Void) {
+        let bound = LoopBound(value: receive)
+        state.withLock { $0.receive = bound }
+        deliver()
+    }
+
+    /// Lets go of the receiver; later messages are dropped.
+    func close() {
+        state.withLock { state in
+            state.isClosed = true
+            state.receive = nil
+            state.messages = []
+        }
+    }
+
+    func send(_ message: Message) {
+        let isFirst = state.withLock { state in
+            guard !state.isClosed else { return false }
+            state.messages.append(message)
+            return state.messages.count == 1
+        }
+        if isFirst { loop.post { [self] _ in deliver() } }
+    }
+
+    private func deliver() {
+        let (messages, receive) = state.withLock { state -> ([Message], LoopBound<([Message]) -> Void>?) in
+            guard let receive = state.receive else { return ([], nil) }
+            defer { state.messages = [] }
+            return (state.messages, receive)
+        }
+        if let receive, !messages.isEmpty { receive.value(messages) }
+    }
+}
+
+/// The families that acts on this instance have changed since the hub last looked.
+///
+/// An act costs one short lock; only the first of many wakes the hub.
+final class ChangedFamilies: Sendable {
+    private let families = Locked<Set<FamilyID>>([])
+    private let toHub: Mailbox<HubMessage>
+
+    init(_ toHub: Mailbox<HubMessage>) { self.toHub = toHub }
+
+    /// Called after a commit.
+    func insert(_ family: FamilyID) {
+        let isFirst = families.withLock { families in
+            families.insert(family)
+            return families.count == 1
+        }
+        if isFirst { toHub.send(.familiesChanged) }
+    }
+
+    func take() -> Set<FamilyID> {
+        families.withLock { families in
+            defer { families = [] }
+            return families
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Contract
+import Domain
+import HTTP
+import Reactor
+
+/// An open socket, as the hub knows it.
+struct SocketRecord: Sendable {
+    /// Unique in this process.
+    let id: UInt64
+    /// The number of its loop.
+    let loop: Int
+    let family: FamilyID
+    let user: UserID
+    /// Nil for a development token.
+    let session: SessionID?
+    var role: FamilyRole
+    /// The family's sequence number up to which the socket has been told.
+    var seq: Int64
+}
+
+/// What the hub is told.
+enum HubMessage: Sendable {
+    case familiesChanged
+    case opened(SocketRecord)
+    case closed(UInt64, family: FamilyID)
+}
+
+/// What the hub tells a loop's sockets.
+enum SocketMessage: Sendable {
+    case events([FamilyEvent], to: UInt64)
+    /// The session has ended, or the person is a member no more.
+    case revoked(UInt64)
+}
+
+/// What the parts of realtime on the loops of one server share.
+final class RealtimeExchange: Sendable {
+    let toHub: Mailbox<HubMessage>
+    let toSockets: [Mailbox<SocketMessage>]
+    let changes: ChangedFamilies
+    let limiter: SocketLimiter
+    let counters: RealtimeCounters
+
+    /// - Parameter loops: at least one; the hub is on the first.
+    init(_ loops: [EventLoop], limits: SocketLimiter.Limits, counters: RealtimeCounters) {
+        self.counters = counters
+        toHub = Mailbox(loops[0])
+        toSockets = loops.map { Mailbox($0) }
+        changes = ChangedFamilies(toHub)
+        limiter = SocketLimiter(limits)
+    }
+}
+
+/// Figures of realtime, for metrics.
+final class RealtimeCounters: Sendable {
+    /// Why sockets ended.
+    enum Closing: String, CaseIterable, Sendable {
+        case client, revoked, refused, draining, protocolError = "protocol_error", unanswered, slow, memory
+    }
+
+    let opened = Counter()
+    let frames = Counter()
+    /// Events that became part of another event's frame.
+    let coalesced = Counter()
+    /// Whether the hub hears of changes by other instances; it looks for them otherwise.
+    let listening = Counter()
+    private let closings = Closing.allCases.map { _ in Counter() }
+
+    func count(_ closing: Closing) { closings[Self.index(closing)].add() }
+    func value(_ closing: Closing) -> Int { closings[Self.index(closing)].value }
+    /// Open sockets.
+    let open = Counter()
+
+    private static func index(_ closing: Closing) -> Int { Closing.allCases.firstIndex(of: closing) ?? 0 }
+}
+
+/// Limits how many sockets may be open: in all, for each address and for each person.
+final class SocketLimiter: Sendable {
+    struct Limits: Sendable, Hashable {
+        var inAll = 15_000
+        var perAddress = 2_000
+        /// A browser opens one for each page.
+        var perUser = 16
+    }
+
+    private struct Counts {
+        var inAll = 0
+        var byNetwork: [RemoteAddress.Network: Int] = [:]
+        var byUser: [UserID: Int] = [:]
+    }
+
+    private let limits: Limits
+    private let counts = Locked(Counts())
+
+    init(_ limits: Limits) { self.limits = limits }
+
+    /// A place for one more socket; nil if a limit is reached.
+    func admit(_ user: UserID, _ network: RemoteAddress.Network) -> Permit? {
+        let isAdmitted = counts.withLock { [limits] counts in
+            let (ofNetwork, ofUser) = (counts.byNetwork[network] ?? 0, counts.byUser[user] ?? 0)
+            guard counts.inAll < limits.inAll, ofNetwork < limits.perAddress, ofUser < limits.perUser else {
+                return false
+            }
+            counts.inAll += 1
+            counts.byNetwork[network] = ofNetwork + 1
+            counts.byUser[user] = ofUser + 1
+            return true
+        }
+        return isAdmitted ? Permit(self, user, network) : nil
+    }
+
+    private func release(_ user: UserID, _ network: RemoteAddress.Network) {
+        counts.withLock { counts in
+            counts.inAll -= 1
+            let (ofNetwork, ofUser) = (counts.byNetwork[network] ?? 0, counts.byUser[user] ?? 0)
+            counts.byNetwork[network] = ofNetwork > 1 ? ofNetwork - 1 : nil
+            counts.byUser[user] = ofUser > 1 ? ofUser - 1 : nil
+        }
+    }
+
+    /// The place of one socket, given back when the last reference to it ends.
+    final class Permit: Sendable {
+        private let limiter: SocketLimiter
+        private let user: UserID
+        private let network: RemoteAddress.Network
+
+        fileprivate init(_ limiter: SocketLimiter, _ user: UserID, _ network: RemoteAddress.Network) {
+            (self.limiter, self.user, self.network) = (limiter, user, network)
+        }
+
+        deinit { limiter.release(user, network) }
+    }
+}

@@ -1,0 +1,234 @@
+import Contract
+import Domain
+import Postgres
+import Reactor
+import SQL
+
+/// Tells the sockets of this instance what happens in their families, whichever instance it happens on.
+///
+/// After a commit the ledger notes the family (`ChangedFamilies`). The hub gathers such families for a moment and sends
+/// one notification to all instances, outside of every write's transaction. An instance that hears of a family with
+/// sockets of its own reads the family's new audit entries, in the family's order, and checks in the same round whether
+/// each of those sockets is still entitled to hear of them.
+///
+/// A notification may be lost: the instance may die before it sends one, or not listen just then. So a sweep compares
+/// the families' clocks about every 0.7 seconds. If the process dies, nothing is left to do: clients connect again, and
+/// the feed has what they missed.
+final class RealtimeHub: BackgroundJob {
+    static let gatheringTime = Duration.milliseconds(25)
+    private static let sweepPeriod = Duration.milliseconds(700)
+    private static let checkPeriod = Duration.milliseconds(500)
+    /// Sockets that one check looks at; it bounds the cost of checking, however many there are.
+    private static let checkedAtOnce = 500
+    private static let presencePeriod = Duration.seconds(15)
+    private static let familiesAtOnce = 64
+
+    private let exchange: RealtimeExchange
+    private let database: Database
+    private let clock: any WallClock
+    private let log: Log
+    private let instance: InstanceID
+    private var listener: NotificationListener?
+    private let makeListener: (RealtimeHub) -> NotificationListener
+    private var directory = SocketDirectory()
+    private var isNotifyScheduled = false
+    private var isReading = false
+    private var isListenerStarted = false
+    private var isStopped = false
+    private var lastFailure: String?
+
+    /// - Parameters:
+    ///   - database: with a session of its own.
+    ///   - options: for the session that listens, opened with the first socket.
+    init(
+        _ exchange: RealtimeExchange, database: Database, options: ConnectionOptions, clock: any WallClock,
+        random: any Randomness, log: Log
+    ) {
+        (self.exchange, self.database, self.clock, self.log) = (exchange, database, clock, log)
+        instance = random.identifier(at: clock.now())
+        makeListener = { hub in
+            NotificationListener(
+                options, listen: RealtimeStatements.listen, poller: database.poller,
+                onListening: { [weak hub] in hub?.beganListening() }, onNotification: { [weak hub] in hub?.heard($0) })
+        }
+    }
+
+    func start() {
+        exchange.toHub.open { [weak self] in self?.receive($0) }
+        every(Self.sweepPeriod) { try await $0.sweep() }
+        every(Self.checkPeriod) { try await $0.check() }
+        every(Self.presencePeriod) { try await $0.keepLive() }
+    }
+
+    func stop() {
+        isStopped = true
+        exchange.toHub.close()
+        listener?.stop()
+    }
+
+    /// Forgets, in the database, the sockets of this instance. Called when they are closed.
+    func endPresence() async {
+        guard isListenerStarted else { return }
+        _ = try? await database.query(RealtimeStatements.endAllLive(on: instance))
+    }
+
+    /// Runs the body, and again a period after it has ended, while sockets are open.
+    private func every(_ period: Duration, _ body: @escaping (RealtimeHub) async throws -> Void) {
+        database.poller.schedule(at: .now() + period) { [weak self] in
+            guard let self, !isStopped else { return }
+            guard !directory.isEmpty else { return every(period, body) }
+            run { hub in
+                defer { hub.every(period, body) }
+                try await body(hub)
+            }
+        }
+    }
+
+    private func run(_ body: @escaping (RealtimeHub) async throws -> Void) {
+        database.poller.spawn { [weak self] in
+            guard let self else { return }
+            do {
+                try await body(self)
+                lastFailure = nil
+            } catch {
+                report(error)
+            }
+        }
+    }
+
+    private func report(_ error: any Error) {
+        let cause = "\(error)"
+        defer { lastFailure = cause }
+        guard !isStopped, cause != lastFailure else { return }
+        log.write(.warning, "realtime_delayed") { $0.field("cause", cause) }
+    }
+
+    // MARK: Messages of the loops
+
+    private func receive(_ messages: [HubMessage]) {
+        for message in messages {
+            switch message {
+            case .familiesChanged: scheduleNotify()
+            case .opened(let socket): opened(socket)
+            case .closed(let id, let family):
+                if let user = directory.remove(id, of: family) { endLive([user]) }
+            }
+        }
+        readUnread()
+    }
+
+    private func opened(_ socket: SocketRecord) {
+        if !isListenerStarted {
+            isListenerStarted = true
+            listener = makeListener(self)
+            listener?.start()
+        }
+        guard directory.insert(socket) else { return }
+        run { _ = try await $0.database.query(RealtimeStatements.keepLive([socket.user], on: $0.instance)) }
+    }
+
+    private func endLive(_ users: [UserID]) {
+        guard !users.isEmpty else { return }
+        run { _ = try await $0.database.query(RealtimeStatements.endLive(users, on: $0.instance)) }
+    }
+
+    private func keepLive() async throws {
+        let users = directory.users
+        for start in stride(from: 0, to: users.count, by: 1_000) {
+            let some = Array(users[start..<min(start + 1_000, users.count)])
+            _ = try await database.query(RealtimeStatements.keepLive(some, on: instance))
+        }
+        _ = try await database.query(RealtimeStatements.deleteExpiredLive)
+    }
+
+    // MARK: Notifications
+
+    private func scheduleNotify() {
+        guard !isNotifyScheduled else { return }
+        isNotifyScheduled = true
+        database.poller.schedule(at: .now() + Self.gatheringTime) { [weak self] in
+            guard let self, !isStopped else { return }
+            run { hub in
+                defer { hub.isNotifyScheduled = false }
+                let payloads = ChangePayload.texts(of: hub.exchange.changes.take())
+                guard !payloads.isEmpty else { return }
+                _ = try await hub.database.query(RealtimeStatements.notify(payloads))
+            }
+        }
+    }
+
+    private func heard(_ payload: String) {
+        for family in ChangePayload.families(in: payload) { directory.markChanged(family) }
+        readUnread()
+    }
+
+    private func beganListening() {
+        // What changed before was not heard.
+        run { try await $0.sweep() }
+    }
+
+    private func sweep() async throws {
+        exchange.counters.listening.set(listener?.isListening == true ? 1 : 0)
+        let places = directory.places
+        for start in stride(from: 0, to: places.count, by: 5_000) {
+            let some = Array(places[start..<min(start + 5_000, places.count)])
+            let changed = try await database.query(RealtimeStatements.changed(since: some))
+            for ordinal: Int in try changed.map({ try $0["ordinal"] }) {
+                directory.markChanged(some[ordinal - 1].family)
+            }
+        }
+        readUnread()
+    }
+
+    // MARK: Reading and telling
+
+    private func readUnread() {
+        guard !isReading, directory.hasUnread, !isStopped else { return }
+        isReading = true
+        run { hub in
+            defer { hub.isReading = false }
+            while hub.directory.hasUnread, !hub.isStopped { try await hub.readSome() }
+        }
+    }
+
+    private func readSome() async throws {
+        let places = directory.takeUnread(Self.familiesAtOnce)
+        let sockets = directory.sockets(of: places.map(\.family))
+        // Entitlements are read last: nobody is told what happened after they lost them.
+        let results = try await database.pipeline([
+            RealtimeStatements.entries(after: places), RealtimeStatements.entitlements(of: sockets, at: clock.now()),
+        ])
+        try apply(results[1], to: sockets)
+        for (place, entries) in zip(places, try FamilyEntries.read(results[0], of: places.count)) {
+            guard let end = entries.last else { continue }
+            let deliveries = directory.advance(place.family, from: place.seq, to: end, entries.events)
+            for (socket, events) in deliveries {
+                exchange.toSockets[socket.loop].send(.events(events, to: socket.id))
+            }
+            if entries.isFull { directory.markChanged(place.family) }
+        }
+    }
+
+    /// Checks some sockets, for changes that are in no family's audit log, such as a session's end by time.
+    private func check() async throws {
+        let sockets = directory.takeUnchecked(Self.checkedAtOnce)
+        guard !sockets.isEmpty else { return }
+        try apply(try await database.query(RealtimeStatements.entitlements(of: sockets, at: clock.now())), to: sockets)
+    }
+
+    private func apply(_ rows: Rows, to sockets: [SocketRecord]) throws {
+        var gone: [UserID] = []
+        for index in 0..<rows.count {
+            let ordinal: Int = try rows[index]["ordinal"]
+            let socket = sockets[ordinal - 1]
+            let (role, isEntitled): (FamilyRole?, Bool) = (try rows[index]["role"], try rows[index]["is_entitled"])
+            guard isEntitled, let role else {
+                if let user = directory.remove(socket.id, of: socket.family) { gone.append(user) }
+                exchange.toSockets[socket.loop].send(.revoked(socket.id))
+                continue
+            }
+            if role != socket.role { directory.setRole(role, of: socket) }
+        }
+        endLive(gone)
+    }
+}

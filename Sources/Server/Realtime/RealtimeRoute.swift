@@ -1,0 +1,109 @@
+import Contract
+import Domain
+import HTTP
+import Reactor
+
+/// `GET /api/v1/ws?token=…&family_id=…`: a WebSocket that tells of changes in one family.
+///
+/// A browser's request has an `Origin` and is refused by an HTTP status. Other clients do not tell a refused request
+/// from a broken connection, and would connect again at once: their sockets are accepted and closed, with 4001 for a
+/// token or membership that is not valid and 4002 for everything else.
+final class RealtimeRoute {
+    static let template = "/api/v1/ws"
+
+    private let services: Services
+    private let sockets: LoopSockets
+    private let limiter: RateLimiter
+    private let telemetry: Telemetry
+    private let log: Log
+
+    init(_ services: Services, _ sockets: LoopSockets, _ limiter: RateLimiter, _ telemetry: Telemetry, _ log: Log) {
+        (self.services, self.sockets, self.limiter) = (services, sockets, limiter)
+        (self.telemetry, self.log) = (telemetry, log)
+    }
+
+    func register(in routes: RouteTable) {
+        let route = LoopBound(value: self)
+        routes.add(Route(.get, Self.template) { request in await route.value.answer(request) })
+    }
+
+    private func answer(_ request: Request) async -> Response {
+        let handshake: WebSocketHandshake
+        do throws(WebSocketHandshake.Refusal) { handshake = try WebSocketHandshake(request) } catch {
+            let refusal = APIError(.malformedRequest, error.reason, status: Int(error.status.rawValue))
+            return RouteTable.refusal(refusal, request.id.description, error.fields)
+        }
+        let bound = LoopBound(value: sockets)
+        do {
+            let opening = try await admit(request)
+            return .upgrade(to: "websocket", fields: handshake.fields) { bound.value.open(opening, $0) }
+        } catch {
+            let failure = Failure(error)
+            report(failure, request)
+            let isOfCaller = failure.answer.status == 401 || failure.answer.status == 403
+            guard !request.headers.contains("origin") else {
+                var refusal = failure.answer
+                if isOfCaller { refusal.status = 401 }
+                return RouteTable.refusal(refusal, request.id.description)
+            }
+            let (code, network) = (
+                isOfCaller ? LoopSockets.notEntitled : LoopSockets.unavailable, request.remote.network
+            )
+            return .upgrade(to: "websocket", fields: handshake.fields) { bound.value.refuse($0, network, with: code) }
+        }
+    }
+
+    /// - Throws: why the socket is not opened.
+    private func admit(_ request: Request) async throws -> LoopSockets.Opening {
+        let context = CallContext(
+            now: services.clock.now(), trace: TraceID(high: request.trace.traceHigh, low: request.trace.traceLow),
+            request: Domain.RequestID(high: request.id.high, low: request.id.low), remote: request.remote.network)
+        guard !telemetry.isDraining, !sockets.isDraining else {
+            throw APIError(.unavailable, "The server is stopping.", retryAfter: 5)
+        }
+        let caller: Caller
+        do {
+            caller = try services.verifiedTokens.caller(request.query["token"], context)
+        } catch {
+            try limit(.network(request.remote.network), context)
+            throw error
+        }
+        try limit(.user(caller.userID), context)
+        guard let family = request.query["family_id"].flatMap({ FamilyID($0) }) else {
+            throw APIError(.validationFailed, "family_id must be a UUID.", field: "family_id")
+        }
+        let member = try await member(caller, of: family)
+        guard let permit = sockets.exchange.limiter.admit(caller.userID, request.remote.network) else {
+            throw APIError(.unavailable, "Too many sockets are open.", retryAfter: 30)
+        }
+        return LoopSockets.Opening(
+            user: caller.userID, session: caller.sessionID, family: family, role: member.role, seq: member.seq,
+            network: request.remote.network, isBrowser: request.headers.contains("origin"), permit: permit)
+    }
+
+    /// A request of an ended session is counted by its address, as other operations do.
+    private func member(_ caller: Caller, of family: FamilyID) async throws -> Member {
+        do {
+            return try await services.access.member(caller, of: family, services.database)
+        } catch let refusal as APIError where refusal.reason == ErrorReason.sessionEnded {
+            limiter.takeBack(.user(caller.userID), .read, at: caller.now)
+            try limit(.network(caller.context.remote), caller.context)
+            throw refusal
+        }
+    }
+
+    private func limit(_ subject: RateLimiter.Subject, _ context: CallContext) throws(APIError) {
+        guard let quota = limiter.count(subject, .read, at: context.now), !quota.isAllowed else { return }
+        throw APIError(
+            .rateLimited, "Too many requests. Try again in \(quota.reset) seconds.", retryAfter: quota.reset)
+    }
+
+    private func report(_ failure: Failure, _ request: Request) {
+        guard let cause = failure.cause else { return }
+        log.write(.warning, "request_failed") {
+            $0.field("request_id", request.id.description)
+            $0.field("route", Self.template)
+            $0.field("cause", cause)
+        }
+    }
+}

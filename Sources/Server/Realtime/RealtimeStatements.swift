@@ -1,0 +1,101 @@
+import Domain
+import Postgres
+import SQL
+
+/// Every statement of realtime.
+enum RealtimeStatements {
+    /// Entries of one family in one read.
+    static let entriesAtOnce = 200
+
+    static let listen: SQL = "LISTEN nagz_changes"
+
+    /// Tells all instances which families have changed. The transaction need not reach the disk: a sweep finds what a
+    /// lost notification would have told.
+    static func notify(_ payloads: [String]) -> SQL {
+        """
+        SELECT set_config('synchronous_commit', 'off', true), pg_notify('nagz_changes', p.payload)
+        FROM unnest(\(SQLList(payloads))) p (payload)
+        """
+    }
+
+    /// The entries of the families' audit logs after those numbers, by `ordinal` of the family and number, with what
+    /// decides who may hear of them.
+    static func entries(after places: [(family: FamilyID, seq: Int64)]) -> SQL {
+        """
+        SELECT f.ordinal, e.n, e.at, e.kind, e.resource, a.id AS actor_id, s.id AS subject_id, n.creator_id,
+               n.recipient_id,
+               e.kind IN ('nag.completed', 'nag.missed')
+                   AND EXISTS (SELECT FROM gamification_events p
+                               WHERE p.family_id = e.family_id AND p.sync_ts = e.at) AS has_points
+        FROM unnest(\(SQLList(places.map(\.family))), \(SQLList(places.map(\.seq)))) WITH ORDINALITY
+            AS f (family_id, seq, ordinal)
+        CROSS JOIN LATERAL (
+            SELECT * FROM audit_entry e WHERE e.family_id = f.family_id AND e.n > f.seq
+            ORDER BY e.family_id, e.n LIMIT \(literal: entriesAtOnce)
+        ) e
+        LEFT JOIN users a ON a.pseudonym = e.actor
+        LEFT JOIN users s ON s.pseudonym = e.subject
+        LEFT JOIN nags n ON n.family_id = e.family_id AND n.id = e.resource
+        ORDER BY f.ordinal, e.n
+        """
+    }
+
+    /// What has become of sockets, by `ordinal`: whether session, account and membership still allow it (`is_entitled`),
+    /// and the member's `role`.
+    static func entitlements(of sockets: [SocketRecord], at now: Timestamp) -> SQL {
+        """
+        SELECT r.ordinal, m.role,
+               coalesce(u.status = 'active', false) AND m.user_id IS NOT NULL
+                   AND (r.session_id IS NULL OR s.id IS NOT NULL) AS is_entitled
+        FROM unnest(\(SQLList(sockets.map(\.user))), \(SQLList(sockets.map(\.family))),
+                    \(SQLList(sockets.map(\.session)))) WITH ORDINALITY AS r (user_id, family_id, session_id, ordinal)
+        LEFT JOIN users u ON u.id = r.user_id
+        LEFT JOIN memberships m ON m.family_id = r.family_id AND m.user_id = r.user_id AND m.status = 'active'
+        LEFT JOIN sessions s ON s.id = r.session_id AND s.user_id = r.user_id AND s.revoked_at IS NULL
+            AND s.expires_at > \(now)
+        """
+    }
+
+    /// The `ordinal` of each family that has changed since its number.
+    static func changed(since places: [(family: FamilyID, seq: Int64)]) -> SQL {
+        """
+        SELECT f.ordinal
+        FROM unnest(\(SQLList(places.map(\.family))), \(SQLList(places.map(\.seq)))) WITH ORDINALITY
+            AS f (family_id, seq, ordinal)
+        JOIN family_clock c ON c.family_id = f.family_id AND c.seq > f.seq
+        """
+    }
+
+    // MARK: Who has a socket
+
+    /// Notes for a while that these people have a socket on this instance.
+    static func keepLive(_ users: [UserID], on instance: InstanceID) -> SQL {
+        """
+        INSERT INTO live_sockets (user_id, instance, until)
+        SELECT u.id, \(instance), statement_timestamp() + interval '45 seconds' FROM unnest(\(SQLList(users))) u (id)
+        ON CONFLICT (user_id, instance) DO UPDATE SET until = excluded.until
+        """
+    }
+
+    static func endLive(_ users: [UserID], on instance: InstanceID) -> SQL {
+        "DELETE FROM live_sockets WHERE user_id = ANY(\(SQLList(users))) AND instance = \(instance)"
+    }
+
+    static func endAllLive(on instance: InstanceID) -> SQL {
+        "DELETE FROM live_sockets WHERE instance = \(instance)"
+    }
+
+    /// Deletes what instances that died have left.
+    static let deleteExpiredLive: SQL =
+        "DELETE FROM live_sockets WHERE until < statement_timestamp() - interval '1 hour'"
+
+    /// Whether a person has an open socket on any instance.
+    ///
+    /// Right up to some seconds: when an instance dies, its sockets count for up to 45 seconds more.
+    static func isLive(_ user: SQL) -> SQL {
+        "EXISTS (SELECT FROM live_sockets l WHERE l.user_id = \(user) AND l.until > statement_timestamp())"
+    }
+}
+
+/// One server process, in the database.
+typealias InstanceID = Identifier<Kind.Instance>

@@ -1,0 +1,99 @@
+import Domain
+
+/// The open sockets of all loops by family, and how far each family's events are read: the hub's memory as a pure value.
+struct SocketDirectory {
+    private struct Family {
+        var sockets: [UInt64: SocketRecord] = [:]
+        /// The number up to which events are read for its sockets.
+        var seq: Int64
+    }
+
+    private var families: [FamilyID: Family] = [:]
+    /// Families with events that are not read yet.
+    private var unread: Set<FamilyID> = []
+    /// The sockets' families that the round of checks has still to come to.
+    private var uncheckedFamilies: [FamilyID] = []
+    private var socketsOfUser: [UserID: Int] = [:]
+
+    var isEmpty: Bool { families.isEmpty }
+    var hasUnread: Bool { !unread.isEmpty }
+    var users: [UserID] { Array(socketsOfUser.keys) }
+
+    /// - Returns: whether it is the person's first socket here.
+    mutating func insert(_ socket: SocketRecord) -> Bool {
+        var family = families[socket.family] ?? Family(seq: socket.seq)
+        family.sockets[socket.id] = socket
+        if socket.seq < family.seq {
+            // Something happened between the socket's handshake and now: the family is read from there again.
+            family.seq = socket.seq
+            unread.insert(socket.family)
+        }
+        families[socket.family] = family
+        let count = (socketsOfUser[socket.user] ?? 0) + 1
+        socketsOfUser[socket.user] = count
+        return count == 1
+    }
+
+    /// - Returns: the person, if it was their last socket here.
+    mutating func remove(_ id: UInt64, of family: FamilyID) -> UserID? {
+        guard let socket = families[family]?.sockets.removeValue(forKey: id) else { return nil }
+        if families[family]?.sockets.isEmpty == true {
+            families[family] = nil
+            unread.remove(family)
+        }
+        let count = (socketsOfUser[socket.user] ?? 1) - 1
+        socketsOfUser[socket.user] = count > 0 ? count : nil
+        return count > 0 ? nil : socket.user
+    }
+
+    /// Notes that a family has changed, if it has sockets here.
+    mutating func markChanged(_ family: FamilyID) {
+        if families[family] != nil { unread.insert(family) }
+    }
+
+    /// Families with sockets, and how far they are read.
+    var places: [(family: FamilyID, seq: Int64)] { families.map { ($0.key, $0.value.seq) } }
+
+    mutating func takeUnread(_ limit: Int) -> [(family: FamilyID, seq: Int64)] {
+        let taken = unread.prefix(limit)
+        unread.subtract(taken)
+        return taken.compactMap { family in families[family].map { (family, $0.seq) } }
+    }
+
+    func sockets(of families: [FamilyID]) -> [SocketRecord] {
+        families.flatMap { self.families[$0].map { Array($0.sockets.values) } ?? [] }
+    }
+
+    /// Some sockets to check, so that repeated calls come to all of them in turn.
+    mutating func takeUnchecked(_ limit: Int) -> [SocketRecord] {
+        if uncheckedFamilies.isEmpty { uncheckedFamilies = Array(families.keys) }
+        var taken: [SocketRecord] = []
+        while taken.count < limit, let family = uncheckedFamilies.popLast() {
+            taken += families[family].map { Array($0.sockets.values) } ?? []
+        }
+        return taken
+    }
+
+    mutating func setRole(_ role: FamilyRole, of socket: SocketRecord) {
+        families[socket.family]?.sockets[socket.id]?.role = role
+    }
+
+    /// Notes that a family is read from one number to another.
+    /// - Parameter events: those between, in order.
+    /// - Returns: what each socket is to be told.
+    mutating func advance(
+        _ family: FamilyID, from start: Int64, to end: Int64, _ events: [FamilyEvent]
+    ) -> [(socket: SocketRecord, events: [FamilyEvent])] {
+        guard var entry = families[family] else { return [] }
+        // Otherwise a socket came meanwhile that needs earlier events: the family is unread from there.
+        if entry.seq >= start { entry.seq = max(entry.seq, end) }
+        var deliveries: [(SocketRecord, [FamilyEvent])] = []
+        for (id, socket) in entry.sockets where socket.seq >= start && socket.seq < end {
+            entry.sockets[id]?.seq = end
+            let visible = events.filter { $0.seq > socket.seq && $0.audience.includes(socket.user, socket.role) }
+            if !visible.isEmpty { deliveries.append((socket, visible)) }
+        }
+        families[family] = entry
+        return deliveries
+    }
+}

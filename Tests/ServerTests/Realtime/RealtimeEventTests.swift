@@ -1,0 +1,167 @@
+import Audit
+import Contract
+import Domain
+import JSON
+import SQL
+import Testing
+
+@testable import Server
+
+@Suite("Realtime: what sockets are told")
+struct RealtimeEventTests {
+    private static func kinds(_ events: [JSONValue]) -> [String?] { events.map { $0["event"]?.stringValue } }
+
+    @Test("a write on one instance reaches the sockets of another, with these fields")
+    func otherInstance() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.withPeers(1) { peers in
+                let guardian = try await peers[0].socket(family.secondGuardian)
+                let child = try await server.socket(family.child)
+                #expect(guardian.status == 101 && child.status == 101)
+                let nag = try await server.nag(from: family.guardian, to: family.child)
+                for socket in [guardian, child] {
+                    let event = try await socket.event()
+                    #expect(event["event"]?.stringValue == "nag_created")
+                    #expect(event["family_id"]?.stringValue == family.id.description)
+                    #expect(event["actor_id"]?.stringValue == family.guardian.id.description)
+                    #expect(event["data"]?.objectValue?.members.map(\.key) == ["nag_id"])
+                    #expect(event["data"]?["nag_id"]?.stringValue == nag.id.description)
+                    #expect(event["ts"]?.stringValue.flatMap { Timestamp(rfc3339: $0) } != nil)
+                    #expect(event.objectValue?.members.count == 5)
+                }
+            }
+        }
+    }
+
+    @Test("`ping` is answered with a pong, everything else is ignored")
+    func ping() async throws {
+        try await TestServer.run { server in
+            let socket = try await server.socket(try await server.family().child)
+            for text in ["", "pong", #"{"event":"ping"}"#, "PING", "ping "] { try socket.send(text: text) }
+            #expect(try await socket.eventsBeforePong().isEmpty)
+        }
+    }
+
+    @Test("a family's events come in its order")
+    func order() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.enableGamification(family.child)
+            let socket = try await server.socket(family.guardian)
+            let nag = try await server.nag(from: family.guardian, to: family.child)
+            try await server.call(
+                API.submitExcuse, NagPath(nagID: nag.id), ExcuseCreate(text: "I forgot"), as: family.child)
+            try await server.call(API.dismissNag, NagPath(nagID: nag.id), as: family.child)
+            _ = try await server.complete(nag.id, as: family.child)
+            var events: [JSONValue] = []
+            while events.last?["event"]?.stringValue != "gamification_event" { events.append(try await socket.event()) }
+            #expect(
+                Self.kinds(events) == [
+                    "nag_created", "excuse_submitted", "nag_updated", "nag_status_changed", "gamification_event",
+                ])
+            #expect(events.dropLast().allSatisfy { $0["data"]?["nag_id"]?.stringValue == nag.id.description })
+            let times = events.compactMap { $0["ts"]?.stringValue }
+            #expect(times == times.sorted() && times.count == 5)
+        }
+    }
+
+    @Test("who may not read a nag hears nothing of it, whatever becomes of it")
+    func visibility() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.enableGamification(family.child)
+            let participant = try await server.socket(family.participant)
+            let stranger = try await server.socket(family.stranger)
+            let hidden = try await server.nag(from: family.guardian, to: family.child)
+            try await server.call(
+                API.submitExcuse, NagPath(nagID: hidden.id), ExcuseCreate(text: "I forgot"), as: family.child)
+            _ = try await server.complete(hidden.id, as: family.child)
+            let shown = try await server.nag(from: family.guardian, to: family.participant)
+            // The first thing the participant hears is their own nag, which is the last that happened.
+            let event = try await participant.event()
+            #expect(event["event"]?.stringValue == "nag_created")
+            #expect(event["data"]?["nag_id"]?.stringValue == shown.id.description)
+            #expect(try await participant.eventsBeforePong().isEmpty)
+            #expect(try await stranger.eventsBeforePong().isEmpty)
+        }
+    }
+
+    @Test("members come and go for everybody")
+    func members() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let child = try await server.socket(family.child)
+            try await server.call(
+                API.removeMember, MemberPath(familyID: family.id, userID: family.participant.id), as: family.guardian)
+            let event = try await child.event()
+            #expect(event["event"]?.stringValue == "member_removed")
+            #expect(event["data"]?["user_id"]?.stringValue == family.participant.id.description)
+        }
+    }
+
+    @Test("a burst of writes becomes a few frames")
+    func burst() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let nags = [
+                try await server.nag(from: family.guardian, to: family.child),
+                try await server.nag(from: family.guardian, to: family.participant),
+            ]
+            let socket = try await server.socket(family.secondGuardian)
+            let clock = ContinuousClock()
+            let start = clock.now
+            let recipients = [family.child, family.participant]
+            _ = try await together(2) { number in
+                for _ in 0..<60 {
+                    try await server.call(API.dismissNag, NagPath(nagID: nags[number].id), as: recipients[number])
+                    try await server.call(API.undismissNag, NagPath(nagID: nags[number].id), as: recipients[number])
+                }
+            }
+            // One more, of another kind, so that the end is known.
+            try await server.call(API.withdrawNag, NagPath(nagID: nags[0].id), as: family.guardian)
+            var frames = 0
+            while try await socket.event()["event"]?.stringValue != "nag_withdrawn" { frames += 1 }
+            let elapsed = start.duration(to: clock.now)
+            #expect(frames >= 1 && Double(frames) <= 3 + elapsed / FrameQueue.interval, "\(frames) in \(elapsed)")
+        }
+    }
+
+    @Test("what happened while the listening session was dead arrives soon after")
+    func listenerKilled() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let socket = try await server.socket(family.child)
+            for _ in 0..<3 {
+                try await server.sql(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                    WHERE query LIKE 'LISTEN%' AND datname = current_database() AND pid <> pg_backend_pid()
+                    """)
+                let nag = try await server.nag(from: family.guardian, to: family.child)
+                #expect(try await socket.event()["data"]?["nag_id"]?.stringValue == nag.id.description)
+            }
+        }
+    }
+
+    @Test("what another process writes, which notifies nobody, is found by the sweep")
+    func swept() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let socket = try await server.socket(family.child)
+            let nag: NagID = server.random.identifier(at: server.clock.now())
+            let row = FeedRows.nag(nag, from: family.guardian, to: family.child, at: server.clock.now())
+            let (random, context) = (server.random, server.context)
+            let pseudonym = family.child.pseudonym
+            try await server.database.run { database in
+                let act = Act(
+                    kind: .nagCreated, basis: .nothing, actor: SystemActor.mediator, subject: pseudonym,
+                    resource: nag.retyped(), statements: [row])
+                let _: StatusAnswer = try await Ledger(database: database, random: random)
+                    .write(context, in: family.id) { _ in .perform(act, StatusAnswer(status: "ok")) }
+            }
+            let event = try await socket.event()
+            #expect(event["data"]?["nag_id"]?.stringValue == nag.description && event["actor_id"] == .null)
+        }
+    }
+}
