@@ -26,6 +26,11 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case childLockoutLifted = "child_lockout.lifted"
     case childPinChanged = "child_pin.changed"
     case childSettingsChanged = "child_settings.changed"
+    case connectionAccepted = "connection.accepted"
+    case connectionChanged = "connection.changed"
+    case connectionDeclined = "connection.declined"
+    case connectionInvited = "connection.invited"
+    case connectionRevoked = "connection.revoked"
     case consentGranted = "consent.granted"
     case consentRevoked = "consent.revoked"
     case demoSeeded = "demo.seeded"
@@ -85,6 +90,10 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case childPinChangeDenied = "child_pin.change.denied"
     case childSettingsChangeDenied = "child_settings.change.denied"
     case childSettingsReadDenied = "child_settings.read.denied"
+    case connectionAcceptDenied = "connection.accept.denied"
+    case connectionChangeDenied = "connection.change.denied"
+    case connectionDeclineDenied = "connection.decline.denied"
+    case connectionInviteDenied = "connection.invite.denied"
     case consentGrantDenied = "consent.grant.denied"
     case consentRevokeDenied = "consent.revoke.denied"
     case familyChangeDenied = "family.change.denied"
@@ -127,6 +136,11 @@ extension AuditKind {
         case .accountDeleted: .accountDeleted
         case .adminCreated: .adminCreated
         case .adminRevoked: .adminRevoked
+        case .connectionAccepted: .connectionAccepted
+        case .connectionChanged: .connectionChanged
+        case .connectionDeclined: .connectionDeclined
+        case .connectionInvited: .connectionInvited
+        case .connectionRevoked: .connectionRevoked
         case .consentGranted: .consentGranted
         case .consentRevoked: .consentRevoked
         case .familyCreated: .familyCreated
@@ -159,6 +173,8 @@ extension AuditKind {
         case .accountChanged, .accountExported, .abuseReportCreated, .abuseReportReviewed, .abuseReportReviewDenied,
             .deviceRegistered, .deviceRemoved,
             .nagReadDeliveriesDenied:
+            .none
+        case .connectionAcceptDenied, .connectionChangeDenied, .connectionDeclineDenied, .connectionInviteDenied:
             .none
         case .accountDeleteDenied, .aiCoachingDenied, .aiDigestDenied, .aiPatternsDenied, .aiPredictCompletionDenied,
             .aiPushBackDenied, .aiSelectToneDenied, .aiSummarizeExcuseDenied, .auditReadDenied,

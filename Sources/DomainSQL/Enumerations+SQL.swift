@@ -10,6 +10,7 @@ extension BlockState: SQLBindable, SQLDecodable {}
 extension DeliveryChannel: SQLBindable, SQLDecodable {}
 extension DeliveryStatus: SQLBindable, SQLDecodable {}
 extension DevicePlatform: SQLBindable, SQLDecodable {}
+extension ConnectionStatus: SQLBindable, SQLDecodable {}
 extension AbuseReportStatus: SQLBindable, SQLDecodable {}
 extension AbuseReportSeverity: SQLBindable, SQLDecodable {}
 extension NagCategory: SQLBindable, SQLDecodable {}

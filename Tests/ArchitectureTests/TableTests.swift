@@ -14,8 +14,8 @@ struct TableTests {
             writers: ["Auth"],
             // Everybody shows or names people: by id, display name or pseudonym.
             readers: [
-                "Access", "Admins", "AI", "Audit", "Consents", "Families", "Ingestion", "Ledger", "Metrics", "Nags",
-                "Policies", "Preferences", "Realtime", "Safety", "Sync", "Server/Audit",
+                "Access", "Admins", "AI", "Audit", "Connections", "Consents", "Families", "Ingestion", "Ledger",
+                "Metrics", "Nags", "Policies", "Preferences", "Realtime", "Safety", "Sync", "Server/Audit",
             ]),
         "sessions": Ownership(writers: ["Auth"], readers: ["Access", "Realtime"]),
         "refresh_tokens": Ownership(writers: ["Auth"]),
@@ -29,7 +29,7 @@ struct TableTests {
         // The row is born with its family; nobody but the ledger moves it, and the sequencer notes that it is done with it.
         "family_clock": Ownership(
             writers: ["Ledger", "Families", "Server/Audit"],
-            readers: ["Access", "AI", "Audit", "Auth", "Ingestion", "Nags", "Realtime", "Sync"]),
+            readers: ["Access", "AI", "Audit", "Auth", "Connections", "Ingestion", "Nags", "Realtime", "Sync"]),
         "memberships": Ownership(
             writers: ["Families"],
             readers: [
@@ -62,7 +62,7 @@ struct TableTests {
         "incentive_events": Ownership(writers: ["Gamification"]),
         "blocks": Ownership(writers: ["Safety"]),
         "abuse_reports": Ownership(writers: ["Safety"]),
-        "connections": Ownership(writers: ["Connections"]),
+        "connections": Ownership(writers: ["Connections"], readers: ["Server/Audit"]),
         "devices": Ownership(writers: ["Devices"]),
         "deliveries": Ownership(writers: ["Deliveries"]),
         "report_snapshots": Ownership(writers: ["Reports"]),

@@ -186,6 +186,13 @@ struct RequestTests {
         + wrong("AbuseReportReviewUpdate", "severity", #"{"status":"open","severity":"high"}"#)
         + wrong("AbuseReportReviewUpdate", "note", #"{"status":"open","note":""}"#)
 
+    static let connections: [BodyCase] =
+        fine("ConnectionInvite", #"{"invitee_email":"a@b.org"}"#, #"{"invitee_email":"A@B.org","caregiver":true}"#)
+        + wrong("ConnectionInvite", "invitee_email", "{}", #"{"invitee_email":"a"}"#, #"{"invitee_email":null}"#)
+        + wrong("ConnectionInvite", "caregiver", #"{"invitee_email":"a@b.org","caregiver":"true"}"#)
+        + fine("ConnectionTypeUpdate", #"{"caregiver":true}"#, #"{"caregiver":false}"#)
+        + wrong("ConnectionTypeUpdate", "caregiver", "{}", #"{"caregiver":null}"#)
+
     static let rest: [BodyCase] =
         fine("BlockCreate", #"{"target_id":"\#(someID)"}"#)
         + fine("DeviceTokenRegister", #"{"platform":"macos","token":"t"}"#)
@@ -248,7 +255,7 @@ struct RequestTests {
 
     @Test(
         "are taken or refused by the field at fault",
-        arguments: auth + family + nags + policies + rest + abuseReports + outbox)
+        arguments: auth + family + nags + policies + rest + abuseReports + connections + outbox)
     func bodies(example: BodyCase) throws {
         let body = Array(example.body.utf8)
         let read = try #require(requestReaders[example.schema])
@@ -273,7 +280,9 @@ struct RequestTests {
         #expect(
             described
                 == Set(
-                    (Self.auth + Self.family + Self.nags + Self.policies + Self.rest + Self.abuseReports + Self.outbox)
+                    (Self.auth + Self.family + Self.nags + Self.policies + Self.rest + Self.abuseReports
+                        + Self.connections
+                        + Self.outbox)
                         .map(\.schema)))
     }
 }
@@ -306,6 +315,8 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     add(DeviceTokenRegister.self)
     add(AbuseReportCreate.self)
     add(AccountCreate.self)
+    add(ConnectionInvite.self)
+    add(ConnectionTypeUpdate.self)
     add(AbuseReportReviewUpdate.self)
     add(BlockUpdate.self)
     add(ConsentCreate.self)

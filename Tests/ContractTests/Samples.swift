@@ -47,7 +47,7 @@ extension Sample {
     /// One for every operation.
     static let all =
         identity + family + nags + fun + rights + figures + feed + auditLog + plain
-        + devices + abuseReports + accountData
+        + devices + abuseReports + accountData + connections
 
     static func id<Kind>(_ number: UInt64) -> Identifier<Kind> { Identifier(high: 0xABCD, low: number) }
     /// A refined text that is known to be fine.
@@ -231,13 +231,6 @@ extension Sample {
         Sample(
             API.suspendRelationship, RelationshipPath(relationshipID: id(13)), NoBody(),
             RelationshipResponse(id: id(13), partyA: id(1), partyB: id(4), status: .suspended)),
-        Sample(
-            API.listConnections, ConnectionListQuery(status: .active, page: page), NoBody(),
-            page(
-                ConnectionResponse(
-                    id: id(7), inviterID: id(1), inviteeID: id(4), inviteeEmail: "a@b.org", status: .active,
-                    caregiver: true, createdAt: moment, respondedAt: moment, otherPartyEmail: "a@b.org",
-                    otherPartyDisplayName: nil))),
         Sample(API.listConsents, ConsentListQuery(familyID: id(2), page: page), NoBody(), page(consent)),
         Sample(API.grantConsent, NoParameters(), ConsentCreate(familyID: id(2), type: .aiMediation), consent),
         Sample(API.listPolicies, PolicyListQuery(familyID: id(2), page: page), NoBody(), page(policy)),

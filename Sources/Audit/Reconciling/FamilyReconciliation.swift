@@ -12,6 +12,7 @@ public struct FamilyReconciliation: Sendable {
     private var membersOfNobody = 0
     private var sums: [UserID: ScoreSums] = [:]
     var policies = 0
+    var connections = 0
     private var openRows:
         (consents: Set<ResourceID>, nags: Set<ResourceID>, scores: Set<Int64>, badges: Set<FamilyReplay.Badge>)
 
@@ -40,6 +41,7 @@ public struct FamilyReconciliation: Sendable {
         case .totals(let row): check(row)
         case .badge(let row): check(row)
         case .policy(let row): check(row)
+        case .connection(let row): check(row)
         }
     }
 
@@ -64,6 +66,9 @@ public struct FamilyReconciliation: Sendable {
         }
         for user in sums.keys { missing(.totals, user.description, nil) }
         if policies == 0, replay.isFounded { missing(.policy, replay.policyID ?? "default", 1) }
+        if connections == 0, let connection = replay.connection {
+            missing(.connection, replay.family.description, connection.number)
+        }
         return report
     }
 
@@ -226,7 +231,7 @@ public struct FamilyReconciliation: Sendable {
     }
 
     /// Somebody who was erased is nobody in the row and still has a stand-in in the entry.
-    private mutating func compare(
+    mutating func compare(
         person found: Pseudonym?, _ expected: Pseudonym?, _ subject: StateFinding.Subject, _ id: String,
         _ field: String, _ number: Int64?
     ) {

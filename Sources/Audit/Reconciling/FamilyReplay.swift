@@ -71,6 +71,8 @@ public struct FamilyReplay: Sendable {
     private(set) var policyID: String?
     /// Nil before the entry of the family's creation.
     private(set) var policy: PolicyReplay?
+    /// Where the chain is a connection's and has the entry of its invitation.
+    private(set) var connection: ConnectionReplay?
     private(set) var isFounded = false
     private(set) var erased: Set<Pseudonym> = []
     /// People some of whose entries have lost their details.
@@ -122,6 +124,11 @@ public struct FamilyReplay: Sendable {
         case .policyChanged: policy?.change(entry, body)
         case .policyProposed: policy?.propose(entry, body)
         case .policyApproved: policy?.approve(entry, body)
+        case .connectionInvited: connection = ConnectionReplay(entry, body)
+        case .connectionAccepted: connection?.accept(entry)
+        case .connectionDeclined: connection?.end("declined", entry)
+        case .connectionRevoked: connection?.end("revoked", entry)
+        case .connectionChanged: connection?.change(entry, body)
         case .personErased: if let person = act.subject { erased.insert(person) }
         case .nagCreated, .nagEdited, .nagSnoozed, .nagCompleted, .nagEscalated, .nagMissed, .nagWithdrawn,
             .nagDismissed, .nagUndismissed:

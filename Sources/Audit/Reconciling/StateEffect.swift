@@ -20,6 +20,9 @@ public enum StateEffect: Sendable, Hashable {
     case relationshipSuspended
     case nagCreated, nagEdited, nagSnoozed, nagCompleted, nagEscalated, nagMissed, nagWithdrawn, nagDismissed,
         nagUndismissed
+    case connectionInvited, connectionAccepted, connectionDeclined, connectionRevoked
+    /// Says whose children the other party may nag.
+    case connectionChanged
     case accountCreated
     /// Ends the subject's account, and their membership where they have one.
     case accountDeleted

@@ -4,7 +4,7 @@ import Domain
 public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
     /// What was looked at.
     public enum Subject: String, Sendable {
-        case entry, clock, membership, relationship, consent, nag, points, totals, badge, policy, account
+        case entry, clock, membership, relationship, consent, nag, points, totals, badge, policy, account, connection
         case administrator, schema, log
     }
 

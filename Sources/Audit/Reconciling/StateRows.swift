@@ -11,6 +11,7 @@ public enum StateRow: Sendable {
     case totals(TotalsRow)
     case badge(BadgeRow)
     case policy(PolicyRow)
+    case connection(ConnectionRow)
 }
 
 public struct MemberRow: Sendable {

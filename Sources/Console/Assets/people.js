@@ -27,7 +27,7 @@ export async function loadFamilyName(id, signal) {
 const people = new Map();
 /** Families whose people were loaded. */
 const asked = new Set();
-const roles = {former_member: "former member", former_administrator: "former administrator"};
+const roles = {former_member: "former member", party: "party of the connection", former_administrator: "former administrator"};
 
 /** Loads the people of a family's audit log; without a family, administrators and system components. */
 export async function loadPeople(family, signal) {

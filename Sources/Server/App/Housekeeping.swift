@@ -4,7 +4,7 @@ import Postgres
 import Reactor
 import SQL
 
-/// Deletes expired rows and purges deleted accounts once an hour, in small transactions, on one loop of each instance.
+/// Deletes expired rows, purges deleted accounts and revokes old invitations once an hour, in small transactions, on one loop of each instance.
 ///
 /// Several instances may run it at once: each skips the rows that another has locked.
 final class Housekeeping {
@@ -17,6 +17,7 @@ final class Housekeeping {
     private let random: any Randomness
     private let log: Log
     private let purge: AccountPurge
+    private let invitations: InvitationExpiry
 
     /// - Parameter purgeDays: days from an account's deletion to its purge.
     init(
@@ -27,6 +28,7 @@ final class Housekeeping {
         self.random = random
         self.log = log
         purge = AccountPurge(database: database, ledger: ledger, days: purgeDays)
+        invitations = InvitationExpiry(database: database, ledger: ledger)
     }
 
     /// Runs as long as this object lives and the loop runs; the first round is one period after the start.
@@ -36,10 +38,11 @@ final class Housekeeping {
             guard let self else { return }
             poller.spawn { [self] in
                 do {
-                    let (deleted, purged) = try await round()
+                    let (deleted, purged, expired) = try await round()
                     log.write(.info, "housekeeping") {
                         $0.field("deleted_rows", deleted)
                         $0.field("purged_accounts", purged)
+                        $0.field("expired_invitations", expired)
                     }
                 } catch {
                     log.write(.warning, "housekeeping_failed") { $0.field("cause", "\(error)") }
@@ -49,13 +52,14 @@ final class Housekeeping {
         }
     }
 
-    /// Deletes expired rows and purges accounts that are due, once.
-    func round() async throws -> (deletedRows: Int, purgedAccounts: Int) {
+    /// Deletes expired rows, purges accounts that are due, and revokes invitations that nobody answered, once.
+    func round() async throws -> (deletedRows: Int, purgedAccounts: Int, expiredInvitations: Int) {
         let deleted = try await Self.sweep(database, at: clock.now())
         let purged = try await purge.run(SystemActor.scheduler.retyped()) {
             CallContext(unaskedAt: clock.now(), random)
         }
-        return (deleted, purged)
+        let expired = try await invitations.run { CallContext(unaskedAt: clock.now(), random) }
+        return (deleted, purged, expired)
     }
 
     /// Deletes all expired rows, and returns their number.

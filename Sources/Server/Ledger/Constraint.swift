@@ -13,6 +13,11 @@ enum Constraint: String, CaseIterable {
     /// A deleted account has no membership: violated when a member's account is deleted, and when a deleted account
     /// joins.
     case deletedIsNoMember = "deleted_is_no_member"
+    /// A deleted account has no pending or active connection: violated when the account of a connected person is
+    /// deleted, and when a deleted account is connected.
+    case deletedHasNoConnection = "deleted_has_no_connection"
+    /// Two people have one pending or active connection.
+    case oneLivingConnection = "one_living_connection"
     /// One input for each id.
     case inputID = "inputs_pkey"
     /// One write for each idempotency key.

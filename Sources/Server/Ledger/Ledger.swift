@@ -33,14 +33,14 @@ final class Ledger {
     /// Transactions that acts shared.
     var batches: Int { commits.batches }
 
-    private let database: Database
+    let database: Database
     private let commits: GroupCommit
     /// Limits a family's concurrent writes. More of them wait here and hold nothing that other families need.
     private let writers: Lane<FamilyID>
     /// Limits the writes that hold their family's row: one a family, and few enough to leave sessions for the others.
-    private let rowHolders: Lane<FamilyID>
+    let rowHolders: Lane<FamilyID>
     private let random: any Randomness
-    private let sealing: Sealing
+    let sealing: Sealing
     private let comparesClocks: Bool
     /// Told of each committed act's family; nil where nobody listens.
     private let changes: ChangedFamilies?
@@ -137,7 +137,7 @@ final class Ledger {
     }
 
     /// Gives the first answer again when the client has named its write and it was done before.
-    private func onlyOnce<Answer: WireContent>(
+    func onlyOnce<Answer: WireContent>(
         _ caller: Caller, _ body: (IdempotencyRecord?) async throws -> Answer
     ) async throws -> Answer {
         guard let idempotency = IdempotencyRecord(caller) else { return try await body(nil) }
@@ -156,7 +156,7 @@ final class Ledger {
     }
 
     /// Decides again when another act stored a key of the same person first: the second time it is found.
-    private func retryingTakenKey<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
+    func retryingTakenKey<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
         do {
             return try await body()
         } catch let error as PostgresError where error.violates(.subjectKey) {
@@ -185,7 +185,7 @@ final class Ledger {
         return .refuse(act, refusal)
     }
 
-    private func committed(_ seal: Sealing.Seal?, in family: FamilyID) {
+    func committed(_ seal: Sealing.Seal?, in family: FamilyID) {
         tally.writes += 1
         changes?.insert(family)
         if let seal { sealing.remember(seal.key) }
@@ -223,11 +223,11 @@ final class Ledger {
         return try decision.outcome()
     }
 
-    private static let wrongClock = APIError(
+    static let wrongClock = APIError(
         .unavailable, "This server's clock is ahead of the database's. Try again later.", retryAfter: 30)
 
     /// The ledger refused an act that was decided while its row was held: a fault of the program.
-    private enum LedgerFault: Error { case refusedWhileHeld }
+    enum LedgerFault: Error { case refusedWhileHeld }
 
     // MARK: The statement
 
@@ -300,7 +300,7 @@ final class Ledger {
     }
 
     /// Whether a time is not too far after the database's own.
-    private func isWithinClockSkew(_ now: Timestamp) -> SQL {
+    func isWithinClockSkew(_ now: Timestamp) -> SQL {
         guard comparesClocks else { return "true" }
         return "\(now - Readiness.largestSkew) < statement_timestamp()"
     }

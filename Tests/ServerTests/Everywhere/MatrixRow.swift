@@ -58,6 +58,10 @@ struct Scene: Sendable {
     let report: AbuseReportID
     /// The guardian's.
     let device: DeviceID
+    /// From somebody of no family to the guardian.
+    let invitation: ConnectionID
+    /// Active, a caregiver's, of the guardian and somebody of no family.
+    let connection: ConnectionID
 
     init(_ server: TestServer) async throws {
         let family = try await server.family()
@@ -105,6 +109,9 @@ struct Scene: Sendable {
             INSERT INTO devices (id, user_id, session_id, platform, token, created_at)
             VALUES (\(device), \(family.guardian.id), \(family.guardian.session), 'ios', 'guardian', \(now))
             """)
+        invitation = try await server.connection(from: try await server.account("Otto"), to: family.guardian)
+        connection = try await server.connection(
+            from: family.guardian, to: try await server.account("Tuto"), isActive: true, isCaregiver: true)
         for person in people.values where person.familyID != nil { try await server.enableGamification(person) }
         try await server.write([.demoSeeded], by: family.guardian, in: family.id)
     }
@@ -160,13 +167,6 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
         reports, ai, sync, audit,
         devices, deliveries, abuseReports, accountData,
     ].flatMap(\.self)
-
-    /// The group has no scenarios of its own yet.
-    private static let connections: [MatrixRow] = [
-        MatrixRow(API.listConnections, concern: .caller, allowed: .everybody) { _ in
-            (ConnectionListQuery(status: .active), NoBody())
-        }
-    ]
 
     static func pin(_ text: String) -> PIN {
         guard let pin = try? PIN(wireText: text) else { preconditionFailure("four digits") }

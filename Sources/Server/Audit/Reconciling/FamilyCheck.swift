@@ -147,6 +147,9 @@ struct FamilyCheck {
             state.check(.member(row))
         }
         for row in relationships { state.check(.relationship(row)) }
+        for row in try await queries.query(ReconcileStatements.connection(family)).map(ConnectionRow.init) {
+            state.check(.connection(row))
+        }
         var lastConsent: ConsentID?
         while true {
             let rows = try await queries.query(ReconcileStatements.consents(of: family, after: lastConsent))
@@ -195,6 +198,14 @@ extension MemberRow {
         self.init(
             user: try row["user_id"], person: try row["pseudonym"], role: try row["role"],
             isActive: try row["is_active"])
+    }
+}
+
+extension ConnectionRow {
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        self.init(
+            id: try row["id"], inviter: try row["inviter"], invitee: try row["invitee"], status: try row["status"],
+            inviterShares: try row["inviter_shares_children"], inviteeShares: try row["invitee_shares_children"])
     }
 }
 

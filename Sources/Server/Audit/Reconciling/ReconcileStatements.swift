@@ -6,7 +6,7 @@ enum ReconcileStatements {
     /// Families or rows in one page.
     static let pageSize = 500
 
-    /// The next families by id: those that exist, that have a clock, or that entries or leaves name. The nil id, the
+    /// The next families by id, and connections, which have chains too: those that exist, that have a clock, or that entries or leaves name. The nil id, the
     /// chain outside families, is one of them.
     static func families(behind last: FamilyID?) -> SQL {
         let isNext: SQL = last.map { "family_id > \($0)" } ?? "family_id >= \(FamilyID.outside)"
@@ -18,6 +18,7 @@ enum ReconcileStatements {
             UNION (SELECT family_id FROM placed WHERE family_id IS NOT NULL LIMIT \(pageSize))
             UNION (SELECT family_id FROM family_clock WHERE \(isNext) ORDER BY family_id LIMIT \(pageSize))
             UNION (SELECT id FROM families WHERE \(isNextID) ORDER BY id LIMIT \(pageSize))
+            UNION (SELECT id FROM connections WHERE \(isNextID) ORDER BY id LIMIT \(pageSize))
             ORDER BY family_id LIMIT \(pageSize)
             """
     }
@@ -134,6 +135,16 @@ enum ReconcileStatements {
         """
         SELECT b.user_id, u.pseudonym, b.badge_type FROM badges b JOIN users u ON u.id = b.user_id
         WHERE b.family_id = \(family)
+        """
+    }
+
+    /// The connection whose chain it is, if it is one.
+    static func connection(_ id: FamilyID) -> SQL {
+        """
+        SELECT c.id, a.pseudonym AS inviter, b.pseudonym AS invitee, c.status, c.inviter_shares_children,
+               c.invitee_shares_children
+        FROM connections c JOIN users a ON a.id = c.inviter_id LEFT JOIN users b ON b.id = c.invitee_id
+        WHERE c.id = \(id)
         """
     }
 

@@ -23,10 +23,12 @@ public struct Erasure: Sendable {
     public enum Fault: Error, CustomStringConvertible {
         case unknownPerson
         case member(of: FamilyID)
+        case connected
 
         public var description: String {
             switch self {
             case .unknownPerson: "there is no such person, or they were erased before"
+            case .connected: "the person has connections or open invitations: delete the account first"
             case .member(let family): "the person is a member of family \(family): remove them there first"
             }
         }
@@ -57,6 +59,11 @@ public struct Erasure: Sendable {
             let person: Pseudonym = try row["pseudonym"]
         else { throw Fault.unknownPerson }
         if let family: FamilyID = try row["family_id"] { throw Fault.member(of: family) }
+        guard
+            try await transaction.query(
+                ConnectionStatements.living(of: user, address: try row["email"], limit: 1)
+            ).isEmpty
+        else { throw Fault.connected }
         return person
     }
 
@@ -93,7 +100,7 @@ public struct Erasure: Sendable {
 enum ErasureStatements {
     static func person(_ user: UserID) -> SQL {
         """
-        SELECT u.pseudonym, m.family_id FROM users u
+        SELECT u.pseudonym, u.email, m.family_id FROM users u
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active' WHERE u.id = \(user)
         """
     }

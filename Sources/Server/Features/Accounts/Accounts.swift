@@ -7,10 +7,12 @@ import Postgres
 final class Accounts {
     let services: Services
     private let families: Families
+    private let connections: Connections
 
-    init(_ services: Services, _ families: Families) {
+    init(_ services: Services, _ families: Families, _ connections: Connections) {
         self.services = services
         self.families = families
+        self.connections = connections
     }
 
     /// The group `accounts`: accounts as a whole.
@@ -21,11 +23,26 @@ final class Accounts {
     }
 
     /// Deletes an account softly and at once: ends its sessions, ends its membership as by leaving, and prevents
-    /// further sign-in, all in one act. Its personal data is purged later (`AccountPurge`).
+    /// further sign-in, all in one act. Its personal data is purged later (`AccountPurge`). The person's connections end
+    /// before, each in an act of its own: if the process dies between, the account still exists.
     ///
     /// People delete their own account; a child's account that was made in a family is deleted by its guardians. Other
     /// accounts answer 404, whether they exist or not.
     func delete(_ caller: Caller, _ call: Call<AccountPath, NoBody>) async throws -> AccountResponse {
+        // The deletion is refused as long as there are connections; somebody may invite the person at this moment.
+        for _ in 0..<3 where call.parameters.userID == caller.userID {
+            do {
+                return try await deleteUnconnected(caller, call)
+            } catch let error as PostgresError where error.violates(.deletedHasNoConnection) {
+                try await connections.revokeAll(of: caller)
+            }
+        }
+        return try await deleteUnconnected(caller, call)
+    }
+
+    private func deleteUnconnected(
+        _ caller: Caller, _ call: Call<AccountPath, NoBody>
+    ) async throws -> AccountResponse {
         let user = call.parameters.userID
         let account = try await services.access.account(caller, services.database)
         let found = try await services.database.query(AccountStatements.byID(user)).first
@@ -46,7 +63,8 @@ final class Accounts {
                     kind: .accountDeleted, basis: .nothing, actor: person.pseudonym, subject: person.pseudonym,
                     stampedRows: 0,
                     statements: AccountStatements.delete(user, at: call.now) + [
-                        SessionStatements.revokeAll(of: user, at: call.now)
+                        SessionStatements.revokeAll(of: user, at: call.now),
+                        ConnectionStatements.removeAddresses(of: user),
                     ])
                 return .perform(act, answer)
             }
@@ -67,6 +85,8 @@ extension Departure<AccountResponse> {
                     by: MemberState(role: member.role))
             },
             mayLeaveNobody: true, endSessions: { SessionStatements.revokeAll(of: $0, at: now) },
-            statements: AccountStatements.delete(answer.id, at: now), answer: { _ in answer })
+            statements: AccountStatements.delete(answer.id, at: now) + [
+                ConnectionStatements.removeAddresses(of: answer.id)
+            ], answer: { _ in answer })
     }
 }

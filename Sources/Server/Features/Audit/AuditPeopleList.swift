@@ -42,6 +42,13 @@ extension Services {
                     name: reader.isAdmin ? nil : try row["name"], role: isMember ? role.rawValue : "former_member")
             }
         }
+        if let family = reader.family, !reader.isAdmin {
+            people += try await database.query(ConnectionStatements.parties(of: family)).map {
+                row throws(PostgresError) in
+                AuditPerson(
+                    person: try row["pseudonym"], userID: try row["id"], name: try row["display_name"], role: "party")
+            }
+        }
         if reader.isAdmin {
             people += try await database.query(AuditStatements.administrators).map { row throws(PostgresError) in
                 let isCurrent: Bool = try row["is_current"]

@@ -3,7 +3,8 @@ import Contract
 import Domain
 import Postgres
 
-/// Somebody who may read audit logs: a guardian their family's, an administrator all.
+/// Somebody who may read audit logs: a guardian their family's, an administrator all, and the two parties of a connection
+/// that was accepted the connection's own. A connection's id takes the place of a family's.
 ///
 /// An administrator's read is recorded in the audit log, in the chain outside families, before they see the answer. A
 /// guardian's is not: the log would grow whenever it is read.
@@ -31,6 +32,7 @@ extension Services {
         guard let family = family ?? account.family else {
             throw APIError(.authorizationDenied, .guardianOnly)
         }
+        if try await isParty(account.id, of: family) { return AuditReader(family: family, isAdmin: false) }
         let member = try await access.member(caller, of: family, database)
         if let denial = member.denial(of: .readAuditLog) {
             try await refuse(caller, member, .auditReadDenied, denial)
@@ -46,8 +48,15 @@ extension Services {
         guard !reader.isAdmin, let family = reader.family else {
             return try await access.requireAdministrator(caller, database)
         }
+        let account = try await access.account(caller, database)
+        if try await isParty(account.id, of: family) { return }
         let member = try await access.member(caller, of: family, database)
         if let denial = member.denial(of: .readAuditLog) { throw APIError(.authorizationDenied, denial) }
+    }
+
+    /// Whether the user is one of the two parties of a connection of that id.
+    private func isParty(_ user: UserID, of connection: FamilyID) async throws -> Bool {
+        try await !database.query(ConnectionStatements.auditReader(user, of: connection)).isEmpty
     }
 
     private func record(

@@ -36,6 +36,9 @@ enum AccountStatements {
         "SELECT u.id FROM users u WHERE u.email = \(email)"
     }
 
+    /// An expression: somebody's email address.
+    static func address(of user: UserID) -> SQL { "(SELECT w.email FROM users w WHERE w.id = \(user))" }
+
     static func byID(_ user: UserID) -> SQL {
         "SELECT \(person) FROM users u \(membership) WHERE u.id = \(user) AND u.status <> 'deleted'"
     }

@@ -1,13 +1,205 @@
+import Contract
+import Domain
 import SQL
 
 /// Every statement on connections between adults of different families.
 enum ConnectionStatements {
+    // MARK: Conditions and subqueries
+
     /// A condition: there is or was a connection between the two people, or an invitation. Both are SQL expressions or
     /// values.
     static func exists(between one: SQL, and other: SQL) -> SQL {
         """
         EXISTS (SELECT 1 FROM connections c WHERE (c.inviter_id = \(one) AND c.invitee_id = \(other))
             OR (c.inviter_id = \(other) AND c.invitee_id = \(one)))
+        """
+    }
+
+    /// A subquery: all connections and invitations of a person, as that person sees them. An inviter does not see whose
+    /// account the address is before the invitation was accepted: `invitee_id` and `other_id` are null until then.
+    /// - Parameters:
+    ///   - user: an SQL expression or a value.
+    ///   - address: their email address; null for somebody who may not be connected. Invitations that were sent before
+    ///     the address had an account are found by it.
+    static func own(of user: SQL, address: SQL) -> SQL {
+        """
+        SELECT c.*, CASE WHEN c.responded_at IS NOT NULL AND c.status <> 'declined' THEN c.invitee_id END AS other_id,
+               CASE WHEN c.responded_at IS NOT NULL AND c.status <> 'declined' THEN c.invitee_id END AS shown_invitee_id
+        FROM connections c WHERE c.inviter_id = \(user)
+        UNION ALL
+        SELECT c.*, c.inviter_id, c.invitee_id FROM connections c WHERE c.invitee_id = \(user)
+        UNION ALL
+        SELECT c.*, c.inviter_id, \(user) FROM connections c
+        WHERE c.invitee_email = \(address) AND c.invitee_id IS NULL AND c.status = 'pending' AND c.inviter_id <> \(user)
+        """
+    }
+
+    /// The columns that `ConnectionResponse` reads: of a connection `c` from `own` and the other party `o`.
+    private static let columns: SQL = """
+        c.id, c.inviter_id, c.shown_invitee_id, c.invitee_email, c.status, c.caregiver, c.created_at, c.responded_at,
+        o.email AS other_email, o.display_name AS other_name
+        """
+    private static let other: SQL = "LEFT JOIN users o ON o.id = c.other_id AND o.status <> 'deleted'"
+
+    // MARK: Reads
+
+    /// A page and its `total`, the newest first; with no connection in it, one row of nulls.
+    /// - Parameter isInbound: only those that others began.
+    static func page(
+        of user: UserID, address: String?, _ status: ConnectionStatus?, isInbound: Bool = false, _ page: PageRequest
+    ) -> SQL {
+        var filter: SQL = status.map { "WHERE c.status = \($0.rawValue)" } ?? "WHERE true"
+        if isInbound { filter = "\(filter) AND c.inviter_id <> \(user)" }
+        return """
+            WITH own AS MATERIALIZED (\(own(of: "\(user)", address: "\(address)")))
+            SELECT \(columns), t.total
+            FROM (SELECT count(*) AS total FROM own c \(filter)) t
+            LEFT JOIN (
+                SELECT * FROM own c \(filter)
+                ORDER BY c.created_at DESC, c.id DESC LIMIT \(page.limit) OFFSET \(page.offset)
+            ) c ON true
+            \(other)
+            ORDER BY c.created_at DESC, c.id DESC
+            """
+    }
+
+    /// The connection as one of its parties sees it, with what `ConnectionView` reads besides. No row: it is not theirs.
+    static func connection(_ id: ConnectionID, of user: UserID, address: String?) -> SQL {
+        """
+        SELECT \(columns), c.inviter_shares_children, c.invitee_shares_children, c.other_id,
+               o.pseudonym AS other_pseudonym, k.seq,
+               \(MembershipStatements.isGuardian("\(user)")) AS is_guardian, \(contact(of: "\(user)", with: "c.other_id")),
+               \(activeCount(of: "\(user)")) AS own_active, \(activeCount(of: "c.inviter_id")) AS inviter_active
+        FROM (\(own(of: "\(user)", address: "\(address)"))) c
+        JOIN family_clock k ON k.family_id = c.id
+        \(other)
+        WHERE c.id = \(id)
+        """
+    }
+
+    /// What an invitation depends on: the account of the address, if it is an adult's; a `living` connection of the two,
+    /// whoever invited; and what the inviter has already.
+    static func invitation(by user: UserID, _ address: String?, to email: String, at now: Timestamp) -> SQL {
+        """
+        SELECT i.id AS invitee_id, \(contact(of: "\(user)", with: "i.id")),
+               (SELECT c.id FROM (\(own(of: "\(user)", address: "\(address)"))) c
+                WHERE c.status IN ('pending', 'active')
+                    AND (c.inviter_id = i.id OR c.inviter_id = \(user) AND (c.invitee_id = i.id OR c.invitee_email = \(email)))
+                ORDER BY c.status LIMIT 1) AS living,
+               (SELECT count(*) FROM connections c WHERE c.inviter_id = \(user) AND c.status = 'pending') AS open,
+               \(activeCount(of: "\(user)")) AS active,
+               (SELECT count(*) FROM connections c
+                WHERE c.inviter_id = \(user) AND c.created_at > \(now - ConnectionLimit.day)) AS today,
+               (SELECT min(c.created_at) FROM connections c
+                WHERE c.inviter_id = \(user) AND c.created_at > \(now - ConnectionLimit.day)) AS first_today,
+               (SELECT count(*) FROM connections c WHERE c.inviter_id = \(user)
+                AND c.created_at > \(now - ConnectionLimit.month) AND c.invitee_email = \(email)) AS to_address,
+               (SELECT min(c.created_at) FROM connections c WHERE c.inviter_id = \(user)
+                AND c.created_at > \(now - ConnectionLimit.month) AND c.invitee_email = \(email)) AS first_to_address
+        FROM (SELECT) one
+        LEFT JOIN users i ON i.email = \(email) AND i.status = 'active' AND NOT \(MembershipStatements.isChild("i.id"))
+        """
+    }
+
+    /// Columns: whether the two people may not contact each other. Both are SQL expressions or values.
+    private static func contact(of one: SQL, with other: SQL) -> SQL {
+        """
+        \(BlockStatements.isBlocked(between: one, and: other)) AS is_blocked,
+        \(RelationshipStatements.isSuspended(between: one, and: other)) AS is_suspended,
+        \(MembershipStatements.sharesFamily(one, other)) AS shares_family
+        """
+    }
+
+    private static func activeCount(of user: SQL) -> SQL {
+        """
+        ((SELECT count(*) FROM connections a WHERE a.inviter_id = \(user) AND a.status = 'active')
+         + (SELECT count(*) FROM connections a WHERE a.invitee_id = \(user) AND a.status = 'active'))
+        """
+    }
+
+    /// A row when the connection was accepted and the user is one of its parties: then its audit log is theirs to read.
+    static func auditReader(_ user: UserID, of id: FamilyID) -> SQL {
+        """
+        SELECT id FROM connections WHERE id = \(id) AND (inviter_id = \(user) OR invitee_id = \(user))
+            AND responded_at IS NOT NULL AND status <> 'declined'
+        """
+    }
+
+    /// The two people of a connection: those whose names an audit log of theirs shows them.
+    static func parties(of id: FamilyID) -> SQL {
+        """
+        SELECT u.id, u.pseudonym, CASE WHEN u.status <> 'deleted' THEN u.display_name END AS display_name
+        FROM connections c JOIN users u ON u.id IN (c.inviter_id, c.invitee_id)
+        WHERE c.id = \(id) AND u.pseudonym IS NOT NULL ORDER BY u.id
+        """
+    }
+
+    /// The pending and active connections of somebody, at most `limit`: `id`.
+    static func living(of user: UserID, address: String?, limit: Int) -> SQL {
+        """
+        SELECT c.id FROM (\(own(of: "\(user)", address: "\(address)"))) c
+        WHERE c.status IN ('pending', 'active') ORDER BY c.id LIMIT \(limit)
+        """
+    }
+
+    /// Invitations that nobody answered since a moment, the oldest first.
+    static func unanswered(since moment: Timestamp, limit: Int) -> SQL {
+        "SELECT id FROM connections WHERE status = 'pending' AND created_at <= \(moment) ORDER BY created_at LIMIT \(limit)"
+    }
+
+    /// The `status` of a connection, and its ledger's `seq`.
+    static func status(of id: ConnectionID) -> SQL {
+        """
+        SELECT c.status, k.seq FROM connections c JOIN family_clock k ON k.family_id = c.id WHERE c.id = \(id)
+        """
+    }
+
+    // MARK: Statements of an act
+
+    static func insert(_ connection: ConnectionResponse, invitee: UserID?) -> SQL {
+        """
+        INSERT INTO connections (id, inviter_id, invitee_id, invitee_email, status, caregiver, inviter_shares_children,
+                                 created_at)
+        SELECT \(connection.id), \(connection.inviterID), \(invitee), \(connection.inviteeEmail), 'pending',
+               \(connection.caregiver), \(connection.caregiver), \(connection.createdAt)
+        FROM ledger_stamp
+        """
+    }
+
+    /// Who accepts an invitation as a caregiver's agrees to it for their own children too.
+    static func accept(_ id: ConnectionID, by invitee: UserID, at now: Timestamp) -> SQL {
+        """
+        UPDATE connections SET status = 'active', invitee_id = \(invitee), responded_at = \(now),
+            invitee_shares_children = caregiver
+        FROM ledger_stamp WHERE connections.id = \(id)
+        """
+    }
+
+    /// Declines or revokes.
+    /// - Parameter invitee: the caller where they are the invitee.
+    static func end(_ id: ConnectionID, as status: ConnectionStatus, invitee: UserID?, at now: Timestamp) -> SQL {
+        """
+        UPDATE connections SET status = \(status.rawValue), invitee_id = coalesce(invitee_id, \(invitee)),
+            responded_at = CASE WHEN \(status == .declined) THEN \(now) ELSE responded_at END,
+            caregiver = false, inviter_shares_children = false, invitee_shares_children = false, ended_at = \(now)
+        FROM ledger_stamp WHERE connections.id = \(id)
+        """
+    }
+
+    static func share(_ id: ConnectionID, inviter: Bool, invitee: Bool) -> SQL {
+        """
+        UPDATE connections SET caregiver = \(inviter || invitee), inviter_shares_children = \(inviter),
+            invitee_shares_children = \(invitee)
+        FROM ledger_stamp WHERE connections.id = \(id)
+        """
+    }
+
+    /// Removes the addresses from the connections of somebody whose account is deleted. None of them is pending.
+    static func removeAddresses(of user: UserID) -> SQL {
+        """
+        UPDATE connections SET invitee_email = 'deleted' FROM ledger_stamp
+        WHERE connections.id IN (SELECT id FROM connections WHERE inviter_id = \(user)
+                                 UNION ALL SELECT id FROM connections WHERE invitee_id = \(user))
         """
     }
 }

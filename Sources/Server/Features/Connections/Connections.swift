@@ -1,22 +1,96 @@
+import Audit
 import Contract
+import Domain
+import Postgres
+import SQL
 
 /// Connections between adults of different families.
 ///
-/// No operation makes one yet, so nobody has any. The list is there because the mobile client asks for it before it
-/// makes a nag.
+/// Each connection is a ledger of its own, with its own order and audit chain: its id takes the place of a family's.
+/// Before the invitation is accepted, nothing tells the inviter whether the address has an account.
 final class Connections {
-    private let services: Services
+    let services: Services
 
     init(_ services: Services) { self.services = services }
 
     /// The group `connections`: between adults of different families.
     func register(in routes: RouteTable) {
+        routes.signedIn(API.inviteConnection, invite)
         routes.signedIn(API.listConnections, list)
+        routes.signedIn(API.listPendingConnections, pending)
+        routes.signedIn(API.acceptConnection, accept)
+        routes.signedIn(API.declineConnection, decline)
+        routes.signedIn(API.revokeConnection, revoke)
+        routes.signedIn(API.updateConnectionType, updateType)
+        routes.signedIn(API.listConnectionChildren, children)
     }
 
-    /// The caller's own connections, in both directions.
+    // MARK: Reads
+
+    /// The caller's own connections and invitations, in both directions, the newest first.
     func list(_ caller: Caller, _ call: Call<ConnectionListQuery, NoBody>) async throws -> Page<ConnectionResponse> {
-        _ = try await services.access.account(caller, services.database)
-        return Page(items: [], total: 0, answering: call.parameters.page)
+        try await page(caller, call.parameters.status, call.parameters.page)
+    }
+
+    /// The invitations that others sent to the caller, also to their address before they had an account.
+    func pending(_ caller: Caller, _ call: Call<PageRequest, NoBody>) async throws -> Page<ConnectionResponse> {
+        try await page(caller, .pending, isInbound: true, call.parameters)
+    }
+
+    private func page(
+        _ caller: Caller, _ status: ConnectionStatus?, isInbound: Bool = false, _ page: PageRequest
+    ) async throws -> Page<ConnectionResponse> {
+        let account = try await services.access.account(caller, services.database)
+        let rows = try await services.database.query(
+            ConnectionStatements.page(
+                of: account.id, address: account.connectableAddress, status, isInbound: isInbound, page))
+        return try Page(rows, answering: page) { row in
+            guard try row["id"] as ConnectionID? != nil else { return nil }
+            return try ConnectionResponse(row, for: account.id)
+        }
+    }
+
+    /// The children of the families in which the other party is a guardian, where that party lets the caller nag them.
+    /// - Throws: 403 where the connection is not a caregiver's.
+    func children(
+        _ caller: Caller, _ call: Call<ConnectionPath, NoBody>
+    ) async throws -> [CaregiverConnectionChild] {
+        let id = call.parameters.connectionID
+        let view = try await view(caller, id, services.database)
+        guard view.connection.status == .active, view.connection.caregiver else {
+            throw APIError(.authorizationDenied, .notACaregiver)
+        }
+        guard view.isSharedWith, let guardian = view.otherID else { return [] }
+        let rows = try await services.database.query(MembershipStatements.children(ofGuardian: guardian))
+        return try rows.map { row throws(PostgresError) in
+            CaregiverConnectionChild(
+                userID: try row["user_id"], displayName: try row["display_name"], familyID: try row["family_id"],
+                familyName: try row["family_name"], connectionID: id)
+        }
+    }
+
+    // MARK: What all have in common
+
+    /// - Throws: 404 for everybody but its parties.
+    func view(
+        _ caller: Caller, _ id: ConnectionID, _ queries: any Queries
+    ) async throws -> ConnectionView {
+        let account = try await services.access.account(caller, queries)
+        let rows = try await queries.query(
+            ConnectionStatements.connection(id, of: account.id, address: account.connectableAddress))
+        guard let row = rows.first else { throw APIError(.notFound, "There is no such connection.") }
+        return try ConnectionView(row, for: account)
+    }
+
+    /// Reads a connection and carries out the closure's decision about it.
+    func decide(
+        _ caller: Caller, _ call: ConnectionPath, _ body: (ConnectionView) throws -> Decision<ConnectionResponse>
+    ) async throws -> ConnectionResponse {
+        let id = call.connectionID
+        // Nobody else's requests wait for the connection's turn.
+        _ = try await view(caller, id, services.database)
+        return try await services.ledger.write(caller, in: id.retyped()) { queries in
+            try body(try await view(caller, id, queries))
+        }
     }
 }

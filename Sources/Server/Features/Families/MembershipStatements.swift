@@ -70,6 +70,42 @@ enum MembershipStatements {
         """
     }
 
+    /// A condition: somebody is an active child of a family. `user` is an SQL expression or a value.
+    static func isChild(_ user: SQL) -> SQL {
+        """
+        EXISTS (SELECT 1 FROM memberships m WHERE m.user_id = \(user) AND m.status = 'active' AND m.role = 'child')
+        """
+    }
+
+    /// A condition: somebody is a guardian of a family.
+    static func isGuardian(_ user: SQL) -> SQL {
+        """
+        EXISTS (SELECT 1 FROM memberships m WHERE m.user_id = \(user) AND m.status = 'active' AND m.role = 'guardian')
+        """
+    }
+
+    /// A condition: two people are active members of one family. Both are SQL expressions or values.
+    static func sharesFamily(_ one: SQL, _ other: SQL) -> SQL {
+        """
+        EXISTS (SELECT 1 FROM memberships m JOIN memberships theirs ON theirs.family_id = m.family_id
+            WHERE m.user_id = \(one) AND m.status = 'active'
+                AND theirs.user_id = \(other) AND theirs.status = 'active')
+        """
+    }
+
+    /// The active children of the families in which somebody is a guardian.
+    static func children(ofGuardian guardian: UserID) -> SQL {
+        """
+        SELECT k.user_id, u.display_name, f.id AS family_id, f.name AS family_name
+        FROM memberships g
+        JOIN families f ON f.id = g.family_id
+        JOIN memberships k ON k.family_id = g.family_id AND k.status = 'active' AND k.role = 'child'
+        JOIN users u ON u.id = k.user_id
+        WHERE g.user_id = \(guardian) AND g.status = 'active' AND g.role = 'guardian'
+        ORDER BY k.joined_at, k.user_id
+        """
+    }
+
     // MARK: Statements of an act
 
     /// The act's family, for rows that are found by it alone: a plan that joins `ledger_stamp` instead may read every

@@ -13,6 +13,16 @@ enum RelationshipStatements {
         """
     }
 
+    /// A condition: a guardian has suspended the relationship of two people, in whichever family. Both are SQL
+    /// expressions or values.
+    static func isSuspended(between one: SQL, and other: SQL) -> SQL {
+        """
+        EXISTS (SELECT 1 FROM relationships r JOIN memberships m ON m.family_id = r.family_id
+            WHERE m.user_id = \(one) AND r.party_a = least(\(one), \(other)) AND r.party_b = greatest(\(one), \(other))
+                AND r.status = 'suspended')
+        """
+    }
+
     /// The relationship of that id, or the one between the caller and the user of that id.
     static func relationship(_ id: RelationshipID, from caller: UserID, in family: FamilyID) -> SQL {
         """

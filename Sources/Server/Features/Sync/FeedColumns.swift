@@ -6,7 +6,7 @@ import SQL
 
 /// The parts of the feed's statement, in the order of its rows.
 enum FeedPart: Int {
-    case gate, nags, nagEvents, mediation, points, facts
+    case gate, nags, nagEvents, mediation, points, connections, facts
 }
 
 /// The columns of the feed's statement, the same twelve for every part, grouped by type. A part uses the first ones of
@@ -44,6 +44,7 @@ protocol FeedMembers: ~Copyable {
     /// The family of the page: it has no column.
     mutating func family(_ name: StaticString)
     mutating func id(_ name: StaticString)
+    mutating func optionalID(_ name: StaticString, _ column: @autoclosure () -> SQL)
     mutating func moment(_ name: StaticString)
     mutating func text(_ name: StaticString, _ column: @autoclosure () -> SQL)
     /// A number or a jsonb: PostgreSQL's text of it is JSON already.
@@ -62,14 +63,18 @@ struct FeedSelectList: FeedMembers {
     private var moments: [SQL] = []
     private var texts: [SQL] = []
 
-    static func of(_ part: FeedPart, _ describe: (inout FeedSelectList) -> Void) -> SQL {
+    /// - Parameter stamp: the column that orders the part's rows.
+    static func of(
+        _ part: FeedPart, stamp: SQL = "sync_ts", _ describe: (inout FeedSelectList) -> Void
+    ) -> SQL {
         var list = FeedSelectList()
         describe(&list)
-        return FeedColumns.list(part, stamp: "sync_ts", ids: list.ids, moments: list.moments, texts: list.texts)
+        return FeedColumns.list(part, stamp: stamp, ids: list.ids, moments: list.moments, texts: list.texts)
     }
 
     func family(_: StaticString) {}
     mutating func id(_ name: StaticString) { ids.append(SQL(stringLiteral: name)) }
+    mutating func optionalID(_: StaticString, _ column: @autoclosure () -> SQL) { ids.append(column()) }
     mutating func moment(_ name: StaticString) { moments.append(SQL(stringLiteral: name)) }
     mutating func text(_: StaticString, _ column: @autoclosure () -> SQL) { texts.append(column()) }
     mutating func verbatim(_: StaticString, _ column: @autoclosure () -> SQL) { texts.append(column()) }
@@ -112,6 +117,17 @@ struct FeedRowWriter: FeedMembers, ~Copyable {
         let value = row.uuid(nextID)
         json.uuid(high: value.high, low: value.low)
         nextID += 1
+    }
+
+    @inline(__always)
+    mutating func optionalID(_ name: StaticString, _: @autoclosure () -> SQL) {
+        if row.isNull(nextID) {
+            json.key(name)
+            json.null()
+            nextID += 1
+        } else {
+            id(name)
+        }
     }
 
     @inline(__always)

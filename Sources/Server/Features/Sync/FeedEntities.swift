@@ -9,6 +9,7 @@ enum FeedEntities {
     static let nagEventColumns = FeedSelectList.of(.nagEvents) { nagEvent(&$0) }
     static let mediationColumns = FeedSelectList.of(.mediation) { mediation(&$0) }
     static let pointsColumns = FeedSelectList.of(.points) { points(&$0) }
+    static let connectionColumns = FeedSelectList.of(.connections, stamp: "created_at") { connection(&$0) }
 
     @inline(__always)
     static func nag<Members: FeedMembers & ~Copyable>(_ members: inout Members) {
@@ -49,6 +50,18 @@ enum FeedEntities {
         members.text("tone")
         members.text("summary")
         members.moment("at")
+    }
+
+    @inline(__always)
+    static func connection<Members: FeedMembers & ~Copyable>(_ members: inout Members) {
+        members.id("id")
+        members.id("inviter_id")
+        members.optionalID("invitee_id", "shown_invitee_id")
+        members.text("invitee_email")
+        members.text("status")
+        members.verbatim("caregiver", "caregiver::text")
+        members.moment("created_at")
+        members.moment("responded_at")
     }
 
     @inline(__always)

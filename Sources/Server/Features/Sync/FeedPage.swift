@@ -49,7 +49,7 @@ struct FeedPage {
     /// The rows of the four entities, in the order of `FeedPart`.
     private static func entities(_ rows: Rows) -> [Range<Int>] {
         let (first, last) = (FeedPart.nags.rawValue, FeedPart.points.rawValue)
-        var starts = [Int](repeating: rowsAfterEntities(rows).lowerBound, count: last + 2)
+        var starts = [Int](repeating: connections(rows).lowerBound, count: last + 2)
         for index in stride(from: rows.count - 1, through: 0, by: -1) {
             let part = Int(rows[index].integer(FeedColumns.part))
             if (0...last).contains(part) { starts[part] = index }
@@ -76,6 +76,14 @@ struct FeedPage {
         return whole
     }
 
+    /// The rows of connections. A page has all of them: they have ledgers of their own, and no place in the family's.
+    private static func connections(_ rows: Rows) -> Range<Int> {
+        let end = rowsAfterEntities(rows).lowerBound
+        var start = end
+        while start > 0, rows[start - 1].integer(FeedColumns.part) == FeedPart.connections.rawValue { start -= 1 }
+        return start..<end
+    }
+
     /// The rows of facts, which come last.
     private static func rowsAfterEntities(_ rows: Rows) -> Range<Int> {
         var start = rows.count
@@ -93,8 +101,7 @@ struct FeedPage {
                 write("nag_events", rows, entities[1], family, to: &json) { FeedEntities.nagEvent(&$0) }
                 write("ai_mediation_events", rows, entities[2], family, to: &json) { FeedEntities.mediation(&$0) }
                 write("gamification_events", rows, entities[3], family, to: &json) { FeedEntities.points(&$0) }
-                json.key("connections")
-                json.array { _ in }
+                write("connections", rows, connections(rows), family, to: &json) { FeedEntities.connection(&$0) }
                 json.field("server_time", serverTime)
                 json.field("cursor", cursor)
                 json.field("has_more", hasMore)

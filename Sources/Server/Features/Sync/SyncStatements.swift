@@ -13,22 +13,22 @@ enum SyncStatements {
     /// Authorisation, the family clock and one page of every entity: one statement, so one snapshot.
     ///
     /// The first row is part 0, the gate; no row at all: the session has ended. The other rows come by part (1 nags, 2
-    /// nag events, 3 mediation events, 4 gamification events), each in feed order from the gate's position. Their
-    /// columns: `FeedColumns`.
+    /// nag events, 3 mediation events, 4 gamification events), each in feed order from the gate's position. Part 5 is all
+    /// connections of the caller, but for those that ended long ago. Their columns: `FeedColumns`.
     /// Mediation of a nag is shown to everybody who may read the nag; mediation about no nag to the person who asked.
     /// A nag is stamped when it closes or later: of those stamped before the retention only open ones remain.
     /// Points are shown to those who agreed to them, about those who did (`points_of`; null: everybody, because a
     /// guardian did).
     /// - Parameters:
     ///   - start: the position that the client claims; the beginning if none.
-    ///   - withFacts: whether the rows of `DeviceFacts` come last, as part 5.
+    ///   - withFacts: whether the rows of `DeviceFacts` come last, as part 6.
     static func page(
         _ family: FamilyID, for caller: Caller, sessionCheck: SQL, from start: FeedStart, withFacts: Bool = false
     ) -> SQL {
         let condition = start.condition(at: caller.now)
         return """
             WITH reader AS MATERIALIZED (
-                SELECT u.id AS user_id, u.status, m.family_id, m.role = 'guardian' AS sees_all, c.ts, c.epoch,
+                SELECT u.id AS user_id, u.status, CASE WHEN m.role <> 'child' THEN u.email END AS address, m.family_id, m.role = 'guardian' AS sees_all, c.ts, c.epoch,
                        \(ConsentStatements.inForce(.aiMediation, user: "u.id", family: "m.family_id")) AS sees_mediation,
                        \(givers) AS points_of, g.places AS granted
                 FROM users u
@@ -98,6 +98,14 @@ enum SyncStatements {
                 WHERE p.family_id = gate.family_id AND gate.sees_points AND sync_ts >= gate.event_start
                     AND (gate.points_of IS NULL OR p.user_id = ANY(gate.points_of))
                 ORDER BY p.family_id, sync_ts, id LIMIT \(literal: pageSize)
+            ) x
+            UNION ALL
+            SELECT x.* FROM gate g, LATERAL (
+                SELECT \(FeedEntities.connectionColumns)
+                FROM (\(ConnectionStatements.own(of: "g.user_id", address: "g.address"))) c
+                WHERE g.family_id IS NOT NULL
+                    AND (ended_at IS NULL OR ended_at >= \(caller.now - eventRetention))
+                ORDER BY ended_at IS NOT NULL, created_at DESC LIMIT \(literal: pageSize)
             ) x\(withFacts ? DeviceFacts.rows(for: caller) : "")
             """
     }

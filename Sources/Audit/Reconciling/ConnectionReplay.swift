@@ -1,0 +1,90 @@
+import Domain
+
+/// A connection as the entries of its chain tell it.
+struct ConnectionReplay: Sendable {
+    let inviter: Pseudonym
+    /// Nil before somebody answered.
+    private(set) var invitee: Pseudonym?
+    private(set) var status = "pending"
+    /// Whose children the other party may nag; nil where the details are erased.
+    private(set) var inviterShares: Bool?
+    private(set) var inviteeShares: Bool?
+    /// The entry that changed it last.
+    private(set) var number: Int64
+
+    static let inviterSharesName = "inviter_shares_children"
+    static let inviteeSharesName = "invitee_shares_children"
+
+    init(_ entry: AuditEntry, _ body: AuditBody?) {
+        inviter = entry.act.actor
+        inviterShares = body.map { $0["caregiver"] == "true" }
+        inviteeShares = false
+        number = entry.number
+    }
+
+    mutating func accept(_ entry: AuditEntry) {
+        (status, invitee, number) = ("active", entry.act.actor, entry.number)
+        // Who accepts an invitation as a caregiver's agrees for their own children too.
+        inviteeShares = inviterShares
+    }
+
+    mutating func change(_ entry: AuditEntry, _ body: AuditBody?) {
+        inviterShares = body.map { $0[Self.inviterSharesName] == "true" }
+        inviteeShares = body.map { $0[Self.inviteeSharesName] == "true" }
+        number = entry.number
+    }
+
+    mutating func end(_ status: String, _ entry: AuditEntry) {
+        (self.status, number) = (status, entry.number)
+        (inviterShares, inviteeShares) = (false, false)
+        if status == "declined" { invitee = entry.act.actor }
+    }
+}
+
+/// A connection's row.
+public struct ConnectionRow: Sendable {
+    public var id: ConnectionID
+    public var inviter: Pseudonym?
+    /// Nil also for an address without an account.
+    public var invitee: Pseudonym?
+    public var status: String
+    public var inviterShares: Bool
+    public var inviteeShares: Bool
+
+    public init(
+        id: ConnectionID, inviter: Pseudonym?, invitee: Pseudonym?, status: String, inviterShares: Bool,
+        inviteeShares: Bool
+    ) {
+        self.id = id
+        self.inviter = inviter
+        self.invitee = invitee
+        self.status = status
+        self.inviterShares = inviterShares
+        self.inviteeShares = inviteeShares
+    }
+}
+
+extension FamilyReconciliation {
+    mutating func check(_ row: ConnectionRow) {
+        connections += 1
+        let id = row.id.description
+        guard let expected = replay.connection else { return unknown(.connection, id) }
+        let number = expected.number
+        compare(person: row.inviter, expected.inviter, .connection, id, "inviter", number)
+        // An invitation does not say whose account the address is.
+        if let invitee = expected.invitee {
+            compare(person: row.invitee, invitee, .connection, id, "invitee", number)
+        }
+        compare(.connection, id, "status", row.status, expected.status, number)
+        for (name, found, expected) in [
+            (ConnectionReplay.inviterSharesName, row.inviterShares, expected.inviterShares),
+            (ConnectionReplay.inviteeSharesName, row.inviteeShares, expected.inviteeShares),
+        ] {
+            if let expected {
+                compare(.connection, id, name, "\(found)", "\(expected)", number)
+            } else {
+                report.add(.erased)
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+
+extension Connections {
+    /// Revokes all pending and active connections of somebody whose account is deleted, each in an act of its own.
+    func revokeAll(of caller: Caller) async throws {
+        // The idempotency key belongs to the deletion.
+        let caller = caller.withoutIdempotencyKey
+        while true {
+            let account = try await services.access.account(caller, services.database)
+            let living = ConnectionStatements.living(
+                of: account.id, address: account.connectableAddress, limit: InvitationExpiry.batch)
+            let found = try await services.database.query(living).map { row throws(PostgresError) -> ConnectionID in
+                try row["id"]
+            }
+            for id in found {
+                let path = ConnectionPath(connectionID: id)
+                do {
+                    _ = try await revoke(caller, Call(path, NoBody(), caller.context))
+                } catch let error as APIError where error.code == .conflict {
+                    // Declined at this moment.
+                }
+            }
+            if found.count < InvitationExpiry.batch { return }
+        }
+    }
+}
+
+/// Revokes invitations that nobody answered within `ConnectionLimit.invitationLifetime`.
+///
+/// Each is an act in the chain of its connection. Any number of instances may run it at the same time.
+struct InvitationExpiry {
+    /// Connections in one read.
+    static let batch = 500
+
+    let database: any Queries
+    let ledger: Ledger
+
+    /// - Parameter context: makes the context of one act.
+    /// - Returns: the number of revoked invitations.
+    func run(_ context: () -> CallContext) async throws -> Int {
+        var revoked = 0
+        while true {
+            let limit = context().now - ConnectionLimit.invitationLifetime
+            let found = try await database.query(ConnectionStatements.unanswered(since: limit, limit: Self.batch))
+                .map { row throws(PostgresError) -> ConnectionID in try row["id"] }
+            for id in found { revoked += try await revoke(id, context()) ? 1 : 0 }
+            if found.count < Self.batch { return revoked }
+        }
+    }
+
+    /// - Returns: false when it was answered or revoked meanwhile.
+    private func revoke(_ id: ConnectionID, _ context: CallContext) async throws -> Bool {
+        let answer: StatusAnswer = try await ledger.write(context, in: id.retyped()) { queries in
+            guard let row = try await queries.query(ConnectionStatements.status(of: id)).first,
+                try row["status"] == ConnectionStatus.pending
+            else { return .answer(StatusAnswer(status: "done before")) }
+            let act = Act(
+                kind: .connectionRevoked, basis: .nothingChanged(since: try row["seq"]),
+                actor: SystemActor.scheduler.retyped(), resource: id.retyped(), details: ["reason": "expired"],
+                changesRights: true, stampedRows: 0,
+                statements: [ConnectionStatements.end(id, as: .revoked, invitee: nil, at: context.now)])
+            return .perform(act, StatusAnswer(status: "done"))
+        }
+        return answer.status == "done"
+    }
+}

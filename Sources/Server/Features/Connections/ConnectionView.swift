@@ -1,0 +1,80 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// A connection as one of its parties sees it, and what decisions about it depend on, as of one moment.
+struct ConnectionView {
+    var connection: ConnectionResponse
+    let account: Account
+    let party: ConnectionParty
+    /// Null before the invitation was accepted, for the inviter.
+    let otherID: UserID?
+    let otherPseudonym: Pseudonym?
+    /// Whose children the other party may nag.
+    let inviterShares: Bool
+    let inviteeShares: Bool
+    /// Active connections of the caller and of the inviter.
+    let active: [Int]
+    let seq: Int64
+
+    init(_ row: Row, for account: Account) throws {
+        connection = try ConnectionResponse(row, for: account.id)
+        self.account = account
+        party = ConnectionParty(
+            isInviter: connection.inviterID == account.id, isGuardian: try row["is_guardian"],
+            isBlocked: try row["is_blocked"], isSuspended: try row["is_suspended"],
+            sharesFamily: try row["shares_family"])
+        otherID = try row["other_id"]
+        otherPseudonym = try row["other_pseudonym"]
+        (inviterShares, inviteeShares) = (
+            try row["inviter_shares_children"], try row["invitee_shares_children"]
+        )
+        active = [try row["own_active"], try row["inviter_active"]]
+        seq = try row["seq"]
+    }
+
+    /// Whether the caller's children may be nagged by the other party.
+    var isSharing: Bool { party.isInviter ? inviterShares : inviteeShares }
+    /// Whether the other party's children may be nagged by the caller.
+    var isSharedWith: Bool { party.isInviter ? inviteeShares : inviterShares }
+
+    /// An act of the caller on the connection.
+    func act(_ kind: AuditKind, details: AuditBody = [:], _ statements: SQL...) -> Act {
+        Act(
+            kind: kind, basis: .nothingChanged(since: seq), actor: account.pseudonym, subject: otherPseudonym,
+            resource: connection.id.retyped(), details: details, changesRights: true, stampedRows: 0,
+            statements: statements)
+    }
+
+    /// Refuses the caller, with an entry in the connection's chain.
+    func refuse(
+        _ kind: AuditKind, _ denial: Denial, _ code: ErrorCode = .authorizationDenied
+    ) -> Decision<ConnectionResponse> {
+        .refuse(
+            Act(
+                kind: kind, basis: .rightsUnchanged(since: seq), actor: account.pseudonym, subject: otherPseudonym,
+                resource: connection.id.retyped(), details: ["reason": denial.rawValue], stampedRows: 0),
+            APIError(code, denial))
+    }
+}
+
+extension ConnectionResponse {
+    /// Reads the columns of `ConnectionStatements`.
+    init(_ row: Row, for user: UserID) throws {
+        let (inviter, email): (UserID, String) = (try row["inviter_id"], try row["invitee_email"])
+        let otherEmail: String? = try row["other_email"]
+        self.init(
+            id: try row["id"], inviterID: inviter, inviteeID: try row["shown_invitee_id"], inviteeEmail: email,
+            status: try row["status"], caregiver: try row["caregiver"], createdAt: try row["created_at"],
+            respondedAt: try row["responded_at"], otherPartyEmail: inviter == user ? email : otherEmail,
+            otherPartyDisplayName: try row["other_name"])
+    }
+}
+
+extension Account {
+    /// The address under which the person can be invited; nil for somebody who may not be connected: children, and
+    /// accounts without a sign-in of their own.
+    var connectableAddress: String? { role == .child || isWaiting ? nil : email }
+}

@@ -1,0 +1,98 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+
+extension Connections {
+    /// Accepts an invitation, for the invitee.
+    func accept(_ caller: Caller, _ call: Call<ConnectionPath, NoBody>) async throws -> ConnectionResponse {
+        do {
+            return try await decide(caller, call.parameters) { view in
+                if let denial = RoleMatrix.denial(of: .accept, by: view.party), denial == .inviteeOnly {
+                    return view.refuse(.connectionAcceptDenied, denial)
+                }
+                guard view.connection.status == .pending else { throw Self.notPending }
+                guard view.account.connectableAddress != nil else {
+                    return view.refuse(.connectionAcceptDenied, .adultsOnly)
+                }
+                if let denial = RoleMatrix.denial(of: .accept, by: view.party) {
+                    return view.refuse(.connectionAcceptDenied, denial, .policyForbidden)
+                }
+                guard view.active.allSatisfy({ $0 < ConnectionLimit.active }) else { throw Self.tooMany }
+                var connection = view.connection
+                (connection.status, connection.respondedAt) = (.active, call.now)
+                return .perform(
+                    view.act(
+                        .connectionAccepted,
+                        ConnectionStatements.accept(connection.id, by: caller.userID, at: call.now)),
+                    connection)
+            }
+        } catch let error as PostgresError where error.violates(.deletedHasNoConnection) {
+            throw Self.notPending
+        } catch let error as PostgresError where error.violates(.oneLivingConnection) {
+            throw APIError(.conflict, "The two of you are connected already.")
+        }
+    }
+
+    /// Declines an invitation, for the invitee.
+    func decline(_ caller: Caller, _ call: Call<ConnectionPath, NoBody>) async throws -> ConnectionResponse {
+        try await decide(caller, call.parameters) { view in
+            if let denial = RoleMatrix.denial(of: .decline, by: view.party) {
+                return view.refuse(.connectionDeclineDenied, denial)
+            }
+            guard view.connection.status == .pending else { throw Self.notPending }
+            return end(view, as: .declined, .connectionDeclined, at: call.now)
+        }
+    }
+
+    /// Ends a connection, or an invitation that nobody answered, for either party. Repeating it changes nothing.
+    func revoke(_ caller: Caller, _ call: Call<ConnectionPath, NoBody>) async throws -> ConnectionResponse {
+        try await decide(caller, call.parameters) { view in
+            switch view.connection.status {
+            case .revoked: .answer(view.connection)
+            case .declined: throw APIError(.conflict, "This invitation was declined.")
+            case .pending, .active: end(view, as: .revoked, .connectionRevoked, at: call.now)
+            }
+        }
+    }
+
+    func end(
+        _ view: ConnectionView, as status: ConnectionStatus, _ kind: AuditKind, at now: Timestamp
+    ) -> Decision<ConnectionResponse> {
+        var connection = view.connection
+        (connection.status, connection.caregiver) = (status, false)
+        if status == .declined { connection.respondedAt = now }
+        let invitee = view.party.isInviter ? nil : view.account.id
+        return .perform(
+            view.act(kind, ConnectionStatements.end(connection.id, as: status, invitee: invitee, at: now)), connection)
+    }
+
+    /// Lets the other party nag the caller's children, for guardians; or ends that for both, for either party.
+    func updateType(
+        _ caller: Caller, _ call: Call<ConnectionPath, ConnectionTypeUpdate>
+    ) async throws -> ConnectionResponse {
+        let shares = call.body.caregiver
+        return try await decide(caller, call.parameters) { view in
+            guard view.connection.status == .active else {
+                throw APIError(.conflict, "This connection is not active.")
+            }
+            if shares ? view.isSharing : !view.connection.caregiver { return .answer(view.connection) }
+            if shares, let denial = RoleMatrix.denial(of: .shareChildren, by: view.party) {
+                let code: ErrorCode = denial == .ownChildrenOnly ? .authorizationDenied : .policyForbidden
+                return view.refuse(.connectionChangeDenied, denial, code)
+            }
+            var connection = view.connection
+            connection.caregiver = shares
+            let inviter = shares && (view.inviterShares || view.party.isInviter)
+            let invitee = shares && (view.inviteeShares || !view.party.isInviter)
+            return .perform(
+                view.act(
+                    .connectionChanged,
+                    details: ["inviter_shares_children": "\(inviter)", "invitee_shares_children": "\(invitee)"],
+                    ConnectionStatements.share(connection.id, inviter: inviter, invitee: invitee)),
+                connection)
+        }
+    }
+
+    static let notPending = APIError(.conflict, "This invitation is no longer open.")
+}

@@ -1,0 +1,95 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+
+extension Connections {
+    /// Invites somebody by address. A pair has one pending or active connection, whoever invites: a second invitation
+    /// answers with the first one.
+    func invite(_ caller: Caller, _ call: Call<NoParameters, ConnectionInvite>) async throws -> ConnectionResponse {
+        let email = call.body.inviteeEmail.wireText
+        let account = try await services.access.account(caller, services.database)
+        guard let address = account.connectableAddress else { return try await refuse(caller, account, .adultsOnly) }
+        guard email != address else {
+            throw APIError(.validationFailed, "You cannot invite yourself.", field: "invitee_email")
+        }
+        let id: ConnectionID = services.random.identifier(at: call.now)
+        let pair = [address, email].sorted().joined(separator: " ")
+        do {
+            return try await services.ledger.createConnectionLedger(caller, id.retyped(), pair: pair) { queries in
+                try await invitation(id, to: email, caregiver: call.body.caregiver, caller, queries)
+            }
+        } catch let denial as Denial {
+            return try await refuse(caller, account, denial)
+        } catch let error as PostgresError where error.violates(.deletedHasNoConnection) {
+            // The account of the address was deleted at this moment.
+            throw APIError(.unavailable, "The server cannot do this just now. Try again.", retryAfter: 1)
+        }
+    }
+
+    private func invitation(
+        _ id: ConnectionID, to email: String, caregiver: Bool, _ caller: Caller, _ queries: any Queries
+    ) async throws -> Decision<ConnectionResponse> {
+        let account = try await services.access.account(caller, queries)
+        guard let address = account.connectableAddress else { throw Denial.adultsOnly }
+        let row = try await queries.query(
+            ConnectionStatements.invitation(by: account.id, address, to: email, at: caller.now)
+        ).one()
+        let party = ConnectionParty(
+            isInviter: true, isBlocked: try row["is_blocked"], isSuspended: try row["is_suspended"],
+            sharesFamily: try row["shares_family"])
+        if let living: ConnectionID = try row["living"] {
+            return .answer(try await view(caller, living, queries).connection)
+        }
+        if let denial = RoleMatrix.denialOfConnection(party) { throw denial }
+        try Self.requireQuota(row, at: caller.now)
+        let connection = ConnectionResponse(
+            id: id, inviterID: account.id, inviteeID: nil, inviteeEmail: email, status: .pending, caregiver: caregiver,
+            createdAt: caller.now, respondedAt: nil, otherPartyEmail: email, otherPartyDisplayName: nil)
+        let act = Act(
+            kind: .connectionInvited, basis: .nothing, actor: account.pseudonym, resource: id.retyped(),
+            details: ["caregiver": "\(caregiver)"], changesRights: true, stampedRows: 0,
+            statements: [ConnectionStatements.insert(connection, invitee: try row["invitee_id"])])
+        return .perform(act, connection)
+    }
+
+    /// - Throws: 409 for somebody with too many connections or open invitations, 429 for too many new ones.
+    private static func requireQuota(_ row: Row, at now: Timestamp) throws {
+        let (open, active, today): (Int, Int, Int) = (try row["open"], try row["active"], try row["today"])
+        guard open < ConnectionLimit.openInvitations else {
+            throw APIError(.conflict, "You have as many open invitations as one can have. Take one back first.")
+        }
+        guard active < ConnectionLimit.active else { throw tooMany }
+        if today >= ConnectionLimit.invitationsPerDay, let first: Timestamp = try row["first_today"] {
+            throw APIError(
+                .rateLimited, "You have sent as many invitations as one can in a day. Try again tomorrow.",
+                retryAfter: seconds(from: now, to: first + ConnectionLimit.day))
+        }
+        if try row["to_address"] >= ConnectionLimit.invitationsToOneAddress,
+            let first: Timestamp = try row["first_to_address"]
+        {
+            throw APIError(
+                .rateLimited, "You have invited this address as often as one can in a month.",
+                retryAfter: seconds(from: now, to: first + ConnectionLimit.month))
+        }
+    }
+
+    static let tooMany = APIError(.conflict, "One of you has as many connections as one can have.")
+
+    private static func seconds(from now: Timestamp, to moment: Timestamp) -> Int {
+        max(1, Int((moment - now).microseconds / 1_000_000))
+    }
+
+    /// Refuses an invitation with an entry in the chain of the inviter's family, or in the one outside families.
+    private func refuse(_ caller: Caller, _ account: Account, _ denial: Denial) async throws -> ConnectionResponse {
+        let chain = account.family ?? .outside
+        return try await services.ledger.write(caller, in: chain) { queries in
+            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let act = Act(
+                kind: .connectionInviteDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
+                details: ["reason": denial.rawValue], stampedRows: 0)
+            let code: ErrorCode = denial == .adultsOnly ? .authorizationDenied : .policyForbidden
+            return .refuse(act, APIError(code, denial))
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Contract
+import Domain
+import Postgres
+import Reactor
+import SQL
+
+extension Ledger {
+    /// Creates the ledger of a new connection, in one transaction that holds locks for a person and for a pair of
+    /// people: of any number of invitations between the two only one is decided at a time, and so of one inviter.
+    ///
+    /// `decide` runs once, under the locks. A decision to write creates the ledger; the others create nothing.
+    /// - Parameters:
+    ///   - id: the connection's.
+    ///   - pair: a text that is the same for both people, whoever of them invites.
+    /// - Throws: what `decide` throws; a refusal without an entry.
+    func createConnectionLedger<Answer: WireContent>(
+        _ caller: Caller, _ id: FamilyID, pair: String, _ decide: (any Queries) async throws -> Decision<Answer>
+    ) async throws -> Answer {
+        // One invitation of a person at a time on this loop, so that waiting for the locks takes one session of theirs.
+        let inviter: FamilyID = caller.userID.retyped()
+        return try await onlyOnce(caller) { idempotency in
+            try await retryingTakenKey {
+                try await rowHolders.enter(inviter)
+                defer { rowHolders.leave(inviter) }
+                let held = try await database.transaction { transaction in
+                    // The pair first, always: so two invitations never wait for each other.
+                    _ = try await transaction.query("SELECT \(Self.lock(pair))")
+                    _ = try await transaction.query("SELECT \(Self.lock(caller.userID.description))")
+                    let decision = try await decide(transaction)
+                    var seal: Sealing.Seal?
+                    if case .perform(let act, let answer) = decision {
+                        seal = try await self.seal(for: act, transaction)
+                        _ = try await transaction.query("INSERT INTO family_clock (family_id) VALUES (\(id))")
+                        let write = statement(
+                            act, in: id, caller.context, idempotency: idempotency, outcome: answer.content, seal: seal)
+                        guard try await !transaction.query(write).isEmpty else { throw Self.wrongClock }
+                    }
+                    return LoopBound(value: (decision, seal))
+                }
+                let (decision, seal) = held.value
+                if decision.personToldOf != nil { committed(seal, in: id) }
+                return try decision.outcome()
+            }
+        }
+    }
+
+    /// Held until the transaction ends.
+    private static func lock(_ name: String) -> SQL { "pg_advisory_xact_lock(hashtextextended(\(name), 7107))" }
+}
