@@ -38,9 +38,7 @@ CREATE TRIGGER deleted_has_no_connection AFTER INSERT OR UPDATE OF status ON con
 CREATE FUNCTION refuse_deletion_of_connected() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
     IF EXISTS (SELECT FROM connections WHERE inviter_id = NEW.id AND status IN ('pending', 'active'))
-        OR EXISTS (SELECT FROM connections WHERE invitee_id = NEW.id AND status IN ('pending', 'active'))
-        OR EXISTS (SELECT FROM connections
-                   WHERE invitee_email = OLD.email AND invitee_id IS NULL AND status = 'pending') THEN
+        OR EXISTS (SELECT FROM connections WHERE invitee_id = NEW.id AND status IN ('pending', 'active')) THEN
         RAISE EXCEPTION 'a deleted account has no connection'
             USING ERRCODE = 'check_violation', CONSTRAINT = 'deleted_has_no_connection';
     END IF;

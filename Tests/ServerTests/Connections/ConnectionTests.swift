@@ -167,6 +167,7 @@ struct ConnectionTests {
                 try await server.sql("DELETE FROM connections")
                 try await server.sql("INSERT INTO connections SELECT * FROM kept")
             }
+            try await server.sql("DROP TABLE kept")
             #expect(try await server.reconcile().findings.map(\.description) == [])
             try await server.setCaregiver(false, sent, as: other)
             try await server.revoke(sent, as: one)
@@ -207,6 +208,24 @@ struct ConnectionTests {
             let next = try await server.account("Dora")
             try await server.sql("UPDATE users SET email = \(address) WHERE id = \(next.id)")
             #expect(try await server.connections(of: next).isEmpty)
+        }
+    }
+
+    @Test("nobody keeps a child from deleting their account by inviting its address")
+    func deletionOfChild() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let child = try await server.account("Yun")
+            let address = try #require(child.email)
+            try await server.sql(
+                """
+                INSERT INTO memberships (family_id, user_id, role, status, joined_at)
+                VALUES (\(family.id), \(child.id), 'child', 'active', \(server.clock.now()))
+                """)
+            let sent = try await server.invite(address, as: family.stranger)
+            #expect(try await server.pending(of: child).isEmpty)
+            _ = try await server.call(API.deleteAccount, AccountPath(userID: child.id), as: child)
+            #expect(try await server.connections(of: family.stranger) == [sent])
         }
     }
 

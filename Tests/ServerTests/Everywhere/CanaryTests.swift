@@ -92,6 +92,10 @@ struct CanaryTests {
         for type in [ConsentType.childAccountCreation, .aiMediation, .gamificationParticipation] {
             try await server.call(API.grantConsent, ConsentCreate(familyID: family.id, type: type), as: guardian)
         }
+        for address in ["canary.invitee@example.org", Self.email] {
+            _ = try? await server.call(
+                API.inviteConnection, ConnectionInvite(inviteeEmail: try EmailAddress(wireText: address)), as: guardian)
+        }
         let child = try await server.call(
             API.createMember, FamilyPath(familyID: family.id),
             MemberCreateAndAdd(

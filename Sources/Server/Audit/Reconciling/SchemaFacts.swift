@@ -49,7 +49,7 @@ enum SchemaFacts {
         trigger sessions session_drops_devices O AFTER UPDATE OF revoked_at ON public.sessions FOR EACH ROW WHEN ((new.revoked_at IS NOT NULL)) EXECUTE FUNCTION drop_devices_of_session()
         trigger users account_drops_devices O AFTER UPDATE OF status ON public.users FOR EACH ROW WHEN (((new.status = 'deleted'::text) AND (old.status <> 'deleted'::text))) EXECUTE FUNCTION drop_devices_of_account()
         function refuse_connection_of_deleted plpgsql 8f20a9ce860769f7
-        function refuse_deletion_of_connected plpgsql da0a593e021b592f
+        function refuse_deletion_of_connected plpgsql 860d610c9101ef36
         trigger connections deleted_has_no_connection O AFTER INSERT OR UPDATE OF status ON public.connections FOR EACH ROW WHEN ((new.status = ANY (ARRAY['pending'::text, 'active'::text]))) EXECUTE FUNCTION refuse_connection_of_deleted()
         trigger users deleted_has_no_connection O AFTER UPDATE OF status ON public.users FOR EACH ROW WHEN (((new.status = 'deleted'::text) AND (old.status <> 'deleted'::text))) EXECUTE FUNCTION refuse_deletion_of_connected()
         grant admins SELECT to nagz_server

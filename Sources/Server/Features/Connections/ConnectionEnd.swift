@@ -46,8 +46,10 @@ struct InvitationExpiry {
             let limit = context().now - ConnectionLimit.invitationLifetime
             let found = try await database.query(ConnectionStatements.unanswered(since: limit, limit: Self.batch))
                 .map { row throws(PostgresError) -> ConnectionID in try row["id"] }
+            let earlier = revoked
             for id in found { revoked += try await revoke(id, context()) ? 1 : 0 }
-            if found.count < Self.batch { return revoked }
+            // Others may be revoking the same ones.
+            if found.count < Self.batch || revoked == earlier { return revoked }
         }
     }
 
