@@ -26,6 +26,7 @@ let package = Package(
         // MARK: C libraries
         .target(name: "CLinux"),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
@@ -50,6 +51,7 @@ let package = Package(
         .target(
             name: "HTTP", dependencies: ["Reactor", "CCrypto", "CLinux", "CZlib"], exclude: ["README.md"],
             swiftSettings: checkedMemory),
+        .target(name: "HTTPClient", dependencies: ["Reactor", "CCurl"], swiftSettings: checkedMemory),
         .target(name: "SQL", swiftSettings: common),
         .target(name: "SQLite", dependencies: ["SQL", "CSQLite"], swiftSettings: checkedMemory),
         .target(name: "Postgres", dependencies: ["SQL", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
@@ -60,8 +62,8 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "HTTP", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Console", "Contract", "NagzAI",
-                "TimeZones", "Domain", "JSON", "CSodium",
+                "HTTP", "HTTPClient", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Console", "Contract",
+                "NagzAI", "TimeZones", "Domain", "JSON", "CCrypto", "CSodium",
             ],
             exclude: ["THREATS.md"], swiftSettings: common),
         .target(
@@ -78,8 +80,9 @@ let package = Package(
         .executableTarget(
             name: "nagz",
             dependencies: [
-                "Server", "Seeds", "Device", "Audit", "Contract", "Postgres", "SQLite", "Reactor", "NagzAI", "Domain",
-                "JSON",
+                "Server", "Seeds", "Device", "HTTPClient", "Audit", "Contract", "Postgres", "SQLite", "Reactor",
+                "NagzAI",
+                "Domain", "JSON",
             ],
             swiftSettings: common),
 
@@ -89,6 +92,8 @@ let package = Package(
         .target(
             name: "FamilyHistories", dependencies: ["Contract", "NagzAI", "TimeZones", "Domain", "SeededNumbers"],
             path: "Tests/Support/FamilyHistories", swiftSettings: common),
+        .target(
+            name: "TestHTTPServer", path: "Tests/Support/TestHTTPServer", exclude: ["server.py"], swiftSettings: common),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "SeededNumbers"], swiftSettings: common),
         .testTarget(name: "NagzAITests", dependencies: ["NagzAI", "SeededNumbers"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededNumbers"], swiftSettings: common),
@@ -98,6 +103,8 @@ let package = Package(
         .testTarget(name: "AuditTests", dependencies: ["Audit", "Domain"], swiftSettings: common),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: common),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "SeededNumbers"], swiftSettings: common),
+        .testTarget(
+            name: "HTTPClientTests", dependencies: ["HTTPClient", "Reactor", "TestHTTPServer"], swiftSettings: common),
         .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "SQL", "DomainSQL", "Domain", "Reactor"],
             swiftSettings: common),
@@ -114,7 +121,7 @@ let package = Package(
             dependencies: [
                 "Server", "Seeds", "Device", "HTTP", "Postgres", "SQL", "DomainSQL", "SQLite", "Reactor", "Audit",
                 "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "OpenAPICheck", "FamilyHistories",
-                "SeededNumbers",
+                "SeededNumbers", "HTTPClient", "TestHTTPServer",
             ],
             swiftSettings: common),
     ]

@@ -10,7 +10,7 @@ NAME=$(realpath -m --relative-to="$ROOT" "$0")
 export LC_ALL=C.UTF-8                                           # messages and decimal points as these scripts expect them
 export no_proxy="127.0.0.1,localhost${no_proxy:+,$no_proxy}" NO_PROXY="127.0.0.1,localhost${NO_PROXY:+,$NO_PROXY}"
 
-BUILD_PACKAGES=(libpq-dev libssl-dev libsodium-dev zlib1g-dev libsqlite3-dev pkg-config curl tzdata)
+BUILD_PACKAGES=(libpq-dev libssl-dev libsodium-dev zlib1g-dev libsqlite3-dev libcurl4-openssl-dev pkg-config curl ca-certificates tzdata)
 
 # Exit codes, as in sysexits.h; the server uses the same.
 EX_USAGE=64 EX_UNAVAILABLE=69 EX_SOFTWARE=70 EX_CANTCREAT=73 EX_IOERR=74 EX_TEMPFAIL=75 EX_NOPERM=77 EX_CONFIG=78

@@ -15,13 +15,14 @@ struct LayerTests {
         "Console": [],
         "Reactor": ["CLinux"],
         "HTTP": ["Reactor", "CCrypto", "CLinux", "CZlib"],
+        "HTTPClient": ["Reactor", "CCurl"],
         "SQL": [],
         "Postgres": ["SQL", "Reactor", "CPostgres"],
         "SQLite": ["SQL", "CSQLite"],
         "DomainSQL": ["SQL", "Domain"],
         "Server": [
-            "HTTP", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Console", "Contract", "NagzAI", "TimeZones",
-            "Domain", "JSON", "CSodium",
+            "HTTP", "HTTPClient", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Console", "Contract", "NagzAI",
+            "TimeZones", "Domain", "JSON", "CCrypto", "CSodium",
         ],
         "Seeds": [
             "Server", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Contract", "NagzAI", "TimeZones", "Domain",
@@ -29,8 +30,8 @@ struct LayerTests {
         ],
         "Device": ["SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
         "nagz": [
-            "Server", "Seeds", "Device", "Contract", "Postgres", "SQL", "SQLite", "Reactor", "Audit", "NagzAI",
-            "Domain", "JSON",
+            "Server", "Seeds", "Device", "HTTPClient", "Contract", "Postgres", "SQL", "SQLite", "Reactor", "Audit",
+            "NagzAI", "Domain", "JSON",
         ],
     ]
     private static let toolchain: Set<String> = ["Swift", "Synchronization", "Glibc", "Dispatch", "RegexBuilder"]

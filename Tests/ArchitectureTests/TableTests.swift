@@ -14,8 +14,8 @@ struct TableTests {
             writers: ["Auth"],
             // Everybody shows or names people: by id, display name or pseudonym.
             readers: [
-                "Access", "Admins", "AI", "Audit", "Connections", "Consents", "Families", "Ingestion", "Ledger",
-                "Metrics", "Nags", "Policies", "Preferences", "Realtime", "Safety", "Sync", "Server/Audit",
+                "Access", "Admins", "AI", "Audit", "Connections", "Consents", "Deliveries", "Families", "Ingestion",
+                "Ledger", "Metrics", "Nags", "Policies", "Preferences", "Realtime", "Safety", "Sync", "Server/Audit",
             ]),
         "sessions": Ownership(writers: ["Auth"], readers: ["Access", "Realtime"]),
         "refresh_tokens": Ownership(writers: ["Auth"]),
@@ -25,7 +25,7 @@ struct TableTests {
         "idempotency_keys": Ownership(writers: ["Ledger"]),
         "refusal_counts": Ownership(writers: ["Ledger"]),
         "families": Ownership(
-            writers: ["Families"], readers: ["Access", "AI", "Audit", "Metrics", "Nags", "Server/Audit"]),
+            writers: ["Families"], readers: ["Access", "AI", "Audit", "Deliveries", "Metrics", "Nags", "Server/Audit"]),
         // The row is born with its family; nobody but the ledger moves it, and the sequencer notes that it is done with it.
         "family_clock": Ownership(
             writers: ["Ledger", "Families", "Server/Audit"],
@@ -33,11 +33,11 @@ struct TableTests {
         "memberships": Ownership(
             writers: ["Families"],
             readers: [
-                "Access", "AI", "Audit", "Auth", "Consents", "Gamification", "Nags", "Policies", "Preferences",
-                "Realtime", "Safety", "Sync", "Server/Audit",
+                "Access", "AI", "Audit", "Auth", "Consents", "Deliveries", "Gamification", "Nags", "Policies",
+                "Preferences", "Realtime", "Safety", "Sync", "Server/Audit",
             ]),
         "child_credentials": Ownership(writers: ["Families"]),
-        "child_settings": Ownership(writers: ["Families"], readers: ["AI", "Nags"]),
+        "child_settings": Ownership(writers: ["Families"], readers: ["AI", "Deliveries", "Nags"]),
         // Made with a membership, suspended for safety.
         "relationships": Ownership(writers: ["Families", "Safety"], readers: ["Server/Audit"]),
         "consents": Ownership(writers: ["Consents"], readers: ["Server/Audit"]),
@@ -47,10 +47,10 @@ struct TableTests {
         "sync_grants": Ownership(writers: ["Sync"]),
         "nags": Ownership(
             writers: ["Nags"],
-            readers: ["AI", "Gamification", "Metrics", "Realtime", "Reports", "Sync", "Server/Audit"]),
+            readers: ["AI", "Deliveries", "Gamification", "Metrics", "Realtime", "Reports", "Sync", "Server/Audit"]),
         // Written by a trigger on `nags`.
         "resolved_nags": Ownership(writers: [], readers: ["AI"]),
-        "nag_events": Ownership(writers: ["Nags"], readers: ["AI", "Sync"]),
+        "nag_events": Ownership(writers: ["Nags"], readers: ["AI", "Deliveries", "Sync"]),
         "excuses": Ownership(writers: ["Nags"], readers: ["AI", "Reports"]),
         "inputs": Ownership(writers: ["Ingestion"]),
         "enrichments": Ownership(writers: ["Ingestion"]),

@@ -1,0 +1,196 @@
+import CCurl
+import Reactor
+
+/// Sends requests over HTTP/1.1 and HTTP/2 with libcurl, whose sockets and timers are served by one event loop.
+///
+/// Used on that loop only. Connections are kept and shared. TLS certificates are always verified; redirects are answers
+/// like others; a proxy of the environment is not used. Names are resolved on threads of libcurl.
+@safe public final class HTTPClient {
+    private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    /// Open connections, to all hosts and to one, and idle ones that are kept.
+    private static let connections = (all: 256, perHost: 64, kept: 64)
+
+    private let poller: Poller
+    private let networks: NetworkGuard
+    private let authorities: String?
+    private var multi: UnsafeMutableRawPointer?
+    private var transfers: [Int: Transfer] = [:]
+    private var sockets: [curl_socket_t: SocketWatch] = [:]
+    private var timer: TimerID?
+    private var isClosed = false
+
+    /// - Parameters:
+    ///   - networks: which addresses it may connect to.
+    ///   - authorities: a file of certificates in PEM form that are trusted; nil for the system's.
+    public init(_ poller: Poller, networks: NetworkGuard, authorities: String? = nil) {
+        (self.poller, self.networks, self.authorities) = (poller, networks, authorities)
+    }
+
+    deinit {
+        transfers.removeAll()
+        unsafe Self.release(multi)
+    }
+
+    /// Ends all requests, which throw `cancelled`, and closes all connections. Later requests throw `cancelled`.
+    public func close() {
+        isClosed = true
+        abandon(.cancelled)
+    }
+
+    /// Requests under way.
+    public var inFlight: Int { transfers.count }
+
+    /// Sends a request and waits for the complete response, whatever its status. If the task is cancelled, the request
+    /// ends at once; the server may or may not have received it.
+    public func send(_ request: HTTPClientRequest) async throws(HTTPClientError) -> HTTPClientResponse {
+        guard !isClosed, !Task.isCancelled else { throw .cancelled }
+        let transfer = try Transfer(request, networks, authorities: authorities)
+        let outcome = await poller.waitUnlessCancelled { continuation in
+            begin(transfer, continuation)
+        } onCancel: { [self] in
+            end(transfer, .failure(.cancelled))
+        }
+        return try outcome.get()
+    }
+
+    // MARK: Transfers
+
+    private func begin(_ transfer: Transfer, _ continuation: CheckedContinuation<Transfer.Outcome, Never>) {
+        transfer.continuation = continuation
+        guard !isClosed, let multi = unsafe openMulti() else { return transfer.finish(.failure(.cancelled)) }
+        transfers[transfer.number] = transfer
+        let code = unsafe curl_multi_add_handle(multi, transfer.handle)
+        guard code == CURLM_OK else {
+            transfers[transfer.number] = nil
+            return transfer.finish(.failure(.failed(code: UInt32(bitPattern: code.rawValue))))
+        }
+    }
+
+    /// Removes the transfer and resumes its caller, unless that was done.
+    private func end(_ transfer: Transfer, _ outcome: Transfer.Outcome) {
+        guard transfers.removeValue(forKey: transfer.number) != nil else { return }
+        _ = unsafe curl_multi_remove_handle(multi, transfer.handle)
+        transfer.finish(outcome)
+    }
+
+    private func collectEnded() {
+        var code = CURLE_OK
+        while let handle = unsafe CCurlNextEnded(multi, &code) {
+            let number = Int(bitPattern: handle)
+            guard let transfer = transfers[number] else { continue }
+            end(transfer, transfer.outcome(code))
+        }
+    }
+
+    /// Ends all transfers and closes all connections.
+    private func abandon(_ error: HTTPClientError) {
+        for transfer in Array(transfers.values) { end(transfer, .failure(error)) }
+        for descriptor in sockets.keys { poller.unwatch(descriptor) }
+        sockets = [:]
+        if let timer { poller.cancel(timer) }
+        timer = nil
+        unsafe Self.release(multi)
+        unsafe multi = nil
+    }
+
+    // MARK: libcurl's multi handle
+
+    private func openMulti() -> UnsafeMutableRawPointer? {
+        if unsafe multi == nil, Self.isLibraryReady, let opened = unsafe curl_multi_init() {
+            unsafe multi = unsafe opened
+            _ = unsafe CCurlSetLimit(opened, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
+            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAX_TOTAL_CONNECTIONS, Self.connections.all)
+            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAX_HOST_CONNECTIONS, Self.connections.perHost)
+            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAXCONNECTS, Self.connections.kept)
+            let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+            _ = unsafe CCurlSetWaiting(opened, updateSocket, updateTimer, context)
+        }
+        return unsafe multi
+    }
+
+    /// Closes the connections. Sockets and timers are the caller's to end first.
+    private static func release(_ multi: UnsafeMutableRawPointer?) {
+        guard let multi = unsafe multi else { return }
+        _ = unsafe CCurlSetWaiting(multi, nil, nil, nil)
+        _ = unsafe curl_multi_cleanup(multi)
+    }
+
+    /// Lets libcurl work on a socket that is ready, or on its timer (-1).
+    fileprivate func act(on socket: curl_socket_t, _ events: Int32) {
+        guard let multi = unsafe multi else { return }
+        var running: Int32 = 0
+        let code = unsafe curl_multi_socket_action(multi, socket, events, &running)
+        if code == CURLM_OK { collectEnded() } else { abandon(.failed(code: UInt32(bitPattern: code.rawValue))) }
+    }
+
+    /// - Returns: whether the socket is watched.
+    fileprivate func watch(_ socket: curl_socket_t, _ interest: Interest) -> Bool {
+        if sockets[socket] != nil {
+            poller.change(socket, to: interest)
+            return true
+        }
+        let watch = SocketWatch(socket, self)
+        do { try poller.watch(socket, for: interest, watch) } catch { return false }
+        sockets[socket] = watch
+        return true
+    }
+
+    fileprivate func unwatch(_ socket: curl_socket_t) {
+        guard sockets.removeValue(forKey: socket) != nil else { return }
+        poller.unwatch(socket)
+    }
+
+    /// - Parameter milliseconds: -1 for no timer.
+    fileprivate func wait(_ milliseconds: Int) {
+        if let timer { poller.cancel(timer) }
+        timer = nil
+        guard milliseconds >= 0 else { return }
+        timer = poller.schedule(at: .now() + .milliseconds(milliseconds)) { [weak self] in
+            guard let self else { return }
+            timer = nil
+            act(on: -1, 0)
+        }
+    }
+}
+
+/// Tells the client of a socket that is ready.
+private final class SocketWatch: ReadinessHandler {
+    private let socket: curl_socket_t
+    private weak var client: HTTPClient?
+
+    init(_ socket: curl_socket_t, _ client: HTTPClient) { (self.socket, self.client) = (socket, client) }
+
+    func ready(_ events: Readiness) {
+        var bits: Int32 = 0
+        if !events.isDisjoint(with: [.readable, .peerClosed, .hangUp]) { bits |= CURL_CSELECT_IN }
+        if events.contains(.writable) { bits |= CURL_CSELECT_OUT }
+        if events.contains(.error) { bits |= CURL_CSELECT_ERR }
+        client?.act(on: socket, bits)
+    }
+}
+
+// MARK: libcurl's callbacks
+
+private func updateSocket(
+    _ easy: UnsafeMutableRawPointer?, _ socket: curl_socket_t, _ wanted: Int32, _ context: UnsafeMutableRawPointer?,
+    _ unused: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context = unsafe context else { return 0 }
+    let client = unsafe Unmanaged<HTTPClient>.fromOpaque(context).takeUnretainedValue()
+    switch wanted {
+    case CURL_POLL_IN: return client.watch(socket, .readable) ? 0 : -1
+    case CURL_POLL_OUT: return client.watch(socket, .writable) ? 0 : -1
+    case CURL_POLL_INOUT: return client.watch(socket, [.readable, .writable]) ? 0 : -1
+    default:
+        client.unwatch(socket)
+        return 0
+    }
+}
+
+private func updateTimer(
+    _ multi: UnsafeMutableRawPointer?, _ milliseconds: Int, _ context: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let context = unsafe context else { return 0 }
+    unsafe Unmanaged<HTTPClient>.fromOpaque(context).takeUnretainedValue().wait(milliseconds)
+    return 0
+}

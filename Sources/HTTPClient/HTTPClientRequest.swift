@@ -1,0 +1,109 @@
+/// One outgoing request.
+public struct HTTPClientRequest: Sendable {
+    /// A method's token, as `GET`.
+    public var method: String
+    /// An `http:` or `https:` URL.
+    public var url: String
+    /// Names and values, sent in this order.
+    public var headers: [(name: String, value: String)]
+    /// Nil for a request without content.
+    public var body: [UInt8]?
+    public var limits: Limits
+
+    public init(
+        _ method: String, _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil,
+        limits: Limits = Limits()
+    ) {
+        (self.method, self.url, self.headers, self.body, self.limits) = (method, url, headers, body, limits)
+    }
+
+    /// How much and how long one request may take.
+    public struct Limits: Sendable {
+        /// Bytes of all header lines of the response.
+        public var head = 64 << 10
+        /// Bytes of the response's content.
+        public var body = 1 << 20
+        /// From the start to an open connection, with resolution and TLS.
+        public var connecting = Duration.seconds(5)
+        /// From the start to the response's last byte.
+        public var whole = Duration.seconds(30)
+        /// Without a byte in either direction. Whole seconds.
+        public var stalled = Duration.seconds(15)
+
+        public init() {}
+    }
+
+    /// Whether nothing in it could be read as another header, another request or another protocol.
+    var isWellFormed: Bool {
+        let lowercased = url.prefix(8).lowercased()
+        guard lowercased.hasPrefix("http://") || lowercased.hasPrefix("https://") else { return false }
+        guard url.utf8.count <= 8_192, url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return false }
+        guard Self.isToken(method) else { return false }
+        return headers.allSatisfy { name, value in
+            Self.isToken(name) && value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }
+        }
+    }
+
+    /// RFC 9110, section 5.6.2.
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                    UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                    true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}
+
+/// The response to an outgoing request.
+public struct HTTPClientResponse: Sendable {
+    public var status: Int
+    /// In their order, names in lower case.
+    public var headers: [(name: String, value: String)] = []
+    public var body: [UInt8] = []
+    /// Whether it came over HTTP/2.
+    public var isHTTP2 = false
+
+    /// The first value of a header field, by its name in lower case.
+    public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+}
+
+/// Why there is no complete response. None of them tells anything of the request but its target's reachability.
+public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The request is not valid HTTP, or its URL is not.
+    case malformedRequest
+    case unresolvable
+    /// The connection was refused, or there is no route.
+    case unreachable
+    /// The name leads into the own network, which the operator has not allowed.
+    case ownNetwork
+    /// The certificate is not valid for that name, or TLS failed otherwise.
+    case untrusted
+    case timedOut
+    /// The response is larger than its limit.
+    case tooLarge
+    /// The connection ended within the response, or the response is not HTTP.
+    case interrupted
+    /// The task was cancelled, or the client was closed.
+    case cancelled
+    /// Anything else, with libcurl's number.
+    case failed(code: UInt32)
+
+    public var description: String {
+        switch self {
+        case .malformedRequest: "the URL or a header is not valid"
+        case .unresolvable: "the host name cannot be resolved"
+        case .unreachable: "the host cannot be reached"
+        case .ownNetwork: "the address is in the own network, which is not allowed"
+        case .untrusted: "TLS failed, or the certificate is not valid for the host"
+        case .timedOut: "no complete answer in time"
+        case .tooLarge: "the answer is too large"
+        case .interrupted: "the connection ended within the answer"
+        case .cancelled: "cancelled"
+        case .failed(let code): "libcurl error \(code)"
+        }
+    }
+}

@@ -1,0 +1,95 @@
+import Glibc
+
+/// An IP address; IPv4 is stored as an IPv4-mapped IPv6 address.
+public struct NetworkAddress: Hashable, Sendable {
+    let high: UInt64
+    let low: UInt64
+
+    init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+
+    /// - Precondition: sixteen bytes.
+    init(bytes: [UInt8]) {
+        high = bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+        low = bytes.dropFirst(8).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// Parses a numeric address; nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let text = String(text)
+        if unsafe inet_pton(AF_INET, text, &bytes) == 1 {
+            self.init(ipv4: UInt32(bytes.prefix(4).reduce(0) { $0 << 8 | UInt64($1) }))
+        } else if unsafe inet_pton(AF_INET6, text, &bytes) == 1 {
+            self.init(bytes: bytes)
+        } else {
+            return nil
+        }
+    }
+
+    init(ipv4: UInt32) { self.init(high: 0, low: 0xFFFF_0000_0000 | UInt64(ipv4)) }
+
+    var isIPv4: Bool { high == 0 && low >> 32 == 0xFFFF }
+
+    /// The IPv4 address that a translator (NAT64, 6to4, IPv4-compatible) would connect to; nil for other addresses.
+    var embedded: NetworkAddress? {
+        if high == 0x0064_FF9B_0000_0000, low >> 32 == 0 { return NetworkAddress(ipv4: UInt32(low)) }
+        if high >> 48 == 0x2002 { return NetworkAddress(ipv4: UInt32(truncatingIfNeeded: high >> 16)) }
+        if high == 0, low >> 32 == 0, low > 1 { return NetworkAddress(ipv4: UInt32(low)) }
+        return nil
+    }
+
+    /// Whether it is outside the public internet: loopback, private, link-local, unique-local, shared, multicast,
+    /// reserved or unspecified (RFC 6890).
+    var isOwnNetwork: Bool {
+        NetworkBlock.own.contains { $0.contains(self) } || (embedded?.isOwnNetwork ?? false)
+    }
+}
+
+/// A block of addresses, as `10.0.0.0/8` or `fd00::/8`.
+public struct NetworkBlock: Hashable, Sendable {
+    private let first: NetworkAddress
+    /// Of 128.
+    private let bits: Int
+
+    /// Parses an address, or a block; nil for anything else.
+    public init?(_ text: some StringProtocol) {
+        let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let host = parts.first, let first = NetworkAddress(host) else { return nil }
+        let width = first.isIPv4 ? 32 : 128
+        var bits = width
+        if parts.count == 2 {
+            guard (1...3).contains(parts[1].utf8.count), parts[1].utf8.allSatisfy({ (48...57).contains($0) }),
+                let count = Int(parts[1]), count <= width
+            else { return nil }
+            bits = count
+        }
+        (self.first, self.bits) = (first, 128 - width + bits)
+    }
+
+    func contains(_ address: NetworkAddress) -> Bool {
+        func differ(_ left: UInt64, _ right: UInt64, in bits: Int) -> Bool {
+            bits > 0 && (left ^ right) >> UInt64(64 - min(bits, 64)) != 0
+        }
+        return !differ(first.high, address.high, in: bits) && !differ(first.low, address.low, in: bits - 64)
+    }
+
+    fileprivate static let own = [
+        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
+        "192.168.0.0/16", "198.18.0.0/15", "224.0.0.0/3", "::/127", "64:ff9b:1::/48", "100::/64", "fc00::/7",
+        "fe80::/9", "ff00::/8",
+    ].compactMap { NetworkBlock($0) }
+}
+
+/// Which addresses a client may connect to. Checked after resolution for every connection, so that no name leads past
+/// it.
+public struct NetworkGuard: Sendable {
+    /// Blocks of the own network that the operator has named.
+    public var allowed: [NetworkBlock]
+
+    public init(allowing blocks: [NetworkBlock] = []) { allowed = blocks }
+
+    func allows(_ address: NetworkAddress) -> Bool {
+        if allowed.contains(where: { $0.contains(address) }) { return true }
+        return !address.isOwnNetwork
+    }
+}

@@ -1,0 +1,198 @@
+import CCurl
+import Glibc
+
+/// A request under way: libcurl's handle for it, and what has arrived of the response.
+///
+/// libcurl calls back with an unretained pointer to this object; `HTTPClient` keeps it until the handle is removed.
+@safe final class Transfer {
+    typealias Outcome = Result<HTTPClientResponse, HTTPClientError>
+
+    let handle: UnsafeMutableRawPointer
+    /// Tells transfers apart.
+    var number: Int { unsafe Int(bitPattern: handle) }
+    var continuation: CheckedContinuation<Outcome, Never>?
+
+    private var headerLines: UnsafeMutablePointer<curl_slist>?
+    private let limits: HTTPClientRequest.Limits
+    private let networks: NetworkGuard
+    private var response = HTTPClientResponse(status: 0)
+    private var headBytes = 0
+    private var isTooLarge = false
+    private var isForbidden = false
+
+    /// - Parameter authorities: a file of certificates in PEM form; nil for the system's.
+    init(
+        _ request: HTTPClientRequest, _ networks: NetworkGuard, authorities: String?
+    ) throws(HTTPClientError) {
+        guard request.isWellFormed else { throw .malformedRequest }
+        guard let handle = unsafe curl_easy_init() else { throw .failed(code: CURLE_OUT_OF_MEMORY.rawValue) }
+        unsafe self.handle = unsafe handle
+        (limits, self.networks) = (request.limits, networks)
+        guard prepare(request, authorities) else { throw .malformedRequest }
+    }
+
+    deinit {
+        unsafe curl_easy_cleanup(handle)
+        unsafe curl_slist_free_all(headerLines)
+    }
+
+    // MARK: Options
+
+    private func prepare(_ request: HTTPClientRequest, _ authorities: String?) -> Bool {
+        set(CURLOPT_NOSIGNAL, 1)
+        // A cancelled transfer must not wait for the thread that resolves its name.
+        set(CURLOPT_QUICK_EXIT, 1)
+        set(CURLOPT_FOLLOWLOCATION, 0)
+        set(CURLOPT_SSL_VERIFYPEER, 1)
+        set(CURLOPT_SSL_VERIFYHOST, 2)
+        set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        // Requests to one HTTP/2 server share a connection: they wait for the first handshake. Without TLS they would wait
+        // for the first response.
+        set(CURLOPT_PIPEWAIT, request.url.prefix(6).lowercased() == "https:" ? 1 : 0)
+        set(CURLOPT_CONNECTTIMEOUT_MS, Self.milliseconds(limits.connecting))
+        set(CURLOPT_TIMEOUT_MS, Self.milliseconds(limits.whole))
+        set(CURLOPT_LOW_SPEED_LIMIT, 1)
+        set(CURLOPT_LOW_SPEED_TIME, max(1, Int(limits.stalled.components.seconds)))
+        _ = unsafe CCurlSetSize(handle, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(limits.body))
+        var isSet = set(CURLOPT_PROTOCOLS_STR, "http,https") && set(CURLOPT_URL, request.url)
+        // Not even the one of the environment.
+        isSet = isSet && set(CURLOPT_PROXY, "") && set(CURLOPT_CUSTOMREQUEST, request.method)
+        if let authorities { isSet = isSet && set(CURLOPT_CAINFO, authorities) }
+        if let body = request.body {
+            let code = unsafe CCurlSetBody(handle, body, curl_off_t(body.count))
+            isSet = isSet && code == CURLE_OK
+        } else if request.method == "HEAD" {
+            set(CURLOPT_NOBODY, 1)
+        }
+        // Without these two libcurl adds its own.
+        var lines = ["Expect:"]
+        if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
+            lines.append("Content-Type:")
+        }
+        lines += request.headers.map { $0.value.isEmpty ? "\($0.name);" : "\($0.name): \($0.value)" }
+        for line in lines {
+            guard let longer = unsafe curl_slist_append(headerLines, line) else { return false }
+            unsafe headerLines = unsafe longer
+        }
+        let context = unsafe Unmanaged.passUnretained(self).toOpaque()
+        _ = unsafe CCurlSetHeaders(handle, headerLines)
+        _ = unsafe CCurlSetReceiver(handle, receiveHeaderLine, receiveBody, context)
+        _ = unsafe CCurlSetSocketOpener(handle, openSocket, context)
+        return isSet
+    }
+
+    private func set(_ option: CURLoption, _ value: Int) { _ = unsafe CCurlSetNumber(handle, option, value) }
+
+    private func set(_ option: CURLoption, _ text: String) -> Bool {
+        unsafe CCurlSetText(handle, option, text) == CURLE_OK
+    }
+
+    /// At least 1, because to libcurl 0 means its default.
+    private static func milliseconds(_ span: Duration) -> Int {
+        let (seconds, attoseconds) = span.components
+        return max(1, Int(min(seconds, 1_000_000)) * 1_000 + Int(attoseconds / 1_000_000_000_000_000))
+    }
+
+    // MARK: What arrives
+
+    /// - Returns: whether the transfer may go on.
+    fileprivate func take(headerLine bytes: UnsafeRawBufferPointer) -> Bool {
+        headBytes += bytes.count
+        guard headBytes <= limits.head else {
+            isTooLarge = true
+            return false
+        }
+        let line = unsafe String(decoding: bytes, as: UTF8.self)
+        if line.hasPrefix("HTTP/") {
+            // A final response after an interim one.
+            response.headers = []
+        } else if let colon = line.firstIndex(of: ":") {
+            let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            let end = value.lastIndex { !$0.isWhitespace }
+            response.headers.append((line[..<colon].lowercased(), end.map { String(value[...$0]) } ?? ""))
+        }
+        return true
+    }
+
+    /// - Returns: whether the transfer may go on.
+    fileprivate func take(body bytes: UnsafeRawBufferPointer) -> Bool {
+        guard bytes.count <= limits.body - response.body.count else {
+            isTooLarge = true
+            return false
+        }
+        unsafe response.body.append(contentsOf: bytes)
+        return true
+    }
+
+    fileprivate func mayConnect(to address: NetworkAddress?) -> Bool {
+        guard let address, networks.allows(address) else {
+            isForbidden = true
+            return false
+        }
+        return true
+    }
+
+    // MARK: The end
+
+    /// What the caller gets for libcurl's result.
+    func outcome(_ code: CURLcode) -> Outcome {
+        if isTooLarge { return .failure(.tooLarge) }
+        switch code {
+        case CURLE_OK:
+            response.status = unsafe CCurlNumber(handle, CURLINFO_RESPONSE_CODE)
+            response.isHTTP2 = unsafe CCurlNumber(handle, CURLINFO_HTTP_VERSION) == Int(CURL_HTTP_VERSION_2_0)
+            return .success(response)
+        case CURLE_URL_MALFORMAT: return .failure(.malformedRequest)
+        case CURLE_COULDNT_RESOLVE_HOST: return .failure(.unresolvable)
+        case CURLE_COULDNT_CONNECT: return .failure(isForbidden ? .ownNetwork : .unreachable)
+        case CURLE_OPERATION_TIMEDOUT: return .failure(.timedOut)
+        case CURLE_FILESIZE_EXCEEDED: return .failure(.tooLarge)
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM:
+            return .failure(.untrusted)
+        case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2,
+            CURLE_HTTP2_STREAM, CURLE_WEIRD_SERVER_REPLY, CURLE_UNSUPPORTED_PROTOCOL:
+            return .failure(.interrupted)
+        default: return .failure(.failed(code: code.rawValue))
+        }
+    }
+
+    /// Resumes the caller; the later of two outcomes is dropped.
+    func finish(_ outcome: Outcome) {
+        continuation?.resume(returning: outcome)
+        continuation = nil
+    }
+}
+
+// MARK: libcurl's callbacks
+
+private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+    unsafe context.map { unsafe Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+}
+
+/// The bytes of a callback; another count than given in ends the transfer.
+private func receiveHeaderLine(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    let line = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return unsafe transfer(context)?.take(headerLine: line) == true ? size * count : -1
+}
+
+private func receiveBody(
+    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
+) -> Int {
+    let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: size * count)
+    return unsafe transfer(context)?.take(body: piece) == true ? size * count : -1
+}
+
+private func openSocket(
+    _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
+) -> curl_socket_t {
+    guard let address = unsafe address else { return -1 }
+    var bytes = [UInt8](repeating: 0, count: 16)
+    let isKnown = unsafe CCurlAddress(address, &bytes) == 1
+    guard unsafe transfer(context)?.mayConnect(to: isKnown ? NetworkAddress(bytes: bytes) : nil) == true else {
+        return -1
+    }
+    return unsafe CCurlOpenSocket(address)
+}

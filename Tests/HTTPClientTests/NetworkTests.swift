@@ -1,0 +1,46 @@
+import Testing
+
+@testable import HTTPClient
+
+@Suite("Own network")
+struct NetworkTests {
+    @Test(
+        "addresses of the own network",
+        arguments: [
+            "0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "100.127.255.255", "127.0.0.1", "127.255.255.255",
+            "169.254.169.254",
+            "172.16.0.1", "172.31.255.255", "192.168.1.1", "198.18.0.1", "224.0.0.1", "240.0.0.1", "255.255.255.255",
+            "::",
+            "::1", "::ffff:10.0.0.1", "::127.0.0.1", "64:ff9b::7f00:1", "2002:7f00:1::1", "2002:a00:1::", "fc00::1",
+            "fdff::1",
+            "fe80::1", "fec0::1", "ff02::1",
+        ])
+    func own(text: String) throws {
+        let address = try #require(NetworkAddress(text))
+        #expect(!NetworkGuard().allows(address))
+        #expect(NetworkGuard(allowing: [try #require(NetworkBlock(text))]).allows(address))
+    }
+
+    @Test(
+        "addresses of the internet",
+        arguments: [
+            "1.1.1.1", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.1",
+            "172.15.255.255", "172.32.0.0", "192.167.255.255", "192.169.0.0", "223.255.255.255", "2606:4700::1111",
+            "::ffff:1.1.1.1", "64:ff9b::101:101", "2002:101:101::1",
+        ])
+    func internet(text: String) throws {
+        #expect(NetworkGuard().allows(try #require(NetworkAddress(text))))
+    }
+
+    @Test("blocks, and what is none")
+    func blocks() throws {
+        let block = try #require(NetworkBlock("192.168.0.0/16"))
+        #expect(block.contains(try #require(NetworkAddress("192.168.255.1"))))
+        #expect(!block.contains(try #require(NetworkAddress("192.169.0.1"))))
+        for text in [
+            "", "localhost", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/+8", "fd00::/129", "10.0.0.0/", "10.0.0/8",
+        ] {
+            #expect(NetworkBlock(text) == nil, "\(text)")
+        }
+    }
+}
