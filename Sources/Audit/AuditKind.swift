@@ -34,6 +34,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case consentGranted = "consent.granted"
     case consentRevoked = "consent.revoked"
     case demoSeeded = "demo.seeded"
+    case deliveryResent = "delivery.resent"
     case deviceRegistered = "device.registered"
     case deviceRemoved = "device.removed"
     case excuseSubmitted = "excuse.submitted"
@@ -96,6 +97,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case connectionInviteDenied = "connection.invite.denied"
     case consentGrantDenied = "consent.grant.denied"
     case consentRevokeDenied = "consent.revoke.denied"
+    case deliveryReviewDenied = "delivery.review.denied"
     case familyChangeDenied = "family.change.denied"
     case familyCodeRenewDenied = "family_code.renew.denied"
     case gamificationReadDenied = "gamification.read.denied"
@@ -171,7 +173,7 @@ extension AuditKind {
             .preferencesChanged, .sessionOpened, .sessionRefreshed, .sessionRevoked, .signInFailed, .auditLogPruned:
             .none
         case .accountChanged, .accountExported, .abuseReportCreated, .abuseReportReviewed, .abuseReportReviewDenied,
-            .deviceRegistered, .deviceRemoved,
+            .deliveryResent, .deliveryReviewDenied, .deviceRegistered, .deviceRemoved,
             .nagReadDeliveriesDenied:
             .none
         case .connectionAcceptDenied, .connectionChangeDenied, .connectionDeclineDenied, .connectionInviteDenied:

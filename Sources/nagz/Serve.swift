@@ -24,6 +24,12 @@ enum Serve {
                                    phase_1=-60m,phase_2=0,phase_3=60m,phase_4=180m,missed=24h,reminders=15m
                                    (s, m, h or d; what is left out stays so), or a file with such a line
           --scheduler on|off       on; whether this instance takes escalation steps
+          --push PROVIDER          where push messages go: log (the default, without their words), the URL of a
+                                   webhook, or apns:KEY_ID,TEAM_ID,BUNDLE_ID[,sandbox]
+          --sms PROVIDER           the same for text messages: log, or the URL of a gateway's webhook
+          --delivery-networks BLOCK,…
+                                   networks of the own site that webhooks may lead into (192.168.0.0/16); none
+          --deliveries on|off      on; whether this instance sends notifications
           --rate-limits on|off     on; off is for tests and benchmarks
           --log LEVEL              info, warning, error or off; info
           --migrations FOLDER      the migrations that the schema must have; else NAGZ_MIGRATIONS or Migrations
@@ -33,6 +39,8 @@ enum Serve {
           NAGZ_TOKEN_KEY_FILE         keys of the access tokens, 64 hexadecimal digits a line, the newest first
           NAGZ_AUDIT_KEY_FILE         keys of the audit log: nagz audit keys new
           NAGZ_AUDIT_CHECKPOINT_FILE  the log's newest checkpoint, kept over restarts; beside the keys by default
+          NAGZ_WEBHOOK_SECRET_FILE    signs the messages to webhooks: 32 characters or more
+          NAGZ_APNS_KEY_FILE          Apple's .p8 file
         """
 
     static func run(_ arguments: Arguments, _ termination: TerminationSignals) async throws {
@@ -131,6 +139,11 @@ enum Serve {
             guard turns == "on" || turns == "off" else { throw Stop(.usage, "--scheduler takes on or off") }
             configuration.runsScheduler = turns == "on"
         }
+        if let turns = try arguments.value("--deliveries") {
+            guard turns == "on" || turns == "off" else { throw Stop(.usage, "--deliveries takes on or off") }
+            configuration.runsDeliveries = turns == "on"
+        }
+        configuration.deliveries = try DeliveryOptions(&arguments)
         if let windows = try arguments.value("--escalation") { configuration.escalationPlan = try escalation(windows) }
         configuration.acceptsDevelopmentTokens = arguments.flag("--dev-tokens")
         return configuration

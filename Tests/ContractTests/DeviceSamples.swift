@@ -7,6 +7,10 @@ extension Sample {
     private static let device = DeviceTokenResponse(
         id: id(26), userID: id(1), platform: .ipados, token: Secret("t"), createdAt: moment, lastUsedAt: nil)
 
+    private static let deliveryReview = DeliveryReview(
+        id: id(27), familyID: id(2), nagID: id(3), userID: id(1), channel: .sms, status: .failed, attempts: 8,
+        failure: "status 503", isDropped: false, createdAt: moment, nextAttemptAt: nil)
+
     static let devices = [
         Sample(
             API.registerDevice, NoParameters(), DeviceTokenRegister(platform: .ios, token: Secret("t")), device),
@@ -17,5 +21,8 @@ extension Sample {
             page(
                 DeliveryResponse(
                     id: id(27), nagEventID: id(14), channel: .push, status: .pending, providerRef: nil))),
+        Sample(
+            API.listDeliveryReviews, DeliveryReviewQuery(status: .failed, page: page), NoBody(), page(deliveryReview)),
+        Sample(API.resendDelivery, DeliveryPath(deliveryID: id(27)), NoBody(), deliveryReview),
     ]
 }

@@ -5,7 +5,17 @@ extension API {
     public static let listDeliveries = Endpoint<DeliveryListQuery, NoBody, Page<DeliveryResponse>>(
         Operation("listDeliveries", .get, "/api/v1/deliveries", tag: .deliveries))
 
-    static let deliveriesOperations: [Operation] = [listDeliveries.operation]
+    /// All deliveries, for administrators.
+    public static let listDeliveryReviews = Endpoint<DeliveryReviewQuery, NoBody, Page<DeliveryReview>>(
+        Operation("listDeliveryReviews", .get, "/api/v1/admin/deliveries", tag: .deliveries))
+
+    /// Send a failed delivery again.
+    public static let resendDelivery = Endpoint<DeliveryPath, NoBody, DeliveryReview>(
+        Operation("resendDelivery", .post, "/api/v1/admin/deliveries/{delivery_id}/resend", tag: .deliveries))
+
+    static let deliveriesOperations: [Operation] = [
+        listDeliveries.operation, listDeliveryReviews.operation, resendDelivery.operation,
+    ]
 }
 
 // MARK: Parameters
@@ -27,6 +37,45 @@ public struct DeliveryListQuery: WireParameters, Hashable {
 
     public func write(to parameters: inout ParameterWriter) {
         parameters.query("nag_id", nagID)
+        page.write(to: &parameters)
+    }
+}
+
+/// The delivery in a path.
+public struct DeliveryPath: WireParameters, Hashable {
+    public var deliveryID: DeliveryID
+
+    public init(deliveryID: DeliveryID) {
+        self.deliveryID = deliveryID
+    }
+
+    public init(_ parameters: ParameterReader) throws(InvalidInput) {
+        deliveryID = try parameters.path("delivery_id")
+    }
+
+    public func write(to parameters: inout ParameterWriter) {
+        parameters.path("delivery_id", deliveryID)
+    }
+}
+
+/// Which deliveries an administrator sees.
+public struct DeliveryReviewQuery: WireParameters, Hashable {
+    /// Nil for all.
+    public var status: DeliveryStatus?
+    public var page: PageRequest
+
+    public init(status: DeliveryStatus? = nil, page: PageRequest = PageRequest()) {
+        self.status = status
+        self.page = page
+    }
+
+    public init(_ parameters: ParameterReader) throws(InvalidInput) {
+        status = try parameters.optionalQuery("status")
+        page = try PageRequest(parameters)
+    }
+
+    public func write(to parameters: inout ParameterWriter) {
+        parameters.query("status", status)
         page.write(to: &parameters)
     }
 }

@@ -11,6 +11,15 @@ extension Services {
         }
         throw APIError(.authorizationDenied, denial)
     }
+
+    /// - Throws: 403 for everybody but administrators; a member's attempt is recorded in their family's audit log.
+    func requireAdministrator(_ caller: Caller, _ kind: AuditKind) async throws -> Account {
+        let account = try await access.account(caller, database)
+        if account.isAdmin { return account }
+        guard let family = account.family else { throw APIError(.authorizationDenied, .administratorOnly) }
+        let member = try await access.member(caller, of: family, database)
+        try await refuse(caller, member, kind, .administratorOnly)
+    }
 }
 
 extension Member {

@@ -30,6 +30,9 @@ public struct Configuration: Sendable {
     public var runsScheduler = true
     /// When nags escalate; the same on all instances.
     public var escalationPlan = EscalationPlan.standard
+    /// Whether this server sends notifications.
+    public var runsDeliveries = true
+    public var deliveries = DeliveryOptions()
     public var enforcesRateLimits = true
     /// How many WebSockets may be open.
     var socketLimits = SocketLimiter.Limits()

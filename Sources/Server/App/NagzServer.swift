@@ -18,6 +18,8 @@ public final class NagzServer: Sendable {
     private let realtime: LoopBound<(RealtimeHub, Database)>?
     /// Runs on a loop of its own, so that its work delays no request.
     private let checking: (loop: EventLoop, check: LoopBound<(BackgroundCheck, Database)>)?
+    /// Runs on a loop of its own: it speaks TLS with the providers.
+    private let delivering: (loop: EventLoop, worker: LoopBound<(DeliveryWorker, Database)>)?
     private let telemetry: Telemetry
     private let hashingPool: BlockingPool
     private let filePool: BlockingPool
@@ -150,6 +152,22 @@ public final class NagzServer: Sendable {
         } else {
             checking = nil
         }
+        if configuration.runsDeliveries {
+            let loop = try EventLoop(name: "nagz-deliveries")
+            try loop.start()
+            let worker = try await Self.compose(on: loop) { poller in
+                let database = Database(options, limits: .ofDeliveries, poller: poller)
+                let services = Services(
+                    database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
+                    heuristics: heuristics, auditKeyring: configuration.auditKeyring)
+                let worker = DeliveryWorker(
+                    services, configuration.deliveries, figures: telemetry.deliveries, log: log)
+                return LoopBound(value: (worker, database))
+            }
+            delivering = (loop, worker)
+        } else {
+            delivering = nil
+        }
         self.answerMemory = answerMemory
         self.exports = exports
         self.telemetry = telemetry
@@ -188,6 +206,7 @@ public final class NagzServer: Sendable {
         if let scheduling, let loop = loops.first { await Self.start(scheduling, on: loop) }
         if let realtime, let loop = loops.first { await Self.start(realtime, on: loop) }
         if let checking { await Self.start(checking.check, on: checking.loop) }
+        if let delivering { await Self.start(delivering.worker, on: delivering.loop) }
         return port
     }
 
@@ -210,6 +229,10 @@ public final class NagzServer: Sendable {
             await Self.stop(realtime, on: loop)
         }
         await metrics.drain(within: .zero)
+        if let delivering {
+            await Self.finish(delivering.worker, on: delivering.loop)
+            delivering.loop.stop()
+        }
         if let checking {
             await Self.stop(checking.check, on: checking.loop)
             checking.loop.stop()
@@ -243,6 +266,15 @@ public final class NagzServer: Sendable {
         job.value.1.close()
     }
 
+    /// Deliveries under way end before their database sessions.
+    private static func finish(_ worker: LoopBound<(DeliveryWorker, Database)>, on loop: EventLoop) async {
+        try? await loop.task { _ in
+            worker.value.0.stop()
+            await worker.value.0.finish()
+            worker.value.1.close()
+        }
+    }
+
     private static func close(_ member: LoopBound<LoopMembers>, on loop: isolated EventLoop) {
         member.value.database.close()
     }
@@ -268,6 +300,13 @@ extension Database.Limits {
     fileprivate static var ofRealtime: Self {
         var limits = Self()
         limits.connections = 1
+        return limits
+    }
+
+    /// Short statements only.
+    fileprivate static var ofDeliveries: Self {
+        var limits = Self()
+        limits.connections = 2
         return limits
     }
 

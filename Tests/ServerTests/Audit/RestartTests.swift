@@ -252,6 +252,7 @@ extension TestServer {
         configuration.enforcesRateLimits = false
         configuration.runsBackgroundCheck = false
         configuration.runsScheduler = false
+        configuration.runsDeliveries = false
         configuration.logLevel = .off
         let server = try await NagzServer(configuration, clock: clock, random: random)
         let port = try await server.listen(host: "127.0.0.1", port: 0)

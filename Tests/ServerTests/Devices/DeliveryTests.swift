@@ -122,6 +122,12 @@ extension MatrixRow {
     static let deliveries: [MatrixRow] = [
         MatrixRow(API.listDeliveries, allowed: .guardians.union([.creator])) {
             (DeliveryListQuery(nagID: $0.nag), NoBody())
-        }
+        },
+        MatrixRow(API.listDeliveryReviews, allowed: [.administrator], refusals: [403]) { _ in
+            (DeliveryReviewQuery(), NoBody())
+        },
+        MatrixRow(API.resendDelivery, allowed: [.administrator], refusals: [403]) {
+            (DeliveryPath(deliveryID: $0.delivery), NoBody())
+        },
     ]
 }

@@ -56,6 +56,8 @@ struct Scene: Sendable {
     let policy: PolicyID
     /// The participant's, about the co-guardian.
     let report: AbuseReportID
+    /// Failed.
+    let delivery: DeliveryID
     /// The guardian's.
     let device: DeviceID
     /// From somebody of no family to the guardian.
@@ -101,6 +103,13 @@ struct Scene: Sendable {
             """
             INSERT INTO abuse_reports (id, reporter_id, target_id, reason, family_id, created_at, updated_at)
             VALUES (\(report), \(family.participant.id), \(family.secondGuardian.id), 'rude', \(family.id), \(now), \(now))
+            """)
+        let delivery: DeliveryID = server.random.identifier(at: now)
+        self.delivery = delivery
+        try await server.sql(
+            """
+            INSERT INTO deliveries (family_id, id, nag_id, nag_event_id, user_id, channel, status, created_at)
+            VALUES (\(family.id), \(delivery), \(delivery), \(delivery), \(family.child.id), 'push', 'failed', \(now))
             """)
         let device: DeviceID = server.random.identifier(at: now)
         self.device = device

@@ -29,6 +29,7 @@ extension TestServer {
                 configuration.auditKeyring = Self.auditKeyring
                 configuration.runsBackgroundCheck = false
                 configuration.runsScheduler = false
+                configuration.runsDeliveries = false
                 configuration.enforcesRateLimits = false
                 configuration.logLevel = .error
                 configuration.logDescriptor = log.descriptor

@@ -57,6 +57,7 @@ final class TestServer: Sendable {
             configuration.auditKeyring = auditKeyring
             configuration.runsBackgroundCheck = false
             configuration.runsScheduler = false
+            configuration.runsDeliveries = false
             configuration.enforcesRateLimits = false
             configuration.logLevel = .warning
             configuration.logDescriptor = log.descriptor

@@ -1,3 +1,4 @@
+import Domain
 import Reactor
 import Synchronization
 
@@ -11,6 +12,8 @@ final class Telemetry: Sendable {
     let loops: [LoopGauges]
     let scheduler = SchedulerStatus()
     let realtime = RealtimeCounters()
+    /// One for each channel.
+    let deliveries = DeliveryChannel.allCases.map { DeliveryFigures($0) }
 
     private let draining = Atomic(false)
     private let started = MonotonicTime.now()

@@ -5,7 +5,7 @@ import Postgres
 import Reactor
 import SQL
 
-/// Administrators: accounts that read every audit log and review abuse reports, and nothing else. Only the command line makes them.
+/// Administrators: accounts that read every audit log, review abuse reports and failed notifications, and nothing else. Only the command line makes them.
 ///
 /// An administrator's account belongs to no family. Their sessions end after half an hour without use, and after twelve
 /// hours in any case. Each of their reads of an audit log is itself an entry.

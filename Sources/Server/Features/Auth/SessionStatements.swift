@@ -51,6 +51,13 @@ enum SessionStatements {
             """
     }
 
+    /// A condition: the session of that SQL expression is open.
+    static func isOpen(_ session: SQL, at now: Timestamp) -> SQL {
+        """
+        EXISTS (SELECT FROM sessions WHERE sessions.id = \(session) AND revoked_at IS NULL AND expires_at > \(now))
+        """
+    }
+
     // MARK: Housekeeping
 
     /// Deletes at most `count` sessions that ended long ago, with their refresh tokens and positions in feeds.

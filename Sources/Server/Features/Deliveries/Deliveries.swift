@@ -4,7 +4,7 @@ import Postgres
 
 /// Notifications about nags and what became of them.
 final class Deliveries {
-    private let services: Services
+    let services: Services
     private let nags: Nags
 
     init(_ services: Services, _ nags: Nags) {
@@ -15,6 +15,8 @@ final class Deliveries {
     /// The group `deliveries`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.listDeliveries, list)
+        routes.signedIn(API.listDeliveryReviews, reviews)
+        routes.signedIn(API.resendDelivery, resend)
     }
 
     /// The deliveries of a nag, newest first: for its creator and the guardians.

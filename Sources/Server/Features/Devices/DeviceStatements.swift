@@ -32,6 +32,16 @@ enum DeviceStatements {
         "SELECT \(columns) FROM devices d WHERE d.id = \(device) AND d.user_id = \(user)"
     }
 
+    /// The person's devices that push messages go to: those whose session is open, with their tokens. An expired
+    /// session's are kept for a while, and get nothing.
+    static func live(of user: UserID, at now: Timestamp) -> SQL {
+        """
+        SELECT d.id, d.platform, d.token FROM devices d
+        WHERE d.user_id = \(user) AND (d.session_id IS NULL OR \(SessionStatements.isOpen("d.session_id", at: now)))
+        ORDER BY d.created_at, d.id
+        """
+    }
+
     // MARK: Statements of an act
 
     /// Stores a device. A token that is stored already, also by another account at the same moment, becomes this

@@ -40,6 +40,7 @@ struct PrometheusText {
         auditLog(head, now)
         scheduler(telemetry.scheduler, now)
         realtime(telemetry.realtime)
+        deliveries(telemetry.deliveries, now)
         begin("process_cpu_seconds_total", "counter", "Processor time used.")
         line("process_cpu_seconds_total", "", "\(ProcessFigures.processorSeconds())")
         single("process_resident_memory_bytes", "gauge", "Memory in use.", ProcessFigures.residentBytes())
@@ -121,12 +122,12 @@ struct PrometheusText {
         #"method="\#(series.method)",route="\#(series.route)""#
     }
 
-    private mutating func begin(_ name: String, _ type: String, _ help: String) {
+    mutating func begin(_ name: String, _ type: String, _ help: String) {
         text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
     }
 
     /// - Parameter labels: as `name="value"`, joined by commas; no value of ours needs escaping.
-    private mutating func line(_ name: String, _ labels: String, _ value: String) {
+    mutating func line(_ name: String, _ labels: String, _ value: String) {
         text += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
     }
 

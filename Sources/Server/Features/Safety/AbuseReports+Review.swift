@@ -8,7 +8,7 @@ extension AbuseReports {
     func reviews(
         _ caller: Caller, _ call: Call<AbuseReportReviewQuery, NoBody>
     ) async throws -> Page<AbuseReportReview> {
-        let account = try await requireAdministrator(caller)
+        let account = try await services.requireAdministrator(caller, .abuseReportReviewDenied)
         let act = Act(
             kind: .adminRead, basis: .nothing, actor: account.pseudonym,
             details: [
@@ -26,7 +26,7 @@ extension AbuseReports {
     func review(
         _ caller: Caller, _ call: Call<AbuseReportPath, AbuseReportReviewUpdate>
     ) async throws -> AbuseReportReview {
-        _ = try await requireAdministrator(caller)
+        _ = try await services.requireAdministrator(caller, .abuseReportReviewDenied)
         let body = call.body
         return try await services.ledger.write(caller, in: .outside) { queries in
             let seq = try await Ledger.newestNumber(of: .outside, queries)
@@ -60,15 +60,6 @@ extension AbuseReports {
             act.details["note"] = body.note
             return .perform(act, review)
         }
-    }
-
-    /// - Throws: 403 for everybody but administrators; a member's attempt is recorded in their family's audit log.
-    private func requireAdministrator(_ caller: Caller) async throws -> Account {
-        let account = try await services.access.account(caller, services.database)
-        if account.isAdmin { return account }
-        guard let family = account.family else { throw APIError(.authorizationDenied, .administratorOnly) }
-        let member = try await services.access.member(caller, of: family, services.database)
-        try await services.refuse(caller, member, .abuseReportReviewDenied, .administratorOnly)
     }
 }
 

@@ -1,0 +1,69 @@
+import Domain
+import JSON
+
+/// A delivery as administrators see it: without the words and without the push tokens.
+public struct DeliveryReview: Hashable, WireObject {
+    public var id: DeliveryID
+    public var familyID: FamilyID
+    public var nagID: NagID
+    public var userID: UserID
+    public var channel: DeliveryChannel
+    public var status: DeliveryStatus
+    /// Attempts so far.
+    public var attempts: Int
+    /// Why it failed or is tried again: a code, or what the provider said.
+    public var failure: String?
+    /// Whether it failed because nobody needs it any more.
+    public var isDropped: Bool
+    public var createdAt: Timestamp
+    /// Nil for one that is not pending.
+    public var nextAttemptAt: Timestamp?
+
+    public init(
+        id: DeliveryID, familyID: FamilyID, nagID: NagID, userID: UserID, channel: DeliveryChannel,
+        status: DeliveryStatus, attempts: Int, failure: String?, isDropped: Bool, createdAt: Timestamp,
+        nextAttemptAt: Timestamp?
+    ) {
+        self.id = id
+        self.familyID = familyID
+        self.nagID = nagID
+        self.userID = userID
+        self.channel = channel
+        self.status = status
+        self.attempts = attempts
+        self.failure = failure
+        self.isDropped = isDropped
+        self.createdAt = createdAt
+        self.nextAttemptAt = nextAttemptAt
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        id = try fields.required("id")
+        familyID = try fields.required("family_id")
+        nagID = try fields.required("nag_id")
+        userID = try fields.required("user_id")
+        channel = try fields.required("channel")
+        status = try fields.required("status")
+        attempts = try fields.required("attempts")
+        failure = try fields.optional("failure")
+        isDropped = try fields.required("dropped")
+        createdAt = try fields.required("created_at")
+        nextAttemptAt = try fields.optional("next_attempt_at")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("id", id)
+            json.field("family_id", familyID)
+            json.field("nag_id", nagID)
+            json.field("user_id", userID)
+            json.field("channel", channel)
+            json.field("status", status)
+            json.field("attempts", attempts)
+            json.field("failure", failure)
+            json.field("dropped", isDropped)
+            json.field("created_at", createdAt)
+            json.field("next_attempt_at", nextAttemptAt)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+
+extension Deliveries {
+    /// All deliveries as administrators see them, the newest first. Each look is an entry of the audit log.
+    func reviews(_ caller: Caller, _ call: Call<DeliveryReviewQuery, NoBody>) async throws -> Page<DeliveryReview> {
+        let account = try await services.requireAdministrator(caller, .deliveryReviewDenied)
+        let act = Act(
+            kind: .adminRead, basis: .nothing, actor: account.pseudonym,
+            details: [
+                "operation": API.listDeliveryReviews.operation.id, "status": call.parameters.status?.rawValue ?? "all",
+            ],
+            stampedRows: 0)
+        let _: NoAnswer = try await services.ledger.write(caller, in: .outside) { _ in .perform(act, NoAnswer()) }
+        let rows = try await services.database.query(DeliveryStatements.reviews(call.parameters))
+        return try Page(rows, answering: call.parameters.page) { try DeliveryReview($0) }
+    }
+
+    /// Makes a failed delivery pending again, with all its attempts before it. At sending, membership, consent and the
+    /// nag are checked as ever; devices that have acknowledged it do not get it again.
+    func resend(_ caller: Caller, _ call: Call<DeliveryPath, NoBody>) async throws -> DeliveryReview {
+        _ = try await services.requireAdministrator(caller, .deliveryReviewDenied)
+        return try await services.ledger.write(caller, in: .outside) { queries in
+            let seq = try await Ledger.newestNumber(of: .outside, queries)
+            let account = try await services.access.account(caller, queries)
+            guard account.isAdmin else { throw APIError(.authorizationDenied, .administratorOnly) }
+            let rows = try await queries.query(DeliveryStatements.review(call.parameters.deliveryID))
+            guard let row = rows.first, var delivery = try DeliveryReview(row) else {
+                throw APIError(.notFound, "There is no such delivery.")
+            }
+            guard delivery.status == .failed else {
+                throw APIError(.conflict, "Only a failed delivery can be sent again.")
+            }
+            let act = Act(
+                kind: .deliveryResent, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                subject: try row["pseudonym"], resource: delivery.id.retyped(),
+                details: ["channel": delivery.channel.rawValue, "failure": delivery.failure ?? ""], stampedRows: 0,
+                statements: [DeliveryStatements.resend(delivery.id, in: delivery.familyID, at: call.now)])
+            (delivery.status, delivery.attempts, delivery.failure) = (.pending, 0, nil)
+            (delivery.isDropped, delivery.nextAttemptAt) = (false, call.now)
+            return .perform(act, delivery)
+        }
+    }
+}
+
+extension DeliveryReview {
+    /// Nil where the row holds no delivery.
+    fileprivate init?(_ row: Row) throws(PostgresError) {
+        guard let id: DeliveryID = try row["id"] else { return nil }
+        self.init(
+            id: id, familyID: try row["family_id"], nagID: try row["nag_id"], userID: try row["user_id"],
+            channel: try row["channel"], status: try row["status"], attempts: try row["attempts"],
+            failure: try row["failure"], isDropped: try row["dropped"], createdAt: try row["created_at"],
+            nextAttemptAt: try row["next_attempt"])
+    }
+}

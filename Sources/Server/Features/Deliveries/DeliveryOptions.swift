@@ -1,0 +1,69 @@
+import Domain
+import HTTPClient
+
+/// How notifications leave the server.
+public struct DeliveryOptions: Sendable {
+    /// Where the messages of a channel go.
+    public enum Provider: Sendable {
+        /// To the server's log, without their words.
+        case log
+        case webhook(Webhook)
+        /// For push messages only.
+        case apns(APNs)
+    }
+
+    public struct Webhook: Sendable {
+        let url: String
+        let secret: [UInt8]
+
+        /// - Parameter secret: signs the messages; at least 16 bytes.
+        public init?(url: String, secret: [UInt8]) {
+            let isHTTP = url.lowercased().hasPrefix("http://") || url.lowercased().hasPrefix("https://")
+            guard isHTTP, url.utf8.count <= 2_048, secret.count >= 16 else { return nil }
+            (self.url, self.secret) = (url, secret)
+        }
+    }
+
+    /// Apple's push service, with a token of the app's team.
+    public struct APNs: Sendable {
+        let key: ES256Key
+        let keyID: String
+        let teamID: String
+        let topic: String
+        let endpoint: String
+
+        /// The service, and the one for development builds of the app.
+        public static let endpoint = "https://api.push.apple.com"
+        public static let sandboxEndpoint = "https://api.sandbox.push.apple.com"
+
+        /// - Parameters:
+        ///   - key: the .p8 file's text.
+        ///   - topic: the app's bundle id.
+        /// - Returns: nil if one of them is not what Apple gives out.
+        public init?(key: String, keyID: String, teamID: String, topic: String, endpoint: String = Self.endpoint) {
+            func isPlain(_ text: String, _ lengths: ClosedRange<Int>) -> Bool {
+                lengths.contains(text.utf8.count)
+                    && text.unicodeScalars.allSatisfy {
+                        $0.isASCII && ($0.properties.isAlphabetic || "0123456789.-_".unicodeScalars.contains($0))
+                    }
+            }
+            guard let key = ES256Key(pem: key), isPlain(keyID, 1...32), isPlain(teamID, 1...32),
+                isPlain(topic, 1...255),
+                endpoint.hasPrefix("https://")
+            else { return nil }
+            (self.key, self.keyID, self.teamID, self.topic, self.endpoint) = (key, keyID, teamID, topic, endpoint)
+        }
+    }
+
+    public var push = Provider.log
+    public var sms = Provider.log
+    /// Networks of the own site that webhooks may lead into.
+    public var networks = NetworkGuard()
+    /// A file of certificates that are trusted; nil for the system's.
+    public var authorities: String?
+    /// A notification that has been due for longer is not sent any more.
+    public var staleAfter = Timestamp.Span.hours(24)
+    var retries = RetryPolicy()
+
+    public init() {}
+}

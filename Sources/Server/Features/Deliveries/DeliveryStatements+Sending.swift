@@ -1,0 +1,103 @@
+import Contract
+import Domain
+import SQL
+
+/// Statements of the worker that sends deliveries.
+extension DeliveryStatements {
+    /// Takes the deliveries of a channel that have been due longest, each until its lease ends, and counts an attempt.
+    /// Rows that another worker has locked are skipped. Its cost does not grow with what was sent before.
+    static func claim(_ channel: DeliveryChannel, limit: Int, at now: Timestamp, until leaseEnd: Timestamp) -> SQL {
+        """
+        WITH due AS MATERIALIZED (
+            SELECT family_id, id, next_attempt FROM deliveries
+            WHERE channel = \(channel.rawValue) AND status = 'pending' AND next_attempt <= \(now)
+            ORDER BY next_attempt LIMIT \(limit) FOR UPDATE SKIP LOCKED
+        )
+        UPDATE deliveries d SET attempts = d.attempts + 1, next_attempt = \(leaseEnd)
+        FROM due WHERE d.family_id = due.family_id AND d.id = due.id
+        RETURNING d.family_id, d.id, d.nag_id, d.user_id, d.attempts::bigint AS attempts, d.created_at,
+                  due.next_attempt AS due_at
+        """
+    }
+
+    /// Everything that decides whether a claimed delivery is still to be sent, and its words. No row: another worker
+    /// has it, or it was sent.
+    static func facts(of claim: ClaimedDelivery, at now: Timestamp) -> SQL {
+        """
+        SELECT n.status AS nag_status, n.description, n.category, n.due_at > \(now) AS is_due_later,
+               n.cycle_started_at > e.at AS is_restarted, e.event_type, e.payload->>'phase' AS phase,
+               array_to_string(d.acknowledged, ',') AS acknowledged, u.pseudonym, f.time_zone,
+               coalesce(u.status = 'active' AND m.status = 'active', false) AS is_member,
+               \(RealtimeStatements.isLive("d.user_id")) AS is_live,
+               \(PreferenceStatements.stored(of: "d.user_id", in: "d.family_id")) AS prefs,
+               k.quiet_hours_start AS child_quiet_start, k.quiet_hours_end AS child_quiet_end,
+               \(ConsentStatements.inForce(.smsOptIn, user: "d.user_id", family: "d.family_id")) AS may_text,
+               \(BlockStatements.isBlocked(between: "n.creator_id", and: "n.recipient_id")) AS is_blocked,
+               EXISTS (SELECT FROM deliveries later WHERE later.family_id = d.family_id AND later.nag_id = d.nag_id
+                   AND later.user_id = d.user_id AND later.channel = d.channel AND later.status = 'pending'
+                   AND (later.created_at, later.id) > (d.created_at, d.id)) AS is_superseded
+        FROM deliveries d
+        LEFT JOIN users u ON u.id = d.user_id
+        LEFT JOIN memberships m ON m.family_id = d.family_id AND m.user_id = d.user_id
+        LEFT JOIN families f ON f.id = d.family_id
+        LEFT JOIN child_settings k ON k.family_id = d.family_id AND k.user_id = d.user_id
+        LEFT JOIN nags n ON n.family_id = d.family_id AND n.id = d.nag_id
+        LEFT JOIN nag_events e ON e.family_id = d.family_id AND e.nag_id = d.nag_id AND e.id = d.nag_event_id
+        WHERE d.family_id = \(claim.familyID) AND d.id = \(claim.id) AND d.status = 'pending'
+            AND d.attempts = \(claim.attempts)::bigint
+        """
+    }
+
+    // MARK: What became of it
+
+    /// Records that a provider has acknowledged it, whoever has it now.
+    static func sent(_ claim: ClaimedDelivery, reference: String?, at now: Timestamp) -> SQL {
+        """
+        UPDATE deliveries SET status = 'sent', provider_ref = \(reference), sent_at = \(now), failure = NULL,
+            next_attempt = NULL
+        WHERE family_id = \(claim.familyID) AND id = \(claim.id) AND status = 'pending'
+        """
+    }
+
+    /// The person has seen it on a live socket.
+    static func delivered(_ claim: ClaimedDelivery, at now: Timestamp) -> SQL {
+        """
+        UPDATE deliveries SET status = 'delivered', provider_ref = 'socket', sent_at = \(now), failure = NULL,
+            next_attempt = NULL
+        WHERE \(isOurs(claim))
+        """
+    }
+
+    /// It is sent again later, to the devices that have not acknowledged it.
+    static func retry(
+        _ claim: ClaimedDelivery, at next: Timestamp, because failure: String, acknowledged: [DeviceID]
+    ) -> SQL {
+        """
+        UPDATE deliveries SET next_attempt = \(next), failure = \(failure), acknowledged = \(SQLList(acknowledged))
+        WHERE \(isOurs(claim))
+        """
+    }
+
+    /// It waits without an attempt.
+    static func wait(_ claim: ClaimedDelivery, until moment: Timestamp) -> SQL {
+        """
+        UPDATE deliveries SET next_attempt = \(moment), attempts = attempts - 1
+        WHERE \(isOurs(claim))
+        """
+    }
+
+    /// It is not sent any more: dropped because nobody needs it, or dead.
+    static func fail(_ claim: ClaimedDelivery, because failure: String, isDropped: Bool) -> SQL {
+        """
+        UPDATE deliveries SET status = 'failed', failure = \(failure), dropped = \(isDropped), next_attempt = NULL
+        WHERE \(isOurs(claim))
+        """
+    }
+
+    /// Each attempt has a number, so that a worker whose lease has ended records nothing over another's.
+    private static func isOurs(_ claim: ClaimedDelivery) -> SQL {
+        """
+        family_id = \(claim.familyID) AND id = \(claim.id) AND status = 'pending' AND attempts = \(claim.attempts)::bigint
+        """
+    }
+}

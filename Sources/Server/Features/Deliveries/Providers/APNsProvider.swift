@@ -1,0 +1,114 @@
+import Contract
+import Domain
+import Foundation
+import HTTPClient
+import JSON
+
+/// Sends push messages through Apple's service, over HTTP/2 with a token of the app's team.
+final class APNsProvider: MessageProvider {
+    let addressesDevices = true
+    let concurrency = 64
+    /// Apple accepts a token for an hour, and no newer one more often than every 20 minutes.
+    private static let tokenLifetime = Timestamp.Span.minutes(40)
+
+    private let options: DeliveryOptions.APNs
+    private let client: HTTPClient
+    private let clock: any WallClock
+    private let staleAfter: Timestamp.Span
+    private var token: (text: String, issuedAt: Timestamp)?
+
+    init(
+        _ options: DeliveryOptions.APNs, _ client: HTTPClient, _ clock: any WallClock, staleAfter: Timestamp.Span
+    ) {
+        (self.options, self.client, self.clock, self.staleAfter) = (options, client, clock, staleAfter)
+    }
+
+    func send(_ message: DeliveryMessage, to device: DeviceTarget?) async -> SendingOutcome {
+        guard let device, Self.isToken(device.token) else { return .deviceGone }
+        guard let token = currentToken() else { return .retry(reason: "the token could not be signed") }
+        let now = clock.now()
+        let request = HTTPClientRequest(
+            "POST", "\(options.endpoint)/3/device/\(device.token)",
+            headers: [
+                ("Authorization", "bearer \(token)"), ("Content-Type", "application/json"),
+                ("apns-topic", options.topic),
+                ("apns-push-type", "alert"), ("apns-priority", "10"), ("apns-id", message.id.description),
+                // A repeated message replaces the first one on the device.
+                ("apns-collapse-id", message.id.description),
+                ("apns-expiration", String((now + staleAfter).seconds)),
+            ], body: Self.payload(message), limits: .ofProvider)
+        do throws(HTTPClientError) {
+            return outcome(try await client.send(request))
+        } catch {
+            return SendingOutcome(error)
+        }
+    }
+
+    private func outcome(_ response: HTTPClientResponse) -> SendingOutcome {
+        if response.status == 200 { return .acknowledged(reference: response.header("apns-id")) }
+        let document = try? JSONValue(parsing: response.body.span)
+        let reason = String(
+            (document?.objectValue?["reason"]?.stringValue ?? "").unicodeScalars
+                .filter { $0.isASCII && $0.properties.isAlphabetic }.prefix(60).map(Character.init))
+        let summary = "status \(response.status) \(reason)"
+        switch (response.status, reason) {
+        case (410, _), (400, "BadDeviceToken"): return .deviceGone
+        case (403, "ExpiredProviderToken"), (403, "InvalidProviderToken"):
+            token = nil
+            return .retry(reason: summary)
+        case (429, _), (500..., _): return .retry(reason: summary, after: response.retryAfter)
+        default: return .rejected(reason: summary)
+        }
+    }
+
+    /// What the app reads: both ids in upper case, as Swift prints them.
+    private static func payload(_ message: DeliveryMessage) -> [UInt8] {
+        JSONWriter.document { json in
+            json.object { json in
+                json.key("aps")
+                json.object { json in
+                    json.key("alert")
+                    json.object { json in
+                        json.field("title", message.title)
+                        json.field("body", message.text)
+                    }
+                    json.field("sound", "default")
+                    json.field("category", "NAG")
+                }
+                json.field("nag_id", message.nagID.description.uppercased())
+                json.field("target_user_id", message.recipientID.description.uppercased())
+            }
+        }
+    }
+
+    /// Whether a device's token can stand in a path: Apple's are hexadecimal digits, and other characters are no token.
+    private static func isToken(_ text: String) -> Bool {
+        text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+    }
+
+    // MARK: The token
+
+    /// The team's token, a new one after some time (RFC 7519).
+    private func currentToken() -> String? {
+        let now = clock.now()
+        if let token, now >= token.issuedAt, now - token.issuedAt < Self.tokenLifetime { return token.text }
+        let head = #"{"alg":"ES256","kid":"\#(options.keyID)"}"#
+        let claims = #"{"iss":"\#(options.teamID)","iat":\#(now.seconds)}"#
+        let signed = Self.base64URL(Array(head.utf8)) + "." + Self.base64URL(Array(claims.utf8))
+        guard let signature = options.key.signature(of: Array(signed.utf8)) else { return nil }
+        let text = signed + "." + Self.base64URL(signature)
+        token = (text, now)
+        return text
+    }
+
+    private static func base64URL(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+    }
+}

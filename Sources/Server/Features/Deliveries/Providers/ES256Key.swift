@@ -1,0 +1,50 @@
+import CCrypto
+
+/// A private key of the curve P-256 that signs tokens with ES256 (RFC 7518, section 3.4), by libcrypto.
+final class ES256Key: Sendable {
+    /// libcrypto's key, which never changes; any thread may sign with it.
+    private nonisolated(unsafe) let key: OpaquePointer
+
+    /// Reads a private key in PEM form (PKCS #8, as Apple's .p8 files are); nil for anything else.
+    init?(pem: String) {
+        var text = Array(pem.utf8)
+        guard !text.isEmpty, text.count <= 16_384, let file = BIO_new_mem_buf(&text, Int32(text.count)) else {
+            return nil
+        }
+        // `BIO_new_mem_buf` does not copy, so the array must live until the key is read.
+        let read = withExtendedLifetime(text) {
+            // An encrypted key has no password here.
+            PEM_read_bio_PrivateKey(file, nil, { _, _, _, _ in 0 }, nil)
+        }
+        BIO_free(file)
+        guard let read else { return nil }
+        guard EVP_PKEY_is_a(read, "EC") == 1, EVP_PKEY_get_bits(read) == 256 else {
+            EVP_PKEY_free(read)
+            return nil
+        }
+        key = read
+    }
+
+    deinit { EVP_PKEY_free(key) }
+
+    /// The signature's two numbers, 32 bytes each; nil if libcrypto fails.
+    func signature(of message: [UInt8]) -> [UInt8]? {
+        guard let context = EVP_MD_CTX_new() else { return nil }
+        defer { EVP_MD_CTX_free(context) }
+        guard EVP_DigestSignInit(context, nil, EVP_sha256(), nil, key) == 1 else { return nil }
+        var (encoded, count) = ([UInt8](repeating: 0, count: 128), 128)
+        guard EVP_DigestSign(context, &encoded, &count, message, message.count) == 1 else { return nil }
+        return encoded.withUnsafeBufferPointer { bytes in
+            var start = bytes.baseAddress
+            guard let pair = d2i_ECDSA_SIG(nil, &start, count) else { return nil }
+            defer { ECDSA_SIG_free(pair) }
+            var numbers = [UInt8](repeating: 0, count: 64)
+            let isWritten = numbers.withUnsafeMutableBufferPointer { output in
+                guard let base = output.baseAddress else { return false }
+                return BN_bn2binpad(ECDSA_SIG_get0_r(pair), base, 32) == 32
+                    && BN_bn2binpad(ECDSA_SIG_get0_s(pair), base + 32, 32) == 32
+            }
+            return isWritten ? numbers : nil
+        }
+    }
+}

@@ -1,0 +1,22 @@
+import Contract
+import Domain
+
+/// Writes messages to the server's log, without the nag's words: for a server that no provider was set up for.
+final class LogProvider: MessageProvider {
+    let addressesDevices = false
+    let concurrency = 64
+    private let log: Log
+
+    init(_ log: Log) { self.log = log }
+
+    func send(_ message: DeliveryMessage, to _: DeviceTarget?) async -> SendingOutcome {
+        log.write(.info, "delivery") {
+            $0.field("delivery_id", message.id)
+            $0.field("channel", message.channel)
+            $0.field("cause", message.event)
+            $0.field("nag_id", message.nagID)
+            $0.field("user_id", message.recipientID)
+        }
+        return .acknowledged(reference: "log")
+    }
+}

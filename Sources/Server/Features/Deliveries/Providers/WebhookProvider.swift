@@ -1,0 +1,101 @@
+import Audit
+import CSodium
+import Contract
+import Domain
+import HTTPClient
+import JSON
+
+/// Posts messages as JSON to an operator's URL. Any 2xx acknowledges one.
+///
+/// `Nagz-Signature` is `v1=` and the HMAC-SHA256 of `Nagz-Timestamp`, a full stop and the body, in hexadecimal digits.
+/// `Nagz-Delivery-Id` names the message; a receiver discards one that it has already.
+final class WebhookProvider: MessageProvider {
+    let addressesDevices = false
+    let concurrency = 64
+    private let options: DeliveryOptions.Webhook
+    private let client: HTTPClient
+    private let clock: any WallClock
+
+    init(_ options: DeliveryOptions.Webhook, _ client: HTTPClient, _ clock: any WallClock) {
+        (self.options, self.client, self.clock) = (options, client, clock)
+    }
+
+    func send(_ message: DeliveryMessage, to _: DeviceTarget?) async -> SendingOutcome {
+        let body = Self.body(message)
+        let timestamp = String(clock.now().seconds)
+        let signature = hmacSHA256(Array("\(timestamp).".utf8) + body, key: options.secret)
+        let request = HTTPClientRequest(
+            "POST", options.url,
+            headers: [
+                ("Content-Type", "application/json"), ("User-Agent", "nagz/\(NagzVersion.current)"),
+                ("Nagz-Delivery-Id", message.id.description), ("Nagz-Timestamp", timestamp),
+                ("Nagz-Signature", "v1=" + hexadecimal(signature)),
+            ], body: body, limits: .ofProvider)
+        do throws(HTTPClientError) {
+            return Self.outcome(try await client.send(request))
+        } catch {
+            return SendingOutcome(error)
+        }
+    }
+
+    static func outcome(_ response: HTTPClientResponse) -> SendingOutcome {
+        switch response.status {
+        case 200..<300: .acknowledged(reference: nil)
+        case 408, 425, 429, 500...: .retry(reason: "status \(response.status)", after: response.retryAfter)
+        default: .rejected(reason: "status \(response.status)")
+        }
+    }
+
+    private static func body(_ message: DeliveryMessage) -> [UInt8] {
+        JSONWriter.document { json in
+            json.object { json in
+                json.field("delivery_id", message.id)
+                json.field("channel", message.channel)
+                json.field("event", message.event)
+                json.field("phase", message.phase)
+                json.field("nag_id", message.nagID)
+                json.field("family_id", message.familyID)
+                json.field("target_user_id", message.recipientID)
+                json.field("title", message.title)
+                json.field("text", message.text)
+                json.field("created_at", message.createdAt)
+                json.field("attempt", message.attempt)
+            }
+        }
+    }
+}
+
+/// HMAC-SHA256 (RFC 2104) with a key of any length.
+func hmacSHA256(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
+    var state = crypto_auth_hmacsha256_state()
+    crypto_auth_hmacsha256_init(&state, key, key.count)
+    crypto_auth_hmacsha256_update(&state, message, UInt64(message.count))
+    var code = [UInt8](repeating: 0, count: 32)
+    crypto_auth_hmacsha256_final(&state, &code)
+    return code
+}
+
+extension HTTPClientRequest.Limits {
+    /// A provider answers with little or nothing.
+    static var ofProvider: Self {
+        var limits = Self()
+        (limits.head, limits.body) = (32 << 10, 64 << 10)
+        return limits
+    }
+}
+
+extension HTTPClientResponse {
+    /// How long the provider asks to wait, from `Retry-After` in seconds.
+    var retryAfter: Timestamp.Span? {
+        guard let text = header("retry-after"), (1...6).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (48...57).contains($0) }), let seconds = Int64(text)
+        else { return nil }
+        return .seconds(seconds)
+    }
+}
+
+extension SendingOutcome {
+    /// Faults of the network may pass; what the operator has to change does not pass by itself, but he may change it
+    /// meanwhile.
+    init(_ error: HTTPClientError) { self = .retry(reason: error.description) }
+}

@@ -1,0 +1,23 @@
+import Domain
+
+extension PrometheusText {
+    /// What became of deliveries on this instance, by channel and result.
+    mutating func deliveries(_ channels: [DeliveryFigures], _ now: Timestamp) {
+        begin("nagz_deliveries_total", "counter", "Attempts at notifications, by what they ended in.")
+        for one in channels {
+            let counts = [
+                ("sent", one.sent), ("seen_live", one.seenLive), ("retried", one.retried), ("dead", one.dead),
+                ("dropped", one.dropped), ("deferred", one.deferred), ("fault", one.faults),
+            ]
+            for (result, count) in counts {
+                let labels = #"channel="\#(one.channel.rawValue)",result="\#(result)""#
+                line("nagz_deliveries_total", labels, String(count.value))
+            }
+        }
+        begin("nagz_delivery_queue_age_seconds", "gauge", "How long a notification has waited; 0 without a queue.")
+        for one in channels {
+            let age = Double(one.queueAge(at: now).microseconds) / 1e6
+            line("nagz_delivery_queue_age_seconds", #"channel="\#(one.channel.rawValue)""#, "\(age)")
+        }
+    }
+}

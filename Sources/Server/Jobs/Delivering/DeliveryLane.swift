@@ -1,0 +1,274 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import Reactor
+import SQL
+
+/// Sends the deliveries of one channel through one provider, several at once.
+///
+/// Every instance runs one for each channel. A delivery is claimed in a short statement and belongs to this lane until
+/// its lease ends; no transaction is open while the provider answers. When the provider has acknowledged it, it is not
+/// sent again, except if this process dies before that is recorded: then the message is repeated with the same id.
+final class DeliveryLane {
+    /// The points where tests make the process fail.
+    enum Point {
+        case claimed, acknowledged
+    }
+
+    /// How long a claimed delivery is this lane's, well above a provider's longest answer.
+    static let lease = Timestamp.Span.minutes(5)
+    /// An attempt does not begin when less of the lease is left.
+    private static let longestAttempt = Timestamp.Span.minutes(2)
+    private static let period = Duration.milliseconds(500)
+
+    private let services: Services
+    private let channel: DeliveryChannel
+    private let provider: any MessageProvider
+    private let policy: RetryPolicy
+    private let staleAfter: Timestamp.Span
+    private let figures: DeliveryFigures
+    private let log: Log
+    private let reach: (Point) throws -> Void
+
+    private(set) var inFlight = 0
+    private var isStopped = false
+    /// Whether more was due than there was room for.
+    private var isMoreWaiting = false
+    private var timer: TimerID?
+    private var drained: [CheckedContinuation<Void, Never>] = []
+    private var lastFailure: String?
+
+    init(
+        _ services: Services, _ channel: DeliveryChannel, over provider: any MessageProvider,
+        policy: RetryPolicy = RetryPolicy(), staleAfter: Timestamp.Span, figures: DeliveryFigures, log: Log,
+        reach: @escaping (Point) throws -> Void = { _ in }
+    ) {
+        (self.services, self.channel, self.provider, self.policy) = (services, channel, provider, policy)
+        (self.staleAfter, self.figures, self.log) = (staleAfter, figures, log)
+        self.reach = reach
+    }
+
+    private var poller: Poller { services.database.poller }
+
+    // MARK: Rounds
+
+    /// Runs rounds as long as the loop runs, or until the lane is stopped.
+    func start() {
+        timer = nil
+        poller.spawn { [weak self] in
+            do { try await self?.round() } catch { self?.report(error) }
+            guard let self, !isStopped else { return }
+            let hasRoom = isMoreWaiting && inFlight < provider.concurrency
+            timer = poller.schedule(at: .now() + (hasRoom ? .zero : Self.period)) { [weak self] in self?.start() }
+        }
+    }
+
+    /// Claims nothing more. Deliveries under way end by themselves.
+    func stop() {
+        isStopped = true
+        if let timer { poller.cancel(timer) }
+        timer = nil
+    }
+
+    /// Waits until nothing is under way.
+    func drain() async {
+        guard inFlight > 0 else { return }
+        await withCheckedContinuation { drained.append($0) }
+    }
+
+    /// Claims as many due deliveries as there is room for, and begins to send them.
+    /// - Returns: how many it claimed.
+    @discardableResult
+    func round() async throws -> Int {
+        let room = provider.concurrency - inFlight
+        guard room > 0, !isStopped else { return 0 }
+        // The round itself is under way until what it claimed is.
+        inFlight += 1
+        defer { ended() }
+        let now = services.clock.now()
+        let rows = try await services.database.query(
+            DeliveryStatements.claim(channel, limit: room, at: now, until: now + Self.lease))
+        isMoreWaiting = rows.count == room
+        let claims = try rows.map { row throws(PostgresError) in
+            try ClaimedDelivery(row, channel, leasedUntil: now + Self.lease)
+        }
+        figures.update(dueSince: isMoreWaiting ? claims.map(\.dueAt).min() : nil)
+        lastFailure = nil
+        for claim in claims {
+            inFlight += 1
+            poller.spawn { [self] in
+                await deliver(claim)
+                ended()
+            }
+        }
+        return claims.count
+    }
+
+    private func ended() {
+        inFlight -= 1
+        if inFlight == 0 {
+            for continuation in drained { continuation.resume() }
+            drained = []
+        }
+        // What waits need not wait for the period.
+        if isMoreWaiting, inFlight <= provider.concurrency / 2, let timer, !isStopped {
+            poller.cancel(timer)
+            start()
+        }
+    }
+
+    // MARK: One delivery
+
+    private func deliver(_ claim: ClaimedDelivery) async {
+        do {
+            try reach(.claimed)
+            let now = services.clock.now()
+            guard let row = try await services.database.query(DeliveryStatements.facts(of: claim, at: now)).first else {
+                return
+            }
+            let facts = try DeliveryFacts(row)
+            switch facts.decision(on: claim, at: now, staleAfter: staleAfter, zones: services.zones) {
+            case .drop(let reason):
+                try await record(DeliveryStatements.fail(claim, because: reason.rawValue, isDropped: true))
+                figures.dropped.add()
+            case .wait(let moment):
+                try await record(DeliveryStatements.wait(claim, until: moment))
+                figures.deferred.add()
+            case .send(let message):
+                if channel == .push, facts.isLive {
+                    try await record(DeliveryStatements.delivered(claim, at: now))
+                    return figures.seenLive.add()
+                }
+                try await send(message, claim, facts)
+            }
+        } catch {
+            // The lease ends, and the delivery is tried again.
+            figures.faults.add()
+            report(error)
+        }
+    }
+
+    private func send(_ message: DeliveryMessage, _ claim: ClaimedDelivery, _ facts: DeliveryFacts) async throws {
+        guard services.clock.now() < claim.leasedUntil - Self.longestAttempt else { return }
+        var summary = SendingSummary(acknowledged: facts.acknowledged)
+        if provider.addressesDevices {
+            let rows = try await services.database.query(
+                DeviceStatements.live(of: claim.userID, at: services.clock.now()))
+            for target in try rows.map({ try DeviceTarget($0) }) where !facts.acknowledged.contains(target.id) {
+                // Many devices behind a slow provider: the others get it at the next attempt.
+                guard services.clock.now() < claim.leasedUntil - Self.longestAttempt else {
+                    summary.add(.retry(reason: "the provider is slow"), nil)
+                    break
+                }
+                let outcome = await provider.send(message, to: target)
+                summary.add(outcome, target.id)
+                if case .deviceGone = outcome { try await remove(target, of: claim, facts) }
+            }
+        } else {
+            summary.add(await provider.send(message, to: nil), nil)
+        }
+        if summary.isAcknowledged { try reach(.acknowledged) }
+        try await conclude(summary, claim)
+    }
+
+    private func conclude(_ summary: SendingSummary, _ claim: ClaimedDelivery) async throws {
+        let now = services.clock.now()
+        if let retry = summary.retry,
+            let delay = policy.delay(after: claim.attempts, asked: retry.after, random: services.random)
+        {
+            try await record(
+                DeliveryStatements.retry(
+                    claim, at: now + delay, because: retry.reason, acknowledged: summary.acknowledged.sorted()))
+            return figures.retried.add()
+        }
+        if summary.isAcknowledged {
+            try await record(DeliveryStatements.sent(claim, reference: summary.reference, at: now))
+            return figures.sent.add()
+        }
+        guard let reason = summary.retry?.reason ?? summary.rejection else {
+            try await record(
+                DeliveryStatements.fail(claim, because: DropReason.noDevice.rawValue, isDropped: true))
+            return figures.dropped.add()
+        }
+        try await record(DeliveryStatements.fail(claim, because: reason, isDropped: false))
+        figures.dead.add()
+        log.write(.warning, "delivery_dead") {
+            $0.field("delivery_id", claim.id)
+            $0.field("channel", channel)
+            $0.field("attempts", claim.attempts)
+            $0.field("reason", reason)
+        }
+    }
+
+    /// Writes what became of a delivery. While the database is away it tries again, so that what a provider has
+    /// acknowledged is not sent twice; the last failure is thrown.
+    private func record(_ statement: SQL) async throws {
+        for _ in 0..<60 where !isStopped {
+            do {
+                _ = try await services.database.query(statement)
+                return
+            } catch { report(error) }
+            await withCheckedContinuation { continuation in
+                poller.schedule(at: .now() + .seconds(1)) { continuation.resume() }
+            }
+        }
+        _ = try await services.database.query(statement)
+    }
+
+    /// Removes a device whose token its provider does not know any more.
+    private func remove(_ device: DeviceTarget, of claim: ClaimedDelivery, _ facts: DeliveryFacts) async throws {
+        let context = CallContext(unaskedAt: services.clock.now(), services.random)
+        let actor: Pseudonym = SystemActor.scheduler.retyped()
+        let _: NoAnswer = try await services.ledger.write(context, in: claim.familyID) { queries in
+            let seq = try await Ledger.newestNumber(of: claim.familyID, queries)
+            let row = try await queries.query(DeviceStatements.device(device.id, of: claim.userID)).first
+            guard let row, try row["token"] == device.token else { return .answer(NoAnswer()) }
+            return .perform(
+                Act(
+                    kind: .deviceRemoved, basis: .nothingChanged(since: seq), actor: actor, subject: facts.pseudonym,
+                    resource: device.id.retyped(),
+                    details: ["platform": device.platform.rawValue, "reason": "token_gone"], stampedRows: 0,
+                    statements: [DeviceStatements.delete(device.id, of: claim.userID)]), NoAnswer())
+        }
+    }
+
+    private func report(_ error: any Error) {
+        guard !(error is CancellationError) else { return }
+        let cause = (error as? APIError)?.message ?? "\(error)"
+        defer { lastFailure = cause }
+        guard cause != lastFailure else { return }
+        log.write(.warning, "deliveries_delayed") {
+            $0.field("channel", channel)
+            $0.field("cause", cause)
+        }
+    }
+}
+
+/// What the provider has said about all messages of one attempt.
+private struct SendingSummary {
+    var acknowledged: Set<DeviceID>
+    var isAcknowledged: Bool
+    var reference: String?
+    var retry: (reason: String, after: Timestamp.Span?)?
+    var rejection: String?
+
+    /// - Parameter acknowledged: devices that acknowledged it at an earlier attempt.
+    init(acknowledged: Set<DeviceID>) {
+        self.acknowledged = acknowledged
+        isAcknowledged = !acknowledged.isEmpty
+    }
+
+    mutating func add(_ outcome: SendingOutcome, _ device: DeviceID?) {
+        switch outcome {
+        case .acknowledged(let name):
+            isAcknowledged = true
+            reference = reference ?? name
+            if let device { acknowledged.insert(device) }
+        case .retry(let reason, let after):
+            retry = (reason, max(after ?? .seconds(0), retry?.after ?? .seconds(0)))
+        case .rejected(let reason): rejection = reason
+        case .deviceGone: break
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import Contract
+import Domain
+import JSON
+
+/// What a provider is to tell somebody.
+struct DeliveryMessage: Sendable {
+    /// Names the message: a receiver that gets it twice discards the second.
+    let id: DeliveryID
+    let familyID: FamilyID
+    let nagID: NagID
+    let recipientID: UserID
+    let channel: DeliveryChannel
+    /// The event that caused it, as in the feed.
+    let event: String
+    let phase: EscalationPhase?
+    let title: String
+    /// The nag's own words. Never for a log.
+    let text: String
+    let createdAt: Timestamp
+    let attempt: Int
+
+    private static let longestText = 1_000
+
+    init(
+        _ claim: ClaimedDelivery, event: String, phase: EscalationPhase?, _ description: String?,
+        _ category: NagCategory?
+    ) {
+        (id, familyID, nagID, recipientID) = (claim.id, claim.familyID, claim.nagID, claim.userID)
+        (channel, createdAt, attempt) = (claim.channel, claim.createdAt, claim.attempts)
+        (self.event, self.phase) = (event, phase)
+        title = Self.title(event, phase)
+        text = Self.shortened(description.flatMap { $0.isEmpty ? nil : $0 } ?? category?.rawValue ?? "")
+    }
+
+    private static func title(_ event: String, _ phase: EscalationPhase?) -> String {
+        switch (NagEventType(rawValue: event), phase) {
+        case (.escalated, .dueSoon): "Due soon"
+        case (.escalated, .overdueSoft): "Overdue"
+        case (.escalated, .overdueBoundedPushBack): "Still not done"
+        case (.escalated, .guardianReview): "Not done for hours"
+        case (.created, _): "New nag"
+        case (.completed, _): "Done"
+        case (.withdrawn, _): "Withdrawn"
+        default: "Nagz"
+        }
+    }
+
+    /// At most `longestText` bytes of UTF-8, cut between characters; control characters become spaces.
+    private static func shortened(_ text: String) -> String {
+        var (short, bytes) = ("", 0)
+        for character in text {
+            let isControl = character.unicodeScalars.contains { $0.properties.generalCategory == .control }
+            let next = isControl ? " " : String(character)
+            bytes += next.utf8.count
+            guard bytes <= longestText else { return short + "…" }
+            short += next
+        }
+        return short
+    }
+}

@@ -1,0 +1,51 @@
+import Domain
+import HTTPClient
+import Postgres
+import Reactor
+
+/// Sends the pending deliveries, each channel in a lane of its own, so that a slow provider holds up no other.
+final class DeliveryWorker: BackgroundJob {
+    /// How long deliveries under way may take when the server stops.
+    private static let drainTime = Duration.seconds(5)
+
+    private let client: HTTPClient
+    private let poller: Poller
+    let lanes: [DeliveryLane]
+
+    /// - Parameters:
+    ///   - services: with database sessions of their own, on a loop of their own.
+    ///   - figures: one for each channel.
+    init(
+        _ services: Services, _ options: DeliveryOptions, figures: [DeliveryFigures], log: Log,
+        reach: @escaping (DeliveryLane.Point) throws -> Void = { _ in }
+    ) {
+        poller = services.database.poller
+        let client = HTTPClient(poller, networks: options.networks, authorities: options.authorities)
+        self.client = client
+        lanes = figures.map { figures in
+            let chosen = figures.channel == .push ? options.push : options.sms
+            let provider: any MessageProvider =
+                switch chosen {
+                case .log: LogProvider(log)
+                case .webhook(let webhook): WebhookProvider(webhook, client, services.clock)
+                case .apns(let apns): APNsProvider(apns, client, services.clock, staleAfter: options.staleAfter)
+                }
+            return DeliveryLane(
+                services, figures.channel, over: provider, policy: options.retries, staleAfter: options.staleAfter,
+                figures: figures, log: log, reach: reach)
+        }
+    }
+
+    func start() { for lane in lanes { lane.start() } }
+
+    func stop() { for lane in lanes { lane.stop() } }
+
+    /// After `stop`: lets deliveries under way end, for a short time, and closes the connections to the providers. The
+    /// others are tried again by another instance when their lease ends.
+    func finish() async {
+        let timer = poller.schedule(at: .now() + Self.drainTime) { [client] in client.close() }
+        for lane in lanes { await lane.drain() }
+        poller.cancel(timer)
+        client.close()
+    }
+}

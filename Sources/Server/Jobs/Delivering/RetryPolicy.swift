@@ -1,0 +1,24 @@
+import Domain
+
+/// When a delivery is tried again: exponential back-off with jitter, a bounded number of times.
+struct RetryPolicy: Sendable {
+    /// Attempts in all.
+    var attempts = 8
+    var first = Timestamp.Span.seconds(15)
+    var longest = Timestamp.Span.hours(1)
+
+    /// The time before the next attempt: between half and all of the back-off, so that what failed together does not
+    /// come back together. At least what the provider asks for, within the longest.
+    /// - Returns: nil when there is no further attempt.
+    func delay(
+        after attempt: Int, asked: Timestamp.Span? = nil, random: any Randomness
+    ) -> Timestamp.Span? {
+        guard attempt < attempts else { return nil }
+        let doublings = Int64(1) << Int64(min(max(0, attempt - 1), 20))
+        let whole = min(
+            first.microseconds.multipliedReportingOverflow(by: doublings).partialValue, longest.microseconds)
+        let share = random.bytes(2).reduce(0) { $0 << 8 | Int64($1) }
+        let jittered = Timestamp.Span(microseconds: whole / 2 + whole / 2 * share / 65_535)
+        return max(jittered, min(asked ?? jittered, longest))
+    }
+}
