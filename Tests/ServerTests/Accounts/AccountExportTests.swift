@@ -128,6 +128,22 @@ struct AccountExportTests {
         }
     }
 
+    @Test("the note of a completion is in its recipient's export, and in nobody else's")
+    func notes() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let nag = try await server.nag(from: family.participant, to: family.child)
+            _ = try await server.call(
+                API.updateNagStatus, NagPath(nagID: nag.id), NagStatusUpdate(status: .completed, note: "only mine"),
+                as: family.child)
+            let own = try await Self.export(family.child, on: server).sections[.nags, default: []]
+            #expect(own.map { $0["completion_note"]?.stringValue } == ["only mine"])
+            let creators = try await Self.export(family.participant, on: server)
+            #expect(creators.sections[.nags]?.count == 1)
+            #expect(!String(decoding: creators.content, as: UTF8.self).contains("only mine"))
+        }
+    }
+
     @Test("no more exports at once than the limit; the counts end with the exports")
     func limits() async throws {
         try await TestServer.run { server in

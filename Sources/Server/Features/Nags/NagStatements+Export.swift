@@ -12,7 +12,7 @@ extension NagStatements {
             'recurrence', n.recurrence, 'status', n.status, 'due_at', \(ExportPage.moment("n.due_at")),
             'created_at', \(ExportPage.moment("n.created_at")),
             'completed_at', \(ExportPage.moment("n.completed_at")),
-            'completion_note', n.completion_note)::text AS json
+            'completion_note', CASE WHEN n.recipient_id = \(page.user) THEN n.completion_note END)::text AS json
         FROM nags n WHERE n.family_id = \(family) AND n.id > \(page.after)
             AND (n.creator_id = \(page.user) OR n.recipient_id = \(page.user))
         ORDER BY n.id LIMIT \(page.limit)
