@@ -143,6 +143,106 @@ struct YoungAccountTests {
         }
     }
 
+    @Test("a code opens no family whose consent is revoked, nor one that blocks them, nor with the child code")
+    func attacks() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let born = try DateOfBirth(wireText: "2013-03-11T00:00:00Z")
+            let kim = try await server.signUp("kim@example.org", born: born)
+            let token = kim.accessToken.wireText
+            func join(_ code: String, of family: FamilyID? = nil) async throws -> Reply {
+                let path = family.map { "/api/v1/families/\($0)/join" } ?? "/api/v1/families/join"
+                return try await server.call("POST", path, token: token, body: ["invite_code": .string(code)])
+            }
+            try await server.expectOnly {
+                for code in [family.childCode, family.inviteCode + "X", String(family.inviteCode.dropLast()), "%"] {
+                    let reply = try await join(code)
+                    #expect(reply.status == 404, "\(code)")
+                }
+                let other = try await join(family.inviteCode, of: family.otherFamilyID)
+                #expect(other.status == 404)
+            }
+            // A participant's own consent is not the family's, and a revoked one is none.
+            try await server.revokeConsent(.childAccountCreation)
+            let id: ConsentID = server.random.identifier(at: server.clock.now())
+            try await server.sql(
+                """
+                INSERT INTO consents (id, user_id, family_id, consent_type, granted_at)
+                VALUES (\(id), \(family.participant.id), \(family.id), 'child_account_creation', now())
+                """)
+            let revoked = try await server.expectOnly(audit: ["member.join.denied"]) {
+                try await join(family.inviteCode)
+            }
+            #expect(revoked.status == 403 && revoked.errorCode == "POLICY_FORBIDDEN")
+            try await server.consent(.childAccountCreation, in: family.id, as: family.guardian)
+            // From before, when anybody could be blocked.
+            let block: BlockID = server.random.identifier(at: server.clock.now())
+            try await server.sql(
+                """
+                INSERT INTO blocks (id, actor_id, target_id, state, created_at, updated_at)
+                VALUES (\(block), \(family.secondGuardian.id), \(kim.user.id), 'active', now(), now())
+                """)
+            let blocked = try await server.expectOnly(audit: ["member.join.denied"]) {
+                try await join(family.inviteCode)
+            }
+            #expect(blocked.status == 404, "nothing tells them why")
+            #expect(try await signIn(server).status == "pending_guardian_consent")
+            try await server.call(
+                API.updateBlock, BlockPath(blockID: block), BlockUpdate(state: .lifted), as: family.secondGuardian)
+            #expect(try await join(family.inviteCode).status == 201)
+        }
+    }
+
+    @Test("of many joins at once one succeeds, in one family; a consent revoked at the same time is obeyed or too late")
+    func atOnce() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let born = try DateOfBirth(wireText: "2013-03-11T00:00:00Z")
+            let token = try await server.signUp("kim@example.org", born: born).accessToken.wireText
+            try await server.consent(.childAccountCreation, in: family.otherFamilyID, as: family.stranger)
+            let other = try await server.call(
+                API.getFamily, FamilyPath(familyID: family.otherFamilyID), as: family.stranger
+            ).inviteCode
+            let statuses = try await together(10) { number in
+                try await server.call(
+                    "POST", "/api/v1/families/join", token: token,
+                    body: ["invite_code": .string(number.isMultiple(of: 2) ? family.inviteCode : other)]
+                ).status
+            }
+            #expect(statuses.filter { $0 == 201 }.count == 1, "\(statuses)")
+            #expect(Set(statuses).subtracting([201, 409, 412]).isEmpty, "\(statuses)")
+            let rows = try await server.rows(
+                """
+                SELECT m.role, u.status FROM memberships m JOIN users u ON u.id = m.user_id
+                WHERE u.email = 'kim@example.org' AND m.status = 'active'
+                """)
+            #expect(rows == [["role": "child", "status": "active"]])
+        }
+    }
+
+    @Test("a child who joined by code keeps their own sign-in: no PIN, no deletion, no other family's guardian")
+    func keepsSignIn() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let user = try await child(server, of: family)
+            let member = "/api/v1/families/\(family.id)/members/\(user)"
+            try await server.expectOnly(
+                audit: ["child_credentials.set.denied", "account.delete.denied", "member.add.denied"]
+            ) {
+                let pin = try await server.call(
+                    "PUT", "\(member)/credentials", as: family.guardian,
+                    body: ["username": "kim", "pin": "1234"])
+                #expect(pin.status == 403, "\(pin.text)")
+                let deleted = try await server.call("DELETE", "/api/v1/accounts/\(user)", as: family.guardian)
+                #expect(deleted.status == 403, "\(deleted.text)")
+                let taken = try await server.call(
+                    "POST", "/api/v1/families/\(family.otherFamilyID)/members", as: family.stranger,
+                    body: ["user_id": .string(user.description), "role": "child"])
+                #expect(taken.status == 403, "\(taken.text)")
+            }
+        }
+    }
+
     @Test("an age on the day before, on and after a birthday, the database's as the server's")
     func ages() async throws {
         try await TestServer.run(isOfActs: false) { server in
