@@ -23,6 +23,7 @@ struct TableTests {
         "pin_attempts": Ownership(writers: ["Auth"]),
         "known_addresses": Ownership(writers: ["Auth"]),
         "idempotency_keys": Ownership(writers: ["Ledger"]),
+        "daily_counts": Ownership(writers: ["Ledger"]),
         "refusal_counts": Ownership(writers: ["Ledger"]),
         "families": Ownership(
             writers: ["Families"], readers: ["Access", "AI", "Audit", "Deliveries", "Metrics", "Nags", "Server/Audit"]),

@@ -68,6 +68,7 @@ final class Housekeeping {
             IdempotencyRecord.deleteExpired(batch, at: now), AttemptStatements.deleteExpired(batch, at: now),
             PINAttemptStatements.deleteExpired(batch, at: now), KnownAddressStatements.deleteExpired(batch, at: now),
             SessionStatements.deleteExpired(batch, at: now), RefusalCount.deleteExpired(batch, at: now),
+            DailyCount.deleteExpired(batch, at: now),
         ]
         var deleted = 0
         for statement in statements {

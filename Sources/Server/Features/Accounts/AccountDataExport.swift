@@ -17,16 +17,10 @@ final class AccountDataExport {
 
     init(_ services: Services) { self.services = services }
 
-    /// - Throws: 429 when the caller has other exports under way, 503 when the server has too many.
+    /// - Throws: 429 when the caller has other exports under way or has made today's number of them, 503 when the server has too many.
     func stream(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> Response {
         let export = try services.exports.begin(caller.userID, from: caller.context.remote)
-        let account = try await services.access.account(caller, services.database)
-        let act = Act(
-            kind: .accountExported, basis: .nothing, actor: account.pseudonym, subject: account.pseudonym,
-            stampedRows: 0)
-        let _: NoAnswer = try await services.ledger.write(caller, in: account.family ?? .outside) { _ in
-            .perform(act, NoAnswer())
-        }
+        try await record(caller)
         let work = LoopBound(value: services)
         return Response(
             .ok, .json,
@@ -34,6 +28,21 @@ final class AccountDataExport {
                 defer { withExtendedLifetime(export) {} }
                 try await Self.write(caller, work.value, to: body)
             })
+    }
+
+    /// Writes the entry of the export.
+    private func record(_ caller: Caller) async throws {
+        let chain = try await services.access.account(caller, services.database).family ?? .outside
+        let _: NoAnswer = try await services.ledger.write(caller, in: chain) { queries in
+            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let account = try await services.access.account(caller, queries)
+            let count = DailyCount(limit: .accountExports, user: caller.userID)
+            let act = Act(
+                kind: .accountExported, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                subject: account.pseudonym, stampedRows: 0,
+                statements: [try await count.increment(at: caller.now, queries)])
+            return .perform(act, NoAnswer())
+        }
     }
 
     private static func write(_ caller: Caller, _ services: Services, to body: BodyWriter) async throws {

@@ -44,12 +44,14 @@ final class Devices {
                 device.createdAt = known.createdAt
                 device.lastUsedAt = call.now
             }
+            let count = DailyCount(limit: .deviceRegistrations, user: caller.userID)
             let act = Act(
                 kind: .deviceRegistered, basis: .nothingChanged(since: seq), actor: account.pseudonym,
                 resource: device.id.retyped(), details: ["platform": device.platform.rawValue], stampedRows: 0,
                 statements: [
                     DeviceStatements.store(device, of: caller.sessionID, at: call.now),
                     DeviceStatements.deleteUnused(of: caller.userID, besides: device.token, leaving: Self.limit - 1),
+                    try await count.increment(at: call.now, queries),
                 ])
             return .perform(act, device)
         }

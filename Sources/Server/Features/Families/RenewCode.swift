@@ -18,10 +18,14 @@ extension Families {
             case .invite: answer.inviteCode = newCode()
             case .child: answer.childCode = newCode()
             }
+            let count = DailyCount(limit: .codeRenewals, user: member.userID)
             let act = Act(
                 kind: .familyCodeRenewed, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 resource: family.retyped(), details: ["code": code.rawValue], changesRights: true, stampedRows: 0,
-                statements: [FamilyStatements.setCodes(invite: answer.inviteCode, child: answer.childCode)])
+                statements: [
+                    FamilyStatements.setCodes(invite: answer.inviteCode, child: answer.childCode),
+                    try await count.increment(at: call.now, queries),
+                ])
             return .perform(act, answer)
         }
     }

@@ -94,7 +94,7 @@ final class Policies {
             if approved.isSuperset(of: policy.approvers(of: terms)) {
                 let approval = isProposed ? approval(of: policy, by: member, nil, at: call.now) : nil
                 let (act, changed) = inForce(terms, policy, member, pseudonyms, approval)
-                return .perform(act, changed.response)
+                return .perform(try await counted(act, member, at: call.now, queries), changed.response)
             }
             if isProposed, policy.proposal?.approvers.contains(member.userID) ?? false {
                 return .answer(policy.response)
@@ -106,7 +106,7 @@ final class Policies {
                 isProposed
                 ? approving(policy, member, approval(of: policy, by: member, nil, at: call.now))
                 : proposing(terms, policy, member, pseudonyms, ids, at: call.now)
-            return .perform(act, proposed.response)
+            return .perform(try await counted(act, member, at: call.now, queries), proposed.response)
         }
     }
 
@@ -123,10 +123,25 @@ final class Policies {
             let approval = approval(of: policy, by: member, call.body?.comment, at: call.now)
             guard let proposal = policy.proposal,
                 proposal.approvers.union([member.userID]).isSuperset(of: policy.approvers(of: proposal.terms))
-            else { return .perform(approving(policy, member, approval).act, approval) }
+            else {
+                let act = approving(policy, member, approval).act
+                return .perform(try await counted(act, member, at: call.now, queries), approval)
+            }
             let pseudonyms = try await pseudonyms(of: proposal.terms, policy, queries)
-            return .perform(inForce(proposal.terms, policy, member, pseudonyms, approval).act, approval)
+            let act = inForce(proposal.terms, policy, member, pseudonyms, approval).act
+            return .perform(try await counted(act, member, at: call.now, queries), approval)
         }
+    }
+
+    /// The act with the part that counts it.
+    /// - Throws: 429 when the member has made today's number of changes.
+    private func counted(
+        _ act: Act, _ member: Member, at now: Timestamp, _ queries: any Queries
+    ) async throws -> Act {
+        var act = act
+        let count = DailyCount(limit: .policyChanges, user: member.userID)
+        act.statements.append(try await count.increment(at: now, queries))
+        return act
     }
 
     /// Writes to a policy of the caller's family, as a guardian.

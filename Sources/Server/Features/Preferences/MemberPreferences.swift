@@ -72,10 +72,14 @@ package final class MemberPreferences {
             // The act becomes the next of the ledger or fails.
             changed.changedBy = member.seq + 1
             changed.updatedAt = caller.now
+            let count = DailyCount(limit: .preferenceChanges, user: member.userID)
             let act = Act(
                 kind: .preferencesChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: current.pseudonym, details: change.details, changesRights: true, stampedRows: 0,
-                statements: [PreferenceStatements.set(changed.stored, of: user, at: caller.now)]
+                statements: [
+                    PreferenceStatements.set(changed.stored, of: user, at: caller.now),
+                    try await count.increment(at: caller.now, queries),
+                ]
                     + (change.movesSteps ? [NagStatements.makeDue(of: user, at: caller.now)] : []))
             return .perform(act, changed.response)
         }

@@ -44,12 +44,12 @@ package final class Safety {
                     id: services.random.identifier(at: call.now), actorID: caller.userID, targetID: target,
                     state: .active)
             block.state = .active
-            return .perform(
-                blocker.act(
-                    .blockCreated, block, subject: try row["target_pseudonym"],
-                    known == nil
-                        ? BlockStatements.insert(block, at: call.now) : BlockStatements.update(block, at: call.now)),
-                block)
+            let act = try await blocker.act(
+                .blockCreated, block, subject: try row["target_pseudonym"],
+                known == nil
+                    ? BlockStatements.insert(block, at: call.now) : BlockStatements.update(block, at: call.now),
+                at: call.now, queries)
+            return .perform(act, block)
         }
     }
 
@@ -62,11 +62,11 @@ package final class Safety {
             }
             if block.state == call.body.state { return .answer(block) }
             block.state = call.body.state
-            return .perform(
-                blocker.act(
-                    block.state == .active ? .blockCreated : .blockLifted, block,
-                    subject: try row["target_pseudonym"], BlockStatements.update(block, at: call.now)),
-                block)
+            let act = try await blocker.act(
+                block.state == .active ? .blockCreated : .blockLifted, block,
+                subject: try row["target_pseudonym"], BlockStatements.update(block, at: call.now), at: call.now,
+                queries)
+            return .perform(act, block)
         }
     }
 
@@ -76,10 +76,15 @@ package final class Safety {
         let family: FamilyID
         let seq: Int64
 
-        func act(_ kind: AuditKind, _ block: BlockResponse, subject: Pseudonym?, _ row: SQL) -> Act {
-            Act(
+        /// - Throws: 429 when the caller has made today's number of changes.
+        func act(
+            _ kind: AuditKind, _ block: BlockResponse, subject: Pseudonym?, _ row: SQL, at now: Timestamp,
+            _ queries: any Queries
+        ) async throws -> Act {
+            let count = try await DailyCount(limit: .blockChanges, user: block.actorID).increment(at: now, queries)
+            return Act(
                 kind: kind, basis: .nothingChanged(since: seq), actor: pseudonym, subject: subject,
-                resource: block.id.retyped(), changesRights: true, stampedRows: 0, statements: [row])
+                resource: block.id.retyped(), changesRights: true, stampedRows: 0, statements: [row, count])
         }
     }
 
@@ -88,8 +93,8 @@ package final class Safety {
     ) async throws -> BlockResponse {
         let family = try await services.access.account(caller, services.database).family ?? .outside
         return try await services.ledger.write(caller, in: family) { queries in
-            let account = try await services.access.account(caller, queries)
             let seq = try await Ledger.newestNumber(of: family, queries)
+            let account = try await services.access.account(caller, queries)
             return try await decide(Blocker(pseudonym: account.pseudonym, family: family, seq: seq), queries)
         }
     }

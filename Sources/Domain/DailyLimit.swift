@@ -1,0 +1,40 @@
+/// How often one person may do something within a day that leaves an entry in an audit log and has no other limit. The
+/// raw value is stored.
+public enum DailyLimit: String, Sendable, CaseIterable {
+    /// New devices, and those that change their session or owner.
+    case deviceRegistrations = "device_registrations"
+    case accountExports = "account_exports"
+    /// Changes of a policy, proposals and approvals.
+    case policyChanges = "policy_changes"
+    /// Blocks made and lifted.
+    case blockChanges = "block_changes"
+    /// Mutes among them.
+    case preferenceChanges = "preference_changes"
+    /// Renewed invite codes and child codes.
+    case codeRenewals = "code_renewals"
+
+    /// The length of a day, which begins with the first act that it counts.
+    public static let day = Timestamp.Span.days(1)
+
+    public var perDay: Int {
+        switch self {
+        case .accountExports: 10
+        case .codeRenewals: 20
+        case .deviceRegistrations, .policyChanges: 50
+        case .blockChanges: 100
+        case .preferenceChanges: 200
+        }
+    }
+
+    /// One plain sentence for the person who was refused.
+    public var message: String {
+        switch self {
+        case .deviceRegistrations: "You have registered today's number of devices. Try again later."
+        case .accountExports: "You have exported your account as often as one can in a day. Try again later."
+        case .policyChanges: "You have made today's number of changes to policies. Try again later."
+        case .blockChanges: "You have made today's number of changes to blocks. Try again later."
+        case .preferenceChanges: "You have made today's number of changes to preferences. Try again later."
+        case .codeRenewals: "You have renewed today's number of codes. Try again later."
+        }
+    }
+}

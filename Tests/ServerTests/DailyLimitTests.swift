@@ -1,0 +1,130 @@
+import Contract
+import Domain
+import JSON
+import SQL
+import Testing
+
+@testable import Server
+
+/// An act that is limited to so many a person and day.
+private struct LimitedAct: Sendable, CustomTestStringConvertible {
+    let limit: DailyLimit
+    let kind: String
+    /// A request that does it, another one for each number.
+    let request: @Sendable (_ family: Household, _ number: Int) -> (method: String, path: String, body: JSONValue?)
+
+    var testDescription: String { limit.rawValue }
+
+    static let all = [
+        LimitedAct(limit: .deviceRegistrations, kind: "device.registered") { _, number in
+            ("POST", "/api/v1/devices", ["platform": "ios", "token": .string("token \(number)")])
+        },
+        LimitedAct(limit: .accountExports, kind: "account.exported") { _, _ in ("GET", "/api/v1/accounts/export", nil)
+        },
+        LimitedAct(limit: .policyChanges, kind: "policy.changed") { family, number in
+            ("PATCH", "/api/v1/policies/POLICY", ["constraints": ["mood": .integer(Int64(number))]])
+        },
+        LimitedAct(limit: .blockChanges, kind: "block.created") { family, number in
+            let people = [family.participant, family.child, family.secondGuardian]
+            return ("POST", "/api/v1/blocks", ["target_id": .string(people[number % 3].id.description)])
+        },
+        LimitedAct(limit: .preferenceChanges, kind: "preferences.changed") { family, number in
+            (
+                "PATCH", "/api/v1/preferences?family_id=\(family.id)",
+                ["prefs_json": ["mood": .integer(Int64(number))]]
+            )
+        },
+        LimitedAct(limit: .codeRenewals, kind: "family_code.renewed") { family, _ in
+            ("POST", "/api/v1/families/\(family.id)/codes/renew", ["code": "invite_code"])
+        },
+    ]
+}
+
+@Suite("Limits of what one person does in a day")
+struct DailyLimitTests {
+    @Test("every limit is tried here")
+    func complete() {
+        #expect(Set(LimitedAct.all.map(\.limit)) == Set(DailyLimit.allCases))
+    }
+
+    @Test("the last one succeeds and the next is refused, until the day is over", arguments: LimitedAct.all)
+    private func limited(act: LimitedAct) async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let policy = try await server.policyID(family.id)
+            @Sendable func send(_ number: Int, as person: Person, on instance: TestServer) async throws -> Reply {
+                let request = act.request(family, number)
+                let path = request.path.split(separator: "POLICY", omittingEmptySubsequences: false)
+                    .joined(separator: policy.description)
+                return try await instance.call(request.method, path, as: person, body: request.body)
+            }
+            // All but one of the limit, by what the first one counts.
+            let first = try await server.expectOnly(audit: [act.kind]) {
+                try await send(0, as: family.guardian, on: server)
+            }
+            #expect((200...201).contains(first.status), "\(first.text)")
+            try await server.sql("UPDATE daily_counts SET count = \(act.limit.perDay - 1)")
+            server.clock.advance(by: .hours(1))
+            try await server.expectOnly(audit: [act.kind]) {
+                try await server.withPeers(1) { peers in
+                    let statuses = try await together(2) { number in
+                        try await send(number + 1, as: family.guardian, on: number == 0 ? server : peers[0]).status
+                    }
+                    #expect(statuses.contains(429) && statuses.contains { $0 < 300 }, "\(statuses)")
+                }
+            }
+            // Whoever of the two was blocked: blocking them again would change nothing.
+            try await server.sql("UPDATE blocks SET state = 'lifted'")
+            let refused = try await server.expectOnly { try await send(5, as: family.guardian, on: server) }
+            #expect(refused.status == 429 && refused.errorCode == "RATE_LIMITED")
+            let seconds = refused.header("retry-after").flatMap { Int($0) } ?? 0
+            #expect((82_700...82_800).contains(seconds), "\(seconds)")
+            if act.limit != .policyChanges {
+                #expect(try await send(6, as: family.secondGuardian, on: server).status < 300, "another person")
+            }
+            server.clock.advance(by: .hours(23))
+            #expect(try await send(7, as: family.guardian, on: server).status < 300, "the next day")
+            let count = try await server.rows(
+                "SELECT count FROM daily_counts WHERE user_id = \(family.guardian.id) AND act = \(act.limit.rawValue)")
+            #expect(count == [["count": 1]])
+        }
+    }
+
+    @Test("what changes nothing is not counted")
+    func unchanged() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.register("token", as: family.guardian)
+            try await server.sql("UPDATE daily_counts SET count = \(DailyLimit.deviceRegistrations.perDay)")
+            try await server.expectOnly { try await server.register("token", as: family.guardian) }
+            try await expectRefusal(429) { try await server.register("other", as: family.guardian) }
+        }
+    }
+
+    @Test("an approval counts as a change of a policy")
+    func approvals() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let policy = try await server.policyID(family.id)
+            try await server.change(policy, ["daily_nag_cap": 3], as: family.guardian)
+            try await server.sql("UPDATE daily_counts SET count = \(DailyLimit.policyChanges.perDay)")
+            try await server.expectOnly {
+                let refusal = try await expectRefusal(429) { try await server.approve(policy, as: family.guardian) }
+                #expect(refusal.code == .rateLimited && refusal.retryAfter == 86_400)
+            }
+        }
+    }
+
+    @Test("counts of days that are over are deleted")
+    func swept() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.register("token", as: family.guardian)
+            server.clock.advance(by: .hours(12))
+            try await server.register("other", as: family.child)
+            server.clock.advance(by: .hours(12))
+            #expect(try await server.database.run { try await Housekeeping.sweep($0, at: server.clock.now()) } == 1)
+            #expect(try await server.rows("SELECT count FROM daily_counts") == [["count": 1]])
+        }
+    }
+}
