@@ -41,6 +41,9 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case familyChanged = "family.changed"
     case familyCreated = "family.created"
     case familyCodeRenewed = "family_code.renewed"
+    case incentiveApproved = "incentive.approved"
+    case incentiveRuleChanged = "incentive_rule.changed"
+    case incentiveRuleCreated = "incentive_rule.created"
     case inputEnriched = "input.enriched"
     case inputNotApplied = "input.not_applied"
     case merkleLogAccepted = "log.accepted"
@@ -101,6 +104,9 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case familyChangeDenied = "family.change.denied"
     case familyCodeRenewDenied = "family_code.renew.denied"
     case gamificationReadDenied = "gamification.read.denied"
+    case incentiveApproveDenied = "incentive.approve.denied"
+    case incentiveReadDenied = "incentive.read.denied"
+    case incentiveRuleChangeDenied = "incentive_rule.change.denied"
     case memberAddDenied = "member.add.denied"
     case memberCreateDenied = "member.create.denied"
     case memberJoinDenied = "member.join.denied"
@@ -146,6 +152,8 @@ extension AuditKind {
         case .consentGranted: .consentGranted
         case .consentRevoked: .consentRevoked
         case .familyCreated: .familyCreated
+        case .incentiveApproved: .incentiveApproved
+        case .incentiveRuleChanged, .incentiveRuleCreated: .incentiveRuleSet
         case .memberAdded: .memberAdmitted(liftsSuspensions: true, opensAccount: false)
         case .memberCreated: .memberAdmitted(liftsSuspensions: false, opensAccount: true)
         case .memberJoined: .memberAdmitted(liftsSuspensions: false, opensAccount: false)
@@ -173,8 +181,8 @@ extension AuditKind {
             .preferencesChanged, .sessionOpened, .sessionRefreshed, .sessionRevoked, .signInFailed, .auditLogPruned:
             .none
         case .accountChanged, .accountExported, .abuseReportCreated, .abuseReportReviewed, .abuseReportReviewDenied,
-            .deliveryResent, .deliveryReviewDenied, .deviceRegistered, .deviceRemoved,
-            .nagReadDeliveriesDenied:
+            .deliveryResent, .deliveryReviewDenied, .deviceRegistered, .deviceRemoved, .incentiveApproveDenied,
+            .incentiveReadDenied, .incentiveRuleChangeDenied, .nagReadDeliveriesDenied:
             .none
         case .connectionAcceptDenied, .connectionChangeDenied, .connectionDeclineDenied, .connectionInviteDenied:
             .none

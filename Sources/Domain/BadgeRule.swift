@@ -27,6 +27,7 @@ extension BadgeType {
         case .streak30: facts.streak >= 30
         case .perfectWeek: facts.dueInWeek >= 3 && facts.onTimeInWeek == facts.dueInWeek
         case .centuryClub: facts.completions >= 100
+        case .familyAward: false
         }
     }
 

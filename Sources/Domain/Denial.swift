@@ -16,6 +16,8 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case administratorJoinsNoFamily = "administrator_joins_no_family"
     case policyOwnerOnly = "policy_owner_only"
     case coOwnerNeeded = "co_owner_needed"
+    case incentiveLimitReached = "incentive_limit_reached"
+    case ownIncentive = "own_incentive"
     // Who may send nags to whom
     case childMayNotNag = "child_may_not_nag"
     case recipientNotAMember = "recipient_not_a_member"
@@ -70,6 +72,9 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .policyOwnerOnly: "Only an owner of this policy can do this."
         case .coOwnerNeeded:
             "An owner of this policy left. Its limits can be widened again when another guardian is approved as co-owner."
+        case .incentiveLimitReached:
+            "This family has as many active incentive rules as a family can have. Retire one of them first."
+        case .ownIncentive: "Another guardian has to confirm what a rule gives you."
         case .childMayNotNag: "Children cannot send nags."
         case .recipientNotAMember: "The recipient is not an active member of this family."
         case .relationshipSuspended: "Nags between the two of you are paused by a guardian."

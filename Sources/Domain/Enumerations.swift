@@ -86,4 +86,6 @@ public enum BadgeType: String, Sendable, CaseIterable {
     case streak30 = "streak_30"
     case perfectWeek = "perfect_week"
     case centuryClub = "century_club"
+    /// What an incentive rule of the family awards; no counts earn it.
+    case familyAward = "family_award"
 }

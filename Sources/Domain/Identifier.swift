@@ -50,6 +50,9 @@ public enum Kind {
     /// A change of a policy that waits for its owners.
     public enum PolicyProposal {}
     public enum PolicyApproval {}
+    public enum IncentiveRule {}
+    /// An effect of an incentive rule, and the gamification event that it causes.
+    public enum IncentiveEvent {}
     public enum Badge {}
     public enum Connection {}
     /// A phone or computer that push messages go to.
@@ -80,6 +83,8 @@ public typealias AbuseReportID = Identifier<Kind.AbuseReport>
 public typealias PolicyID = Identifier<Kind.Policy>
 public typealias PolicyProposalID = Identifier<Kind.PolicyProposal>
 public typealias PolicyApprovalID = Identifier<Kind.PolicyApproval>
+public typealias IncentiveRuleID = Identifier<Kind.IncentiveRule>
+public typealias IncentiveEventID = Identifier<Kind.IncentiveEvent>
 public typealias BadgeID = Identifier<Kind.Badge>
 public typealias ConnectionID = Identifier<Kind.Connection>
 public typealias DeviceID = Identifier<Kind.Device>

@@ -24,3 +24,7 @@ extension AITone: SQLBindable, SQLDecodable {}
 extension PushBackMode: SQLBindable, SQLDecodable {}
 extension PreferredTone: SQLBindable, SQLDecodable {}
 extension BadgeType: SQLBindable, SQLDecodable {}
+extension IncentiveTrigger: SQLBindable, SQLDecodable {}
+extension IncentiveReward: SQLBindable, SQLDecodable {}
+extension IncentiveApprovalMode: SQLBindable, SQLDecodable {}
+extension IncentiveRuleStatus: SQLBindable, SQLDecodable {}

@@ -253,9 +253,35 @@ struct RequestTests {
             "ApprovalCreate", "comment", #"{"comment":1}"#,
             "{\"comment\":\"\(String(repeating: "x", count: 2_001))\"}")
 
+    static let incentives: [BodyCase] = {
+        let (when, what) = (
+            #""condition":{"type":"streak_reached","count":100}"#, #""action":{"type":"badge","amount":1}"#
+        )
+        let base = "\"family_id\":\"\(someID)\""
+        return fine(
+            "IncentiveRuleCreate", "{\(base),\(when),\(what)}",
+            "{\(base),\(when),\(what),\"approval_mode\":\"guardian_confirmed\",\"more\":1}",
+            "{\(base),\"condition\":{\"type\":\"nag_completed\",\"count\":1.0,\"x\":[]},\(what)}")
+            + wrong("IncentiveRuleCreate", "family_id", "{\(when),\(what)}")
+            + wrong("IncentiveRuleCreate", "condition", "{\(base),\(what)}", "{\(base),\(what),\"condition\":[]}")
+            + wrong("IncentiveRuleCreate", "action", "{\(base),\(when)}", "{\(base),\(when),\"action\":null}")
+            + wrong(
+                "IncentiveRuleCreate", "approval_mode", "{\(base),\(when),\(what),\"approval_mode\":null}",
+                "{\(base),\(when),\(what),\"approval_mode\":\"never\"}")
+            + fine(
+                "IncentiveRuleUpdate", "{}", "{\(when)}", "{\(what),\"approval_mode\":\"auto\"}",
+                #"{"condition":null,"action":null,"approval_mode":null,"status":null}"#, #"{"status":"retired"}"#)
+            + wrong("IncentiveRuleUpdate", "condition.count", #"{"condition":{"type":"nag_completed","count":0}}"#)
+            + wrong("IncentiveRuleUpdate", "condition.type", #"{"condition":{"type":"miss_streak_3","count":1}}"#)
+            + wrong(
+                "IncentiveRuleUpdate", "action.amount", #"{"action":{"type":"badge","amount":1001}}"#,
+                #"{"action":{"type":"badge","amount":null}}"#, #"{"action":{"type":"badge"}}"#)
+            + wrong("IncentiveRuleUpdate", "status", #"{"status":"superseded"}"#)
+    }()
+
     @Test(
         "are taken or refused by the field at fault",
-        arguments: auth + family + nags + policies + rest + abuseReports + connections + outbox)
+        arguments: auth + family + nags + policies + incentives + rest + abuseReports + connections + outbox)
     func bodies(example: BodyCase) throws {
         let body = Array(example.body.utf8)
         let read = try #require(requestReaders[example.schema])
@@ -280,8 +306,8 @@ struct RequestTests {
         #expect(
             described
                 == Set(
-                    (Self.auth + Self.family + Self.nags + Self.policies + Self.rest + Self.abuseReports
-                        + Self.connections
+                    (Self.auth + Self.family + Self.nags + Self.policies + Self.incentives + Self.rest
+                        + Self.abuseReports + Self.connections
                         + Self.outbox)
                         .map(\.schema)))
     }
@@ -323,6 +349,8 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     add(ConsentUpdate.self)
     add(PolicyUpdate.self)
     add(ApprovalCreate.self)
+    add(IncentiveRuleCreate.self)
+    add(IncentiveRuleUpdate.self)
     add(ExcuseSummaryRequest.self)
     add(ToneSelectRequest.self)
     add(CoachingRequest.self)

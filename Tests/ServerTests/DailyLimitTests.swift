@@ -37,6 +37,15 @@ private struct LimitedAct: Sendable, CustomTestStringConvertible {
         LimitedAct(limit: .codeRenewals, kind: "family_code.renewed") { family, _ in
             ("POST", "/api/v1/families/\(family.id)/codes/renew", ["code": "invite_code"])
         },
+        LimitedAct(limit: .incentiveRuleChanges, kind: "incentive_rule.created") { family, _ in
+            (
+                "POST", "/api/v1/incentive-rules",
+                [
+                    "family_id": .string(family.id.description), "condition": ["type": "nag_completed", "count": 1],
+                    "action": ["type": "badge", "amount": 1],
+                ]
+            )
+        },
     ]
 }
 

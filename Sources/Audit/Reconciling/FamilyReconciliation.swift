@@ -15,6 +15,7 @@ public struct FamilyReconciliation: Sendable {
     var connections = 0
     private var openRows:
         (consents: Set<ResourceID>, nags: Set<ResourceID>, scores: Set<Int64>, badges: Set<FamilyReplay.Badge>)
+    var openIncentives: OpenIncentives
 
     /// - Parameter relationships: which relationship lies between whom; their ids do not stand in the entries of admissions.
     public init(_ replay: FamilyReplay, relationships: [RelationshipRow]) {
@@ -23,6 +24,7 @@ public struct FamilyReconciliation: Sendable {
         openRows = (
             Set(replay.consents.keys), Set(replay.nags.keys), Set(replay.scores.keys), Set(replay.badges.keys)
         )
+        openIncentives = OpenIncentives(replay)
         report.families = 1
         report.entries = replay.entries
         if let kind = replay.unknownKinds.min() {
@@ -42,6 +44,8 @@ public struct FamilyReconciliation: Sendable {
         case .badge(let row): check(row)
         case .policy(let row): check(row)
         case .connection(let row): check(row)
+        case .incentiveRule(let row): check(row)
+        case .incentive(let row): check(row)
         }
     }
 
@@ -64,6 +68,7 @@ public struct FamilyReconciliation: Sendable {
         for badge in openRows.badges where !replay.erased.contains(badge.person) {
             missing(.badge, "\(badge.person) \(badge.type)", replay.badges[badge])
         }
+        finishIncentives()
         for user in sums.keys { missing(.totals, user.description, nil) }
         if policies == 0, replay.isFounded { missing(.policy, replay.policyID ?? "default", 1) }
         if connections == 0, let connection = replay.connection {
@@ -166,8 +171,12 @@ public struct FamilyReconciliation: Sendable {
 
     private mutating func check(_ row: ScoreRow) {
         sums[row.user, default: ScoreSums()].add(row)
-        openRows.scores.remove(row.madeBy)
+        if checkBonus(row) { return }
         guard let score = replay.scores[row.madeBy] else { return unknown(.points, row.id.description, row.madeBy) }
+        // One entry tells of one score; one that has lost its details may have told of more.
+        guard openRows.scores.remove(row.madeBy) != nil || score.gain == nil else {
+            return unknown(.points, row.id.description, row.madeBy)
+        }
         let (id, number) = (row.id.description, row.madeBy)
         compare(.points, id, "nag", row.nag?.description ?? "none", score.nag?.description ?? "none", number)
         compare(person: row.person, score.person, .points, id, "user", number)
@@ -210,7 +219,7 @@ public struct FamilyReconciliation: Sendable {
         }
     }
 
-    private mutating func missing(_ subject: StateFinding.Subject, _ id: String, _ number: Int64?) {
+    mutating func missing(_ subject: StateFinding.Subject, _ id: String, _ number: Int64?) {
         report.add(finding(subject, id, .noRow, number))
     }
 

@@ -47,6 +47,16 @@ public struct FamilyReplay: Sendable {
         }
     }
 
+    /// What an incentive rule did, under the id of its event.
+    struct Incentive: Sendable {
+        let note: IncentiveNote
+        let nag: ResourceID?
+        let person: Pseudonym?
+        var isApplied: Bool
+        /// The entry that gave it, or that says that it waits.
+        var number: Int64
+    }
+
     struct Badge: Hashable, Sendable {
         let person: Pseudonym
         let type: String
@@ -67,6 +77,9 @@ public struct FamilyReplay: Sendable {
     private(set) var nags: [ResourceID: Nag] = [:]
     private(set) var scores: [Int64: Score] = [:]
     private(set) var badges: [Badge: Int64] = [:]
+    private(set) var incentives: [ResourceID: Incentive] = [:]
+    /// The versions of the incentive rules; nil where the entry's details are erased.
+    private(set) var incentiveRules: [ResourceID: [IncentiveRuleVersion?]] = [:]
     private(set) var relationshipChanges: [RelationshipChange] = []
     private(set) var policyID: String?
     /// Nil before the entry of the family's creation.
@@ -79,6 +92,8 @@ public struct FamilyReplay: Sendable {
     private(set) var unread: Set<Pseudonym> = []
     /// Nags of which an entry without details may have told of a next one.
     private(set) var unreadEnds: Set<ResourceID> = []
+    /// Effects of incentive rules that an entry without details gave.
+    private(set) var unreadIncentives: Set<ResourceID> = []
     /// Kinds that this version does not know.
     public private(set) var unknownKinds: Set<String> = []
     public private(set) var entries: Int64 = 0
@@ -129,6 +144,10 @@ public struct FamilyReplay: Sendable {
         case .connectionDeclined: connection?.end("declined", entry)
         case .connectionRevoked: connection?.end("revoked", entry)
         case .connectionChanged: connection?.change(entry, body)
+        case .incentiveRuleSet:
+            guard let id = act.resource else { return }
+            incentiveRules[id, default: []].append(body.flatMap { IncentiveRuleVersion($0, entry.number) })
+        case .incentiveApproved: give(entry, body)
         case .personErased: if let person = act.subject { erased.insert(person) }
         case .nagCreated, .nagEdited, .nagSnoozed, .nagCompleted, .nagEscalated, .nagMissed, .nagWithdrawn,
             .nagDismissed, .nagUndismissed:
@@ -255,12 +274,33 @@ public struct FamilyReplay: Sendable {
             scores[entry.number] = Score(
                 nag: id, person: person, gain: Score.Gain(points: points, streakDelta: delta))
         }
-        if let person {
-            for type in (body["badges"] ?? "").split(separator: ",") {
-                badges[Badge(person: person, type: String(type))] = entry.number
-            }
+        earnBadges(entry, body)
+        for note in IncentiveNote.all(in: body) {
+            incentives[note.event] = Incentive(
+                note: note, nag: id, person: person, isApplied: note.isAutomatic, number: entry.number)
         }
         goOn(id, entry, body)
+    }
+
+    private mutating func earnBadges(_ entry: AuditEntry, _ body: AuditBody) {
+        guard let person = entry.act.subject else { return }
+        for type in (body["badges"] ?? "").split(separator: ",") {
+            badges[Badge(person: person, type: String(type))] = entry.number
+        }
+    }
+
+    /// A guardian's confirmation of what a rule gives.
+    private mutating func give(_ entry: AuditEntry, _ body: AuditBody?) {
+        guard let body else {
+            if let id = entry.act.resource { unreadIncentives.insert(id) }
+            return
+        }
+        earnBadges(entry, body)
+        for note in IncentiveNote.all(in: body) {
+            incentives[note.event] = Incentive(
+                note: note, nag: body["nag"].flatMap { ResourceID($0) }, person: entry.act.subject, isApplied: true,
+                number: entry.number)
+        }
     }
 
     /// The next nag of a series, if the entry tells of one.

@@ -28,6 +28,10 @@ public enum StateEffect: Sendable, Hashable {
     case accountDeleted
     case personErased
     case policyChanged, policyProposed, policyApproved
+    /// Makes or changes an incentive rule.
+    case incentiveRuleSet
+    /// Gives what an incentive rule promised the subject.
+    case incentiveApproved
     case adminCreated, adminRevoked
 
     /// Nil for a kind that this version does not know.

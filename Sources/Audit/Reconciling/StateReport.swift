@@ -5,6 +5,8 @@ public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
     /// What was looked at.
     public enum Subject: String, Sendable {
         case entry, clock, membership, relationship, consent, nag, points, totals, badge, policy, account, connection
+        case incentiveRule = "incentive_rule"
+        case incentive
         case administrator, schema, log
     }
 
@@ -49,11 +51,12 @@ public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
         let place = family.map { $0 == FamilyID(high: 0, low: 0) ? "outside families, " : "family \($0), " } ?? ""
         let entry = number.map { " (entry \($0))" } ?? ""
         switch problem {
-        case .noEntry: return "\(place)\(subject) \(id): no entry explains it"
-        case .broken: return "\(place)\(subject) \(id): \(found ?? "tampered")"
-        case .noRow: return "\(place)\(subject) \(id): the log tells of it\(entry), the database has it no more"
+        case .noEntry: return "\(place)\(subject.rawValue) \(id): no entry explains it"
+        case .broken: return "\(place)\(subject.rawValue) \(id): \(found ?? "tampered")"
+        case .noRow:
+            return "\(place)\(subject.rawValue) \(id): the log tells of it\(entry), the database has it no more"
         case .differs:
-            return "\(place)\(subject) \(id): \(field ?? "it") is \(found ?? "nothing"), "
+            return "\(place)\(subject.rawValue) \(id): \(field ?? "it") is \(found ?? "nothing"), "
                 + "the log says \(expected ?? "nothing")\(entry)"
         }
     }

@@ -12,6 +12,8 @@ public enum StateRow: Sendable {
     case badge(BadgeRow)
     case policy(PolicyRow)
     case connection(ConnectionRow)
+    case incentiveRule(IncentiveRuleRow)
+    case incentive(IncentiveRow)
 }
 
 public struct MemberRow: Sendable {

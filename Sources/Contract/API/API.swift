@@ -14,6 +14,7 @@ public enum API {
         abuseReportsOperations,
         consentsOperations,
         policiesOperations,
+        incentivesOperations,
         reportsOperations,
         devicesOperations,
         deliveriesOperations,

@@ -37,4 +37,8 @@ extension AITone: WireEnumeration {}
 extension PushBackMode: WireEnumeration {}
 extension PreferredTone: WireEnumeration {}
 extension BadgeType: WireEnumeration {}
+extension IncentiveTrigger: WireEnumeration {}
+extension IncentiveReward: WireEnumeration {}
+extension IncentiveApprovalMode: WireEnumeration {}
+extension IncentiveRuleStatus: WireEnumeration {}
 extension Weekday: WireEnumeration {}

@@ -34,7 +34,7 @@ public struct Operation: Hashable, Sendable {
     /// The operation's group: a folder of the server and a tag of the OpenAPI document.
     public enum Tag: String, Sendable, CaseIterable {
         case version, auth, accounts, preferences, families, connections, nags, gamification, safety, consents,
-            policies, reports, devices, deliveries, ai, sync, audit,
+            policies, incentives, reports, devices, deliveries, ai, sync, audit,
             legal, metrics, operations
     }
 

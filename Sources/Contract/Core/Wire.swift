@@ -126,6 +126,11 @@ extension FieldReader {
         Secret(try text(name, length))
     }
 
+    public func integer(_ name: String, _ bounds: ClosedRange<Int>) throws(InvalidInput) -> Int {
+        guard let value = try optionalInteger(name, bounds) else { throw InvalidInput("is required", field: name) }
+        return value
+    }
+
     public func optionalInteger(_ name: String, _ bounds: ClosedRange<Int>) throws(InvalidInput) -> Int? {
         guard let value: Int = try optional(name) else { return nil }
         guard bounds.contains(value) else {

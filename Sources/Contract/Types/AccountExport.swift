@@ -35,7 +35,7 @@ public struct AccountExport: Hashable, WireObject {
     public enum Section: String, Sendable, CaseIterable {
         case account, memberships, nags, excuses, notes, preferences, consents, devices, blocks
         case abuseReports = "abuse_reports"
-        case points, badges, connections
+        case points, badges, incentives, connections
     }
 
     public var sections: [Section: [JSONObject]]

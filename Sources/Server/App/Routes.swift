@@ -19,6 +19,7 @@ enum Routes {
         nags.register(in: routes)
         Ingestion(services, nags).register(in: routes)
         gamification.register(in: routes)
+        Incentives(services).register(in: routes)
         Mediator(services).register(in: routes)
         Feed(services).register(in: routes)
         Safety(services).register(in: routes)

@@ -64,6 +64,9 @@ struct Scene: Sendable {
     let invitation: ConnectionID
     /// Active, a caregiver's, of the guardian and somebody of no family.
     let connection: ConnectionID
+    let incentiveRule: IncentiveRuleID
+    /// Waits for a guardian; the child's.
+    let incentiveEvent: IncentiveEventID
 
     init(_ server: TestServer) async throws {
         let family = try await server.family()
@@ -121,6 +124,21 @@ struct Scene: Sendable {
         invitation = try await server.connection(from: try await server.account("Otto"), to: family.guardian)
         connection = try await server.connection(
             from: family.guardian, to: try await server.account("Tuto"), isActive: true, isCaregiver: true)
+        let rule: IncentiveRuleID = server.random.identifier(at: now)
+        let event: IncentiveEventID = server.random.identifier(at: now)
+        (incentiveRule, incentiveEvent) = (rule, event)
+        try await server.sql(
+            """
+            INSERT INTO incentive_rules
+                (family_id, id, version, condition, action, approval_mode, status, created_at, created_by)
+            VALUES (\(family.id), \(rule), 1, '{"type": "nag_completed", "count": 5}', '{"type": "badge", "amount": 1}',
+                    'guardian_confirmed', 'active', \(now), \(family.guardian.id))
+            """)
+        try await server.sql(
+            """
+            INSERT INTO incentive_events (family_id, id, nag_id, rule_id, rule_version, user_id, action_type, at)
+            VALUES (\(family.id), \(event), \(childNag), \(rule), 1, \(family.child.id), 'badge', \(now))
+            """)
         for person in people.values where person.familyID != nil { try await server.enableGamification(person) }
         try await server.write([.demoSeeded], by: family.guardian, in: family.id)
     }
@@ -172,7 +190,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
 
     /// Every bearer operation has its rows: those of a group stand with the group's scenarios.
     static let all: [MatrixRow] = [
-        accounts, preferences, families, connections, safety, consents, policies, nags, gamification,
+        accounts, preferences, families, connections, safety, consents, policies, nags, gamification, incentives,
         reports, ai, sync, audit,
         devices, deliveries, abuseReports, accountData,
     ].flatMap(\.self)

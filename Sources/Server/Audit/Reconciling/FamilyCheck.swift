@@ -190,6 +190,7 @@ struct FamilyCheck {
         for row in try await queries.query(ReconcileStatements.badges(of: family)).map(BadgeRow.init) {
             state.check(.badge(row))
         }
+        try await checkIncentives(of: family, &state, queries, renew)
     }
 }
 

@@ -148,6 +148,24 @@ enum ReconcileStatements {
         """
     }
 
+    static func incentiveRules(of family: FamilyID) -> SQL {
+        """
+        SELECT id, version::bigint AS version, status, condition ->> 'type' AS trigger, condition ->> 'count' AS count,
+               action ->> 'type' AS reward, action ->> 'amount' AS amount, approval_mode
+        FROM incentive_rules WHERE family_id = \(family)
+        """
+    }
+
+    static func incentives(of family: FamilyID, after last: IncentiveEventID?) -> SQL {
+        let isNext: SQL = last.map { "AND i.id > \($0)" } ?? ""
+        return """
+            SELECT i.id, i.nag_id, i.rule_id, i.rule_version::bigint AS version, u.pseudonym,
+                   i.applied_at IS NOT NULL AS is_applied
+            FROM incentive_events i JOIN users u ON u.id = i.user_id
+            WHERE i.family_id = \(family) \(isNext) ORDER BY i.id LIMIT \(pageSize)
+            """
+    }
+
     // MARK: Accounts
 
     /// The accounts of some people.

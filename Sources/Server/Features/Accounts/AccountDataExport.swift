@@ -97,7 +97,7 @@ extension AccountExport.Section {
     /// Whether its rows are read family by family.
     fileprivate var isOfFamily: Bool {
         switch self {
-        case .nags, .excuses, .notes, .preferences, .points, .badges: true
+        case .nags, .excuses, .notes, .preferences, .points, .badges, .incentives: true
         case .account, .memberships, .consents, .devices, .blocks, .abuseReports, .connections: false
         }
     }
@@ -117,6 +117,7 @@ extension AccountExport.Section {
         case .abuseReports: AbuseReportStatements.exported(page)
         case .points: GamificationStatements.exported(page, in: family)
         case .badges: GamificationStatements.exportedBadges(page, in: family)
+        case .incentives: IncentiveStatements.exported(page, in: family)
         case .connections: ConnectionStatements.exported(page)
         }
     }

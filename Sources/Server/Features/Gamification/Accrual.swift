@@ -9,6 +9,8 @@ struct Accrual {
     let statements: [SQL]
     /// For the audit log.
     let details: AuditBody
+    /// The gamification events among the statements.
+    let events: Int
 }
 
 extension Gamification {
@@ -24,26 +26,49 @@ extension Gamification {
         let record = try Record(try await queries.query(GamificationStatements.record(of: user, in: family)).one())
         guard record.hasConsent, record.isEnabled else { return nil }
         let score = Score(outcome, multiplier: record.multiplier, currentStreak: record.streak)
-        var statements = [
-            GamificationStatements.append(
-                score, outcome, services.random.identifier(at: now), nag: nag, for: user, at: now),
-            GamificationStatements.add(score, isCompletion: outcome != .missed, for: user),
-        ]
-        var details: AuditBody = ["points": "\(score.points)", "streak_delta": "\(score.streakDelta)"]
         let facts = BadgeFacts(
             completions: record.completions + (outcome == .missed ? 0 : 1),
             streak: max(0, record.streak + score.streakDelta))
+        let incentives = outcome == .missed ? [] : incentives(record, facts, nag: nag, for: user, at: now)
+        let given = incentives.filter { $0.terms.approvalMode == .auto }
+        var sums = AddedSums(
+            points: score.points, streakDelta: score.streakDelta, events: 1, completions: outcome == .missed ? 0 : 1)
+        sums.add(given)
+        var statements = [
+            GamificationStatements.append(
+                score, outcome, services.random.identifier(at: now), nag: nag, for: user, at: now),
+            GamificationStatements.add(sums, for: user),
+        ]
+        var details: AuditBody = ["points": "\(score.points)", "streak_delta": "\(score.streakDelta)"]
+        if !incentives.isEmpty {
+            statements.append(IncentiveStatements.append(incentives, at: now))
+            details.merge(IncentiveNote.details(incentives.map(\.note)))
+        }
+        if !given.isEmpty { statements.append(GamificationStatements.append(given, at: now)) }
         var earned = BadgeType.newlyEarned(facts, already: record.badges)
         if outcome != .missed, !record.badges.contains(.perfectWeek),
             try await hasPerfectWeek(facts, user, in: family, zone: zone, at: now, queries)
         {
             earned.append(.perfectWeek)
         }
+        if given.contains(where: { $0.terms.reward == .badge }) { earned.append(.familyAward) }
         if !earned.isEmpty {
             statements.append(GamificationStatements.award(earned, to: user, at: now))
             details["badges"] = earned.map(\.rawValue).joined(separator: ",")
         }
-        return Accrual(statements: statements, details: details)
+        return Accrual(statements: statements, details: details, events: 1 + given.count)
+    }
+
+    /// What the family's active rules do with a completion.
+    private func incentives(
+        _ record: Record, _ facts: BadgeFacts, nag: NagID, for user: UserID, at now: Timestamp
+    ) -> [Incentive] {
+        record.rules.filter { rule in
+            rule.terms.applies(
+                completions: facts.completions, streaks: (record.streak, facts.streak), badges: record.badges)
+        }.map { rule in
+            Incentive(id: services.random.identifier(at: now), nag: nag, user: user, rule: rule)
+        }
     }
 
     /// Whether one of the last finished weeks was perfect. A finished week cannot change; its badge comes with the next

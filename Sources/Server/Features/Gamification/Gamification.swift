@@ -104,13 +104,12 @@ package final class Gamification {
         let rows = try await services.database.query(GamificationStatements.record(of: user, in: family))
         guard let row = rows.first else { throw APIError(.notFound, "There is no such member.") }
         let record = try Record(row)
-        guard record.hasConsent else {
-            throw APIError(
-                .authorizationDenied, "Points need the consent gamification_participation.",
-                reason: ErrorReason.consentMissing)
-        }
+        guard record.hasConsent else { throw Self.consentMissing }
         return record
     }
+
+    static let consentMissing = APIError(
+        .authorizationDenied, "Points need the consent gamification_participation.", reason: ErrorReason.consentMissing)
 }
 
 extension Gamification {
@@ -125,6 +124,9 @@ extension Gamification {
         let completions: Int
         let badges: Set<BadgeType>
         let multiplier: Double
+        let rules: [ActiveRule]
+        /// Whether they are an active member of the family.
+        let isMember: Bool
 
         init(_ row: Row) throws(PostgresError) {
             hasConsent = try row["has_consent"]
@@ -136,6 +138,8 @@ extension Gamification {
             let names: String = try row["badges"]
             badges = Set(names.split(separator: ",").compactMap { BadgeType(rawValue: String($0)) })
             multiplier = try row["points_multiplier"]
+            rules = try ActiveRule.list(try row["rules"])
+            isMember = try row["is_member"]
         }
     }
 }

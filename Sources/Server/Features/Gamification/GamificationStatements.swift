@@ -6,10 +6,11 @@ import SQL
 enum GamificationStatements {
     // MARK: Reading
 
-    /// A member's totals, badges, preference and consent, and the family's multiplier.
+    /// A member's totals, badges, preference and consent, the family's multiplier, and its active incentive rules.
     static func record(of user: UserID, in family: FamilyID) -> SQL {
         """
-        SELECT \(hasConsent) AS has_consent, \(isEnabled) AS is_enabled, coalesce(t.points, 0) AS points,
+        SELECT m.status = 'active' AS is_member, \(IncentiveStatements.activeRules(in: "m.family_id")) AS rules,
+               \(hasConsent) AS has_consent, \(isEnabled) AS is_enabled, coalesce(t.points, 0) AS points,
                coalesce(t.streak, 0) AS streak, coalesce(t.events, 0) AS events,
                coalesce(t.completions, 0) AS completions, coalesce(o.points_multiplier, 1) AS points_multiplier,
                (SELECT coalesce(string_agg(b.badge_type, ','), '') FROM badges b
@@ -92,13 +93,28 @@ enum GamificationStatements {
         """
     }
 
-    static func add(_ score: Score, isCompletion: Bool, for user: UserID) -> SQL {
+    /// Adds events to a member's sums.
+    static func add(_ sums: AddedSums, for user: UserID) -> SQL {
         """
         INSERT INTO member_totals AS t (family_id, user_id, points, streak, events, completions)
-        SELECT family_id, \(user), \(score.points), \(max(0, score.streakDelta)), 1, \(isCompletion ? 1 : 0) FROM ledger_stamp
+        SELECT family_id, \(user), \(sums.points), \(max(0, sums.streakDelta)), \(sums.events), \(sums.completions)
+        FROM ledger_stamp
         ON CONFLICT (family_id, user_id) DO UPDATE SET
-            points = t.points + excluded.points, streak = greatest(0, t.streak + \(score.streakDelta)),
-            events = t.events + 1, completions = t.completions + excluded.completions
+            points = t.points + excluded.points, streak = greatest(0, t.streak + \(sums.streakDelta)),
+            events = t.events + excluded.events, completions = t.completions + excluded.completions
+        """
+    }
+
+    /// The gamification events of incentives that are given now, each under its incentive's id.
+    static func append(_ incentives: [Incentive], at now: Timestamp) -> SQL {
+        """
+        INSERT INTO gamification_events
+            (family_id, id, user_id, event_type, delta_points, streak_delta, nag_id, at, sync_seq, sync_ts)
+        SELECT family_id, i.id, i.user_id, i.event_type, i.points::integer, 0, i.nag_id, \(now), seq, ts
+        FROM ledger_stamp, unnest(
+            \(SQLList(incentives.map(\.id))), \(SQLList(incentives.map(\.user))), \(SQLList(incentives.map(\.eventType))),
+            \(SQLList(incentives.map(\.terms.points))), \(SQLList(incentives.map(\.nag)))
+        ) AS i (id, user_id, event_type, points, nag_id)
         """
     }
 
@@ -108,5 +124,19 @@ enum GamificationStatements {
         SELECT family_id, \(user), badge_type, gen_random_uuid(), \(now)
         FROM ledger_stamp, unnest(\(SQLList(badges.map(\.rawValue)))) AS badge_type
         """
+    }
+}
+
+/// What an act adds to a member's sums.
+struct AddedSums {
+    var points = 0
+    var streakDelta = 0
+    var events = 0
+    var completions = 0
+
+    /// Of what rules give now.
+    mutating func add(_ incentives: [Incentive]) {
+        points += incentives.reduce(0) { $0 + $1.terms.points }
+        events += incentives.count
     }
 }

@@ -55,17 +55,20 @@ extension Nags {
         ]
         var details: AuditBody = ["punctuality": punctuality.rawValue]
         if let note { details["note_length"] = "\(note.unicodeScalars.count)" }
+        var stampedRows = 2
         if let accrual = try await gamification.accrual(
             of: punctuality, nag: nag.id, for: nag.recipientID, in: view.familyID, zone: view.timeZone, at: now, queries
         ) {
             statements += accrual.statements
             details.merge(accrual.details)
+            stampedRows = max(stampedRows, accrual.events)
         }
         if let successor = try await successor(of: view.record, at: now, queries) {
             statements += successor.statements
             details.merge(successor.details)
         }
-        return .perform(view.act(.nagCompleted, details: details, stampedRows: 2, statements: statements), nag)
+        return .perform(
+            view.act(.nagCompleted, details: details, stampedRows: stampedRows, statements: statements), nag)
     }
 }
 

@@ -88,6 +88,30 @@ struct LivedFamily: Sendable {
         _ = try await server.call(API.withdrawNag, NagPath(nagID: withdrawn), as: guardian)
     }
 
+    /// Incentive rules of every kind, and what they do with two completions of the child.
+    func liveWithIncentives() async throws {
+        var rules: [IncentiveRuleID] = []
+        for (reward, mode) in [
+            (.bonusPoints, .auto), (.bonusPoints, .guardianConfirmed), (.badge, .guardianConfirmed),
+        ] as [(IncentiveReward, IncentiveApprovalMode)] {
+            let rule = try await server.call(
+                API.createIncentiveRule,
+                IncentiveRuleCreate(
+                    familyID: id, condition: IncentiveCondition(type: .nagCompleted, count: 1),
+                    action: IncentiveAction(type: reward, amount: 30), approvalMode: mode), as: guardian)
+            rules.append(rule.id)
+        }
+        for _ in 0..<2 {
+            let done = try await nag(to: child)
+            _ = try await server.complete(done, as: child)
+            let events = try await server.incentives(done, as: guardian)
+            for event in events.filter({ $0.actionType == .badge }) { try await server.approve(event.id, as: guardian) }
+        }
+        try await server.change(
+            rules[0], IncentiveRuleUpdate(condition: IncentiveCondition(type: .streakReached, count: 9)), as: guardian)
+        try await server.change(rules[1], IncentiveRuleUpdate(status: .retired), as: guardian)
+    }
+
     private func miss(_ nag: NagID) async throws -> NagResponse {
         let (random, now, id) = (server.random, server.clock.now(), id)
         return try await server.database.run { database in

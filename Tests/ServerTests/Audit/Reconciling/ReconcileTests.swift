@@ -16,6 +16,7 @@ struct ReconcileTests {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
             try await family.liveWithNags()
+            try await family.liveWithIncentives()
             #expect(try await server.reconcile().findings.map(\.description) == [])
             try await family.liveWithDepartures()
             try await family.makeAdministrators()
@@ -122,6 +123,7 @@ struct ReconcileTests {
         try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
             let family = try await LivedFamily(server)
             try await family.liveWithNags()
+            try await family.liveWithIncentives()
             _ = try await server.call(
                 API.suspendRelationship, RelationshipPath(relationshipID: family.participant.id.retyped()),
                 as: family.guardian)

@@ -139,6 +139,51 @@ struct Tampering: Sendable, CustomTestStringConvertible {
             SELECT family_id, user_id, 'century_club', gen_random_uuid(), now() FROM memberships WHERE role = 'child'
             """),
         Tampering("a badge taken", .badge, .noRow, "DELETE FROM badges"),
+        // Incentives
+        Tampering(
+            "an incentive rule changed", .incentiveRule, .differs,
+            "UPDATE incentive_rules SET action = action || '{\"amount\": 1000}' WHERE status = 'active'"),
+        Tampering(
+            "a retired incentive rule made active", .incentiveRule, .differs,
+            "UPDATE incentive_rules SET status = 'active' WHERE status = 'retired'"),
+        Tampering(
+            "an incentive rule added", .incentiveRule, .noEntry,
+            """
+            INSERT INTO incentive_rules (family_id, id, version, condition, action, approval_mode, status, created_at,
+                                         created_by)
+            SELECT family_id, gen_random_uuid(), 1, condition, action, 'auto', 'active', created_at, created_by
+            FROM incentive_rules LIMIT 1
+            """),
+        Tampering(
+            "an incentive promised", .incentive, .noEntry,
+            """
+            INSERT INTO incentive_events (family_id, id, nag_id, rule_id, rule_version, user_id, action_type, at)
+            SELECT n.family_id, gen_random_uuid(), n.id, r.id, r.version, n.recipient_id, 'bonus_points', now()
+            FROM nags n JOIN incentive_rules r ON r.family_id = n.family_id
+            WHERE n.status = 'open' AND r.version = 1 LIMIT 1
+            """),
+        Tampering(
+            "an incentive given", .incentive, .differs,
+            "UPDATE incentive_events SET applied_at = now() WHERE applied_at IS NULL"),
+        Tampering(
+            "an incentive's points changed with their sums", .points, .differs,
+            "UPDATE gamification_events SET delta_points = delta_points + 1 WHERE event_type = 'incentive_points'",
+            """
+            UPDATE member_totals t SET points = (SELECT sum(delta_points) FROM gamification_events g
+                                                 WHERE g.user_id = t.user_id)
+            """),
+        Tampering(
+            "a score written twice with its sums", .points, .noEntry,
+            """
+            INSERT INTO gamification_events (family_id, id, user_id, event_type, delta_points, streak_delta, nag_id, at,
+                                             sync_seq, sync_ts)
+            SELECT family_id, gen_random_uuid(), user_id, 'again', delta_points, 0, nag_id, at, sync_seq, sync_ts
+            FROM gamification_events WHERE event_type = 'nag_completed' AND delta_points = 4
+            """,
+            """
+            UPDATE member_totals t SET points = points + 4, events = events + 1
+            WHERE EXISTS (SELECT FROM gamification_events g WHERE g.user_id = t.user_id AND g.event_type = 'again')
+            """),
         // People
         Tampering(
             "an administrator inserted", .administrator, .noEntry,

@@ -1,0 +1,73 @@
+/// What makes an incentive rule take effect.
+public enum IncentiveTrigger: String, Sendable, CaseIterable {
+    /// Every completion of the recipient whose number is a multiple of the rule's count. Completions count from the
+    /// recipient's first one in the family that scored, late ones too: a new rule does not start the count again.
+    case nagCompleted = "nag_completed"
+    /// The completion on time with which the recipient's streak reaches the rule's count; again after a miss.
+    case streakReached = "streak_reached"
+}
+
+/// What an incentive rule gives.
+public enum IncentiveReward: String, Sendable, CaseIterable {
+    /// The rule's amount of points; the family's multiplier does not change it.
+    case bonusPoints = "bonus_points"
+    /// The badge `family_award`, once: badges are permanent and unique. The rule's amount means nothing then.
+    case badge
+}
+
+/// Whether a reward is given at once or after a guardian has confirmed it.
+public enum IncentiveApprovalMode: String, Sendable, CaseIterable {
+    case auto
+    case guardianConfirmed = "guardian_confirmed"
+}
+
+/// Whether a rule takes effect. Guardians retire a rule that shall not, and may make it active again.
+public enum IncentiveRuleStatus: String, Sendable, CaseIterable { case active, retired }
+
+/// What an incentive rule says, without its id and version.
+public struct IncentiveTerms: Hashable, Sendable {
+    public static let counts = 1...100
+    public static let amounts = 1...1_000
+    /// The active rules that a family has at most: every completion reads all of them.
+    public static let activeRules = 20
+
+    public var trigger: IncentiveTrigger
+    /// Within `counts`.
+    public var count: Int
+    public var reward: IncentiveReward
+    /// Within `amounts`.
+    public var amount: Int
+    public var approvalMode: IncentiveApprovalMode
+
+    public init(
+        trigger: IncentiveTrigger, count: Int, reward: IncentiveReward, amount: Int,
+        approvalMode: IncentiveApprovalMode
+    ) {
+        self.trigger = trigger
+        self.count = count
+        self.reward = reward
+        self.amount = amount
+        self.approvalMode = approvalMode
+    }
+
+    /// Whether a completion makes the rule take effect.
+    /// - Parameters:
+    ///   - completions: the recipient's completions with this one.
+    ///   - streaks: the recipient's streak before and after it.
+    ///   - badges: the recipient's badges before it: who has the award does not get it again.
+    public func applies(
+        completions: Int, streaks: (before: Int, after: Int), badges: Set<BadgeType>
+    ) -> Bool {
+        if reward == .badge, badges.contains(.familyAward) { return false }
+        return switch trigger {
+        case .nagCompleted: completions > 0 && completions.isMultiple(of: max(1, count))
+        case .streakReached: streaks.before < count && streaks.after >= count
+        }
+    }
+
+    /// The points that the reward brings.
+    public var points: Int { reward == .bonusPoints ? amount : 0 }
+
+    /// Why a family may not have one more active rule.
+    public static func denialOfRule(active: Int) -> Denial? { active >= activeRules ? .incentiveLimitReached : nil }
+}

@@ -1,0 +1,86 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+
+extension Incentives {
+    private static let missing = APIError(.notFound, "There is no such incentive event.")
+
+    /// Gives what waits for a guardian, by the version of the rule that promised it. Confirming it again changes
+    /// nothing.
+    ///
+    /// Nobody confirms what they get themselves: a rule waits for a guardian because somebody else shall look at it.
+    /// Consent, preference and membership of the person who gets it count at this moment; while one is missing, the
+    /// event goes on waiting.
+    func approve(_ caller: Caller, _ call: Call<IncentiveEventPath, NoBody>) async throws -> IncentiveEventResponse {
+        let family = try await services.access.member(
+            caller, orNotFound: Self.missing.message, services.database
+        ).familyID
+        return try await services.ledger.write(caller, in: family) { queries in
+            let member = try await services.access.member(caller, of: family, queries)
+            if let denial = member.denial(of: .approveIncentive) {
+                return .denied(.incentiveApproveDenied, to: member, denial)
+            }
+            let row = try await queries.query(IncentiveStatements.event(call.parameters.eventID, in: family)).first
+            guard let row else { throw Self.missing }
+            var event = try IncentiveEventResponse(row)
+            guard event.appliedAt == nil else { return .answer(event) }
+            let subject: Pseudonym? = try row["pseudonym"]
+            guard event.userID != member.userID else {
+                return .denied(.incentiveApproveDenied, to: member, .ownIncentive, subject: subject)
+            }
+            let record = try await recipient(of: event, in: family, queries)
+            event.approvedBy = member.userID
+            event.appliedAt = call.now
+            let incentive = Incentive(id: event.id, nag: event.nagID, user: event.userID, rule: try ActiveRule(row))
+            return .perform(giving(incentive, record, by: member, to: subject, at: call.now), event)
+        }
+    }
+
+    /// - Throws: 403 while the person does not take part, 409 when they are no member.
+    private func recipient(
+        of event: IncentiveEventResponse, in family: FamilyID, _ queries: any Queries
+    ) async throws -> Gamification.Record {
+        let row = try await queries.query(GamificationStatements.record(of: event.userID, in: family)).one()
+        let record = try Gamification.Record(row)
+        guard record.isMember else { throw APIError(.conflict, "This person is no longer a member of the family.") }
+        guard record.hasConsent else { throw Gamification.consentMissing }
+        guard record.isEnabled else {
+            throw APIError(
+                .authorizationDenied, "This person has switched points off.", reason: ErrorReason.switchedOff)
+        }
+        return record
+    }
+
+    private func giving(
+        _ incentive: Incentive, _ record: Gamification.Record, by member: Member, to subject: Pseudonym?,
+        at now: Timestamp
+    ) -> Act {
+        var sums = AddedSums()
+        sums.add([incentive])
+        var statements = [
+            IncentiveStatements.approve(incentive.id, by: member.userID, at: now),
+            GamificationStatements.append([incentive], at: now), GamificationStatements.add(sums, for: incentive.user),
+        ]
+        var details = IncentiveNote.details([incentive.note])
+        details["nag"] = incentive.nag.description
+        if incentive.terms.reward == .badge, !record.badges.contains(.familyAward) {
+            statements.append(GamificationStatements.award([.familyAward], to: incentive.user, at: now))
+            details["badges"] = BadgeType.familyAward.rawValue
+        }
+        return Act(
+            kind: .incentiveApproved, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+            subject: subject, resource: incentive.id.retyped(), details: details, statements: statements)
+    }
+}
+
+extension ActiveRule {
+    /// The version that an event names.
+    fileprivate init(_ row: Row) throws(PostgresError) {
+        self.init(
+            id: try row["rule_id"], version: try row["rule_version"],
+            terms: IncentiveTerms(
+                trigger: try row["trigger"], count: try row["count"], reward: try row["action_type"],
+                amount: try row["amount"], approvalMode: try row["approval_mode"]))
+    }
+}

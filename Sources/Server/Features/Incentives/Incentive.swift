@@ -1,0 +1,50 @@
+import Audit
+import Domain
+import Postgres
+
+/// A rule in force, as a completion reads it.
+struct ActiveRule {
+    let id: IncentiveRuleID
+    let version: Int
+    let terms: IncentiveTerms
+
+    /// From `IncentiveStatements.activeRules`.
+    static func list(_ text: String) throws(PostgresError) -> [ActiveRule] {
+        var rules: [ActiveRule] = []
+        for rule in text.split(separator: ",") {
+            let words = rule.split(separator: " ").map(String.init)
+            guard words.count == 7, let id = IncentiveRuleID(words[0]), let version = Int(words[1]),
+                let trigger = IncentiveTrigger(rawValue: words[2]), let count = Int(words[3]),
+                let reward = IncentiveReward(rawValue: words[4]), let amount = Int(words[5]),
+                let mode = IncentiveApprovalMode(rawValue: words[6])
+            else { throw .unexpectedShape("an incentive rule") }
+            let terms = IncentiveTerms(
+                trigger: trigger, count: count, reward: reward, amount: amount, approvalMode: mode)
+            rules.append(ActiveRule(id: id, version: version, terms: terms))
+        }
+        return rules
+    }
+}
+
+/// What one rule does for one person with one nag.
+struct Incentive {
+    let id: IncentiveEventID
+    let nag: NagID
+    let user: UserID
+    let rule: ActiveRule
+
+    var terms: IncentiveTerms { rule.terms }
+
+    /// The type of its gamification event.
+    var eventType: String {
+        switch terms.reward {
+        case .bonusPoints: "incentive_points"
+        case .badge: "incentive_badge"
+        }
+    }
+
+    /// For the audit log.
+    var note: IncentiveNote {
+        IncentiveNote(event: id.retyped(), rule: rule.id.retyped(), version: rule.version, terms: terms)
+    }
+}

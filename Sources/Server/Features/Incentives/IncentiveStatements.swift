@@ -1,0 +1,146 @@
+import Contract
+import Domain
+import DomainSQL
+import JSON
+import SQL
+
+/// Every statement on incentive rules and on what they did.
+enum IncentiveStatements {
+    private static let ruleColumns: SQL = """
+        r.id, r.family_id, r.version, r.condition ->> 'type' AS trigger, (r.condition ->> 'count')::integer AS count,
+        r.action ->> 'type' AS reward, (r.action ->> 'amount')::integer AS amount, r.approval_mode, r.status
+        """
+    private static let eventColumns: SQL = """
+        i.id, i.nag_id, i.rule_id, i.rule_version, i.user_id, i.action_type, (r.action ->> 'amount')::integer AS amount,
+        i.approved_by, i.at, i.applied_at
+        """
+    private static let eventsWithRules: SQL = """
+        incentive_events i JOIN incentive_rules r
+            ON r.family_id = i.family_id AND r.id = i.rule_id AND r.version = i.rule_version
+        """
+
+    // MARK: Rules
+
+    /// The active rules of a family, oldest first, as `id version trigger count reward amount mode`, separated by
+    /// commas: an expression. `family` is an expression of the enclosing statement.
+    static func activeRules(in family: SQL) -> SQL {
+        """
+        (SELECT coalesce(string_agg(concat_ws(' ', r.id, r.version, r.condition ->> 'type', r.condition ->> 'count',
+             r.action ->> 'type', r.action ->> 'amount', r.approval_mode), ',' ORDER BY r.id), '')
+         FROM incentive_rules r WHERE r.family_id = \(family) AND r.status = 'active')
+        """
+    }
+
+    /// The newest version of a rule, and how many of the family's rules are active.
+    static func rule(_ id: IncentiveRuleID, in family: FamilyID) -> SQL {
+        """
+        SELECT \(ruleColumns), (\(activeCount(in: family))) AS active FROM incentive_rules r
+        WHERE r.family_id = \(family) AND r.id = \(id) AND r.status <> 'superseded'
+        """
+    }
+
+    static func activeCount(in family: FamilyID) -> SQL {
+        "SELECT count(*) AS active FROM incentive_rules WHERE family_id = \(family) AND status = 'active'"
+    }
+
+    /// A page of the newest versions, the active rules first, each with the `total`; at least one row.
+    static func rules(_ page: PageRequest, in family: FamilyID) -> SQL {
+        """
+        SELECT t.total, p.* FROM (
+            SELECT count(*) AS total FROM incentive_rules WHERE family_id = \(family) AND status <> 'superseded') t
+        LEFT JOIN (
+            SELECT \(ruleColumns) FROM incentive_rules r WHERE r.family_id = \(family) AND r.status <> 'superseded'
+            ORDER BY r.status, r.id LIMIT \(page.limit) OFFSET \(page.offset)
+        ) p ON true
+        ORDER BY p.status, p.id
+        """
+    }
+
+    // MARK: Events
+
+    static func event(_ id: IncentiveEventID, in family: FamilyID) -> SQL {
+        """
+        SELECT \(eventColumns), r.condition ->> 'type' AS trigger, (r.condition ->> 'count')::integer AS count,
+               r.approval_mode, u.pseudonym
+        FROM \(eventsWithRules) JOIN users u ON u.id = i.user_id
+        WHERE i.family_id = \(family) AND i.id = \(id)
+        """
+    }
+
+    /// A page of what the rules did with a nag, oldest first; at least one row.
+    static func events(of nag: NagID, _ page: PageRequest, in family: FamilyID) -> SQL {
+        events("i.family_id = \(family) AND i.nag_id = \(nag)", page)
+    }
+
+    /// A page of what waits for a guardian in a family, oldest first; at least one row.
+    static func waiting(_ page: PageRequest, in family: FamilyID) -> SQL {
+        events("i.family_id = \(family) AND i.applied_at IS NULL", page)
+    }
+
+    private static func events(_ condition: SQL, _ page: PageRequest) -> SQL {
+        """
+        SELECT t.total, p.* FROM (SELECT count(*) AS total FROM incentive_events i WHERE \(condition)) t
+        LEFT JOIN (
+            SELECT \(eventColumns) FROM \(eventsWithRules) WHERE \(condition)
+            ORDER BY i.at, i.id LIMIT \(page.limit) OFFSET \(page.offset)
+        ) p ON true
+        ORDER BY p.at, p.id
+        """
+    }
+
+    /// What the rules of a family did for a person.
+    static func exported(_ page: ExportPage, in family: FamilyID) -> SQL {
+        """
+        SELECT i.id, jsonb_build_object(
+            'id', i.id, 'family_id', i.family_id, 'nag_id', i.nag_id, 'rule_id', i.rule_id,
+            'rule_version', i.rule_version, 'action_type', i.action_type, 'amount', (r.action ->> 'amount')::integer,
+            'at', \(ExportPage.moment("i.at")), 'applied_at', \(ExportPage.moment("i.applied_at")))::text AS json
+        FROM \(eventsWithRules)
+        WHERE i.family_id = \(family) AND i.user_id = \(page.user) AND i.id > \(page.after)
+        ORDER BY i.id LIMIT \(page.limit)
+        """
+    }
+
+    // MARK: Statements of an act
+
+    static func insert(_ rule: IncentiveRuleResponse, by user: UserID, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO incentive_rules
+            (family_id, id, version, condition, action, approval_mode, status, created_at, created_by)
+        SELECT family_id, \(rule.id), \(rule.version)::integer, \(SQLJSON(text(of: rule.condition))),
+               \(SQLJSON(text(of: rule.action))), \(rule.approvalMode), \(rule.status), \(now), \(user)
+        FROM ledger_stamp
+        """
+    }
+
+    private static func text(of value: some WireOutput) -> String { String(decoding: value.jsonBytes, as: UTF8.self) }
+
+    static func supersede(_ rule: IncentiveRuleID, version: Int) -> SQL {
+        """
+        UPDATE incentive_rules r SET status = 'superseded' FROM ledger_stamp
+        WHERE r.family_id = ledger_stamp.family_id AND r.id = \(rule) AND r.version = \(version)::integer
+        """
+    }
+
+    /// What rules do now: given where they need no confirmation, waiting where they do.
+    static func append(_ incentives: [Incentive], at now: Timestamp) -> SQL {
+        """
+        INSERT INTO incentive_events
+            (family_id, id, nag_id, rule_id, rule_version, user_id, action_type, at, applied_at)
+        SELECT family_id, i.id, i.nag_id, i.rule_id, i.version::integer, i.user_id, i.reward, \(now),
+               CASE i.mode WHEN 'auto' THEN \(now) END
+        FROM ledger_stamp, unnest(
+            \(SQLList(incentives.map(\.id))), \(SQLList(incentives.map(\.nag))), \(SQLList(incentives.map(\.rule.id))),
+            \(SQLList(incentives.map(\.rule.version))), \(SQLList(incentives.map(\.user))),
+            \(SQLList(incentives.map(\.terms.reward))), \(SQLList(incentives.map(\.terms.approvalMode)))
+        ) AS i (id, nag_id, rule_id, version, user_id, reward, mode)
+        """
+    }
+
+    static func approve(_ event: IncentiveEventID, by user: UserID, at now: Timestamp) -> SQL {
+        """
+        UPDATE incentive_events i SET approved_by = \(user), applied_at = \(now) FROM ledger_stamp
+        WHERE i.family_id = ledger_stamp.family_id AND i.id = \(event) AND i.applied_at IS NULL
+        """
+    }
+}

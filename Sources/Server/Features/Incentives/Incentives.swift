@@ -1,0 +1,177 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+
+/// Incentive rules: what guardians promise for completed nags, and what came of it.
+///
+/// A rule takes effect as part of the act that completes a nag (`Gamification.accrual`), once. Its versions are never
+/// changed; an effect names the version that caused it. Only guardians see and make rules.
+final class Incentives {
+    let services: Services
+
+    init(_ services: Services) { self.services = services }
+
+    /// The group `incentives`.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.listIncentiveRules, rules)
+        routes.signedIn(API.createIncentiveRule, create)
+        routes.signedIn(API.updateIncentiveRule, update)
+        routes.signedIn(API.listIncentiveEvents, events)
+        routes.signedIn(API.listWaitingIncentiveEvents, waiting)
+        routes.signedIn(API.approveIncentiveEvent, approve)
+    }
+
+    // MARK: Reading
+
+    /// The newest version of each rule, the active ones first.
+    func rules(_ caller: Caller, _ call: Call<IncentiveListQuery, NoBody>) async throws -> Page<IncentiveRuleResponse> {
+        let (family, page) = (call.parameters.familyID, call.parameters.page)
+        let member = try await services.access.member(caller, of: family, services.database)
+        try await requireReader(caller, member)
+        let rows = try await services.database.query(IncentiveStatements.rules(page, in: family))
+        return try Page(rows, answering: page) { try IncentiveRuleResponse(ifAny: $0) }
+    }
+
+    /// What the rules did with one nag, oldest first.
+    func events(
+        _ caller: Caller, _ call: Call<IncentiveEventListQuery, NoBody>
+    ) async throws -> Page<IncentiveEventResponse> {
+        let (nag, page) = (call.parameters.nagID, call.parameters.page)
+        let missing = "There is no such nag."
+        let member = try await services.access.member(caller, orNotFound: missing, services.database)
+        try await requireReader(caller, member)
+        guard try await services.database.query(NagStatements.nag(nag, in: member.familyID)).first != nil else {
+            throw APIError(.notFound, missing)
+        }
+        let rows = try await services.database.query(IncentiveStatements.events(of: nag, page, in: member.familyID))
+        return try Page(rows, answering: page) { try IncentiveEventResponse(ifAny: $0) }
+    }
+
+    /// What waits for a guardian in a family, oldest first.
+    func waiting(_ caller: Caller, _ call: Call<IncentiveListQuery, NoBody>) async throws -> Page<
+        IncentiveEventResponse
+    > {
+        let (family, page) = (call.parameters.familyID, call.parameters.page)
+        let member = try await services.access.member(caller, of: family, services.database)
+        try await requireReader(caller, member)
+        let rows = try await services.database.query(IncentiveStatements.waiting(page, in: family))
+        return try Page(rows, answering: page) { try IncentiveEventResponse(ifAny: $0) }
+    }
+
+    private func requireReader(_ caller: Caller, _ member: Member) async throws {
+        if let denial = member.denial(of: .configureIncentives) {
+            try await services.refuse(caller, member, .incentiveReadDenied, denial)
+        }
+    }
+
+    // MARK: Rules
+
+    /// Makes a rule. At most `IncentiveTerms.activeRules` of a family are active.
+    func create(_ caller: Caller, _ call: Call<NoParameters, IncentiveRuleCreate>) async throws -> IncentiveRuleResponse
+    {
+        let body = call.body
+        return try await services.ledger.write(caller, in: body.familyID) { queries in
+            let member = try await services.access.member(caller, of: body.familyID, queries)
+            if let denial = member.denial(of: .configureIncentives) {
+                return .denied(.incentiveRuleChangeDenied, to: member, denial)
+            }
+            let count = try await queries.query(IncentiveStatements.activeCount(in: body.familyID)).one()
+            if let denial = IncentiveTerms.denialOfRule(active: try count["active"]) {
+                return Self.full(member, denial)
+            }
+            let rule = IncentiveRuleResponse(
+                id: services.random.identifier(at: call.now), familyID: body.familyID, version: 1,
+                condition: body.condition, action: body.action, approvalMode: body.approvalMode, status: .active)
+            return .perform(try await setting(rule, .incentiveRuleCreated, member, at: call.now, queries), rule)
+        }
+    }
+
+    /// Changes a rule: its next version takes the place of the present one. Of two changes at once the later one is made
+    /// to what the earlier one left.
+    func update(
+        _ caller: Caller, _ call: Call<IncentiveRulePath, IncentiveRuleUpdate>
+    ) async throws -> IncentiveRuleResponse {
+        let missing = "There is no such incentive rule."
+        let family = try await services.access.member(caller, orNotFound: missing, services.database).familyID
+        return try await services.ledger.write(caller, in: family) { queries in
+            let member = try await services.access.member(caller, of: family, queries)
+            if let denial = member.denial(of: .configureIncentives) {
+                return .denied(.incentiveRuleChangeDenied, to: member, denial)
+            }
+            let row = try await queries.query(IncentiveStatements.rule(call.parameters.ruleID, in: family)).first
+            guard let row else { throw APIError(.notFound, missing) }
+            let rule = try IncentiveRuleResponse(row)
+            var changed = rule.changed(by: call.body)
+            guard changed != rule else { return .answer(rule) }
+            if rule.status == .retired, changed.status == .active,
+                let denial = IncentiveTerms.denialOfRule(active: try row["active"])
+            {
+                return Self.full(member, denial)
+            }
+            changed.version += 1
+            return .perform(try await setting(changed, .incentiveRuleChanged, member, at: call.now, queries), changed)
+        }
+    }
+
+    /// The act that puts a version of a rule in force.
+    private func setting(
+        _ rule: IncentiveRuleResponse, _ kind: AuditKind, _ member: Member, at now: Timestamp, _ queries: any Queries
+    ) async throws -> Act {
+        let count = DailyCount(limit: .incentiveRuleChanges, user: member.userID)
+        var statements = [
+            IncentiveStatements.insert(rule, by: member.userID, at: now), try await count.increment(at: now, queries),
+        ]
+        if rule.version > 1 { statements.append(IncentiveStatements.supersede(rule.id, version: rule.version - 1)) }
+        let version = IncentiveRuleVersion(version: rule.version, terms: rule.terms, status: rule.status)
+        return Act(
+            kind: kind, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+            resource: rule.id.retyped(), details: version.details, stampedRows: 0, statements: statements)
+    }
+
+    private static func full(_ member: Member, _ denial: Denial) -> Decision<IncentiveRuleResponse> {
+        .denied(
+            .incentiveRuleChangeDenied, to: member, reason: denial.rawValue, APIError(.policyForbidden, denial))
+    }
+}
+
+extension IncentiveRuleResponse {
+    init(_ row: Row) throws(PostgresError) {
+        self.init(
+            id: try row["id"], familyID: try row["family_id"], version: try row["version"],
+            condition: IncentiveCondition(type: try row["trigger"], count: try row["count"]),
+            action: IncentiveAction(type: try row["reward"], amount: try row["amount"]),
+            approvalMode: try row["approval_mode"], status: try row["status"])
+    }
+
+    /// Nil for a row of nulls.
+    fileprivate init?(ifAny row: Row) throws(PostgresError) {
+        guard let _: IncentiveRuleID = try row["id"] else { return nil }
+        try self.init(row)
+    }
+
+    fileprivate func changed(by update: IncentiveRuleUpdate) -> IncentiveRuleResponse {
+        var rule = self
+        rule.condition = update.condition ?? condition
+        rule.action = update.action ?? action
+        rule.approvalMode = update.approvalMode ?? approvalMode
+        rule.status = update.status ?? status
+        return rule
+    }
+}
+
+extension IncentiveEventResponse {
+    init(_ row: Row) throws(PostgresError) {
+        self.init(
+            id: try row["id"], nagID: try row["nag_id"], ruleID: try row["rule_id"],
+            ruleVersion: try row["rule_version"], userID: try row["user_id"], actionType: try row["action_type"],
+            amount: try row["amount"], approvedBy: try row["approved_by"], at: try row["at"],
+            appliedAt: try row["applied_at"])
+    }
+
+    /// Nil for a row of nulls.
+    fileprivate init?(ifAny row: Row) throws(PostgresError) {
+        guard let _: IncentiveEventID = try row["id"] else { return nil }
+        try self.init(row)
+    }
+}
