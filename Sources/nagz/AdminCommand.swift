@@ -6,12 +6,13 @@ import Server
 /// `nagz admin`: makes, revokes and lists administrators, and purges deleted accounts.
 enum AdminCommand {
     static let usage = """
-        nagz admin — manages administrators, who may read every audit log, and purges deleted accounts
+        nagz admin — manages administrators, who may read every audit log, and deletes what is over
 
         usage: nagz admin create --email ADDRESS [--generate]
                nagz admin list
                nagz admin revoke --email ADDRESS
                nagz admin purge [--after DAYS] [--dry-run]
+               nagz admin retention [--dry-run]
 
         create   makes an administrator's account, for the console only. Reads the password from standard input: at least
                  16 characters, ten of them different, and no part of the address; --generate makes and prints one.
@@ -19,6 +20,8 @@ enum AdminCommand {
         revoke   revokes an administrator's rights and ends their sessions.
         purge    removes personal data of accounts deleted that many days ago (28, at most 30); nagz serve does so every
                  hour. --dry-run only lists them.
+        retention  lists what is kept for how long and how much of it is over, and deletes that; nagz serve does so every
+                 hour. --dry-run only lists.
 
         All take --database-url URL, the schema's owner; else NAGZ_OWNER_DATABASE_URL or DATABASE_URL.
         """
@@ -31,6 +34,7 @@ enum AdminCommand {
             case "list": try await list(&arguments)
             case "revoke": try await revoke(&arguments)
             case "purge": try await purge(&arguments)
+            case "retention": try await retention(&arguments)
             case nil: throw Stop(.usage, "which command? See nagz admin --help")
             case let command?: throw Stop(.usage, "unknown command “admin \(command)”; see nagz admin --help")
             }
@@ -83,6 +87,17 @@ enum AdminCommand {
             print("\(user)  deleted \(deletedAt.rfc3339)")
         }
         print("\(count) accounts \(isDryRun ? "would be" : "were") purged")
+    }
+
+    private static func retention(_ arguments: inout Arguments) async throws {
+        let isDryRun = arguments.flag("--dry-run")
+        let url = try arguments.ownerDatabaseURL()
+        try arguments.finish()
+        let lines = try await RetentionCommand.run(databaseURL: url, isDryRun: isDryRun)
+        for line in lines {
+            let name = line.name + String(repeating: " ", count: max(1, 26 - line.name.count))
+            print("\(name)\(line.days) days  \(line.due) rows \(isDryRun ? "are due" : "were due")")
+        }
     }
 
     private static func email(_ arguments: inout Arguments) throws -> String {

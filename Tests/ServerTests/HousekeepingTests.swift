@@ -87,7 +87,7 @@ struct HousekeepingTests {
                     let ledger = Ledger(database: database, random: random, sealing: sealing)
                     return try await Housekeeping(
                         database: database, ledger: ledger, clock: clock, random: random, log: Log(.off),
-                        purgeDays: AccountPurge.standardDays
+                        counters: RetentionCounters(), purgeDays: AccountPurge.standardDays
                     ).round().purgedAccounts
                 }
             }

@@ -69,10 +69,17 @@ extension FamilyReconciliation {
 
     mutating func finishIncentives() {
         for id in openIncentives.bonuses {
-            missing(.points, id.description, replay.incentives[id]?.number)
+            guard let told = replay.incentives[id] else { continue }
+            let sums = ScoreSums(points: Int64(told.note.terms.points), events: 1)
+            missingPoints(id.description, sums, of: told.person, at: told.at, told.number)
         }
         for id in openIncentives.events {
-            missing(.incentive, id.description, replay.incentives[id]?.number)
+            guard let told = replay.incentives[id] else { continue }
+            if let retention, told.promisedAt < retention {
+                report.add(.pruned)
+            } else {
+                missing(.incentive, id.description, told.number)
+            }
         }
         for (id, count) in openIncentives.rules where count > 0 {
             missing(.incentiveRule, id.description, replay.incentiveRules[id]?.last.flatMap(\.self)?.number)

@@ -16,10 +16,15 @@ public struct FamilyReconciliation: Sendable {
     private var openRows:
         (consents: Set<ResourceID>, nags: Set<ResourceID>, scores: Set<Int64>, badges: Set<FamilyReplay.Badge>)
     var openIncentives: OpenIncentives
+    let retention: Timestamp?
+    var dropped = DroppedPoints()
 
-    /// - Parameter relationships: which relationship lies between whom; their ids do not stand in the entries of admissions.
-    public init(_ replay: FamilyReplay, relationships: [RelationshipRow]) {
+    /// - Parameters:
+    ///   - relationships: which relationship lies between whom; their ids do not stand in the entries of admissions.
+    ///   - retention: retention has deleted points and incentives from before that moment.
+    public init(_ replay: FamilyReplay, relationships: [RelationshipRow], deletedBefore retention: Timestamp? = nil) {
         self.replay = replay
+        self.retention = retention
         self.relationships = ExpectedRelationships(replay, relationships)
         openRows = (
             Set(replay.consents.keys), Set(replay.nags.keys), Set(replay.scores.keys), Set(replay.badges.keys)
@@ -62,13 +67,15 @@ public struct FamilyReconciliation: Sendable {
             missing(.consent, id.description, consent.number)
         }
         for id in openRows.nags { missing(.nag, id.description, replay.nags[id]?.number) }
-        for number in openRows.scores where replay.scores[number]?.gain != nil {
-            missing(.points, "\(number)", number)
+        for number in openRows.scores {
+            guard let score = replay.scores[number], score.gain != nil else { continue }
+            missingPoints("\(number)", score.sums, of: score.person, at: score.at, number)
         }
         for badge in openRows.badges where !replay.erased.contains(badge.person) {
             missing(.badge, "\(badge.person) \(badge.type)", replay.badges[badge])
         }
         finishIncentives()
+        finishDropped()
         for user in sums.keys { missing(.totals, user.description, nil) }
         if policies == 0, replay.isFounded { missing(.policy, replay.policyID ?? "default", 1) }
         if connections == 0, let connection = replay.connection {
@@ -89,6 +96,7 @@ public struct FamilyReconciliation: Sendable {
             return report.add(.erased)
         }
         seenMembers.insert(person)
+        dropped.people[row.user] = person
         guard let member = replay.members[person] else { return unknown(.membership, id) }
         compare(
             .membership, id, "status", row.isActive ? "active" : "removed", member.isActive ? "active" : "removed",
@@ -186,7 +194,9 @@ public struct FamilyReconciliation: Sendable {
     }
 
     private mutating func check(_ row: TotalsRow) {
-        let expected = sums.removeValue(forKey: row.user) ?? ScoreSums()
+        var expected = sums.removeValue(forKey: row.user) ?? ScoreSums()
+        expected.add(row.dropped)
+        if row.dropped != ScoreSums() { dropped.claimed[row.user] = row.dropped }
         let id = row.user.description
         compare(.totals, id, "points", "\(row.sums.points)", "\(expected.points)", nil)
         compare(.totals, id, "streak", "\(row.sums.streak)", "\(expected.streak)", nil)

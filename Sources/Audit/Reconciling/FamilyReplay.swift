@@ -40,10 +40,17 @@ public struct FamilyReplay: Sendable {
         let person: Pseudonym?
         /// Nil where the entry's details are erased.
         let gain: Gain?
+        let at: Timestamp
+        let isCompletion: Bool
 
         struct Gain: Sendable {
             let points: Int64
             let streakDelta: Int64
+        }
+
+        var sums: ScoreSums {
+            ScoreSums(
+                points: gain?.points ?? 0, streak: gain?.streakDelta ?? 0, events: 1, completions: isCompletion ? 1 : 0)
         }
     }
 
@@ -55,6 +62,9 @@ public struct FamilyReplay: Sendable {
         var isApplied: Bool
         /// The entry that gave it, or that says that it waits.
         var number: Int64
+        /// When the rule took effect, and the time of that entry.
+        let promisedAt: Timestamp
+        let at: Timestamp
     }
 
     struct Badge: Hashable, Sendable {
@@ -267,17 +277,20 @@ public struct FamilyReplay: Sendable {
         let person = entry.act.subject
         guard let body else {
             unreadEnds.insert(id)
-            scores[entry.number] = Score(nag: id, person: person, gain: nil)
+            scores[entry.number] = Score(
+                nag: id, person: person, gain: nil, at: entry.at, isCompletion: status == "completed")
             return
         }
         if let points = body["points"].flatMap({ Int64($0) }), let delta = body["streak_delta"].flatMap({ Int64($0) }) {
             scores[entry.number] = Score(
-                nag: id, person: person, gain: Score.Gain(points: points, streakDelta: delta))
+                nag: id, person: person, gain: Score.Gain(points: points, streakDelta: delta), at: entry.at,
+                isCompletion: status == "completed")
         }
         earnBadges(entry, body)
         for note in IncentiveNote.all(in: body) {
             incentives[note.event] = Incentive(
-                note: note, nag: id, person: person, isApplied: note.isAutomatic, number: entry.number)
+                note: note, nag: id, person: person, isApplied: note.isAutomatic, number: entry.number,
+                promisedAt: entry.at, at: entry.at)
         }
         goOn(id, entry, body)
     }
@@ -299,7 +312,7 @@ public struct FamilyReplay: Sendable {
         for note in IncentiveNote.all(in: body) {
             incentives[note.event] = Incentive(
                 note: note, nag: body["nag"].flatMap { ResourceID($0) }, person: entry.act.subject, isApplied: true,
-                number: entry.number)
+                number: entry.number, promisedAt: incentives[note.event]?.promisedAt ?? entry.at, at: entry.at)
         }
     }
 

@@ -121,10 +121,13 @@ public struct ScoreRow: Sendable {
 public struct TotalsRow: Sendable {
     public var user: UserID
     public var sums: ScoreSums
+    /// What the sums count of events that retention has deleted.
+    public var dropped: ScoreSums
 
-    public init(user: UserID, sums: ScoreSums) {
+    public init(user: UserID, sums: ScoreSums, dropped: ScoreSums = ScoreSums()) {
         self.user = user
         self.sums = sums
+        self.dropped = dropped
     }
 }
 
@@ -142,10 +145,17 @@ public struct ScoreSums: Sendable, Hashable {
     }
 
     mutating func add(_ row: ScoreRow) {
-        points &+= row.points
-        streak = max(0, streak &+ row.streakDelta)
-        events &+= 1
-        if row.isCompletion { completions &+= 1 }
+        add(
+            ScoreSums(
+                points: row.points, streak: row.streakDelta, events: 1, completions: row.isCompletion ? 1 : 0))
+    }
+
+    /// A miss takes no more of a streak than there is, so that the streak is the sum of its changes.
+    mutating func add(_ other: ScoreSums) {
+        points &+= other.points
+        streak &+= other.streak
+        events &+= other.events
+        completions &+= other.completions
     }
 }
 

@@ -16,13 +16,16 @@ final class Housekeeping {
     private let clock: any WallClock
     private let random: any Randomness
     private let log: Log
+    private let counters: RetentionCounters
     private let purge: AccountPurge
     private let invitations: InvitationExpiry
 
     /// - Parameter purgeDays: days from an account's deletion to its purge.
     init(
-        database: Database, ledger: Ledger, clock: any WallClock, random: any Randomness, log: Log, purgeDays: Int
+        database: Database, ledger: Ledger, clock: any WallClock, random: any Randomness, log: Log,
+        counters: RetentionCounters, purgeDays: Int
     ) {
+        self.counters = counters
         self.database = database
         self.clock = clock
         self.random = random
@@ -54,7 +57,7 @@ final class Housekeeping {
 
     /// Deletes expired rows, purges accounts that are due, and revokes invitations that nobody answered, once.
     func round() async throws -> (deletedRows: Int, purgedAccounts: Int, expiredInvitations: Int) {
-        let deleted = try await Self.sweep(database, at: clock.now())
+        let deleted = try await Self.sweep(database, counting: counters, at: clock.now())
         let purged = try await purge.run(SystemActor.scheduler.retyped()) {
             CallContext(unaskedAt: clock.now(), random)
         }
@@ -62,22 +65,13 @@ final class Housekeeping {
         return (deleted, purged, expired)
     }
 
-    /// Deletes all expired rows, and returns their number.
-    static func sweep(_ database: any Queries, at now: Timestamp) async throws(PostgresError) -> Int {
-        let statements = [
-            IdempotencyRecord.deleteExpired(batch, at: now), AttemptStatements.deleteExpired(batch, at: now),
-            PINAttemptStatements.deleteExpired(batch, at: now), KnownAddressStatements.deleteExpired(batch, at: now),
-            SessionStatements.deleteExpired(batch, at: now), RefusalCount.deleteExpired(batch, at: now),
-            DailyCount.deleteExpired(batch, at: now),
-        ]
-        var deleted = 0
-        for statement in statements {
-            var count = batch
-            while count == batch {
-                count = try await database.query(statement).affected
-                deleted += count
-            }
-        }
-        return deleted
+    /// Ends everything whose time is over, and returns the number of rows.
+    @discardableResult
+    static func sweep(
+        _ database: any Queries, counting rows: RetentionCounters? = nil, at now: Timestamp
+    ) async throws(PostgresError) -> Int {
+        let ended = try await Retention.run(database, batch: batch, at: now)
+        rows?.add(ended)
+        return ended.reduce(0) { $0 + $1.rows }
     }
 }

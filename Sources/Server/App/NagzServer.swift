@@ -88,7 +88,7 @@ public final class NagzServer: Sendable {
                     ? nil
                     : Housekeeping(
                         database: database, ledger: services.ledger, clock: clock, random: random, log: log,
-                        purgeDays: configuration.purgeDays)
+                        counters: telemetry.retention, purgeDays: configuration.purgeDays)
                 housekeeping?.start()
                 return (
                     application,

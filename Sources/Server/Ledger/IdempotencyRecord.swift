@@ -8,7 +8,7 @@ import SQL
 /// The answer is stored in the act's own transaction: it is known as soon as the act is done. Answers are kept for a
 /// day.
 struct IdempotencyRecord {
-    private static let retention = Timestamp.Span.days(1)
+    static let retention = Timestamp.Span.days(1)
 
     private let caller: Caller
     private let key: IdempotencyKey

@@ -83,7 +83,8 @@ struct ConsentLimitTests {
                     if rows.count == 0 { break }
                     last = try rows[rows.count - 1]["id"]
                 }
-                let check = FamilyCheck(database, keys, Sealing(keys, random: SystemRandomness()))
+                let check = FamilyCheck(
+                    database, keys, Sealing(keys, random: SystemRandomness()), clock: server.clock)
                 return (try await check.run(family.id).findings.count { "\($0)".contains("consent") }, most)
             }
             #expect(most == ReconcileStatements.pageSize)

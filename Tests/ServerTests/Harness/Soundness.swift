@@ -89,7 +89,8 @@ extension TestDatabase {
                        count(*) FILTER (WHERE event_type = 'nag_completed') AS completions
                 FROM gamification_events GROUP BY family_id, user_id
             ) s USING (family_id, user_id)
-            WHERE (coalesce(t.points, 0), coalesce(t.streak, 0), coalesce(t.events, 0), coalesce(t.completions, 0))
+            WHERE (coalesce(t.points - t.dropped_points, 0), coalesce(t.streak - t.dropped_streak, 0),
+                   coalesce(t.events - t.dropped_events, 0), coalesce(t.completions - t.dropped_completions, 0))
                <> (coalesce(s.points, 0), coalesce(s.streak, 0), coalesce(s.events, 0), coalesce(s.completions, 0))
             """
         ) { try $0["fault"] }

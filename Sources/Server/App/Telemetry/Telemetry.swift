@@ -14,6 +14,7 @@ final class Telemetry: Sendable {
     let realtime = RealtimeCounters()
     /// One for each channel.
     let deliveries = DeliveryChannel.allCases.map { DeliveryFigures($0) }
+    let retention = RetentionCounters()
 
     private let draining = Atomic(false)
     private let started = MonotonicTime.now()

@@ -100,7 +100,7 @@ final class BackgroundCheck: BackgroundJob {
     // MARK: A pass
 
     private func checkFamilies(_ status: inout PassStatus.Status, behind last: inout FamilyID?) async throws {
-        let check = FamilyCheck(database, keys, Sealing(keys, random: SystemRandomness()))
+        let check = FamilyCheck(database, keys, Sealing(keys, random: SystemRandomness()), clock: clock)
         while true {
             let families = try await Reconciliation.families(behind: last, database)
             for family in families {

@@ -11,8 +11,10 @@ struct FamilyCheck {
     let database: Database
     let sealing: Sealing
     let trusted: TrustedKeys
+    let clock: any WallClock
 
-    init(_ database: Database, _ keys: AuditKeyring, _ sealing: Sealing) {
+    init(_ database: Database, _ keys: AuditKeyring, _ sealing: Sealing, clock: any WallClock) {
+        self.clock = clock
         self.database = database
         self.sealing = sealing
         trusted = TrustedKeys(pinned: keys.signing.map(\.verifier))
@@ -126,7 +128,10 @@ struct FamilyCheck {
         // The content of a broken chain has no value.
         if walk.finding != nil { return walk.report() }
         let relationships = try await relationships(of: walk.family, queries)
-        var state = FamilyReconciliation(walk.replay, relationships: relationships)
+        var state = FamilyReconciliation(
+            walk.replay, relationships: relationships,
+            // A day more: the clocks of servers differ.
+            deletedBefore: clock.now() - GamificationStatements.period + .days(1))
         try await checkRows(of: walk.family, &state, relationships, queries, renew)
         var report = state.finish()
         report.merge(walk.report())
@@ -243,7 +248,10 @@ extension TotalsRow {
             user: try row["user_id"],
             sums: ScoreSums(
                 points: try row["points"], streak: try row["streak"], events: try row["events"],
-                completions: try row["completions"]))
+                completions: try row["completions"]),
+            dropped: ScoreSums(
+                points: try row["dropped_points"], streak: try row["dropped_streak"],
+                events: try row["dropped_events"], completions: try row["dropped_completions"]))
     }
 }
 

@@ -126,7 +126,8 @@ enum ReconcileStatements {
 
     static func totals(of family: FamilyID) -> SQL {
         """
-        SELECT user_id, points, streak::bigint AS streak, events, completions FROM member_totals
+        SELECT user_id, points, streak::bigint AS streak, events, completions, dropped_points, dropped_streak,
+               dropped_events, dropped_completions FROM member_totals
         WHERE family_id = \(family)
         """
     }

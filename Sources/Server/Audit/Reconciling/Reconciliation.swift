@@ -20,18 +20,20 @@ public struct Reconciliation: Sendable {
     public init(of family: FamilyID?) { self.family = family }
 
     public func run(
-        databaseURL: String, keys: AuditKeyring, progress: @escaping @Sendable (Progress) -> Void = { _ in }
+        databaseURL: String, keys: AuditKeyring, clock: any WallClock = SystemClock(),
+        progress: @escaping @Sendable (Progress) -> Void = { _ in }
     ) async throws -> StateReport {
         let family = family
         return try await Schema.onDatabase(databaseURL) { database in
-            try await Self.run(family, database, keys, progress)
+            try await Self.run(family, database, keys, clock, progress)
         }
     }
 
     private static func run(
-        _ family: FamilyID?, _ database: Database, _ keys: AuditKeyring, _ progress: (Progress) -> Void
+        _ family: FamilyID?, _ database: Database, _ keys: AuditKeyring, _ clock: any WallClock,
+        _ progress: (Progress) -> Void
     ) async throws -> StateReport {
-        let check = FamilyCheck(database, keys, Sealing(keys, random: SystemRandomness()))
+        let check = FamilyCheck(database, keys, Sealing(keys, random: SystemRandomness()), clock: clock)
         if let family { return try await check.run(family) }
         var report = try await SchemaCheck(database).run()
         var last: FamilyID?

@@ -70,7 +70,7 @@ enum SessionStatements {
     }
 
     /// How long a session is kept after its end.
-    private static let retention = Timestamp.Span.days(30)
+    static let retention = Timestamp.Span.days(30)
 
     // MARK: Use
 

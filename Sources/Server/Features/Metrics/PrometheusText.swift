@@ -41,6 +41,10 @@ struct PrometheusText {
         scheduler(telemetry.scheduler, now)
         realtime(telemetry.realtime)
         deliveries(telemetry.deliveries, now)
+        begin("nagz_retention_rows_total", "counter", "Rows that retention has ended.")
+        for (name, rows) in telemetry.retention.rows {
+            line("nagz_retention_rows_total", #"data="\#(name)""#, String(rows))
+        }
         begin("process_cpu_seconds_total", "counter", "Processor time used.")
         line("process_cpu_seconds_total", "", "\(ProcessFigures.processorSeconds())")
         single("process_resident_memory_bytes", "gauge", "Memory in use.", ProcessFigures.residentBytes())

@@ -24,7 +24,8 @@ struct GrowingLogTests {
             try await grow()
             if isSequenced { try await server.round() }
             let (report, rests) = try await server.database.run { database in
-                let check = FamilyCheck(database, keys, Sealing(keys, random: SystemRandomness()))
+                let check = FamilyCheck(
+                    database, keys, Sealing(keys, random: SystemRandomness()), clock: server.clock)
                 var rests = 0
                 let report = try await check.run(family.id) { _ in
                     rests += 1
@@ -69,7 +70,8 @@ struct GrowingLogTests {
             try await server.round()
             let (clock, url) = (server.clock, server.database.url)
             let (report, taken) = try await server.database.run { database in
-                let check = FamilyCheck(database, keys, Sealing(keys, random: SystemRandomness()))
+                let check = FamilyCheck(
+                    database, keys, Sealing(keys, random: SystemRandomness()), clock: server.clock)
                 var taken = 0
                 let report = try await check.run(family.id) { _ in
                     if taken > 0 { return }

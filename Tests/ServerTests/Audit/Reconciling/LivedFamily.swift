@@ -176,6 +176,6 @@ extension TestServer {
     /// What `nagz audit reconcile` finds.
     func reconcile(_ family: FamilyID? = nil) async throws -> StateReport {
         try await Reconciliation(of: family).run(
-            databaseURL: database.url, keys: try #require(Self.auditKeyring))
+            databaseURL: database.url, keys: try #require(Self.auditKeyring), clock: clock)
     }
 }

@@ -1,0 +1,41 @@
+import Domain
+
+/// What retention has deleted of people's points.
+struct DroppedPoints: Sendable {
+    /// As the rows of the sums say.
+    var claimed: [UserID: ScoreSums] = [:]
+    /// As the entries say whose rows are missing.
+    var told: [Pseudonym: ScoreSums] = [:]
+    var people: [UserID: Pseudonym] = [:]
+}
+
+extension FamilyReconciliation {
+    /// An entry that tells of points and has no row: retention has taken it, if it is that old.
+    mutating func missingPoints(
+        _ id: String, _ sums: ScoreSums, of person: Pseudonym?, at moment: Timestamp, _ number: Int64
+    ) {
+        guard let retention, moment < retention else { return missing(.points, id, number) }
+        report.add(.pruned)
+        if let person { dropped.told[person, default: ScoreSums()].add(sums) }
+    }
+
+    /// Compares what the sums count of deleted points with the entries, as far as there are any.
+    mutating func finishDropped() {
+        for (user, person) in dropped.people {
+            let (claimed, told) = (dropped.claimed[user] ?? ScoreSums(), dropped.told[person] ?? ScoreSums())
+            if claimed == told { continue }
+            if replay.cut > 0 {
+                report.add(.pruned)
+            } else if replay.unread.contains(person) {
+                report.add(.erased)
+            } else {
+                compare(.totals, user.description, "dropped_points", "\(claimed.points)", "\(told.points)", nil)
+                compare(.totals, user.description, "dropped_streak", "\(claimed.streak)", "\(told.streak)", nil)
+                compare(.totals, user.description, "dropped_events", "\(claimed.events)", "\(told.events)", nil)
+                compare(
+                    .totals, user.description, "dropped_completions", "\(claimed.completions)",
+                    "\(told.completions)", nil)
+            }
+        }
+    }
+}

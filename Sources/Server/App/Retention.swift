@@ -1,0 +1,113 @@
+import Domain
+import Postgres
+import SQL
+
+/// How long one kind of data is kept, and the statements that end it.
+struct RetentionRule: Sendable {
+    /// The table, or what goes of its rows where these stay: `nag_words`.
+    let name: String
+    let period: Timestamp.Span
+    /// Counts what is due in rows older than a moment, as `count`; nil for data that is kept for a technical reason.
+    let due: (@Sendable (Timestamp) -> SQL)?
+    /// Ends at most `count` rows, for a moment: the end of the period, or now where the rule has its own times.
+    let end: @Sendable (_ count: Int, _ moment: Timestamp) -> SQL
+
+    init(
+        _ name: String, _ period: Timestamp.Span, due: @escaping @Sendable (Timestamp) -> SQL,
+        end: @escaping @Sendable (_ count: Int, _ moment: Timestamp) -> SQL
+    ) {
+        (self.name, self.period, self.due) = (name, period, due)
+        self.end = end
+    }
+
+    /// A rule whose statement computes the end of the period itself.
+    init(
+        technical name: String, _ period: Timestamp.Span,
+        end: @escaping @Sendable (_ count: Int, _ now: Timestamp) -> SQL
+    ) {
+        (self.name, self.period, due) = (name, period, nil)
+        self.end = end
+    }
+
+    func moment(at now: Timestamp) -> Timestamp { due == nil ? now : now - period }
+}
+
+/// How long everything is kept that is not kept for good: the one list.
+///
+/// The audit log has its own retention of 36 months (`nagz audit prune`), because only the schema's owner may delete
+/// from it; deleted accounts are purged by `AccountPurge`. Rows are ended oldest first, so that what is left of a
+/// person's points is the end of their history.
+enum Retention {
+    static let year = Timestamp.Span.days(366)
+    static let twoYears = Timestamp.Span.days(2 * 366)
+    static let threeYears = Timestamp.Span.days(3 * 366)
+
+    static let rules: [RetentionRule] = [
+        // What the server needs for a time
+        RetentionRule(technical: "idempotency_keys", IdempotencyRecord.retention, end: IdempotencyRecord.deleteExpired),
+        RetentionRule(technical: "sign_in_attempts", Attempts.window, end: AttemptStatements.deleteExpired),
+        RetentionRule(technical: "pin_attempts", PINAttempts.memory.ofFew, end: PINAttemptStatements.deleteExpired),
+        RetentionRule(technical: "known_addresses", KnownAddresses.memory, end: KnownAddressStatements.deleteExpired),
+        RetentionRule(technical: "sessions", SessionStatements.retention, end: SessionStatements.deleteExpired),
+        RetentionRule(technical: "refusal_counts", RefusalCount.window, end: RefusalCount.deleteExpired),
+        RetentionRule(technical: "daily_counts", DailyLimit.day, end: DailyCount.deleteExpired),
+        // What people did and said
+        NagStatements.retentionOfEvents, NagStatements.retentionOfWords, NagStatements.retentionOfExcuses,
+        IngestionStatements.retentionOfEnrichments, IngestionStatements.retentionOfInputs, AIStatements.retention,
+        PolicyStatements.retentionOfComments, GamificationStatements.retention, IncentiveStatements.retention,
+        DeliveryStatements.retention, AbuseReportStatements.retention,
+    ]
+
+    /// Ends everything that is due, in batches.
+    /// - Returns: the number of rows, by rule.
+    static func run(
+        _ database: any Queries, batch: Int, at now: Timestamp
+    ) async throws(PostgresError) -> [(name: String, rows: Int)] {
+        var ended: [(name: String, rows: Int)] = []
+        for rule in rules {
+            var (rows, count) = (0, batch)
+            while count == batch {
+                count = try await database.query(rule.end(batch, rule.moment(at: now))).affected
+                rows += count
+            }
+            ended.append((rule.name, rows))
+        }
+        return ended
+    }
+
+    /// Counts what is due, and changes nothing.
+    static func due(_ database: any Queries, at now: Timestamp) async throws -> [(rule: RetentionRule, rows: Int)] {
+        var found: [(rule: RetentionRule, rows: Int)] = []
+        for rule in rules {
+            guard let due = rule.due else { continue }
+            let row = try await database.query(due(rule.moment(at: now))).one()
+            found.append((rule, try row["count"]))
+        }
+        return found
+    }
+}
+
+/// `nagz admin retention`: what retention takes at its next round.
+public enum RetentionCommand {
+    /// One kind of data.
+    public struct Line: Sendable {
+        public let name: String
+        public let days: Int
+        /// Rows that are due.
+        public let due: Int
+    }
+
+    /// - Parameter isDryRun: only counts; otherwise what is due is ended as well.
+    public static func run(
+        databaseURL: String, isDryRun: Bool, clock: any WallClock = SystemClock()
+    ) async throws -> [Line] {
+        try await Schema.onDatabase(databaseURL) { database in
+            let now = clock.now()
+            let lines = try await Retention.due(database, at: now).map { rule, rows in
+                Line(name: rule.name, days: Int(rule.period.microseconds / 86_400_000_000), due: rows)
+            }
+            if !isDryRun { _ = try await Retention.run(database, batch: Housekeeping.batch, at: now) }
+            return lines
+        }
+    }
+}

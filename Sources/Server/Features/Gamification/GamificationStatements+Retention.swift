@@ -1,0 +1,33 @@
+import Domain
+import SQL
+
+extension GamificationStatements {
+    /// The sums of a member go on counting the events that are deleted: in the same statement they are added to those
+    /// that `member_totals` has as `dropped`.
+    static let retention = RetentionRule(
+        "gamification_events", period,
+        due: { "SELECT count(*) AS count FROM gamification_events WHERE sync_ts < \($0)" },
+        end: { count, moment in
+            """
+            WITH dropped AS (
+                DELETE FROM gamification_events WHERE (family_id, sync_ts, id) IN (
+                    SELECT family_id, sync_ts, id FROM gamification_events WHERE sync_ts < \(moment)
+                    ORDER BY sync_ts LIMIT \(count))
+                RETURNING family_id, user_id, event_type, delta_points, streak_delta
+            ), sums AS (
+                SELECT family_id, user_id, sum(delta_points) AS points, sum(streak_delta) AS streak,
+                       count(*) AS events, count(*) FILTER (WHERE event_type = 'nag_completed') AS completions
+                FROM dropped GROUP BY family_id, user_id
+            ), added AS (
+                UPDATE member_totals t SET dropped_points = t.dropped_points + s.points,
+                    dropped_streak = t.dropped_streak + s.streak, dropped_events = t.dropped_events + s.events,
+                    dropped_completions = t.dropped_completions + s.completions
+                FROM sums s WHERE t.family_id = s.family_id AND t.user_id = s.user_id
+            )
+            SELECT 1 AS dropped FROM dropped
+            """
+        })
+
+    /// 24 months. `nagz audit reconcile` expects no events that are older.
+    static let period = Retention.twoYears
+}

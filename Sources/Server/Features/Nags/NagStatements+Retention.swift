@@ -1,0 +1,39 @@
+import Domain
+import SQL
+
+extension NagStatements {
+    static let retentionOfEvents = RetentionRule(
+        "nag_events", Retention.twoYears,
+        due: { "SELECT count(*) AS count FROM nag_events WHERE sync_ts < \($0)" },
+        end: { count, moment in
+            """
+            DELETE FROM nag_events WHERE (family_id, sync_ts, id) IN (
+                SELECT family_id, sync_ts, id FROM nag_events WHERE sync_ts < \(moment) ORDER BY sync_ts LIMIT \(count))
+            """
+        })
+
+    /// The words of a nag go when it ended that long ago; the nag stays, as what its points and figures are about.
+    static let retentionOfWords = RetentionRule(
+        "nag_words", Retention.twoYears,
+        due: { "SELECT count(*) AS count FROM nags WHERE closed_at < \($0) AND \(hasWords)" },
+        end: { count, moment in
+            """
+            UPDATE nags SET description = NULL, completion_note = NULL WHERE (family_id, id) IN (
+                SELECT family_id, id FROM nags WHERE closed_at < \(moment) AND \(hasWords)
+                ORDER BY closed_at LIMIT \(count))
+            """
+        })
+
+    /// The condition of the index `nags_with_words`.
+    private static let hasWords: SQL = "(description IS NOT NULL OR completion_note IS NOT NULL)"
+
+    static let retentionOfExcuses = RetentionRule(
+        "excuses", Retention.twoYears,
+        due: { "SELECT count(*) AS count FROM excuses WHERE at < \($0)" },
+        end: { count, moment in
+            """
+            DELETE FROM excuses WHERE (family_id, id) IN (
+                SELECT family_id, id FROM excuses WHERE at < \(moment) ORDER BY at LIMIT \(count))
+            """
+        })
+}

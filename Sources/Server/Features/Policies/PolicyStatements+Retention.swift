@@ -1,0 +1,18 @@
+import Domain
+import SQL
+
+extension PolicyStatements {
+    /// The words of an approval; who approved what stays.
+    static let retentionOfComments = RetentionRule(
+        "approval_comments", Retention.twoYears,
+        due: {
+            "SELECT count(*) AS count FROM policy_approvals WHERE comment IS NOT NULL AND approved_at < \($0)"
+        },
+        end: { count, moment in
+            """
+            UPDATE policy_approvals SET comment = NULL WHERE (family_id, id) IN (
+                SELECT family_id, id FROM policy_approvals WHERE comment IS NOT NULL AND approved_at < \(moment)
+                ORDER BY approved_at LIMIT \(count))
+            """
+        })
+}
