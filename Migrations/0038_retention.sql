@@ -15,7 +15,6 @@ CREATE INDEX incentive_events_by_age ON incentive_events (at);
 CREATE INDEX inputs_by_age ON inputs (received_at);
 CREATE INDEX enrichments_by_age ON enrichments (made_at);
 CREATE INDEX excuses_by_age ON excuses (at);
-CREATE INDEX deliveries_by_age ON deliveries (created_at);
 CREATE INDEX nags_with_words ON nags (closed_at)
     WHERE closed_at IS NOT NULL AND (description IS NOT NULL OR completion_note IS NOT NULL);
 CREATE INDEX closed_abuse_reports ON abuse_reports (updated_at) WHERE status IN ('resolved', 'dismissed');
