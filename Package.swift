@@ -92,8 +92,10 @@ let package = Package(
         .target(
             name: "FamilyHistories", dependencies: ["Contract", "NagzAI", "TimeZones", "Domain", "SeededNumbers"],
             path: "Tests/Support/FamilyHistories", swiftSettings: common),
+        .target(name: "ChildProcesses", path: "Tests/Support/ChildProcesses", swiftSettings: common),
         .target(
-            name: "TestHTTPServer", path: "Tests/Support/TestHTTPServer", exclude: ["server.py"], swiftSettings: common),
+            name: "TestHTTPServer", dependencies: ["ChildProcesses"], path: "Tests/Support/TestHTTPServer",
+            exclude: ["server.py"], swiftSettings: common),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "SeededNumbers"], swiftSettings: common),
         .testTarget(name: "NagzAITests", dependencies: ["NagzAI", "SeededNumbers"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededNumbers"], swiftSettings: common),
@@ -121,7 +123,7 @@ let package = Package(
             dependencies: [
                 "Server", "Seeds", "Device", "HTTP", "Postgres", "SQL", "DomainSQL", "SQLite", "Reactor", "Audit",
                 "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "OpenAPICheck", "FamilyHistories",
-                "SeededNumbers", "HTTPClient", "TestHTTPServer",
+                "SeededNumbers", "HTTPClient", "TestHTTPServer", "ChildProcesses",
             ],
             swiftSettings: common),
     ]

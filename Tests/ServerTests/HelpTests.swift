@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -11,7 +12,7 @@ struct HelpTests {
             ["routes", "--help"],
         ])
     func usage(words: [String]) async throws {
-        let process = try ChildProcess(#require(NagzProgram.url), words, environment: [:])
+        let process = try ChildProcess(#require(NagzProgram.url), words, in: repository, environment: [:])
         let text = ChildProcess.text(process.output)
         #expect(process.wait() == 0)
         #expect(text.hasPrefix("nagz \(words[0]) — "), "\(text)")

@@ -1,4 +1,5 @@
 import Audit
+import ChildProcesses
 import Foundation
 import Testing
 
@@ -58,7 +59,7 @@ struct ServeCommandTests {
             try text.write(toFile: path, atomically: true, encoding: .utf8)
             try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
             let process = try ChildProcess(
-                program, ["serve", "--port", "0"],
+                program, ["serve", "--port", "0"], in: repository,
                 environment: [
                     "DATABASE_URL": "host=/nowhere", "NAGZ_TOKEN_KEY_FILE": folder + "/token",
                     "NAGZ_AUDIT_KEY_FILE": folder + "/audit",
@@ -82,7 +83,7 @@ struct ServeCommandTests {
             try await TestDevice.withFolder { folder in
                 try Self.writeKeys(in: folder)
                 let process = try ChildProcess(
-                    program, ["serve", "--port", "0", "--loops", "1", "--metrics", "off"],
+                    program, ["serve", "--port", "0", "--loops", "1", "--metrics", "off"], in: repository,
                     environment: [
                         "DATABASE_URL": login.map { $0.url(url) } ?? url, "NAGZ_TOKEN_KEY_FILE": folder + "/token",
                         "NAGZ_AUDIT_KEY_FILE": folder + "/audit",
@@ -186,7 +187,7 @@ struct ServeCommandTests {
                 func start(_ options: [String]) throws -> ChildProcess {
                     let command = shell + #"exec "$0" serve --port 0 --loops 1 "$@""#
                     return try ChildProcess(
-                        URL(filePath: "/bin/sh"), ["-c", command, program.path()] + options,
+                        URL(filePath: "/bin/sh"), ["-c", command, program.path()] + options, in: repository,
                         environment: [
                             "PATH": "/usr/bin:/bin", "DATABASE_URL": TestLogin.server.url(url),
                             "NAGZ_TOKEN_KEY_FILE": folder + "/token", "NAGZ_AUDIT_KEY_FILE": folder + "/audit",

@@ -1,4 +1,5 @@
 import Audit
+import ChildProcesses
 import Contract
 import Device
 import Domain
@@ -21,7 +22,7 @@ struct DeviceCommandTests {
 
     private func run(_ arguments: [String], home: String, input: String = "") async throws -> Ended {
         let program = try #require(NagzProgram.url)
-        let process = try ChildProcess(program, ["device"] + arguments + ["--home", home])
+        let process = try ChildProcess(program, ["device"] + arguments + ["--home", home], in: repository)
         process.input.write(Data(input.utf8))
         try process.input.close()
         let (output, complaint) = (ChildProcess.text(process.output), ChildProcess.text(process.errors))

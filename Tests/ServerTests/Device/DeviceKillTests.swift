@@ -1,3 +1,4 @@
+import ChildProcesses
 import Contract
 import Device
 import Domain
@@ -41,7 +42,7 @@ struct DeviceKillTests {
                         notes += 1
                     }
                     if round % 10 == 9 { try device.cache.remove(home.id) }
-                    let process = try ChildProcess(program, ["device", "sync", "--home", folder])
+                    let process = try ChildProcess(program, ["device", "sync", "--home", folder], in: repository)
                     // Any moment from before its first request to after its last. On a machine so slow that no round gets
                     // to its first request one is let through now and then, or the day's fifty notes would not do.
                     try await Task.sleep(for: .milliseconds(Int.random(in: 0..<110, using: &dice)))
@@ -49,7 +50,7 @@ struct DeviceKillTests {
                         process.send(SIGKILL)
                         killed += 1
                     }
-                    _ = process.wait()
+                    process.wait()
                     round += 1
                 }
                 try await device.sync()

@@ -1,3 +1,4 @@
+import ChildProcesses
 import Foundation
 
 /// A web server that is not ours (hypercorn, in Python), on a free port of 127.0.0.1, as long as `body` runs. What it
@@ -47,17 +48,15 @@ public struct TestHTTPServer: Sendable {
             arguments += ["--certificate", folder + "/server.pem", "--key", folder + "/server.key"]
             authority = folder + "/ca.pem"
         }
-        let (process, input, output) = (Process(), Pipe(), Pipe())
-        process.executableURL = URL(filePath: python)
-        process.arguments = [URL(filePath: #filePath).deletingLastPathComponent().path() + "server.py"] + arguments
-        (process.standardInput, process.standardOutput) = (input, output)
-        try process.run()
+        let own = URL(filePath: #filePath).deletingLastPathComponent()
+        let process = try ChildProcess(
+            URL(filePath: python), [own.path() + "server.py"] + arguments, in: own, hasErrorPipe: false)
         defer {
-            try? input.fileHandleForWriting.close()
-            process.terminate()
-            process.waitUntilExit()
+            try? process.input.close()
+            process.send(SIGTERM)
+            process.wait()
         }
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
+        let line = String(decoding: process.output.availableData, as: UTF8.self)
         guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else { throw NoPython() }
         return try await body(
             TestHTTPServer(
@@ -76,13 +75,9 @@ public struct TestHTTPServer: Sendable {
     }
 
     private static func openssl(_ words: String, in folder: String) throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/openssl")
-        process.arguments = words.split(separator: " ").map(String.init)
-        process.currentDirectoryURL = URL(filePath: folder)
-        (process.standardOutput, process.standardError) = (FileHandle.nullDevice, FileHandle.nullDevice)
-        try process.run()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CocoaError(.executableLoad) }
+        let process = try ChildProcess(
+            URL(filePath: "/usr/bin/openssl"), words.split(separator: " ").map(String.init), in: URL(filePath: folder))
+        let complaint = ChildProcess.text(process.errors)
+        guard process.wait() == 0 else { throw ChildProcess.NotStarted(description: complaint) }
     }
 }

@@ -1,19 +1,30 @@
 import Foundation
 import Glibc
 
-/// A program started by a test in the repository's folder, with pipes for its three streams and the usual signals.
+/// A program started by a test, with pipes for its streams and the usual signals.
 ///
 /// Foundation's `Process` reads past the end of its list of open descriptors when there are more than a thousand, as
 /// there may be beside other tests.
-final class ChildProcess {
-    let identifier: pid_t
-    let input: FileHandle
-    let output: FileHandle
-    let errors: FileHandle
+public final class ChildProcess {
+    public let identifier: pid_t
+    public let input: FileHandle
+    public let output: FileHandle
+    public let errors: FileHandle
     private var waitStatus: Int32?
 
-    /// - Parameter environment: nil for that of the tests.
-    init(_ program: URL, _ arguments: [String], environment: [String: String]? = nil) throws {
+    /// The program could not be started.
+    public struct NotStarted: Error, CustomStringConvertible {
+        public let description: String
+    }
+
+    /// - Parameters:
+    ///   - folder: where it runs.
+    ///   - environment: nil for that of the tests.
+    ///   - hasErrorPipe: false if what it writes to its third stream is the tests' own output.
+    public init(
+        _ program: URL, _ arguments: [String], in folder: URL, environment: [String: String]? = nil,
+        hasErrorPipe: Bool = true
+    ) throws {
         let (input, output, errors) = (Pipe(), Pipe(), Pipe())
         var actions = posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -25,7 +36,9 @@ final class ChildProcess {
         }
         posix_spawn_file_actions_adddup2(&actions, input.fileHandleForReading.fileDescriptor, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, output.fileHandleForWriting.fileDescriptor, STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, errors.fileHandleForWriting.fileDescriptor, STDERR_FILENO)
+        if hasErrorPipe {
+            posix_spawn_file_actions_adddup2(&actions, errors.fileHandleForWriting.fileDescriptor, STDERR_FILENO)
+        }
         var signals = sigset_t()
         sigemptyset(&signals)
         posix_spawnattr_setsigmask(&attributes, &signals)
@@ -35,14 +48,14 @@ final class ChildProcess {
 
         let environment = environment ?? ProcessInfo.processInfo.environment
         var (words, variables) = (
-            Self.strings(["env", "-C", repository.path(), program.path()] + arguments),
+            Self.strings(["env", "-C", folder.path(), program.path()] + arguments),
             Self.strings(environment.map { "\($0.key)=\($0.value)" })
         )
         defer { for string in words + variables { free(string) } }
         var identifier: pid_t = 0
         let failure = posix_spawn(&identifier, "/usr/bin/env", &actions, &attributes, &words, &variables)
         guard failure == 0 else {
-            throw RawClient.Fault(what: "\(program.path()): \(String(cString: strerror(failure)))")
+            throw NotStarted(description: "\(program.path()): \(String(cString: strerror(failure)))")
         }
         self.identifier = identifier
         (self.input, self.output, self.errors) = (
@@ -56,7 +69,7 @@ final class ChildProcess {
     }
 
     /// Whether it has not ended yet.
-    var isRunning: Bool {
+    public var isRunning: Bool {
         if waitStatus == nil {
             var status: Int32 = 0
             if waitpid(identifier, &status, WNOHANG) == identifier { waitStatus = status }
@@ -65,12 +78,13 @@ final class ChildProcess {
     }
 
     /// Sends a signal, unless it has ended.
-    func send(_ signal: Int32) {
+    public func send(_ signal: Int32) {
         if isRunning { kill(identifier, signal) }
     }
 
     /// Waits for its end: its exit code, or nil when a signal ended it.
-    func wait() -> Int32? {
+    @discardableResult
+    public func wait() -> Int32? {
         var status = waitStatus ?? 0
         if waitStatus == nil {
             while waitpid(identifier, &status, 0) == -1, errno == EINTR {}
@@ -80,7 +94,7 @@ final class ChildProcess {
     }
 
     /// All that it writes to one of its streams, until its end.
-    static func text(_ stream: FileHandle) -> String {
+    public static func text(_ stream: FileHandle) -> String {
         String(decoding: stream.readDataToEndOfFile(), as: UTF8.self)
     }
 }
