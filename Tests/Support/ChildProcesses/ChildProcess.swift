@@ -15,6 +15,8 @@ public final class ChildProcess {
     /// The program could not be started.
     public struct NotStarted: Error, CustomStringConvertible {
         public let description: String
+
+        public init(description: String) { self.description = description }
     }
 
     /// - Parameters:
