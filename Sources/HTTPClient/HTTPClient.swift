@@ -7,8 +7,9 @@ import Reactor
 /// like others; a proxy of the environment is not used. Names are resolved on threads of libcurl.
 @safe public final class HTTPClient {
     private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
-    /// Open connections, to all hosts and to one, and idle ones that are kept.
-    private static let connections = (all: 256, perHost: 64, kept: 64)
+    /// Open connections, to all hosts and to one, and idle ones that are kept. One host takes what both channels of
+    /// notifications send at once, so that the one never waits for the other.
+    private static let connections = (all: 256, perHost: 128, kept: 64)
 
     private let poller: Poller
     private let networks: NetworkGuard

@@ -117,8 +117,11 @@ struct WebSocketServerTests {
         try await Self.withEcho(limits) { _, port, ends in
             let client = Client(port: port, receiveBuffer: 4_096)
             client.send(Self.request())
-            for _ in 0..<200 { client.send(ClientFrame.text("flood")) }
-            while ends.withLock({ $0.isEmpty }) { await Task.yield() }
+            // Again and again, because the kernel's buffers grow.
+            while ends.withLock({ $0.isEmpty }) {
+                client.send(ClientFrame.text("flood"))
+                await Task.yield()
+            }
             #expect(ends.withLock { $0 } == [.tooSlow])
             withExtendedLifetime(client) {}
         }
