@@ -34,7 +34,7 @@ extension DeliveryStatements {
                \(ConsentStatements.inForce(.smsOptIn, user: "d.user_id", family: "d.family_id")) AS may_text,
                \(BlockStatements.isBlocked(between: "n.creator_id", and: "n.recipient_id")) AS is_blocked,
                EXISTS (SELECT FROM deliveries later WHERE later.family_id = d.family_id AND later.nag_id = d.nag_id
-                   AND later.user_id = d.user_id AND later.channel = d.channel AND later.status = 'pending'
+                   AND later.user_id = d.user_id AND later.channel = d.channel AND later.status <> 'failed'
                    AND (later.created_at, later.id) > (d.created_at, d.id)) AS is_superseded
         FROM deliveries d
         LEFT JOIN users u ON u.id = d.user_id
