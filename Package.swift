@@ -42,6 +42,7 @@ let package = Package(
         .target(name: "JSON", exclude: ["README.md"], swiftSettings: checkedMemory),
         .target(
             name: "Contract", dependencies: ["NagzAI", "Domain", "JSON"], exclude: ["README.md"], swiftSettings: common),
+        .target(name: "Pictures", swiftSettings: common),
         .target(
             name: "Audit", dependencies: ["CCrypto", "CSodium", "Domain"], exclude: ["README.md"],
             swiftSettings: checkedMemory),
@@ -63,12 +64,15 @@ let package = Package(
             name: "Server",
             dependencies: [
                 "HTTP", "HTTPClient", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Console", "Contract",
-                "NagzAI", "TimeZones", "Domain", "JSON", "CCrypto", "CSodium",
+                "NagzAI", "Pictures", "TimeZones", "Domain", "JSON", "CCrypto", "CSodium",
             ],
             exclude: ["THREATS.md"], swiftSettings: common),
         .target(
             name: "Device",
-            dependencies: ["SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
+            dependencies: [
+                "HTTPClient", "Reactor", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones",
+                "Domain", "JSON",
+            ],
             exclude: ["README.md"], swiftSettings: common),
         .target(
             name: "Seeds",
@@ -103,6 +107,7 @@ let package = Package(
             name: "ContractTests", dependencies: ["Contract", "NagzAI", "Domain", "JSON", "OpenAPICheck"],
             swiftSettings: common),
         .testTarget(name: "AuditTests", dependencies: ["Audit", "Domain"], swiftSettings: common),
+        .testTarget(name: "PicturesTests", dependencies: ["Pictures"], swiftSettings: common),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: common),
         .testTarget(name: "HTTPTests", dependencies: ["HTTP", "SeededNumbers"], swiftSettings: common),
         .testTarget(
@@ -114,7 +119,7 @@ let package = Package(
             name: "DeviceTests",
             dependencies: [
                 "Device", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON",
-                "FamilyHistories", "SeededNumbers",
+                "FamilyHistories", "SeededNumbers", "TestHTTPServer",
             ],
             swiftSettings: common),
         .testTarget(name: "ArchitectureTests", dependencies: ["Audit"], swiftSettings: common),

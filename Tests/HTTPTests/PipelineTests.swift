@@ -23,14 +23,13 @@ struct PipelineTests {
     /// On both sides of the size from which a body is sent from where it lies, and of that up to which answers are gathered.
     private static let sizes = [15, 16, 20, 31, 33].map { $0 << 10 }
 
-    private static func body(_ size: Int) -> [UInt8] {
-        (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ size >> 10) }
+    private static let bodies = sizes.map { size in
+        (size: size, bytes: (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ size >> 10) })
     }
 
     private static let asked: [Asked] =
-        sizes.flatMap { size in
-            let body = body(size)
-            return [Asked(path: "/now/\(size)", status: 200, body: body)]
+        bodies.flatMap { size, body in
+            [Asked(path: "/now/\(size)", status: 200, body: body)]
                 + [Asked(path: "/later/\(size)", status: 200, body: body)]
         } + [
             Asked(path: "/short", status: 200, body: bytes("short")),
@@ -38,9 +37,8 @@ struct PipelineTests {
         ]
 
     private static func application() throws -> Application {
-        let routes = sizes.flatMap { size in
-            let body = body(size)
-            return [
+        let routes = bodies.flatMap { size, body in
+            [
                 Route.immediate(.get, "/now/\(size)") { _ in Response(.ok, .text, bytes: body) },
                 Route(.get, "/later/\(size)") { _ in
                     await Task.yield()

@@ -6,12 +6,13 @@ import Testing
 struct RawRequestTests {
     @Test("get their exact statuses in process", arguments: rawRequests)
     func inProcess(_ raw: RawRequest) throws {
-        #expect(try statuses(raw, cutAt: nil) == raw.statuses)
+        #expect(try statuses(raw, cutAt: nil, sampleApplication()) == raw.statuses)
     }
 
     @Test("get the same statuses wherever they are cut", arguments: rawRequests)
     func cut(_ raw: RawRequest) throws {
-        for cut in cuts(of: raw.wire) { #expect(try statuses(raw, cutAt: cut) == raw.statuses) }
+        let application = try sampleApplication()
+        for cut in cuts(of: raw.wire) { #expect(try statuses(raw, cutAt: cut, application) == raw.statuses) }
     }
 
     @Test("read the same wherever they are cut", arguments: rawRequests)
@@ -41,8 +42,8 @@ struct RawRequestTests {
         return Array(0..<80) + Array(8180..<8230).filter { $0 < wire.count } + Array(wire.count - 80..<wire.count)
     }
 
-    private func statuses(_ raw: RawRequest, cutAt cut: Int?) throws -> [Int] {
-        let connection = try ScriptedConnection(sampleApplication())
+    private func statuses(_ raw: RawRequest, cutAt cut: Int?, _ application: Application) throws -> [Int] {
+        let connection = try ScriptedConnection(application)
         if let cut {
             connection.receive(Array(raw.wire[..<cut]))
             connection.receive(Array(raw.wire[cut...]))

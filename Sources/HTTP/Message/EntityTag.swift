@@ -1,22 +1,31 @@
 /// An entity tag for conditional requests (RFC 9110 §8.8.3).
 ///
 /// Tags are weak: the plain and the compressed form of a response share one tag. Make a tag from a version number if
-/// there is one, else from the content.
+/// there is one, else from the content. Only content that is never compressed may have a strong one.
 public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
     public let opaque: String
+    public let isStrong: Bool
 
     /// - Parameter opaque: visible ASCII without quotes and commas.
-    public init(_ opaque: String) { self.opaque = opaque }
+    public init(_ opaque: String) { self.init(opaque, isStrong: false) }
+
+    /// - Parameter opaque: the same; equal only if the content is, byte for byte.
+    public init(strong opaque: String) { self.init(opaque, isStrong: true) }
+
+    private init(_ opaque: String, isStrong: Bool) {
+        self.opaque = opaque
+        self.isStrong = isStrong
+    }
 
     /// A tag computed from content: 64 bits of FNV-1a and the length. Not collision-resistant: do not use it for
     /// content that an attacker controls.
     public init(over content: [UInt8]) {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in content { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }
-        opaque = String(hash, radix: 16) + "-" + String(content.count, radix: 16)
+        self.init(String(hash, radix: 16) + "-" + String(content.count, radix: 16))
     }
 
-    public var description: String { "W/\"\(opaque)\"" }
+    public var description: String { isStrong ? "\"\(opaque)\"" : "W/\"\(opaque)\"" }
 
     /// Whether If-None-Match contains this tag, by weak comparison (RFC 9110 §13.1.2).
     public func matches(_ headers: Headers) -> Bool {

@@ -9,6 +9,7 @@ public struct Status: RawRepresentable, Sendable, Hashable, ExpressibleByInteger
     public static let created: Status = 201
     public static let accepted: Status = 202
     public static let noContent: Status = 204
+    public static let partialContent: Status = 206
     public static let notModified: Status = 304
     public static let badRequest: Status = 400
     public static let unauthorized: Status = 401
@@ -22,6 +23,7 @@ public struct Status: RawRepresentable, Sendable, Hashable, ExpressibleByInteger
     public static let contentTooLarge: Status = 413
     public static let uriTooLong: Status = 414
     public static let unsupportedMediaType: Status = 415
+    public static let rangeNotSatisfiable: Status = 416
     public static let expectationFailed: Status = 417
     public static let unprocessableContent: Status = 422
     public static let upgradeRequired: Status = 426
@@ -69,6 +71,7 @@ public struct Status: RawRepresentable, Sendable, Hashable, ExpressibleByInteger
         case 413: "Content Too Large"
         case 414: "URI Too Long"
         case 415: "Unsupported Media Type"
+        case 416: "Range Not Satisfiable"
         case 417: "Expectation Failed"
         case 422: "Unprocessable Content"
         case 425: "Too Early"

@@ -1,0 +1,23 @@
+/// Why a multipart/form-data body is refused.
+public enum MultipartError: Error, Sendable, Hashable, CaseIterable {
+    case mediaType, boundarySyntax, delimiterSyntax, noEnd
+    case headSyntax, headTooLarge, tooManyParts, nested, wrongLength
+
+    /// Whether the body exceeds a limit; else it is malformed.
+    public var isTooLarge: Bool { self == .headTooLarge || self == .tooManyParts }
+
+    /// One sentence that says what is wrong. It never repeats the client's input.
+    public var reason: String {
+        switch self {
+        case .mediaType: "Send the content as multipart/form-data."
+        case .boundarySyntax: "The boundary of the multipart content is missing or malformed."
+        case .delimiterSyntax: "A boundary line of the multipart content is malformed."
+        case .noEnd: "The multipart content has no end."
+        case .headSyntax: "The header of a part is malformed."
+        case .headTooLarge: "The header of a part is too large."
+        case .tooManyParts: "The multipart content has too many parts."
+        case .nested: "A part must not be multipart itself."
+        case .wrongLength: "A part has another length than it says."
+        }
+    }
+}

@@ -1,0 +1,161 @@
+/// The parts of a multipart/form-data body (RFC 7578), as ranges of the body: nothing of their content is copied.
+///
+/// Each byte of the body is read a fixed number of times. What RFC 2046 calls malformed is refused, not repaired.
+public struct MultipartForm: Sendable, Hashable {
+    /// Limits for one body. The body itself has the limit of its route.
+    public struct Limits: Sendable, Hashable {
+        public var parts = 16
+        /// Bytes of one part's header section, including line ends.
+        public var head = 4 << 10
+
+        public init() {}
+    }
+
+    /// One field of the form.
+    public struct Part: Sendable, Hashable {
+        public var name: String
+        /// As the client gave it: it may hold a path, and any characters but control bytes.
+        public var filename: String?
+        /// Where the content is in the body.
+        public var content: Range<Int>
+    }
+
+    public private(set) var parts: [Part] = []
+
+    public init(
+        parsing body: Span<UInt8>, _ boundary: MultipartBoundary, limits: Limits = Limits()
+    ) throws(MultipartError) {
+        let delimiter = [UInt8]("\r\n--".utf8) + boundary.bytes
+        // What is before the first delimiter and after the last is ignored (RFC 2046 §5.1.1). The first one needs no
+        // line end before it.
+        let first = delimiter[2...]
+        var position = 0
+        if body.count >= first.count, body.extracting(0..<first.count).equals(first.span) {
+            position = first.count
+        } else {
+            guard let start = body.first(delimiter.span, from: 0) else { throw .noEnd }
+            position = start + delimiter.count
+        }
+        while try !body.isLast(endingDelimiterAt: &position) {
+            guard parts.count < limits.parts else { throw .tooManyParts }
+            let head = try PartHead(body, &position, limit: limits.head)
+            guard let end = body.firstDelimiter(delimiter.span, afterHeadEndingAt: position) else { throw .noEnd }
+            let content = position..<max(position, end)
+            guard head.length == nil || head.length == content.count else { throw .wrongLength }
+            parts.append(Part(name: head.name, filename: head.filename, content: content))
+            position = end + delimiter.count
+        }
+    }
+}
+
+/// What the header section of a part says.
+private struct PartHead {
+    var name = ""
+    var filename: String?
+    var length: Int?
+
+    /// Reads from behind a delimiter's line to the empty line.
+    init(_ body: Span<UInt8>, _ position: inout Int, limit: Int) throws(MultipartError) {
+        let end = position + min(body.count - position, limit)
+        var hasName = false
+        while true {
+            let start = position
+            while position < end, body[position] != .carriageReturn {
+                guard !body[position].isControl else { throw .headSyntax }
+                position += 1
+            }
+            guard position + 1 < end else { throw end == body.count ? .noEnd : .headTooLarge }
+            guard body[position + 1] == .lineFeed else { throw .headSyntax }
+            let line = body.extracting(start..<position)
+            position += 2
+            if line.isEmpty { break }
+            try read(line, &hasName)
+        }
+        // RFC 7578 §4.2: each part MUST have a Content-Disposition with a name.
+        guard hasName else { throw .headSyntax }
+    }
+
+    private mutating func read(_ line: Span<UInt8>, _ hasName: inout Bool) throws(MultipartError) {
+        var colon = 0
+        while colon < line.count, line[colon].isToken { colon += 1 }
+        guard colon > 0, colon < line.count, line[colon] == UInt8(ascii: ":") else { throw .headSyntax }
+        let field = line.extracting(0..<colon)
+        let rest = line.extracting(colon + 1..<line.count)
+        let value = rest.extracting(rest.trimmed())
+        if field.equalsIgnoringCase("content-disposition") {
+            guard !hasName else { throw .headSyntax }
+            try readDisposition(value)
+            hasName = true
+        } else if field.equalsIgnoringCase("content-type") {
+            // RFC 7578 §4.3 deprecates multipart/mixed.
+            guard value.count < 10 || !value.extracting(0..<10).equalsIgnoringCase("multipart/") else { throw .nested }
+        } else if field.equalsIgnoringCase("content-length") {
+            // No field of a part (RFC 7578 §4.8): the boundary decides. One that says otherwise is not to be trusted.
+            guard length == nil, let stated = value.decimal else { throw .headSyntax }
+            length = stated
+        }
+    }
+
+    /// `form-data; name="…"; filename="…"` (RFC 7578 §4.2). `filename*` is ignored: that section forbids it.
+    private mutating func readDisposition(_ value: Span<UInt8>) throws(MultipartError) {
+        guard let end = FieldParameters.end(ofValue: value),
+            value.extracting(0..<end).equalsIgnoringCase("form-data"),
+            let parameters = FieldParameters(value, from: end), let named = parameters.only("name"),
+            let text = String(validating: named, as: UTF8.self)
+        else { throw .headSyntax }
+        name = text
+        guard parameters.contains("filename") else { return }
+        guard let bytes = parameters.only("filename"), let text = String(validating: bytes, as: UTF8.self) else {
+            throw .headSyntax
+        }
+        filename = text
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// Reads the rest of a delimiter's line; true if it is the last delimiter (RFC 2046 §5.1.1).
+    fileprivate func isLast(endingDelimiterAt position: inout Int) throws(MultipartError) -> Bool {
+        guard position + 1 < count else { throw .noEnd }
+        let isLast = self[position] == UInt8(ascii: "-") && self[position + 1] == UInt8(ascii: "-")
+        if isLast { position += 2 }
+        while position < count, self[position].isBlank { position += 1 }
+        if isLast, position == count { return true }
+        guard position + 1 < count else { throw .noEnd }
+        guard self[position] == .carriageReturn, self[position + 1] == .lineFeed else { throw .delimiterSyntax }
+        position += 2
+        return isLast
+    }
+
+    /// Where the delimiter after a part begins. In a part without content, the line end of its head may be that of the
+    /// delimiter: then the delimiter begins before `start`.
+    fileprivate func firstDelimiter(_ delimiter: Span<UInt8>, afterHeadEndingAt start: Int) -> Int? {
+        first(delimiter, from: start - 2)
+    }
+
+    /// Where `text`, which begins with CR and has no other, begins first.
+    fileprivate func first(_ text: Span<UInt8>, from start: Int) -> Int? {
+        var index = start
+        while let found = firstIndex(of: .carriageReturn, from: index), count - found >= text.count {
+            if extracting(found..<found + text.count).equals(text) { return found }
+            index = found + 1
+        }
+        return nil
+    }
+
+    private func firstIndex(of byte: UInt8, from start: Int) -> Int? {
+        unsafe withUnsafeBufferPointer { bytes in
+            unsafe bytes[start...].firstIndex(of: byte)
+        }
+    }
+
+    /// ASCII digits only; nil for anything else, and above 18 digits.
+    fileprivate var decimal: Int? {
+        guard (1...18).contains(count) else { return nil }
+        var number = 0
+        for index in indices {
+            guard self[index].isDigit else { return nil }
+            number = number * 10 + Int(self[index] & 0xF)
+        }
+        return number
+    }
+}

@@ -1,0 +1,168 @@
+/// Cleans a HEIC file (ISO/IEC 23008-12, on the boxes of ISO/IEC 14496-12).
+///
+/// Tables in the file point to places in it, so that nothing can be taken out: what is removed is overwritten with
+/// zeros.
+enum HEIC {
+    /// The brands of HEVC pictures.
+    private static let brands = ["heic", "heix", "heim", "heis"]
+    private static let keptBoxes: Set = ["ftyp", "meta", "mdat"]
+    private static let keptTables: Set = ["hdlr", "dinf", "pitm", "iinf", "iloc", "iprp", "iref", "idat", "grpl"]
+    /// Items that are no pictures: Exif, XMP, and what a URI names.
+    private static let metadata: Set = ["Exif", "mime", "uri "]
+
+    private static let mostExtents = 256
+    private static let mostBoxes = 4_096
+
+    /// Whether the bytes begin with a file type box that names one of the brands.
+    static func isStart(of bytes: [UInt8]) -> Bool {
+        guard bytes.count >= 16, bytes.has("ftyp", at: 4) else { return false }
+        let length = bytes.bigEndian(0..<4)
+        guard (16...1_024).contains(length), length % 4 == 0, length <= bytes.count else { return false }
+        // The major brand, and behind its version the compatible ones.
+        return stride(from: 8, to: length, by: 4).contains { place in
+            place != 12 && brands.contains { bytes.has($0, at: place) }
+        }
+    }
+
+    static func clean(_ reader: inout ByteReader, into output: inout [UInt8]) throws(PictureError) {
+        let bytes = reader.bytes
+        output.append(try reader.take(reader.remaining), of: bytes)
+        let boxes = try Box.list(in: bytes, bytes.indices)
+        let metas = boxes.filter { $0.name == "meta" }
+        guard metas.count == 1, let meta = metas.first, meta.content.count >= 4 else { throw .malformed }
+        let tables = try Box.list(in: bytes, meta.content.lowerBound + 4..<meta.content.upperBound)
+        for box in boxes where !keptBoxes.contains(box.name) { box.erase(in: &output) }
+        for table in tables where !keptTables.contains(table.name) { table.erase(in: &output) }
+
+        var items: Set<Int> = []
+        for table in tables where table.name == "iinf" {
+            for (id, type) in try metadataItems(in: bytes, table) {
+                items.insert(id)
+                // Of a type that no reader knows, so that none looks for Exif in zeros.
+                output.replaceSubrange(type, with: "free".utf8)
+            }
+        }
+        if items.isEmpty { return }
+        let file = boxes.filter { $0.name == "mdat" }.map(\.content)
+        let inside = tables.filter { $0.name == "idat" }.map(\.content)
+        for table in tables where table.name == "iloc" {
+            for extent in try extents(of: items, in: bytes, table, inside: inside.first) {
+                // What overlaps the tables would damage them.
+                guard
+                    (file + inside).contains(where: {
+                        $0.contains(extent.lowerBound) && $0.upperBound >= extent.upperBound
+                    })
+                else { throw .malformed }
+                output.replaceSubrange(extent, with: repeatElement(0, count: extent.count))
+            }
+        }
+    }
+
+    /// The items that are metadata: their ids, and where their types are written (ISO/IEC 14496-12 §8.11.6).
+    private static func metadataItems(
+        in bytes: [UInt8], _ table: Box
+    ) throws(PictureError) -> [(id: Int, type: Range<Int>)] {
+        var reader = ByteReader(bytes, table.content)
+        let version = try reader.bigEndian(4) >> 24
+        _ = try reader.take(version == 0 ? 2 : 4)
+        var items: [(id: Int, type: Range<Int>)] = []
+        for entry in try Box.list(in: bytes, reader.position..<table.content.upperBound) {
+            guard entry.name == "infe" else { throw .malformed }
+            var reader = ByteReader(bytes, entry.content)
+            let version = try reader.bigEndian(4) >> 24
+            guard version == 2 || version == 3 else { throw .malformed }
+            let id = try reader.bigEndian(version == 2 ? 2 : 4)
+            _ = try reader.take(2)
+            let type = try reader.take(4)
+            if metadata.contains(where: { bytes.has($0, at: type.lowerBound) }) { items.append((id, type)) }
+        }
+        return items
+    }
+
+    /// Where the bytes of these items are (ISO/IEC 14496-12 §8.11.3).
+    private static func extents(
+        of items: Set<Int>, in bytes: [UInt8], _ table: Box, inside: Range<Int>?
+    ) throws(PictureError) -> [Range<Int>] {
+        var reader = ByteReader(bytes, table.content)
+        let version = try reader.bigEndian(4) >> 24
+        let sizes = try reader.bigEndian(2)
+        let (offsetSize, lengthSize, baseSize) = (sizes >> 12, sizes >> 8 & 0xF, sizes >> 4 & 0xF)
+        let indexSize = version == 0 ? 0 : sizes & 0xF
+        // Each extent has a length, so that their number is bounded by the table's bytes.
+        guard version <= 2, lengthSize == 4 || lengthSize == 8 else { throw .malformed }
+        var (extents, total): ([Range<Int>], Int) = ([], 0)
+        for _ in 0..<(try reader.bigEndian(version < 2 ? 2 : 4)) {
+            let isMetadata = items.contains(try reader.bigEndian(version < 2 ? 2 : 4))
+            let method = version == 0 ? 0 : try reader.bigEndian(2) & 0xF
+            let isHere = try reader.bigEndian(2) == 0
+            let base = try reader.number(baseSize)
+            for _ in 0..<(try reader.bigEndian(2)) {
+                _ = try reader.number(indexSize)
+                let (offset, length) = (try reader.number(offsetSize), try reader.number(lengthSize))
+                guard isMetadata else { continue }
+                let start: Int
+                switch (method, inside) {
+                case (0, _): start = base + offset
+                case (1, let inside?): start = inside.lowerBound + base + offset
+                default: throw .malformed
+                }
+                guard isHere, length > 0, length <= bytes.count, start <= bytes.count - length else { throw .malformed }
+                extents.append(start..<start + length)
+                // No byte is needed twice.
+                total += length
+                guard extents.count <= mostExtents, total <= bytes.count else { throw .malformed }
+            }
+        }
+        return extents
+    }
+
+    /// A box: its name, and its content behind its length.
+    private struct Box {
+        let name: String
+        let nameStart: Int
+        let content: Range<Int>
+
+        /// The boxes that fill a range exactly.
+        static func list(in bytes: [UInt8], _ range: Range<Int>) throws(PictureError) -> [Box] {
+            var reader = ByteReader(bytes, range)
+            var boxes: [Box] = []
+            while !reader.isAtEnd {
+                guard boxes.count < mostBoxes else { throw .malformed }
+                boxes.append(try Box(&reader))
+            }
+            return boxes
+        }
+
+        private init(_ reader: inout ByteReader) throws(PictureError) {
+            let length = try reader.bigEndian(4)
+            let name = try reader.take(4)
+            self.name = String(decoding: reader.bytes[name], as: UTF8.self)
+            nameStart = name.lowerBound
+            switch length {
+            case 0: content = try reader.take(reader.remaining)
+            case 1: content = try reader.take(try reader.number(8) - 16)
+            default: content = try reader.take(length - 8)
+            }
+        }
+
+        /// Makes it free space.
+        func erase(in output: inout [UInt8]) {
+            output.replaceSubrange(nameStart..<nameStart + 4, with: "free".utf8)
+            output.replaceSubrange(content, with: repeatElement(0, count: content.count))
+        }
+    }
+}
+
+extension ByteReader {
+    /// A big-endian number of 0, 4 or 8 bytes, which is below 2³².
+    fileprivate mutating func number(_ size: Int) throws(PictureError) -> Int {
+        switch size {
+        case 0: return 0
+        case 4: return try bigEndian(4)
+        case 8:
+            guard try bigEndian(4) == 0 else { throw .malformed }
+            return try bigEndian(4)
+        default: throw .malformed
+        }
+    }
+}

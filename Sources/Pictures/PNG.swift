@@ -1,0 +1,68 @@
+/// Cleans a PNG file (W3C PNG, third edition).
+enum PNG {
+    /// The chunks that are kept: the critical ones, those that say how colours are shown, and those of animations. All
+    /// others are text, times, Exif, or unknown.
+    private static let kept: Set<String> = [
+        "IHDR", "PLTE", "IDAT", "IEND", "tRNS", "cHRM", "gAMA", "iCCP", "sBIT", "sRGB", "cICP", "mDCV", "cLLI", "bKGD",
+        "pHYs", "acTL", "fcTL", "fdAT",
+    ]
+
+    static func clean(_ reader: inout ByteReader, into output: inout [UInt8]) throws(PictureError) {
+        output.append(try reader.take(8), of: reader.bytes)
+        var (isFirst, hasData) = (true, false)
+        while true {
+            let start = reader.position
+            let length = try reader.bigEndian(4)
+            let name = try reader.take(4)
+            guard let type = chunkName(reader.bytes, name) else { throw .malformed }
+            let content = try reader.take(length)
+            guard CRC.of(reader.bytes, name.lowerBound..<content.upperBound) == (try reader.bigEndian(4)) else {
+                throw .malformed
+            }
+            guard isFirst == (type == "IHDR") else { throw .malformed }
+            if isFirst {
+                guard length == 13 else { throw .malformed }
+                let place = content.lowerBound
+                try Picture.checkSize(
+                    width: reader.bytes.bigEndian(place..<place + 4),
+                    height: reader.bytes.bigEndian(place + 4..<place + 8))
+                isFirst = false
+            }
+            if type == "IDAT" { hasData = true }
+            guard kept.contains(type) else {
+                // Without a critical chunk, whose name begins in upper case, the picture cannot be shown.
+                guard reader.bytes[name.lowerBound] & 0x20 != 0 else { throw .malformed }
+                continue
+            }
+            output.append(start..<reader.position, of: reader.bytes)
+            if type == "IEND" {
+                guard hasData, length == 0 else { throw .malformed }
+                return
+            }
+        }
+    }
+
+    /// Four ASCII letters.
+    private static func chunkName(_ bytes: [UInt8], _ range: Range<Int>) -> String? {
+        var name = ""
+        for index in range {
+            guard (0x41...0x5A).contains(bytes[index] & ~0x20) else { return nil }
+            name.unicodeScalars.append(Unicode.Scalar(bytes[index]))
+        }
+        return name
+    }
+}
+
+/// CRC-32 of PNG chunks (W3C PNG, Annex D).
+enum CRC {
+    private static let table: [UInt32] = (0..<256).map { number in
+        (0..<8).reduce(UInt32(number)) { value, _ in value & 1 == 1 ? 0xEDB8_8320 ^ (value >> 1) : value >> 1 }
+    }
+
+    static func of(_ bytes: [UInt8], _ range: Range<Int>) -> Int {
+        var value = UInt32.max
+        let table = table.span
+        for index in range { value = table[Int(UInt8(truncatingIfNeeded: value) ^ bytes[index])] ^ (value >> 8) }
+        return Int(~value)
+    }
+}

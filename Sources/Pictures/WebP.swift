@@ -1,0 +1,106 @@
+/// Cleans a WebP file (RFC 9649).
+enum WebP {
+    static func clean(_ reader: inout ByteReader, into output: inout [UInt8]) throws(PictureError) {
+        output.append(try reader.take(4), of: reader.bytes)
+        let size = try reader.littleEndian(4)
+        output += [0, 0, 0, 0]  // the size, written at the end
+        let content = try reader.take(size)
+        guard content.count >= 4 else { throw .malformed }
+        output.append(content.lowerBound..<content.lowerBound + 4, of: reader.bytes)
+        var chunks = ByteReader(reader.bytes, content.lowerBound + 4..<content.upperBound)
+        var (hasPicture, isFirst, isExtended) = (false, true, false)
+        while !chunks.isAtEnd {
+            let chunk = try Chunk(&chunks)
+            if isFirst {
+                guard chunk.name == "VP8 " || chunk.name == "VP8L" || chunk.name == "VP8X" else { throw .malformed }
+                isExtended = chunk.name == "VP8X"
+                isFirst = false
+            } else if !isExtended {
+                break  // A simple file has one chunk (§2.5, §2.6).
+            }
+            switch chunk.name {
+            case "VP8X":
+                guard output.count == 12, chunk.content.count == 10 else { throw .malformed }
+                let place = chunk.content.lowerBound
+                try Picture.checkSize(
+                    width: chunks.bytes.littleEndian(place + 4..<place + 7) + 1,
+                    height: chunks.bytes.littleEndian(place + 7..<place + 10) + 1)
+                chunk.append(of: chunks.bytes, to: &output)
+                output[20] &= ~0x0C  // neither Exif nor XMP
+            case "VP8 ", "VP8L":
+                guard !hasPicture else { throw .malformed }
+                hasPicture = true
+                try chunk.checkSize(chunks.bytes)
+                chunk.append(of: chunks.bytes, to: &output)
+            case "ANMF":
+                hasPicture = true
+                try appendFrame(chunk, chunks.bytes, to: &output)
+            case "ALPH", "ANIM", "ICCP": chunk.append(of: chunks.bytes, to: &output)
+            default: break
+            }
+        }
+        guard hasPicture else { throw .malformed }
+        let written = output.count - 8
+        for index in 0..<4 { output[4 + index] = UInt8(truncatingIfNeeded: written >> (8 * index)) }
+    }
+
+    /// One frame of an animation: 16 bytes, and chunks of its own.
+    private static func appendFrame(
+        _ frame: Chunk, _ bytes: [UInt8], to output: inout [UInt8]
+    ) throws(PictureError) {
+        var reader = ByteReader(bytes, frame.content)
+        let head = try reader.take(16)
+        let start = output.count
+        output += Array("ANMF".utf8) + [0, 0, 0, 0]
+        output.append(head, of: reader.bytes)
+        var hasPicture = false
+        while !reader.isAtEnd {
+            let chunk = try Chunk(&reader)
+            switch chunk.name {
+            case "VP8 ", "VP8L":
+                guard !hasPicture else { throw .malformed }
+                hasPicture = true
+                try chunk.checkSize(reader.bytes)
+                chunk.append(of: reader.bytes, to: &output)
+            case "ALPH": chunk.append(of: reader.bytes, to: &output)
+            default: break
+            }
+        }
+        guard hasPicture else { throw .malformed }
+        let written = output.count - start - 8
+        for index in 0..<4 { output[start + 4 + index] = UInt8(truncatingIfNeeded: written >> (8 * index)) }
+    }
+
+    /// A chunk of a RIFF file (§2.3): its name, its content, and a zero byte where the content's length is odd.
+    private struct Chunk {
+        let name: String
+        let content: Range<Int>
+
+        init(_ reader: inout ByteReader) throws(PictureError) {
+            name = String(decoding: reader.bytes[try reader.take(4)], as: UTF8.self)
+            content = try reader.take(try reader.littleEndian(4))
+            if content.count % 2 == 1 { _ = try reader.take(1) }
+        }
+
+        func append(of bytes: [UInt8], to output: inout [UInt8]) {
+            output += Array(name.utf8)
+            output.append(littleEndian: content.count, 4)
+            output.append(content, of: bytes)
+            if content.count % 2 == 1 { output.append(0) }
+        }
+
+        /// Checks the size in the head of a picture's data (RFC 6386 §9.1, RFC 9649 §3.4).
+        func checkSize(_ bytes: [UInt8]) throws(PictureError) {
+            let start = content.lowerBound
+            if name == "VP8L" {
+                guard content.count >= 5, bytes[start] == 0x2F else { throw .malformed }
+                let bits = bytes.littleEndian(start + 1..<start + 5)
+                return try Picture.checkSize(width: (bits & 0x3FFF) + 1, height: (bits >> 14 & 0x3FFF) + 1)
+            }
+            guard content.count >= 10, bytes.bigEndian(start + 3..<start + 6) == 0x9D_012A else { throw .malformed }
+            try Picture.checkSize(
+                width: bytes.littleEndian(start + 6..<start + 8) & 0x3FFF,
+                height: bytes.littleEndian(start + 8..<start + 10) & 0x3FFF)
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Testing
+
+@testable import HTTP
+
+@Suite("Requested ranges")
+struct RequestedRangeTests {
+    @Test(
+        "of ten bytes",
+        arguments: [
+            ("bytes=0-0", RequestedRange.part(0..<1)), ("bytes=2-4", .part(2..<5)), ("bytes=9-", .part(9..<10)),
+            ("bytes=-3", .part(7..<10)), ("bytes=-11", .part(0..<10)), ("BYTES=00-09", .part(0..<10)),
+            ("bytes=5-9223372036854775807", .part(5..<10)), ("bytes=5-9999999999999999999999", .part(5..<10)),
+            ("bytes=-9999999999999999999999", .part(0..<10)), ("bytes=10-", .unsatisfiable),
+            ("bytes=9999999999999999999999-", .unsatisfiable), ("bytes=-0", .unsatisfiable), ("bytes=4-3", .whole),
+            ("bytes=0-1,3-4", .whole), ("bytes=", .whole), ("bytes=-", .whole), ("bytes=1", .whole),
+            ("bytes=+1-2", .whole), ("bytes=1- 2", .whole), ("bytes=1-2 ", .whole), ("bytes = 1-2", .whole),
+            ("items=1-2", .whole), ("", .whole),
+        ])
+    func fields(_ field: String, _ range: RequestedRange) {
+        #expect(RequestedRange(field, of: 10) == range)
+    }
+
+    @Test("of nothing there is no part", arguments: ["bytes=0-", "bytes=0-0", "bytes=-1"])
+    func nothing(_ field: String) {
+        #expect(RequestedRange(field, of: 0) == .unsatisfiable)
+    }
+}

@@ -1,0 +1,372 @@
+import Pictures
+import Testing
+
+/// Small pictures, made of the parts that the formats consist of.
+enum Sample {
+    static func bytes(_ text: String) -> [UInt8] { text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) } }
+
+    static func bigEndian(_ number: Int, _ count: Int = 4) -> [UInt8] {
+        (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    }
+
+    static func littleEndian(_ number: Int, _ count: Int = 4) -> [UInt8] { bigEndian(number, count).reversed() }
+
+    // MARK: JPEG
+
+    static func segment(_ marker: UInt8, _ content: [UInt8]) -> [UInt8] {
+        [0xFF, marker] + bigEndian(content.count + 2, 2) + content
+    }
+
+    static let jfif = segment(0xE0, bytes("JFIF\0") + [1, 2, 0, 0, 1, 0, 1, 0, 0])
+    static let tables = segment(0xDB, Array(repeating: 1, count: 65))
+    static func frame(_ width: Int = 1, _ height: Int = 1) -> [UInt8] {
+        segment(0xC0, [8] + bigEndian(height, 2) + bigEndian(width, 2) + [1, 1, 0x11, 0])
+    }
+    /// A scan with a byte 0xFF and a restart in its data.
+    static let scan = segment(0xDA, [1, 1, 0, 0, 63, 0]) + [0x12, 0xFF, 0, 0xFF, 0xD0, 0x13]
+    static let picture = tables + frame() + scan
+
+    static func jpeg(_ parts: [[UInt8]]) -> [UInt8] { [0xFF, 0xD8] + parts.flatMap(\.self) + [0xFF, 0xD9] }
+
+    /// An Exif segment with a maker, a place and an orientation.
+    static func exif(orientation: Int, littleEndian isLittle: Bool = false) -> [UInt8] {
+        func number(_ value: Int, _ count: Int) -> [UInt8] {
+            isLittle ? littleEndian(value, count) : bigEndian(value, count)
+        }
+        func entry(_ tag: Int, _ type: Int, _ value: [UInt8]) -> [UInt8] {
+            number(tag, 2) + number(type, 2) + number(1, 4) + value
+        }
+        let entries =
+            entry(0x010F, 2, bytes("Cam\0")) + entry(0x0112, 3, number(orientation, 2) + [0, 0])
+            + entry(0x8825, 4, number(50, 4))
+        return segment(
+            0xE1,
+            bytes("Exif\0\0") + bytes(isLittle ? "II" : "MM") + number(42, 2) + number(8, 4) + number(3, 2) + entries
+                + number(0, 4) + bytes("GPS 52.5 13.4"))
+    }
+
+    // MARK: PNG
+
+    static func chunk(_ name: String, _ content: [UInt8] = [], damaged: Bool = false) -> [UInt8] {
+        let text = bytes(name) + content
+        var crc = UInt32.max
+        for byte in text {
+            crc ^= UInt32(byte)
+            for _ in 0..<8 { crc = crc & 1 == 1 ? 0xEDB8_8320 ^ (crc >> 1) : crc >> 1 }
+        }
+        return bigEndian(content.count) + text + bigEndian(Int(damaged ? crc : ~crc))
+    }
+
+    static let pngStart = bytes("\u{89}PNG\r\n\u{1A}\n")
+    static func header(_ width: Int = 1, _ height: Int = 1) -> [UInt8] {
+        chunk("IHDR", bigEndian(width) + bigEndian(height) + [8, 2, 0, 0, 0])
+    }
+    static let data = chunk("IDAT", [1, 2, 3])
+    static let end = chunk("IEND")
+    static func png(_ parts: [[UInt8]]) -> [UInt8] { pngStart + parts.flatMap(\.self) }
+
+    // MARK: WebP
+
+    static func riff(_ name: String, _ content: [UInt8]) -> [UInt8] {
+        bytes(name) + littleEndian(content.count) + content + (content.count % 2 == 1 ? [0] : [])
+    }
+
+    static func webp(_ parts: [[UInt8]]) -> [UInt8] { riff("RIFF", bytes("WEBP") + parts.flatMap(\.self)) }
+    static func extended(_ flags: UInt8) -> [UInt8] { riff("VP8X", [flags, 0, 0, 0] + Array(repeating: 0, count: 6)) }
+    static let lossless = riff("VP8L", [0x2F, 0, 0, 0, 0, 7, 8])
+    static let lossy = riff("VP8 ", [0, 0, 0, 0x9D, 0x01, 0x2A, 1, 0, 1, 0])
+
+    // MARK: GIF, HEIC
+
+    static let gifStart = bytes("GIF89a") + [1, 0, 1, 0, 0x80, 0, 0, 0, 0, 0, 255, 255, 255]
+    static let repetition = [0x21, 0xFF, 11] + bytes("NETSCAPE2.0") + [3, 1, 0, 0, 0]
+    static let control: [UInt8] = [0x21, 0xF9, 4, 0, 0, 0, 0, 0]
+    static let gifPicture: [UInt8] = [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0]
+
+    static func box(_ name: String, _ content: [UInt8]) -> [UInt8] {
+        bigEndian(content.count + 8) + bytes(name) + content
+    }
+
+    /// A picture, Exif in `mdat`, XMP in `idat`, and boxes that say more.
+    /// - Parameter isClean: as it is when cleaned.
+    static func heic(isClean: Bool) -> [UInt8] {
+        func entry(_ id: Int, _ type: String) -> [UInt8] {
+            box("infe", [2, 0, 0, 0] + bigEndian(id, 2) + [0, 0] + bytes(type) + [0])
+        }
+        func place(_ id: Int, method: Int, _ offset: Int, _ length: Int) -> [UInt8] {
+            bigEndian(id, 2) + bigEndian(method, 2) + [0, 0, 0, 1] + bigEndian(offset) + bigEndian(length)
+        }
+        func meta(_ offset: Int) -> [UInt8] {
+            let entries =
+                entry(1, "hvc1") + entry(2, isClean ? "free" : "Exif") + entry(3, isClean ? "free" : "mime")
+            let places =
+                place(1, method: 0, offset, 2) + place(2, method: 0, offset + 2, 3) + place(3, method: 1, 1, 2)
+            return box(
+                "meta",
+                [0, 0, 0, 0] + box("iinf", [0, 0, 0, 0, 0, 3] + entries)
+                    + box("iloc", [1, 0, 0, 0, 0x44, 0, 0, 3] + places)
+                    + box("idat", isClean ? [9, 0, 0] : [9, 8, 7]) + erased("uuid", isClean))
+        }
+        let start = box("ftyp", bytes("heic\0\0\0\0mif1heic"))
+        let offset = start.count + meta(0).count + 8
+        return start + meta(offset) + box("mdat", isClean ? [1, 2, 0, 0, 0] : [1, 2, 3, 4, 5]) + erased("moov", isClean)
+    }
+
+    private static func erased(_ name: String, _ isErased: Bool) -> [UInt8] {
+        isErased ? box("free", [0, 0, 0]) : box(name, bytes("gps"))
+    }
+
+    static let heic = box("ftyp", bytes("mif1\0\0\0\0mif1heic")) + box("meta", [0, 0, 0, 0]) + box("mdat", [1, 2])
+}
+
+@Suite("Pictures")
+struct PictureTests {
+    struct Cleaned: Sendable, CustomTestStringConvertible {
+        let name: String
+        let input: [UInt8]
+        var output: [UInt8]
+        let format: PictureFormat
+        var testDescription: String { name }
+
+        init(_ name: String, _ format: PictureFormat, _ input: [UInt8], _ output: [UInt8]) {
+            (self.name, self.format, self.input, self.output) = (name, format, input, output)
+        }
+    }
+
+    private static let sample = Sample.self
+    private static let icc = sample.segment(0xE2, sample.bytes("ICC_PROFILE\0\u{1}\u{1}profile"))
+    private static let adobe = sample.segment(0xEE, sample.bytes("Adobe") + [0, 100, 0, 0, 0, 0, 1])
+    private static let xmp = sample.segment(0xE1, sample.bytes("http://ns.adobe.com/xap/1.0/\0<x:xmpmeta/>"))
+    private static func upright(_ orientation: UInt8) -> [UInt8] {
+        sample.segment(
+            0xE1,
+            sample.bytes("Exif\0\0MM\0*\0\0\0\u{8}\0\u{1}\u{1}\u{12}\0\u{3}\0\0\0\u{1}\0") + [orientation]
+                + Array(repeating: 0, count: 6))
+    }
+
+    static let cleaned: [Cleaned] = [
+        Cleaned(
+            "a plain JPEG", .jpeg, sample.jpeg([sample.jfif, sample.picture]),
+            sample.jpeg([sample.jfif, sample.picture])),
+        Cleaned(
+            "of Exif the orientation only", .jpeg, sample.jpeg([sample.exif(orientation: 6), sample.picture]),
+            sample.jpeg([upright(6), sample.picture])),
+        Cleaned(
+            "of Exif in the other byte order too", .jpeg,
+            sample.jpeg([sample.jfif, sample.exif(orientation: 8, littleEndian: true), sample.picture]),
+            sample.jpeg([sample.jfif, upright(8), sample.picture])),
+        Cleaned(
+            "nothing of Exif in a picture that is upright", .jpeg,
+            sample.jpeg([sample.exif(orientation: 1), sample.picture]), sample.jpeg([sample.picture])),
+        Cleaned(
+            "nothing of an orientation that is none", .jpeg,
+            sample.jpeg([sample.exif(orientation: 9), sample.picture]), sample.jpeg([sample.picture])),
+        Cleaned(
+            "nothing of Exif that breaks off", .jpeg,
+            sample.jpeg([
+                sample.segment(0xE1, sample.bytes("Exif\0\0MM\0*\u{7F}\u{FF}\u{FF}\u{FF}aaaaaaaaaa")),
+                sample.segment(0xE1, sample.bytes("Exif\0\0MM\0*\0\0\0\u{8}\u{FF}\u{FF}aaaaaaaaaa")), sample.picture,
+            ]),
+            sample.jpeg([sample.picture])),
+        Cleaned(
+            "no XMP, IPTC, comments and other applications' data", .jpeg,
+            sample.jpeg([
+                xmp, sample.segment(0xED, sample.bytes("Photoshop 3.0\0")),
+                sample.segment(0xFE, sample.bytes("a comment")),
+                sample.segment(0xE5, [1]), sample.segment(0xE2, sample.bytes("MPF\0II")), sample.picture,
+            ]),
+            sample.jpeg([sample.picture])),
+        Cleaned(
+            "the colour profile and Adobe's transform", .jpeg, sample.jpeg([sample.jfif, icc, adobe, sample.picture]),
+            sample.jpeg([sample.jfif, icc, adobe, sample.picture])),
+        Cleaned(
+            "not the small picture in JFIF", .jpeg,
+            sample.jpeg([
+                sample.segment(0xE0, sample.bytes("JFIF\0") + [1, 2, 0, 0, 1, 0, 1, 1, 1, 7, 7, 7]),
+                sample.segment(0xE0, sample.bytes("JFXX\0") + [0x10, 1]), sample.picture,
+            ]),
+            sample.jpeg([sample.jfif, sample.picture])),
+        Cleaned(
+            "several scans, without what is between them", .jpeg,
+            sample.jpeg([sample.picture, xmp, [0xFF, 0xFF], sample.tables, sample.scan]),
+            sample.jpeg([sample.picture, sample.tables, sample.scan])),
+        Cleaned(
+            "nothing after the end of a JPEG", .jpeg,
+            sample.jpeg([sample.picture]) + sample.jpeg([sample.exif(orientation: 6), sample.picture]),
+            sample.jpeg([sample.picture])),
+        Cleaned(
+            "a plain PNG", .png, sample.png([sample.header(), sample.data, sample.end]),
+            sample.png([sample.header(), sample.data, sample.end])),
+        Cleaned(
+            "no texts, times, Exif and unknown chunks of a PNG", .png,
+            sample.png([
+                sample.header(), sample.chunk("tEXt", sample.bytes("<script>alert(1)</script>")), sample.chunk("iTXt"),
+                sample.chunk("zTXt"), sample.chunk("tIME"), sample.chunk("eXIf"), sample.chunk("raNd"),
+                sample.chunk("gAMA", [0, 0, 0, 1]), sample.data, sample.end,
+            ]),
+            sample.png([sample.header(), sample.chunk("gAMA", [0, 0, 0, 1]), sample.data, sample.end])),
+        Cleaned(
+            "an animated PNG", .png,
+            sample.png([
+                sample.header(), sample.chunk("acTL"), sample.chunk("fcTL"), sample.data, sample.chunk("fdAT"),
+                sample.end,
+            ]),
+            sample.png([
+                sample.header(), sample.chunk("acTL"), sample.chunk("fcTL"), sample.data, sample.chunk("fdAT"),
+                sample.end,
+            ])),
+        Cleaned(
+            "nothing after the end of a PNG", .png,
+            sample.png([sample.header(), sample.data, sample.end]) + sample.bytes("<html>"),
+            sample.png([sample.header(), sample.data, sample.end])),
+        Cleaned("a simple WebP", .webp, sample.webp([sample.lossy]), sample.webp([sample.lossy])),
+        Cleaned(
+            "nothing behind the one chunk of a simple WebP, nor behind its end", .webp,
+            sample.webp([sample.lossless, sample.riff("EXIF", [1])]) + [1, 2], sample.webp([sample.lossless])),
+        Cleaned(
+            "no Exif and XMP of a WebP, and no flags of them", .webp,
+            sample.webp([
+                sample.extended(0x3C), sample.riff("ICCP", [1]), sample.riff("ALPH", [1, 2]), sample.lossy,
+                sample.riff("EXIF", [1, 2, 3]), sample.riff("XMP ", [1]), sample.riff("JUNK", [1]),
+            ]),
+            sample.webp([sample.extended(0x30), sample.riff("ICCP", [1]), sample.riff("ALPH", [1, 2]), sample.lossy])),
+        Cleaned(
+            "an animated WebP", .webp,
+            sample.webp([
+                sample.extended(2), sample.riff("ANIM", Array(repeating: 0, count: 6)),
+                sample.riff("ANMF", Array(repeating: 0, count: 16) + sample.lossless + sample.riff("NOTE", [1, 2, 3])),
+            ]),
+            sample.webp([
+                sample.extended(2), sample.riff("ANIM", Array(repeating: 0, count: 6)),
+                sample.riff("ANMF", Array(repeating: 0, count: 16) + sample.lossless),
+            ])),
+        Cleaned(
+            "a GIF without comments and applications' data but its repetitions", .gif,
+            sample.gifStart + [0x21, 0xFE, 2, 65, 66, 0] + sample.repetition + [0x21, 0xFF, 11]
+                + sample.bytes("XMP DataXMP") + [1, 65, 0] + sample.control + sample.gifPicture + [0x3B, 1, 2],
+            sample.gifStart + sample.repetition + sample.control + sample.gifPicture + [0x3B]),
+        Cleaned("a HEIC as it is", .heic, sample.heic, sample.heic),
+        Cleaned(
+            "of a HEIC no Exif and XMP, and no boxes that say more", .heic, sample.heic(isClean: false),
+            sample.heic(isClean: true)),
+        Cleaned(
+            "a HEIC with a long length", .heic,
+            sample.heic + sample.bigEndian(1) + sample.bytes("mdat") + sample.bigEndian(18, 8) + [1, 2],
+            sample.heic + sample.bigEndian(1) + sample.bytes("mdat") + sample.bigEndian(18, 8) + [1, 2]),
+    ]
+
+    @Test("keeps", arguments: cleaned)
+    func cleans(_ sample: Cleaned) throws {
+        let picture = try Picture(cleaning: sample.input)
+        #expect(picture.format == sample.format)
+        #expect(picture.bytes == sample.output)
+        #expect(try Picture(cleaning: picture.bytes) == picture)
+    }
+
+    @Test("every beginning of a picture is refused", arguments: cleaned)
+    func beginnings(_ sample: Cleaned) {
+        // Without its last boxes, a HEIC still is one.
+        let ends = Set([36, 46, sample.output.count - 11, sample.output.count - 24])
+        for count in sample.output.indices where sample.format != .heic || !ends.contains(count) {
+            #expect(throws: PictureError.self) { try Picture(cleaning: Array(sample.output[..<count])) }
+        }
+    }
+
+    struct Refused: Sendable, CustomTestStringConvertible {
+        let name: String
+        let input: [UInt8]
+        let error: PictureError
+        var testDescription: String { name }
+
+        init(_ name: String, _ input: [UInt8], _ error: PictureError = .malformed) {
+            (self.name, self.input, self.error) = (name, input, error)
+        }
+    }
+
+    static let refused: [Refused] = [
+        Refused("nothing", [], .unknownFormat),
+        Refused("a text", sample.bytes("text"), .unknownFormat),
+        Refused("a page", sample.bytes("<!DOCTYPE html><html></html>"), .unknownFormat),
+        Refused("an SVG", sample.bytes("<svg xmlns=\"http://www.w3.org/2000/svg\"><script/></svg>"), .unknownFormat),
+        Refused("a PDF", sample.bytes("%PDF-1.7"), .unknownFormat),
+        Refused("a BMP", sample.bytes("BM\u{46}\0\0\0"), .unknownFormat),
+        Refused("a sound in RIFF", sample.riff("RIFF", sample.bytes("WAVEfmt ")), .unknownFormat),
+        Refused("a film", sample.box("ftyp", sample.bytes("isom\0\0\0\0isommp42")), .unknownFormat),
+        Refused("an AVIF", sample.box("ftyp", sample.bytes("avif\0\0\0\0mif1avif")), .unknownFormat),
+        Refused("a JPEG without a picture", sample.jpeg([sample.jfif])),
+        Refused("a JPEG without a frame", sample.jpeg([sample.tables, sample.scan])),
+        Refused("a JPEG with two frames", sample.jpeg([sample.frame(), sample.picture])),
+        Refused("a JPEG whose segment is too long", [0xFF, 0xD8, 0xFF, 0xDB, 0xFF, 0xFF] + sample.picture),
+        Refused("a JPEG whose segment is too short", [0xFF, 0xD8, 0xFF, 0xDB, 0, 1] + sample.picture),
+        Refused("a JPEG in a JPEG", sample.jpeg([[0xFF, 0xD8], sample.picture])),
+        Refused("a page in a JPEG's beginning", [0xFF, 0xD8, 0xFF] + sample.bytes("<html>")),
+        Refused("a JPEG without height", sample.jpeg([sample.tables, sample.frame(1, 0), sample.scan])),
+        Refused(
+            "a JPEG with too many pixels", sample.jpeg([sample.tables, sample.frame(65_535, 65_535), sample.scan]),
+            .tooManyPixels),
+        Refused("a PNG without data", sample.png([sample.header(), sample.end])),
+        Refused("a PNG without a header", sample.png([sample.data, sample.end])),
+        Refused("a PNG with two headers", sample.png([sample.header(), sample.header(), sample.data, sample.end])),
+        Refused(
+            "a PNG with a wrong checksum",
+            sample.png([sample.header(), sample.chunk("IDAT", [1], damaged: true), sample.end])),
+        Refused(
+            "a PNG with an unknown critical chunk",
+            sample.png([sample.header(), sample.chunk("CgBI"), sample.data, sample.end])),
+        Refused(
+            "a PNG whose chunk has no name",
+            sample.png([sample.header(), sample.chunk("a b1"), sample.data, sample.end])),
+        Refused("a PNG whose chunk is too long", sample.png([[0xFF, 0xFF, 0xFF, 0xFF], sample.bytes("IHDR")])),
+        Refused(
+            "a PNG with too many pixels", sample.png([sample.header(32_767, 32_767), sample.data, sample.end]),
+            .tooManyPixels),
+        Refused(
+            "a PNG of a size that overflows",
+            sample.png([sample.header(0xFFFF_FFFF, 0xFFFF_FFFF), sample.data, sample.end]), .tooManyPixels),
+        Refused("a WebP without a picture", sample.webp([sample.extended(0)])),
+        Refused("a WebP with two pictures", sample.webp([sample.extended(0), sample.lossy, sample.lossless])),
+        Refused("a WebP that begins otherwise", sample.webp([sample.riff("ICCP", [1]), sample.lossy])),
+        Refused("a WebP whose length lies", sample.bytes("RIFF\u{FF}\u{FF}\u{FF}\u{FF}WEBP") + sample.lossy),
+        Refused("a WebP of a short length", sample.bytes("RIFF\u{3}\0\0\0WEBP") + sample.lossy),
+        Refused("a WebP whose chunk is too long", sample.webp([sample.bytes("VP8 \u{FF}\u{FF}\u{FF}\u{7F}")])),
+        Refused("a GIF without a picture", sample.gifStart + [0x3B]),
+        Refused("a GIF of unknown blocks", sample.gifStart + [0x2D]),
+        Refused("a HEIC without tables", sample.box("ftyp", sample.bytes("heic\0\0\0\0mif1heic"))),
+        Refused("a HEIC with a box that is too long", sample.heic + sample.bigEndian(99) + sample.bytes("free")),
+        Refused("a HEIC with a box that is too short", sample.heic + sample.bigEndian(7) + sample.bytes("free")),
+        Refused(
+            "a HEIC with a length over all numbers",
+            sample.heic + sample.bigEndian(1) + sample.bytes("free") + Array(repeating: 0xFF, count: 8)),
+        Refused("bytes after a HEIC", sample.heic + [1]),
+        Refused("a HEIC with two tables", sample.heic + sample.box("meta", [0, 0, 0, 0])),
+        Refused("a HEIC whose Exif is nowhere", Array(sample.heic(isClean: false).dropLast(24))),
+        Refused(
+            "a HEIC with places of no length",
+            sample.box("ftyp", sample.bytes("heic\0\0\0\0mif1heic"))
+                + sample.box(
+                    "meta",
+                    [0, 0, 0, 0]
+                        + sample.box(
+                            "iinf",
+                            [0, 0, 0, 0, 0, 1]
+                                + sample.box("infe", [2, 0, 0, 0, 0, 1, 0, 0] + sample.bytes("Exif")))
+                        + sample.box("iloc", [0, 0, 0, 0, 0, 0, 255, 255]))),
+    ]
+
+    @Test("refuses", arguments: refused)
+    func refuses(_ sample: Refused) {
+        #expect(throws: sample.error) { try Picture(cleaning: sample.input) }
+    }
+
+    @Test("nothing of the place is left in a JPEG")
+    func place() throws {
+        let input = Sample.jpeg([Sample.exif(orientation: 6), Sample.picture])
+        let output = try Picture(cleaning: input).bytes
+        #expect(contains(input, "GPS") && contains(input, "Cam"))
+        #expect(!contains(output, "GPS") && !contains(output, "Cam"))
+    }
+
+    private func contains(_ bytes: [UInt8], _ text: String) -> Bool {
+        String(decoding: bytes, as: Unicode.ASCII.self).contains(text)
+    }
+}
