@@ -153,11 +153,14 @@ struct ClientTests {
     }
 
     @Test(
-        "addresses of the local network",
+        "addresses: encrypted ones anywhere, others in the local network",
         arguments: [
             ("http://127.0.0.1:9800", "http://127.0.0.1:9800"), ("http://localhost", "http://localhost:80"),
             ("http://192.168.1.7:80/", "http://192.168.1.7:80"), ("http://172.31.0.1", "http://172.31.0.1:80"),
             ("http://Printer.local", "http://printer.local:80"), ("http://[::1]:9800", "http://[::1]:9800"),
+            ("https://Nagz.example.org", "https://nagz.example.org:443"),
+            ("https://127.0.0.1:9443/", "https://127.0.0.1:9443"),
+            ("https://[2001:db8::7]", "https://[2001:db8::7]:443"),
         ])
     func addresses(text: String, printed: String) { #expect(ServerAddress(text)?.description == printed) }
 
@@ -165,7 +168,8 @@ struct ClientTests {
         "what is no such address",
         arguments: [
             "", "127.0.0.1", "ftp://127.0.0.1", "http://", "http://a:b@127.0.0.1", "http://127.0.0.1/b",
-            "http://127.0.0.1?b", "http://172.32.0.1", "http://example.org", "https://127.0.0.1", "http://1.2.3.4",
+            "http://127.0.0.1?b", "http://172.32.0.1", "http://example.org", "https://", "https://a:b@example.org",
+            "http://1.2.3.4",
             "http://127.0.0.1:0", "http://127.0.0.1:70000", "http://127.0.0.1.example.org",
         ])
     func noAddress(text: String) { #expect(ServerAddress(text) == nil) }

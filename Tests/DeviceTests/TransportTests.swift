@@ -2,6 +2,7 @@ import Contract
 import Device
 import Domain
 import Foundation
+import TestHTTPServer
 import Testing
 
 /// A server that takes one connection after the other and answers each with the same bytes, or not at all.
@@ -45,12 +46,12 @@ private final class CrudeServer: @unchecked Sendable {
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 }
 
-@Suite("HTTP over a socket")
+@Suite("HTTP to the server")
 struct TransportTests {
     private func send(_ answer: String, linger: Bool = false) async throws -> TransportResponse {
         let server = try CrudeServer(answer, linger: linger)
         let address = try #require(ServerAddress("http://127.0.0.1:\(server.port)"))
-        let transport = SocketTransport(address, deadline: linger ? .milliseconds(600) : .seconds(120))
+        let transport = try HTTPTransport(address, deadline: linger ? .milliseconds(600) : .seconds(120))
         defer { _ = server }
         return try await transport.send(TransportRequest(method: .get, target: "/x?y=1", token: nil, body: []))
     }
@@ -85,13 +86,32 @@ struct TransportTests {
         }
     }
 
+    @Test("TLS with an authority that is known; another's certificate is refused")
+    func tls() async throws {
+        try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { server in
+            let address = try #require(ServerAddress(server.url()))
+            let request = TransportRequest(method: .get, target: "/hello", token: nil, body: [])
+            let known = try HTTPTransport(address, authorities: server.authority)
+            let response = try await known.send(request)
+            #expect(response.status == 200 && response.body == Array("hello over HTTP/2".utf8))
+            await #expect(throws: TransportError.untrusted) { try await HTTPTransport(address).send(request) }
+        }
+    }
+
+    @Test("a response over the limit is refused before it is stored")
+    func tooLarge() async throws {
+        await #expect(throws: TransportError.tooLarge) {
+            try await send("HTTP/1.1 200 OK\r\nContent-Length: 99999999\r\n\r\n")
+        }
+    }
+
     @Test("nobody listens; a cancelled request ends at once")
     func nobody() async throws {
         let address = try #require(ServerAddress("http://127.0.0.1:1"))
         let request = TransportRequest(method: .get, target: "/", token: nil, body: [])
-        await #expect(throws: TransportError.unreachable) { try await SocketTransport(address).send(request) }
+        await #expect(throws: TransportError.unreachable) { try await HTTPTransport(address).send(request) }
         let server = try CrudeServer("", linger: true)
-        let slow = SocketTransport(try #require(ServerAddress("http://127.0.0.1:\(server.port)")))
+        let slow = try HTTPTransport(try #require(ServerAddress("http://127.0.0.1:\(server.port)")))
         let task = Task { try await slow.send(request) }
         task.cancel()
         await #expect(throws: TransportError.cancelled) { try await task.value }

@@ -6,7 +6,7 @@
 
 # bench_device: prints the figures, keeps them in .nagz/bench-device.json; answers 1 if a bar in device.json is missed.
 bench_device() {
-    local port base token family answer status=0 home=$SCRATCH/device results=$STATE/bench-device.json
+    local port base token family answer home=$SCRATCH/device results=$STATE/bench-device.json
     local -x DATABASE_URL NAGZ_OWNER_DATABASE_URL NAGZ_AUDIT_CHECKPOINT_FILE=$SCRATCH/device.checkpoint
     use_database device
     migrate_database
@@ -30,14 +30,7 @@ bench_device() {
         <<<'bench device passphrase' >/dev/null
     "$NAGZ_PROGRAM" device measure --home "$home" --json >"$results" || die "$EX_SOFTWARE" 'nagz device measure failed'
     stop_server
-    printf '\n%-44s %12s %12s\n' 'the device' 'measured' 'bar'
-    while read -r figure bar words; do
-        local value verdict=''
-        value=$(jq -er ".$figure" "$results")
-        if [ "$bar" != - ] && awk -v v="$value" -v b="$bar" 'BEGIN { exit !(v > b) }'; then verdict='  MISSED' status=1; fi
-        printf '%-44s %12s %12s%s\n' "$words" "$value" "$bar" "$verdict"
-    done < <(jq -r '.bars[] | "\(.figure) \(.at_most // "-") \(.words)"' "$ROOT/deploy/bench.d/device.json")
-    return "$status"
+    show_figures 'the device' device "$results"
 }
 
 # shellcheck disable=SC2317 # called above

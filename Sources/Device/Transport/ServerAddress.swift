@@ -1,24 +1,28 @@
 import Domain
 import Foundation
 
-/// A server's address: a host of the local network and a port, for plain HTTP/1.1.
+/// A server's address: `https` with any host, or `http` with a host of the local network.
 ///
-/// Tokens travel unencrypted, so only loopback, private addresses (RFC 1918, link-local) and names of the local network
-/// are accepted; a remote server is reached through a tunnel that ends on this machine.
+/// Over plain HTTP tokens travel unencrypted, so it is accepted for loopback, private addresses (RFC 1918, link-local) and
+/// names of the local network only.
 public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
-    /// For the resolver: an IPv6 address without its brackets.
+    public let isEncrypted: Bool
+    /// An IPv6 address is without its brackets.
     public let host: String
     public let port: UInt16
 
-    /// Parses `http://host:port`; nil for anything else, and for hosts beyond the local network.
+    /// Parses `https://host:port` or `http://host:port`; nil for anything else, and for `http` with hosts beyond the local
+    /// network.
     public init?(_ text: String) {
-        guard let parts = URLComponents(string: text), let name = parts.host?.lowercased(), parts.scheme == "http",
-            parts.user == nil, parts.query == nil, parts.fragment == nil, parts.path.isEmpty || parts.path == "/",
-            let port = UInt16(exactly: parts.port ?? 80), port > 0
+        guard let parts = URLComponents(string: text), let name = parts.host?.lowercased(), !name.isEmpty,
+            let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https",
+            parts.user == nil, parts.query == nil, parts.fragment == nil, parts.path.isEmpty || parts.path == "/"
         else { return nil }
+        isEncrypted = scheme == "https"
+        guard let port = UInt16(exactly: parts.port ?? (isEncrypted ? 443 : 80)), port > 0 else { return nil }
         host = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
         self.port = port
-        guard Self.isLocal(host) else { return nil }
+        guard isEncrypted || Self.isLocal(host) else { return nil }
     }
 
     private static func isLocal(_ host: String) -> Bool {
@@ -33,10 +37,9 @@ public struct ServerAddress: Hashable, Sendable, CustomStringConvertible {
     }
 
     /// Without a trailing slash.
-    public var description: String { "http://\(authority)" }
-
-    /// The value of the `Host` field.
-    var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    public var description: String {
+        "\(isEncrypted ? "https" : "http")://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+    }
 }
 
 extension Timestamp {

@@ -157,7 +157,7 @@ public enum ClientError: Error, Hashable, Sendable {
     /// Whether a retry may succeed later.
     public var isTransient: Bool {
         switch self {
-        case .transport(let error): error != .cancelled
+        case .transport(let error): error != .cancelled && error != .untrusted
         case .refused(let error): error.status >= 500 || error.status == 429
         case .unreadable: true
         case .signedOut, .accountDeleted, .unsaved: false

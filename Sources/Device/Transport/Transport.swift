@@ -45,6 +45,8 @@ public struct TransportResponse: Sendable {
 public enum TransportError: Error, Hashable, Sendable {
     /// Nothing answers at the address.
     case unreachable
+    /// TLS failed, or the certificate is not valid for the server's name.
+    case untrusted
     /// The response did not arrive in time.
     case timedOut
     /// The response is not HTTP, or ended early.
@@ -58,6 +60,7 @@ extension TransportError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unreachable: "the server cannot be reached"
+        case .untrusted: "the server's certificate is not valid for its name"
         case .timedOut: "the server did not answer in time"
         case .garbled: "what answers there does not speak HTTP as it should"
         case .tooLarge: "the server's answer is too large"

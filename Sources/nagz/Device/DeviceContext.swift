@@ -34,14 +34,14 @@ struct DeviceContext {
         return try Outbox(path: folder.outboxPath)
     }
 
-    func client(_ session: DeviceSession) -> ServerClient {
+    func client(_ session: DeviceSession) throws -> ServerClient {
         ServerClient(
-            session, keptIn: folder.session, over: SocketTransport(session.server), now: MachineClock.moment)
+            session, keptIn: folder.session, over: try HTTPTransport(session.server), now: MachineClock.moment)
     }
 
     func sync(_ session: DeviceSession, _ cache: EventCache, mode: SyncMode = .cursor) throws -> SyncService {
         SyncService(
-            cache: cache, outbox: try outbox(), source: client(session), mode: mode, logKey: session.logKey,
+            cache: cache, outbox: try outbox(), source: try client(session), mode: mode, logKey: session.logKey,
             now: MachineClock.moment)
     }
 

@@ -18,7 +18,7 @@ enum DeviceMeasure {
         try EventCache.remove(path)
         defer { try? EventCache.remove(path) }
         let cache = try EventCache(path: path)
-        let client = context.client(session)
+        let client = try context.client(session)
         let service = SyncService(cache: cache, outbox: nil, source: client, now: MachineClock.moment)
         let began = MachineClock.microseconds()
         let summary = try await service.run(family)

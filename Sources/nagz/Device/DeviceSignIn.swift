@@ -20,14 +20,14 @@ enum DeviceSignIn {
         )
         try arguments.finish()
         guard let server = ServerAddress(address) else {
-            throw Stop(.usage, "--server takes http://HOST:PORT of this machine or the local network")
+            throw Stop(.usage, "--server takes https://HOST, or http://HOST:PORT of this machine or the local network")
         }
         if let earlier = try? context.folder.session.load() {
             throw Stop(
                 .usage, "\(earlier.displayName ?? "somebody") is signed in on this device: nagz device logout first")
         }
         try context.folder.make()
-        let transport = SocketTransport(server)
+        let transport = try HTTPTransport(server)
         var session: DeviceSession
         switch (email, code, username) {
         case (let email?, nil, nil):

@@ -35,7 +35,7 @@ final class TestDevice {
         try self.folder.session.save(session)
         let clock = server.clock
         client = ServerClient(
-            session, keptIn: self.folder.session, over: SocketTransport(address), now: { clock.now() })
+            session, keptIn: self.folder.session, over: try HTTPTransport(address), now: { clock.now() })
     }
 
     @discardableResult

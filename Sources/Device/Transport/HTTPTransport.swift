@@ -1,0 +1,142 @@
+import Contract
+import Domain
+import HTTPClient
+import Reactor
+import Synchronization
+
+/// Sends requests to one server over HTTP/1.1 or HTTP/2, with TLS where the address says `https`.
+///
+/// Connections are kept for the next request. It follows no redirects, caches nothing and asks for no encoding. An event
+/// loop on a thread of its own serves it.
+public final class HTTPTransport: Transport {
+    /// Bytes of the largest response.
+    static let largestBody = 64 << 20
+
+    public let server: ServerAddress
+    private let deadline: Duration
+    private let authorities: String?
+    private let loop: EventLoop
+    private let client = Mutex<LoopBound<HTTPClient>?>(nil)
+
+    /// - Parameters:
+    ///   - deadline: for each request, from its start to the response's last byte.
+    ///   - authorities: a file of certificates in PEM form that are trusted; nil for the system's.
+    /// - Throws: if the kernel refuses a descriptor or a thread.
+    public init(
+        _ server: ServerAddress, deadline: Duration = .seconds(20), authorities: String? = nil
+    ) throws(SystemError) {
+        (self.server, self.deadline, self.authorities) = (server, deadline, authorities)
+        loop = try EventLoop(name: "nagz-device")
+        try loop.start()
+    }
+
+    deinit {
+        let client = client.withLock(\.self)
+        loop.post { loop in
+            client?.value.close()
+            loop.stop()
+        }
+    }
+
+    public func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
+        let request = try httpRequest(for: request)
+        let pending = PendingTask()
+        let outcome: Result<TransportResponse, TransportError> = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                loop.post { loop in
+                    let client = self.openClient(loop.poller)
+                    let task = loop.poller.spawnCancellable {
+                        continuation.resume(returning: await Self.outcome(of: request, client))
+                    }
+                    pending.start(task)
+                }
+            }
+        } onCancel: {
+            pending.cancel()
+        }
+        return try outcome.get()
+    }
+
+    /// On the loop only.
+    private func openClient(_ poller: Poller) -> HTTPClient {
+        if let client = client.withLock(\.self) { return client.value }
+        // The person who signed in named the server: it may be in the own network.
+        let networks = NetworkGuard(allowing: ["0.0.0.0/0", "::/0"].compactMap { NetworkBlock($0) })
+        let opened = LoopBound(value: HTTPClient(poller, networks: networks, authorities: authorities))
+        client.withLock { $0 = opened }
+        return opened.value
+    }
+
+    private static func outcome(
+        of request: HTTPClientRequest, _ client: HTTPClient
+    ) async -> Result<TransportResponse, TransportError> {
+        do throws(HTTPClientError) {
+            return .success(TransportResponse(try await client.send(request)))
+        } catch {
+            return .failure(TransportError(error))
+        }
+    }
+
+    private func httpRequest(for request: TransportRequest) throws(TransportError) -> HTTPClientRequest {
+        var headers = [(name: "Accept", value: "application/json")]
+        if let token = request.token?.wireText {
+            // Whatever the session's file contains, it cannot add a header field.
+            guard token.utf8.allSatisfy({ (0x21...0x7e).contains($0) }) else { throw .garbled }
+            headers.append((name: "Authorization", value: "Bearer \(token)"))
+        }
+        let hasBody = !request.body.isEmpty || request.method != .get
+        if hasBody { headers.append((name: "Content-Type", value: "application/json")) }
+        var limits = HTTPClientRequest.Limits()
+        limits.body = Self.largestBody
+        limits.whole = deadline
+        return HTTPClientRequest(
+            request.method.rawValue, "\(server)\(request.target)", headers: headers,
+            body: hasBody ? request.body : nil, limits: limits)
+    }
+}
+
+/// A task that may be cancelled before it has started.
+private final class PendingTask: Sendable {
+    private let state = Mutex<(task: Task<Void, Never>?, isCancelled: Bool)>((nil, false))
+
+    func start(_ task: Task<Void, Never>) {
+        let isCancelled = state.withLock { state in
+            state.task = task
+            return state.isCancelled
+        }
+        if isCancelled { task.cancel() }
+    }
+
+    func cancel() {
+        let task = state.withLock { state in
+            state.isCancelled = true
+            return state.task
+        }
+        task?.cancel()
+    }
+}
+
+extension TransportResponse {
+    fileprivate init(_ response: HTTPClientResponse) {
+        let seconds = response.header("retry-after").flatMap { text in
+            (1...15).contains(text.utf8.count) && text.utf8.allSatisfy { (48...57).contains($0) } ? Int(text) : nil
+        }
+        self.init(
+            status: response.status, body: response.body, retryAfter: seconds,
+            date: response.header("date").flatMap { Timestamp(httpDate: $0) })
+    }
+}
+
+extension TransportError {
+    fileprivate init(_ error: HTTPClientError) {
+        self =
+            switch error {
+            case .unresolvable, .unreachable, .ownNetwork: .unreachable
+            case .untrusted: .untrusted
+            case .timedOut: .timedOut
+            case .tooLarge: .tooLarge
+            case .cancelled: .cancelled
+            case .malformedRequest, .interrupted, .failed: .garbled
+            }
+    }
+}
