@@ -26,6 +26,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case childLockoutLifted = "child_lockout.lifted"
     case childPinChanged = "child_pin.changed"
     case childSettingsChanged = "child_settings.changed"
+    case attachmentAdded = "attachment.added"
     case connectionAccepted = "connection.accepted"
     case connectionChanged = "connection.changed"
     case connectionDeclined = "connection.declined"
@@ -181,6 +182,7 @@ extension AuditKind {
             .preferencesChanged, .sessionOpened, .sessionRefreshed, .sessionRevoked, .signInFailed, .auditLogPruned:
             .none
         case .accountChanged, .accountExported, .abuseReportCreated, .abuseReportReviewed, .abuseReportReviewDenied,
+            .attachmentAdded,
             .deliveryResent, .deliveryReviewDenied, .deviceRegistered, .deviceRemoved, .incentiveApproveDenied,
             .incentiveReadDenied, .incentiveRuleChangeDenied, .nagReadDeliveriesDenied:
             .none

@@ -1,17 +1,22 @@
 /// The recipient of a nag over a connection, relative to its creator.
-public enum ConnectionRecipient: Sendable, CaseIterable {
+public enum ConnectionRecipient: String, Sendable, CaseIterable {
     /// The other party of the connection.
-    case otherParty
-    /// An active child of a family in which the other party is a guardian.
-    case childOfOtherParty
-    case someoneElse
+    case otherParty = "other_party"
+    /// An active child of a family in which the other party, who shares its children, is a guardian.
+    case childOfOtherParty = "child"
+    case someoneElse = "someone_else"
 }
 
 /// Who may send nags to whom over a connection between adults of different families.
 public enum ConnectionRule {
     /// Connected adults may nag each other; a caregiver may nag only the other party's children. Nil means allowed.
+    /// - Parameters:
+    ///   - isBlocked: whether the creator and one of the others block each other.
+    ///   - isSuspended: whether a guardian has suspended the creator's relationship with one of them.
+    ///   - sharesFamily: whether both parties are in one family now, whose own rules count then.
     public static func denialOfNag(
-        isActive: Bool, isCaregiver: Bool, to recipient: ConnectionRecipient, isBlocked: Bool
+        isActive: Bool, isCaregiver: Bool, to recipient: ConnectionRecipient, isBlocked: Bool,
+        isSuspended: Bool = false, sharesFamily: Bool = false
     ) -> Denial? {
         guard isActive else { return .connectionNotActive }
         if isCaregiver {
@@ -19,6 +24,8 @@ public enum ConnectionRule {
         } else {
             guard recipient == .otherParty else { return .connectionOtherPartyOnly }
         }
-        return isBlocked ? .blocked : nil
+        if isSuspended { return .relationshipSuspended }
+        if isBlocked { return .blocked }
+        return sharesFamily ? .sameFamily : nil
     }
 }

@@ -14,6 +14,8 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     case codeRenewals = "code_renewals"
     /// Incentive rules made and changed.
     case incentiveRuleChanges = "incentive_rule_changes"
+    /// Pictures uploaded.
+    case attachments = "attachments"
 
     /// The length of a day, which begins with the first act that it counts.
     public static let day = Timestamp.Span.days(1)
@@ -23,7 +25,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         case .accountExports: 10
         case .codeRenewals: 20
         case .deviceRegistrations, .policyChanges, .incentiveRuleChanges: 50
-        case .blockChanges: 100
+        case .attachments, .blockChanges: 100
         case .preferenceChanges: 200
         }
     }
@@ -37,6 +39,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         case .blockChanges: "You have made today's number of changes to blocks. Try again later."
         case .preferenceChanges: "You have made today's number of changes to preferences. Try again later."
         case .codeRenewals: "You have renewed today's number of codes. Try again later."
+        case .attachments: "You have uploaded today's number of pictures. Try again later."
         case .incentiveRuleChanges: "You have made today's number of changes to incentive rules. Try again later."
         }
     }

@@ -57,6 +57,8 @@ public enum Kind {
     public enum Connection {}
     /// A phone or computer that push messages go to.
     public enum Device {}
+    /// A picture that somebody uploaded.
+    public enum Attachment {}
     /// A notification for a person's devices.
     public enum Delivery {}
     /// A person's pseudonym in the audit log. Erasure removes its link to the person.
@@ -88,6 +90,7 @@ public typealias IncentiveEventID = Identifier<Kind.IncentiveEvent>
 public typealias BadgeID = Identifier<Kind.Badge>
 public typealias ConnectionID = Identifier<Kind.Connection>
 public typealias DeviceID = Identifier<Kind.Device>
+public typealias AttachmentID = Identifier<Kind.Attachment>
 public typealias DeliveryID = Identifier<Kind.Delivery>
 public typealias Pseudonym = Identifier<Kind.Pseudonym>
 public typealias TraceID = Identifier<Kind.Trace>

@@ -8,6 +8,8 @@ public struct Preferences: Hashable, Sendable {
     public var timeZone = Preferences.standardTimeZone
     public var notificationFrequency = "always"
     public var deliveryChannel = PreferredChannel.push
+    /// No notifications before then.
+    public var muteUntil: Timestamp?
     public var aiServerEnabled = true
     public var aiOnDeviceEnabled = true
     public var pushBackMode = PushBackMode.bounded
@@ -39,6 +41,7 @@ public struct Preferences: Hashable, Sendable {
         timeZone = layer.timeZone ?? timeZone
         notificationFrequency = layer.notificationFrequency ?? notificationFrequency
         deliveryChannel = layer.deliveryChannel ?? deliveryChannel
+        muteUntil = layer.muteUntil ?? muteUntil
         aiServerEnabled = layer.aiServerEnabled ?? aiServerEnabled
         aiOnDeviceEnabled = layer.aiOnDeviceEnabled ?? aiOnDeviceEnabled
         pushBackMode = layer.pushBackMode ?? pushBackMode
@@ -70,6 +73,7 @@ public struct PreferenceOverrides: Hashable, Sendable {
     public var timeZone: String?
     public var notificationFrequency: String?
     public var deliveryChannel: PreferredChannel?
+    public var muteUntil: Timestamp?
     public var aiServerEnabled: Bool?
     public var aiOnDeviceEnabled: Bool?
     public var pushBackMode: PushBackMode?
@@ -91,6 +95,7 @@ public struct PreferenceOverrides: Hashable, Sendable {
         timeZone = text(.timeZone)
         notificationFrequency = text(.notificationFrequency)
         deliveryChannel = text(.deliveryChannel).flatMap(PreferredChannel.init)
+        muteUntil = text(.muteUntil).flatMap { Timestamp(rfc3339: $0) }
         aiServerEnabled = flag(.aiServerEnabled)
         aiOnDeviceEnabled = flag(.aiOnDeviceEnabled)
         pushBackMode = text(.pushBackMode).flatMap(PushBackMode.init)
@@ -109,6 +114,7 @@ public enum PreferenceKey: String, Sendable, CaseIterable {
     case timeZone = "timezone"
     case notificationFrequency = "notification_frequency"
     case deliveryChannel = "delivery_channel"
+    case muteUntil = "mute_until"
     case aiServerEnabled = "ai_server_enabled"
     case aiOnDeviceEnabled = "ai_on_device_enabled"
     case pushBackMode = "pushback_mode"

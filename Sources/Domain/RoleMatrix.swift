@@ -57,14 +57,27 @@ public struct NagPart: OptionSet, Hashable, Sendable {
     public static let recipient = NagPart(rawValue: 2)
     /// A guardian of the nag's family.
     public static let guardian = NagPart(rawValue: 4)
+    /// A guardian of the child who receives a nag of a connection. They read it.
+    public static let guardianOfRecipient = NagPart(rawValue: 8)
 }
 
 extension NagPart {
     /// The parts of an active member of the nag's family.
     public init(of member: UserID, _ role: FamilyRole, creator: UserID, recipient: UserID) {
-        self = role == .guardian ? .guardian : []
-        if creator == member { insert(.creator) }
-        if recipient == member { insert(.recipient) }
+        self.init(of: member, creator: creator, recipient: recipient)
+        if role == .guardian { insert(.guardian) }
+    }
+
+    /// The parts of somebody in a nag of a connection.
+    public init(of person: UserID, guardsRecipient: Bool, creator: UserID, recipient: UserID) {
+        self.init(of: person, creator: creator, recipient: recipient)
+        if guardsRecipient { insert(.guardianOfRecipient) }
+    }
+
+    private init(of person: UserID, creator: UserID, recipient: UserID) {
+        self = []
+        if creator == person { insert(.creator) }
+        if recipient == person { insert(.recipient) }
     }
 }
 
@@ -117,8 +130,11 @@ public enum RoleMatrix {
     public static func denial(of act: NagAct, by part: NagPart) -> Denial? {
         if part.isEmpty { return .notVisible }
         switch act {
-        case .read, .addNote: return nil
-        case .edit, .readExcuses, .readDeliveries, .askForPushBack:
+        case .read: return nil
+        case .addNote: return part == .guardianOfRecipient ? .creatorOrGuardianOnly : nil
+        case .readExcuses, .readDeliveries:
+            return part.isDisjoint(with: [.creator, .guardian, .guardianOfRecipient]) ? .creatorOrGuardianOnly : nil
+        case .edit, .askForPushBack:
             return part.isDisjoint(with: [.creator, .guardian]) ? .creatorOrGuardianOnly : nil
         case .withdraw: return part.contains(.creator) ? nil : .creatorOnly
         case .updateStatus, .snooze, .dismiss, .commit, .submitExcuse:

@@ -15,8 +15,10 @@ public struct Phrasebook: Sendable {
     public static let fewestTips = 3
     public static let fewestMessages = 4
 
-    /// The English phrasebook, embedded in the program.
-    public static func english() throws(PhrasebookError) -> Phrasebook {
+    /// The English phrasebook, embedded in the program and parsed at the first call.
+    public static func english() throws(PhrasebookError) -> Phrasebook { try parsedEnglish.get() }
+
+    private static let parsedEnglish = Result { () throws(PhrasebookError) in
         try Phrasebook(parsing: PackageResources.english_pool)
     }
 

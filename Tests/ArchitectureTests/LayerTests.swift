@@ -9,6 +9,7 @@ struct LayerTests {
         "TimeZones": ["Domain"],
         "JSON": [],
         "SeededNumbers": [],
+        "Pictures": [],
         "NagzAI": ["Domain"],
         "Contract": ["NagzAI", "Domain", "JSON"],
         "Audit": ["CCrypto", "CSodium", "Domain"],
@@ -22,13 +23,16 @@ struct LayerTests {
         "DomainSQL": ["SQL", "Domain"],
         "Server": [
             "HTTP", "HTTPClient", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Console", "Contract", "NagzAI",
-            "TimeZones", "Domain", "JSON", "CCrypto", "CSodium",
+            "Pictures", "TimeZones", "Domain", "JSON", "CCrypto", "CSodium",
         ],
         "Seeds": [
             "Server", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Contract", "NagzAI", "TimeZones", "Domain",
             "JSON", "SeededNumbers",
         ],
-        "Device": ["SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
+        "Device": [
+            "HTTPClient", "Reactor", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain",
+            "JSON",
+        ],
         "nagz": [
             "Server", "Seeds", "Device", "HTTPClient", "Contract", "Postgres", "SQL", "SQLite", "Reactor", "Audit",
             "NagzAI", "Domain", "JSON",
@@ -48,7 +52,8 @@ struct LayerTests {
     func imports(file: SourceFile) {
         var allowed = Self.toolchain.union(Self.allowed[file.target] ?? [])
         if Self.mayUseFoundation.contains(file.target) { allowed.insert("Foundation") }
-        for line in file.code {
+        // The expression takes long: it looks only at lines that have the word.
+        for line in file.code where line.contains("import ") {
             guard
                 let match = line.firstMatch(
                     of:

@@ -8,7 +8,8 @@ extension Sample {
         id: id(26), userID: id(1), platform: .ipados, token: Secret("t"), createdAt: moment, lastUsedAt: nil)
 
     private static let deliveryReview = DeliveryReview(
-        id: id(27), familyID: id(2), nagID: id(3), userID: id(1), channel: .sms, status: .failed, attempts: 8,
+        id: id(27), familyID: id(2), nagID: id(3), cause: "nag_created", userID: id(1), channel: .sms, status: .failed,
+        attempts: 8,
         failure: "status 503", isDropped: false, createdAt: moment, nextAttemptAt: nil)
 
     static let devices = [

@@ -101,14 +101,14 @@ struct EndpointTests {
     func tiers() {
         #expect(
             API.all.filter { $0.tier == .frequentWrite }.map(\.id) == [
-                "updateNagStatus", "submitExcuse", "recomputeEscalation", "uploadEvents",
+                "updateNagStatus", "submitExcuse", "recomputeEscalation", "createAttachment", "uploadEvents",
             ])
         #expect(API.all.filter { $0.tier == .auth }.map(\.id) == ["signUp", "logIn", "childLogIn"])
         #expect(API.refreshSession.operation.tier == .write)
         #expect(API.all.filter { $0.tier == .exempt }.allSatisfy { $0.tag == .operations })
         for operation in API.all where operation.method == .get && operation.tier != .exempt {
-            let isBelowNag = operation.path.hasPrefix("/api/v1/nags/{nag_id}/")
-            #expect(operation.tier == (isBelowNag ? .nagDetail : .read), "\(operation.id)")
+            let isOfNag = operation.path.hasPrefix("/api/v1/nags/{nag_id}/") || operation.id == "getAttachment"
+            #expect(operation.tier == (isOfNag ? .nagDetail : .read), "\(operation.id)")
         }
         #expect(API.listExcuses.operation.tier == .nagDetail && API.getNag.operation.tier == .read)
     }

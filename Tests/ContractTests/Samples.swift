@@ -47,7 +47,7 @@ extension Sample {
     /// One for every operation.
     static let all =
         identity + family + nags + fun + rights + figures + feed + auditLog + plain
-        + devices + abuseReports + accountData + connections + incentives
+        + devices + abuseReports + accountData + connections + incentives + attachments
 
     static func id<Kind>(_ number: UInt64) -> Identifier<Kind> { Identifier(high: 0xABCD, low: number) }
     /// A refined text that is known to be fine.
@@ -151,7 +151,8 @@ extension Sample {
         creatorDisplayName: "Robin", recipientDisplayName: nil, dueAt: moment, category: .meds,
         doneDefinition: .binaryWithNote, description: "Line\n\"two\"", strategyTemplate: .friendlyReminder,
         recurrence: .every15Minutes, parentNagID: id(5), status: .cancelledRelationshipChange, createdAt: moment,
-        completedAt: nil, committedAt: moment, recipientDismissedAt: nil)
+        completedAt: nil, committedAt: moment, recipientDismissedAt: nil,
+        attachmentURLs: [AttachmentURL(id(28)), AttachmentURL(id(29))])
     private static let excuse = ExcuseResponse(id: id(6), nagID: id(3), summary: "Late", at: moment)
     private static let ofNag = NagPath(nagID: id(3))
 
@@ -160,7 +161,8 @@ extension Sample {
             API.createNag, NoParameters(),
             NagCreate(
                 familyID: id(2), connectionID: id(7), recipientID: id(4), dueAt: moment, category: .chores,
-                doneDefinition: .acknowledgeOnly, description: "Bins", policyID: id(8), recurrence: .daily), nag),
+                doneDefinition: .acknowledgeOnly, description: "Bins", policyID: id(8), recurrence: .daily,
+                attachmentIDs: [id(28)]), nag),
         Sample(
             API.listNags,
             NagListQuery(familyID: id(2), connectionID: id(7), status: .open, excludeDismissed: true, page: page),

@@ -40,6 +40,7 @@ import Testing
             "gamification_enabled": .flag(true), "quiet_hours_enabled": .flag(true),
             "quiet_hours_start": .text("21:15"), "quiet_hours_end": .text("06:00:30"), "timezone": .text("Asia/Tokyo"),
             "notification_frequency": .text("daily"), "delivery_channel": .text("both"),
+            "mute_until": .text("1970-01-02T00:00:00Z"),
             "ai_server_enabled": .flag(false), "ai_on_device_enabled": .flag(false), "pushback_mode": .text("off"),
             "use_commit_time_for_escalation": .flag(true), "notify_sent_overdue": .flag(true),
             "tone": .text("empathetic"), "colour": .text("green"),
@@ -53,6 +54,7 @@ import Testing
         expected.timeZone = "Asia/Tokyo"
         expected.notificationFrequency = "daily"
         expected.deliveryChannel = .both
+        expected.muteUntil = Timestamp(seconds: 86_400)
         expected.aiServerEnabled = false
         expected.aiOnDeviceEnabled = false
         expected.pushBackMode = .off
@@ -68,6 +70,7 @@ import Testing
             (PreferenceKey.tone, PreferenceValue.text("grumpy")), (.tone, .flag(true)),
             (.quietHoursStart, .text("25:00")), (.gamificationEnabled, .text("true")),
             (.pushBackMode, .text("OFF")), (.deliveryChannel, .text("fax")),
+            (.muteUntil, .text("tomorrow")),
         ])
     func ignores(_ key: PreferenceKey, _ value: PreferenceValue) {
         #expect(PreferenceOverrides { $0 == key ? value : nil } == PreferenceOverrides())

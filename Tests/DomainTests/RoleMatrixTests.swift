@@ -57,6 +57,18 @@ import Testing
         #expect(RoleMatrix.denial(of: act, by: []) == .notVisible)
     }
 
+    @Test("the guardians of a child who receives a connection's nag only read it", arguments: NagAct.allCases)
+    func guardiansOfRecipient(_ act: NagAct) {
+        let reading: Set<NagAct> = [.read, .readExcuses, .readDeliveries]
+        #expect((RoleMatrix.denial(of: act, by: .guardianOfRecipient) == nil) == reading.contains(act))
+        let (child, other) = (UserID(high: 0, low: 1), UserID(high: 0, low: 2))
+        let person = UserID(high: 0, low: 3)
+        #expect(NagPart(of: person, guardsRecipient: true, creator: other, recipient: child) == .guardianOfRecipient)
+        #expect(NagPart(of: person, guardsRecipient: false, creator: other, recipient: child).isEmpty)
+        #expect(NagPart(of: other, guardsRecipient: false, creator: other, recipient: child) == .creator)
+        #expect(NagPart(of: child, guardsRecipient: false, creator: other, recipient: child) == .recipient)
+    }
+
     @Test func theLastGuardianStays() {
         #expect(RoleMatrix.denialOfDeparture(of: .guardian, activeGuardians: 1) == .lastGuardian)
         #expect(RoleMatrix.denialOfDeparture(of: .guardian, activeGuardians: 2) == nil)
@@ -123,6 +135,18 @@ import Testing
         let denial = ConnectionRule.denialOfNag(
             isActive: isActive, isCaregiver: isCaregiver, to: recipient, isBlocked: isBlocked)
         #expect(denial == expected)
+    }
+
+    @Test("suspended relationships and a common family refuse what a connection allows")
+    func connectionObstacles() {
+        func denial(isBlocked: Bool = false, isSuspended: Bool = false, sharesFamily: Bool = false) -> Denial? {
+            ConnectionRule.denialOfNag(
+                isActive: true, isCaregiver: false, to: .otherParty, isBlocked: isBlocked, isSuspended: isSuspended,
+                sharesFamily: sharesFamily)
+        }
+        #expect(denial() == nil && denial(sharesFamily: true) == .sameFamily)
+        #expect(denial(isBlocked: true, isSuspended: true, sharesFamily: true) == .relationshipSuspended)
+        #expect(denial(isBlocked: true, sharesFamily: true) == .blocked)
     }
 
     @Test("every denial says something, once", arguments: Denial.allCases)

@@ -10,6 +10,8 @@ import Testing
 private struct LimitedAct: Sendable, CustomTestStringConvertible {
     let limit: DailyLimit
     let kind: String
+    /// What the request has instead of a JSON body.
+    var form: [UInt8]?
     /// A request that does it, another one for each number.
     let request: @Sendable (_ family: Household, _ number: Int) -> (method: String, path: String, body: JSONValue?)
 
@@ -46,6 +48,9 @@ private struct LimitedAct: Sendable, CustomTestStringConvertible {
                 ]
             )
         },
+        LimitedAct(limit: .attachments, kind: "attachment.added", form: PictureForm.form(PictureForm.jpeg())) { _, _ in
+            ("POST", "/api/v1/attachments", nil)
+        },
     ]
 }
 
@@ -65,6 +70,10 @@ struct DailyLimitTests {
                 let request = act.request(family, number)
                 let path = request.path.split(separator: "POLICY", omittingEmptySubsequences: false)
                     .joined(separator: policy.description)
+                if let form = act.form {
+                    return try await instance.send(
+                        request.method, path, token: instance.token(person), content: form)
+                }
                 return try await instance.call(request.method, path, as: person, body: request.body)
             }
             // All but one of the limit, by what the first one counts.

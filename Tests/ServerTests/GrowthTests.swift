@@ -68,7 +68,7 @@ struct GrowthTests {
                 "a child's first page",
                 SyncStatements.page(home.id, for: child, sessionCheck: "true", from: .beginning, withFacts: true)
             ),
-            ("snoozes of a day", NagStatements.snoozeFacts(home.child.id, in: home.id, day: day)),
+            ("snoozes of a day", NagStatements.snoozeFacts(home.child.id, in: home.id, settings: home.id, day: day)),
             ("notes of a day", NagStatements.countNotes(by: home.child.id, in: home.id, day: day)),
             (
                 "nags sent on a day",

@@ -175,16 +175,7 @@ struct LedgerTests {
                         "SELECT FROM family_clock WHERE family_id = \(family.id) FOR UPDATE")
                     // Has found no key, has made one, and waits for the family's row.
                     let late = Task { try await act(in: family.id, on: waiting) }
-                    for attempt in 0... {
-                        let waits: Bool = try await transaction.query(
-                            """
-                            SELECT EXISTS (SELECT FROM pg_locks l WHERE NOT l.granted
-                                           AND pg_backend_pid() = ANY (pg_blocking_pids(l.pid))) AS waits
-                            """
-                        ).one()["waits"]
-                        if waits { break }
-                        try #require(attempt < 100_000, "the act never came to wait for the family's row")
-                    }
+                    try await transaction.waitUntilBlocking("the act never came to wait for the family's row")
                     _ = try await act(in: family.otherFamilyID, on: other)
                     return late
                 }

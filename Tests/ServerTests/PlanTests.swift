@@ -1,4 +1,5 @@
 import Audit
+import Contract
 import Domain
 import Postgres
 import SQL
@@ -74,6 +75,44 @@ struct PlanTests {
             for plan in plans {
                 #expect(plan.contains("audit_payload_by_key") && !plan.contains("Seq Scan on audit_payload"), "\(plan)")
             }
+        }
+    }
+
+    @Test("nags of connections are found by their own indexes, however many nags families have")
+    func connectionNags() async throws {
+        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
+            try await server.sql(
+                """
+                DO $$ BEGIN
+                    SET LOCAL session_replication_role = replica;
+                    INSERT INTO nags (family_id, connection_id, id, creator_id, recipient_id, due_at, category, done_definition,
+                                      status, created_at, cycle_started_at, sync_seq, sync_ts)
+                    SELECT md5((i % 300)::text)::uuid, CASE WHEN i % 300 < 3 THEN md5((i % 300)::text)::uuid END,
+                           md5(i || 'nag')::uuid, md5((i % 2000) || 'creator')::uuid, md5((i % 2000) || 'recipient')::uuid, now(),
+                           'other', 'ack_only', 'open', now(), now(), i, now()
+                    FROM generate_series(0, 29999) i;
+                END $$
+                """)
+            try await server.sql("VACUUM ANALYZE nags")
+            let plans = try await server.database.run { database in
+                try await database.transaction { transaction in
+                    let planned = PlannedQueries(transaction, analyzes: false)
+                    let (one, other) = (UserID(high: 0, low: 1), UserID(high: 0, low: 2))
+                    let (nag, ledger) = (NagID(high: 0, low: 3), FamilyID(high: 0, low: 4))
+                    for statement in [
+                        NagStatements.page(
+                            NagListQuery(), for: one, [.family(ledger, isGuardian: true), .allConnections]),
+                        NagStatements.page(NagListQuery(), for: one, [.connection(ledger.retyped())]),
+                        NagStatements.openOverConnections(toChild: one, orSharedBy: one),
+                        NagStatements.openOverConnections(between: one, and: other),
+                        NagStatements.exported(ExportPage(user: one, after: nag.retyped(), limit: 10), in: nil),
+                        RealtimeStatements.entries(ofConnections: [(ledger, 1)]),
+                    ] { _ = try await planned.query(statement) }
+                    return planned.plans.map(\.text)
+                }
+            }
+            #expect(plans.count == 6)
+            for plan in plans { #expect(!plan.contains("Seq Scan on nags"), "\(plan)") }
         }
     }
 

@@ -67,6 +67,11 @@ struct RetentionTests {
             SELECT family_id, gen_random_uuid(), \(nag), 'coaching', 'neutral', 'x', \(family.child.id), at, n, at
             FROM audit_entry WHERE family_id = \(family.id) ORDER BY n LIMIT 1
             """)
+        let closed = try await server.rows("SELECT id FROM nags WHERE status <> 'open' LIMIT 1")
+        let id = try #require(closed.first?["id"]?.stringValue)
+        _ = try await server.insertAttachment(of: family.guardian, for: NagID(wireText: id), in: family.id)
+        try await server.sql("UPDATE nags SET has_attachments = true WHERE id = \(try NagID(wireText: id))")
+        try await server.upload(as: family.guardian)
         return family
     }
 
@@ -82,7 +87,8 @@ struct RetentionTests {
             let start = server.clock.now()
             #expect(try await due(server) == [:])
             server.clock.set(to: start + Retention.year - .days(1))
-            #expect(try await due(server)["deliveries"] == nil)
+            #expect(try await due(server) == ["unused_attachments": 1])
+            #expect(try await sweep(server) == ["unused_attachments": 1])
             server.clock.set(to: start + Retention.year + .days(1))
             #expect(try await due(server) == ["deliveries": 1])
             #expect(try await sweep(server) == ["deliveries": 1])
@@ -90,7 +96,8 @@ struct RetentionTests {
             let twoYears = try await due(server)
             #expect(
                 Set(twoYears.keys)
-                    == Set(Self.counted).subtracting(["deliveries", "abuse_reports", "inputs"]).union(
+                    == Set(Self.counted).subtracting(["deliveries", "abuse_reports", "unused_attachments", "inputs"])
+                    .union(
                         twoYears["inputs"] == nil ? [] : ["inputs"]), "\(twoYears)")
             let inputs = try await server.rows("SELECT id FROM inputs").count
             var swept = try await sweep(server)

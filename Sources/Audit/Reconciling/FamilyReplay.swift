@@ -152,8 +152,12 @@ public struct FamilyReplay: Sendable {
         case .connectionInvited: connection = ConnectionReplay(entry, body)
         case .connectionAccepted: connection?.accept(entry)
         case .connectionDeclined: connection?.end("declined", entry)
-        case .connectionRevoked: connection?.end("revoked", entry)
-        case .connectionChanged: connection?.change(entry, body)
+        case .connectionRevoked:
+            connection?.end("revoked", entry)
+            cancelNags(entry) { _ in true }
+        case .connectionChanged:
+            connection?.change(entry, body)
+            endSharing(entry)
         case .incentiveRuleSet:
             guard let id = act.resource else { return }
             incentiveRules[id, default: []].append(body.flatMap { IncentiveRuleVersion($0, entry.number) })
@@ -204,6 +208,26 @@ public struct FamilyReplay: Sendable {
         members.filter {
             $0.value.isActive && $0.value.role ?? "guardian" == "guardian" && $0.value.hasOwnSignIn && $0.key != person
         }.map(\.key)
+    }
+
+    /// Cancels the connection's open nags to children where nobody shares children any more. It cannot be told where the
+    /// entry's details are erased.
+    private mutating func endSharing(_ entry: AuditEntry) {
+        guard let connection else { return }
+        let parties = [connection.inviter, connection.invitee]
+        let isOver = connection.inviterShares == false && connection.inviteeShares == false
+        guard isOver || connection.inviterShares == nil else { return }
+        cancelNags(entry, isKnown: isOver) { !parties.contains($0.recipient) }
+    }
+
+    /// Cancels the connection's open nags.
+    private mutating func cancelNags(
+        _ entry: AuditEntry, isKnown: Bool = true, where isMeant: (Nag) -> Bool
+    ) {
+        for (id, nag) in nags where (nag.status == "open" || nag.status == nil) && isMeant(nag) {
+            nags[id]?.number = isKnown && nag.status != nil ? entry.number : nil
+            nags[id]?.status = isKnown ? "cancelled_relationship_change" : nil
+        }
     }
 
     /// The nags with the lowest ids, as many as the entry says.

@@ -7,11 +7,11 @@ extension API {
 
     /// Export the audit log: one JSON object per line.
     public static let exportAuditLog = Endpoint<AuditExportQuery, NoBody, PlainText>(
-        Operation("exportAuditTrail", .get, "/api/v1/audit/export", tag: .audit))
+        Operation("exportAuditLog", .get, "/api/v1/audit/export", tag: .audit))
 
     /// Verify an audit log on the server.
     public static let verifyAuditLog = Endpoint<AuditScopeQuery, NoBody, AuditVerification>(
-        Operation("verifyAuditTrail", .get, "/api/v1/audit/verify", tag: .audit))
+        Operation("verifyAuditLog", .get, "/api/v1/audit/verify", tag: .audit))
 
     /// Get the status of the Merkle log.
     public static let getAuditStatus = Endpoint<NoParameters, NoBody, AuditStatus>(

@@ -9,6 +9,7 @@ public enum API {
         familiesOperations,
         connectionsOperations,
         nagsOperations,
+        attachmentsOperations,
         gamificationOperations,
         safetyOperations,
         abuseReportsOperations,

@@ -33,7 +33,8 @@ public struct Operation: Hashable, Sendable {
 
     /// The operation's group: a folder of the server and a tag of the OpenAPI document.
     public enum Tag: String, Sendable, CaseIterable {
-        case version, auth, accounts, preferences, families, connections, nags, gamification, safety, consents,
+        case version, auth, accounts, preferences, families, connections, nags, attachments, gamification, safety,
+            consents,
             policies, incentives, reports, devices, deliveries, ai, sync, audit,
             legal, metrics, operations
     }
@@ -47,10 +48,12 @@ public struct Operation: Hashable, Sendable {
     public let successStatus: Int
     public let access: Access
     public let tier: RateTier
+    /// Bytes of request content; nil for the server's limit.
+    public let bodyLimit: Int?
 
     public init(
         _ id: String, _ method: Method, _ path: String, tag: Tag, status: Int = 200, access: Access = .bearer,
-        tier: RateTier? = nil
+        tier: RateTier? = nil, bodyLimit: Int? = nil
     ) {
         self.id = id
         self.method = method
@@ -58,6 +61,7 @@ public struct Operation: Hashable, Sendable {
         self.tag = tag
         successStatus = status
         self.access = access
+        self.bodyLimit = bodyLimit
         self.tier = tier ?? Self.usualTier(method, path)
     }
 

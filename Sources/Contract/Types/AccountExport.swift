@@ -35,7 +35,7 @@ public struct AccountExport: Hashable, WireObject {
     public enum Section: String, Sendable, CaseIterable {
         case account, memberships, nags, excuses, notes, preferences, consents, devices, blocks
         case abuseReports = "abuse_reports"
-        case points, badges, incentives, connections
+        case points, badges, incentives, connections, attachments
     }
 
     public var sections: [Section: [JSONObject]]

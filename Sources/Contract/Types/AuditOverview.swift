@@ -136,11 +136,7 @@ public struct Bytes: WireContent, Hashable {
 
     public init(_ bytes: [UInt8]) { self.bytes = bytes }
 
-    public init(content: Span<UInt8>) {
-        bytes = []
-        bytes.reserveCapacity(content.count)
-        for index in content.indices { bytes.append(content[index]) }
-    }
+    public init(content: Span<UInt8>) { bytes = content.withUnsafeBufferPointer { Array($0) } }
 
     public var content: [UInt8] { bytes }
 }

@@ -5,7 +5,10 @@ import JSON
 public struct DeliveryReview: Hashable, WireObject {
     public var id: DeliveryID
     public var familyID: FamilyID
-    public var nagID: NagID
+    /// Nil for one about a connection, which `familyID` names then.
+    public var nagID: NagID?
+    /// The event it tells of; nil where that is not stored any more.
+    public var cause: String?
     public var userID: UserID
     public var channel: DeliveryChannel
     public var status: DeliveryStatus
@@ -20,13 +23,14 @@ public struct DeliveryReview: Hashable, WireObject {
     public var nextAttemptAt: Timestamp?
 
     public init(
-        id: DeliveryID, familyID: FamilyID, nagID: NagID, userID: UserID, channel: DeliveryChannel,
+        id: DeliveryID, familyID: FamilyID, nagID: NagID?, cause: String?, userID: UserID, channel: DeliveryChannel,
         status: DeliveryStatus, attempts: Int, failure: String?, isDropped: Bool, createdAt: Timestamp,
         nextAttemptAt: Timestamp?
     ) {
         self.id = id
         self.familyID = familyID
         self.nagID = nagID
+        self.cause = cause
         self.userID = userID
         self.channel = channel
         self.status = status
@@ -40,7 +44,8 @@ public struct DeliveryReview: Hashable, WireObject {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         id = try fields.required("id")
         familyID = try fields.required("family_id")
-        nagID = try fields.required("nag_id")
+        nagID = try fields.optional("nag_id")
+        cause = try fields.optional("cause")
         userID = try fields.required("user_id")
         channel = try fields.required("channel")
         status = try fields.required("status")
@@ -56,6 +61,7 @@ public struct DeliveryReview: Hashable, WireObject {
             json.field("id", id)
             json.field("family_id", familyID)
             json.field("nag_id", nagID)
+            json.field("cause", cause)
             json.field("user_id", userID)
             json.field("channel", channel)
             json.field("status", status)

@@ -13,11 +13,15 @@ public struct NagCreate: Hashable, WireObject {
     public var strategyTemplate: StrategyTemplate
     public var policyID: PolicyID?
     public var recurrence: Recurrence?
+    /// Pictures that the creator uploaded for it, in the order in which they are shown.
+    public var attachmentIDs: [AttachmentID]
 
     public init(
         familyID: FamilyID? = nil, connectionID: ConnectionID? = nil, recipientID: UserID, dueAt: Timestamp,
         category: NagCategory, doneDefinition: DoneDefinition, description: String? = nil,
-        strategyTemplate: StrategyTemplate = .friendlyReminder, policyID: PolicyID? = nil, recurrence: Recurrence? = nil
+        strategyTemplate: StrategyTemplate = .friendlyReminder, policyID: PolicyID? = nil,
+        recurrence: Recurrence? = nil,
+        attachmentIDs: [AttachmentID] = []
     ) {
         self.familyID = familyID
         self.connectionID = connectionID
@@ -29,6 +33,7 @@ public struct NagCreate: Hashable, WireObject {
         self.strategyTemplate = strategyTemplate
         self.policyID = policyID
         self.recurrence = recurrence
+        self.attachmentIDs = attachmentIDs
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -42,6 +47,10 @@ public struct NagCreate: Hashable, WireObject {
         strategyTemplate = try fields.defaulted("strategy_template", to: .friendlyReminder)
         policyID = try fields.optional("policy_id")
         recurrence = try fields.optional("recurrence")
+        attachmentIDs = try fields.optional("attachment_ids") ?? []
+        guard attachmentIDs.count <= AttachmentLimit.perNag else {
+            throw InvalidInput("must have at most \(AttachmentLimit.perNag) elements", field: "attachment_ids")
+        }
     }
 
     public func write(to json: inout JSONWriter) {
@@ -56,6 +65,7 @@ public struct NagCreate: Hashable, WireObject {
             json.field("strategy_template", strategyTemplate)
             json.fieldIfPresent("policy_id", policyID)
             json.fieldIfPresent("recurrence", recurrence)
+            json.field("attachment_ids", attachmentIDs)
         }
     }
 }

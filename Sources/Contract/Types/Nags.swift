@@ -22,13 +22,14 @@ public struct NagResponse: Hashable, WireObject {
     public var completedAt: Timestamp?
     public var committedAt: Timestamp?
     public var recipientDismissedAt: Timestamp?
+    public var attachmentURLs: [AttachmentURL]
 
     public init(
         id: NagID, familyID: FamilyID?, connectionID: ConnectionID?, creatorID: UserID, recipientID: UserID,
         creatorDisplayName: String?, recipientDisplayName: String?, dueAt: Timestamp, category: NagCategory,
         doneDefinition: DoneDefinition, description: String?, strategyTemplate: StrategyTemplate,
         recurrence: Recurrence?, parentNagID: NagID?, status: NagStatus, createdAt: Timestamp, completedAt: Timestamp?,
-        committedAt: Timestamp?, recipientDismissedAt: Timestamp?
+        committedAt: Timestamp?, recipientDismissedAt: Timestamp?, attachmentURLs: [AttachmentURL] = []
     ) {
         self.id = id
         self.familyID = familyID
@@ -49,6 +50,7 @@ public struct NagResponse: Hashable, WireObject {
         self.completedAt = completedAt
         self.committedAt = committedAt
         self.recipientDismissedAt = recipientDismissedAt
+        self.attachmentURLs = attachmentURLs
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -71,6 +73,7 @@ public struct NagResponse: Hashable, WireObject {
         completedAt = try fields.optional("completed_at")
         committedAt = try fields.optional("committed_at")
         recipientDismissedAt = try fields.optional("recipient_dismissed_at")
+        attachmentURLs = try fields.defaulted("attachment_urls", to: [])
     }
 
     public func write(to json: inout JSONWriter) {
@@ -94,6 +97,7 @@ public struct NagResponse: Hashable, WireObject {
             json.field("completed_at", completedAt)
             json.field("committed_at", committedAt)
             json.field("recipient_dismissed_at", recipientDismissedAt)
+            json.field("attachment_urls", attachmentURLs)
         }
     }
 }

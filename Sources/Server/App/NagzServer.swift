@@ -22,6 +22,7 @@ public final class NagzServer: Sendable {
     private let delivering: (loop: EventLoop, worker: LoopBound<(DeliveryWorker, Database)>)?
     private let telemetry: Telemetry
     private let hashingPool: BlockingPool
+    private let picturePool: BlockingPool
     private let filePool: BlockingPool
     private let log: Log
     /// What handlers and connections of all loops count the bytes of answers in.
@@ -40,6 +41,7 @@ public final class NagzServer: Sendable {
     ) async throws {
         let log = Log(configuration.logLevel, clock: clock, descriptor: configuration.logDescriptor)
         let hashingPool = try PasswordHashing.pool(queueLimit: configuration.hashingQueueLimit)
+        let picturePool = try BlockingPool(name: "nagz-picture", threads: 1, queueLimit: 16)
         let filePool = try BlockingPool(name: "nagz-file", threads: 1, queueLimit: 8)
         let hashing = PasswordHashing(hashingPool, cost: configuration.passwordCost)
         let tokens = Tokens(
@@ -68,7 +70,7 @@ public final class NagzServer: Sendable {
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
                     heuristics: heuristics, auditKeyring: configuration.auditKeyring,
                     checkpointStatus: checkpointStatus, answerMemory: answerMemory, exports: exports,
-                    escalationPlan: configuration.escalationPlan, changes: exchange.changes)
+                    escalationPlan: configuration.escalationPlan, changes: exchange.changes, picturePool: picturePool)
                 let sockets = LoopSockets(
                     exchange, loop: number, poller, memory: answerMemory, limits: configuration.webSocketLimits)
                 let routes = RouteTable(services: services, limiter: limiter, log: log)
@@ -172,6 +174,7 @@ public final class NagzServer: Sendable {
         self.exports = exports
         self.telemetry = telemetry
         self.hashingPool = hashingPool
+        self.picturePool = picturePool
         self.filePool = filePool
         self.log = log
         routes = applications.first?.router.routes.map { "\($0.method) \($0.template)" } ?? []
@@ -242,6 +245,7 @@ public final class NagzServer: Sendable {
         for (loop, member) in zip(loops, members) { await Self.close(member, on: loop) }
         for loop in loops { loop.stop() }
         hashingPool.stop()
+        picturePool.stop()
         filePool.stop()
         log.stop()
     }

@@ -55,7 +55,8 @@ enum Retention {
         NagStatements.retentionOfEvents, NagStatements.retentionOfWords, NagStatements.retentionOfExcuses,
         IngestionStatements.retentionOfEnrichments, IngestionStatements.retentionOfInputs, AIStatements.retention,
         PolicyStatements.retentionOfComments, GamificationStatements.retention, IncentiveStatements.retention,
-        DeliveryStatements.retention, AbuseReportStatements.retention,
+        DeliveryStatements.retention, AbuseReportStatements.retention, AttachmentStatements.retention,
+        AttachmentStatements.retentionOfUnused,
     ]
 
     /// Ends everything that is due, in batches.

@@ -75,6 +75,19 @@ final class RouteTable {
         }
     }
 
+    /// The same for an operation that reads further fields of the request.
+    func responding<Parameters, Body, Answer>(
+        _ endpoint: Endpoint<Parameters, Body, Answer>,
+        _ handler: @escaping (Caller, Call<Parameters, Body>, Headers) async throws -> Response
+    ) {
+        precondition(endpoint.operation.access == .bearer, "\(endpoint.operation.id) is open")
+        addResponding(endpoint.operation) { [self] request, context, fields in
+            try await answer(endpoint, request, context, &fields) { caller, call in
+                try await handler(caller, call, request.headers)
+            }
+        }
+    }
+
     /// The same without authentication.
     func openlyResponding<Parameters, Body, Answer>(
         _ endpoint: Endpoint<Parameters, Body, Answer>,

@@ -2,6 +2,7 @@ import Domain
 import HTTP
 import NagzAI
 import Postgres
+import Reactor
 import TimeZones
 
 /// What the features of one loop share. Used on that loop only.
@@ -14,6 +15,8 @@ package final class Services {
     let tokens: Tokens
     package let verifiedTokens: VerifiedTokens
     let hashing: PasswordHashing
+    /// Checks and cleans pictures; nil where none are received.
+    let picturePool: BlockingPool?
     let heuristics: Heuristics
     package let zones = ZoneTable()
     let sealing: Sealing
@@ -34,7 +37,7 @@ package final class Services {
         database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
         heuristics: Heuristics, auditKeyring: AuditKeyring? = nil, checkpointStatus: CheckpointStatus? = nil,
         answerMemory: MemoryBudget? = nil, exports: ExportLimiter? = nil, escalationPlan: EscalationPlan = .standard,
-        changes: ChangedFamilies? = nil
+        changes: ChangedFamilies? = nil, picturePool: BlockingPool? = nil
     ) {
         self.database = database
         self.clock = clock
@@ -42,6 +45,7 @@ package final class Services {
         self.tokens = tokens
         verifiedTokens = VerifiedTokens(tokens)
         self.hashing = hashing
+        self.picturePool = picturePool
         self.heuristics = heuristics
         access = Access()
         costlyReadLane = Lane(database.poller, limit: 2, limitPerKey: 1, queueLimit: 256, timeout: .seconds(4))

@@ -56,8 +56,8 @@ struct TurnQueue<Key: Hashable> {
 
     /// Removes a ticket that no longer waits; false when it may run already.
     mutating func withdraw(_ key: Key, ticket: UInt64) -> Bool {
-        guard let place = waiting[key]?.firstIndex(of: ticket) else { return false }
-        waiting[key]?.remove(at: place)
+        guard let index = waiting[key]?.firstIndex(of: ticket) else { return false }
+        waiting[key]?.remove(at: index)
         waitingCount -= 1
         if waiting[key]?.isEmpty ?? true {
             waiting[key] = nil

@@ -100,22 +100,23 @@ final class Scheduler: PeriodicJob {
     /// The families, those with the oldest due nag first.
     private func batches(of rows: Rows) throws -> [Batch] {
         var batches: [Batch] = []
-        var places: [FamilyID: Int] = [:]
+        var batchIndices: [FamilyID: Int] = [:]
         var isWindowFull = false
         let due = try rows.map { row in
             (
-                family: try row["family_id"] as FamilyID, nag: try row["id"] as NagID, place: try row["place"] as Int,
+                family: try row["family_id"] as FamilyID, nag: try row["id"] as NagID,
+                ordinal: try row["ordinal"] as Int,
                 seen: try row["seen"] as Int
             )
         }
         for one in due {
-            let index = places[one.family] ?? batches.count
+            let index = batchIndices[one.family] ?? batches.count
             if index == batches.count {
-                places[one.family] = index
+                batchIndices[one.family] = index
                 batches.append(Batch(family: one.family))
             }
             batches[index].nags.append(one.nag)
-            if one.place == NagStatements.dueShare { served.insert(one.family) }
+            if one.ordinal == NagStatements.dueShare { served.insert(one.family) }
             isWindowFull = one.seen == NagStatements.dueWindow
         }
         // Every family had its turn: the next round begins with the oldest due nags again.

@@ -16,8 +16,18 @@ enum Constraint: String, CaseIterable {
     /// A deleted account has no pending or active connection: violated when the account of a connected person is
     /// deleted, and when a deleted account is connected.
     case deletedHasNoConnection = "deleted_has_no_connection"
+    /// A nag of a connection is for the other party or for a child that it shares.
+    case nagHasConnection = "nag_has_connection"
+    /// A child that leaves a family, or whose guardian leaves it, has no open nag of a connection.
+    case departedHasNoConnectionNag = "departed_has_no_connection_nag"
+    /// Two people of whom one blocks the other have no open nag of a connection.
+    case blockedHasNoConnectionNag = "blocked_has_no_connection_nag"
     /// Two people have one pending or active connection.
     case oneLivingConnection = "one_living_connection"
+    /// An upload is used by one nag.
+    case oneNagPerAttachment = "nag_attachments_pkey"
+    /// A nag uses uploads that exist.
+    case attachmentExists = "nag_attachments_attachment_id_fkey"
     /// One input for each id.
     case inputID = "inputs_pkey"
     /// One write for each idempotency key.

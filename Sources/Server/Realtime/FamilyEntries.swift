@@ -48,18 +48,24 @@ struct FamilyEntries {
     }
 }
 
-/// The families of a notification, as text: PostgreSQL takes less than 8,000 bytes.
+/// The families and connections of a notification, as text: PostgreSQL takes less than 8,000 bytes.
 enum ChangePayload {
     private static let familiesAtOnce = 200
+    private static let connection: Character = "c"
 
-    static func texts(of families: Set<FamilyID>) -> [String] {
-        let names = families.map(\.description)
+    /// - Parameter connections: those of the families that are the ids of connections.
+    static func texts(of families: Set<FamilyID>, connections: Set<FamilyID> = []) -> [String] {
+        let names = families.map { connections.contains($0) ? "\(connection)\($0)" : $0.description }
         return stride(from: 0, to: names.count, by: familiesAtOnce).map { start in
             names[start..<min(start + familiesAtOnce, names.count)].joined(separator: ",")
         }
     }
 
     static func families(in payload: String) -> [FamilyID] {
-        payload.split(separator: ",").compactMap { FamilyID($0) }
+        payload.split(separator: ",").compactMap { $0.first == connection ? nil : FamilyID($0) }
+    }
+
+    static func connections(in payload: String) -> [FamilyID] {
+        payload.split(separator: ",").compactMap { $0.first == connection ? FamilyID($0.dropFirst()) : nil }
     }
 }

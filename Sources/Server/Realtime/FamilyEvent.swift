@@ -11,6 +11,8 @@ enum EventKind: String, Sendable, CaseIterable {
     case memberAdded = "member_added"
     case memberRemoved = "member_removed"
     case gamificationEvent = "gamification_event"
+    case connectionInvited = "connection_invited"
+    case connectionAccepted = "connection_accepted"
 
     /// The event that an entry of the audit log is; nil for entries that clients need not hear of.
     init?(_ kind: AuditKind) {
@@ -22,29 +24,36 @@ enum EventKind: String, Sendable, CaseIterable {
         case .excuseSubmitted: self = .excuseSubmitted
         case .memberAdded, .memberCreated, .memberJoined: self = .memberAdded
         case .memberLeft, .memberRemoved: self = .memberRemoved
+        case .connectionInvited: self = .connectionInvited
+        case .connectionAccepted: self = .connectionAccepted
+        // For the people whose nags it cancelled.
+        case .connectionRevoked, .connectionChanged: self = .nagStatusChanged
         default: return nil
         }
     }
 }
 
-/// Something that happened in a family, and who may hear of it.
+/// Something that happened in a family or a connection, and who may hear of it.
 struct FamilyEvent: Sendable, Hashable {
     /// The members who are told.
     enum Audience: Sendable, Hashable {
         case everybody
         /// The guardians, and these two: who may read a nag.
         case guardians(and: UserID?, UserID?)
+        /// Of an event of a connection: these, in whichever family they are.
+        case people(Set<UserID>)
 
         func includes(_ user: UserID, _ role: FamilyRole) -> Bool {
             switch self {
             case .everybody: true
             case .guardians(let one, let other): role == .guardian || user == one || user == other
+            case .people(let people): people.contains(user)
             }
         }
     }
 
     let kind: EventKind
-    /// The family's sequence number.
+    /// The sequence number of the family or the connection.
     let seq: Int64
     let at: Timestamp
     /// Nil for the server's own acts.

@@ -38,6 +38,7 @@ final class LoopSockets {
         let family: FamilyID
         let role: FamilyRole
         let seq: Int64
+        let openedAt: Timestamp
         let network: RemoteAddress.Network
         let isBrowser: Bool
         let permit: SocketLimiter.Permit
@@ -57,7 +58,8 @@ final class LoopSockets {
             .opened(
                 SocketRecord(
                     id: id, loop: number, family: opening.family, user: opening.user, session: opening.session,
-                    role: opening.role, seq: opening.seq)))
+                    role: opening.role, seq: opening.seq,
+                    openedAt: opening.openedAt)))
         socket.begin(readAhead: readAhead)
     }
 

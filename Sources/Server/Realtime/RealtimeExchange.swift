@@ -16,6 +16,12 @@ struct SocketRecord: Sendable {
     var role: FamilyRole
     /// The family's sequence number up to which the socket has been told.
     var seq: Int64
+    /// When its handshake began.
+    var openedAt: Timestamp
+
+    /// Whether an event of a connection may be news to the socket. One that was committed about when the socket opened
+    /// may have an earlier time.
+    func isNews(_ event: FamilyEvent) -> Bool { event.at > openedAt - .seconds(2) }
 }
 
 /// What the hub is told.

@@ -11,12 +11,17 @@ import SQL
 /// sockets of its own reads the family's new audit entries, in the family's order, and checks in the same round whether
 /// each of those sockets is still entitled to hear of them.
 ///
+/// Events of a connection go to the sockets of its people: an instance that hears of one reads its new entries likewise
+/// (`ConnectionEntry`).
+///
 /// A notification may be lost: the instance may die before it sends one, or not listen just then. So a sweep compares
-/// the families' clocks about every 0.7 seconds. If the process dies, nothing is left to do: clients connect again, and
-/// the feed has what they missed.
+/// the families' clocks about every 0.7 seconds, and every fourth one looks for connections that have changed. If the
+/// process dies, nothing is left to do: clients connect again, and the feed has what they missed.
 final class RealtimeHub: BackgroundJob {
     static let gatheringTime = Duration.milliseconds(25)
     private static let sweepPeriod = Duration.milliseconds(700)
+    /// Sweeps between two that look at connections, which cost more.
+    private static let sweepsOfFamilies = 4
     private static let checkPeriod = Duration.milliseconds(500)
     /// Sockets that one check looks at; it bounds the cost of checking, however many there are.
     private static let checkedAtOnce = 500
@@ -31,8 +36,11 @@ final class RealtimeHub: BackgroundJob {
     private var listener: NotificationListener?
     private let makeListener: (RealtimeHub) -> NotificationListener
     private var directory = SocketDirectory()
+    private var connections = ConnectionPositions()
     private var isNotifyScheduled = false
     private var isReading = false
+    private var isReadingConnections = false
+    private var sweeps = 0
     private var isListenerStarted = false
     private var isStopped = false
     private var lastFailure: String?
@@ -106,30 +114,38 @@ final class RealtimeHub: BackgroundJob {
     // MARK: Messages of the loops
 
     private func receive(_ messages: [HubMessage]) {
+        // The people whose first socket was opened or whose last one was closed.
+        var (came, left): (Set<UserID>, Set<UserID>) = ([], [])
         for message in messages {
             switch message {
             case .familiesChanged: scheduleNotify()
-            case .opened(let socket): opened(socket)
+            case .opened(let socket):
+                startListening()
+                if directory.insert(socket) { came.insert(socket.user) }
             case .closed(let id, let family):
-                if let user = directory.remove(id, of: family) { endLive([user]) }
+                if let user = directory.remove(id, of: family) { left.insert(user) }
             }
         }
+        keepLive(came.filter(directory.contains))
+        endLive(left.filter { !directory.contains($0) })
         readUnread()
     }
 
-    private func opened(_ socket: SocketRecord) {
-        if !isListenerStarted {
-            isListenerStarted = true
-            listener = makeListener(self)
-            listener?.start()
-        }
-        guard directory.insert(socket) else { return }
-        run { _ = try await $0.database.query(RealtimeStatements.keepLive([socket.user], on: $0.instance)) }
+    private func startListening() {
+        guard !isListenerStarted else { return }
+        isListenerStarted = true
+        listener = makeListener(self)
+        listener?.start()
     }
 
-    private func endLive(_ users: [UserID]) {
+    private func keepLive(_ users: Set<UserID>) {
         guard !users.isEmpty else { return }
-        run { _ = try await $0.database.query(RealtimeStatements.endLive(users, on: $0.instance)) }
+        run { _ = try await $0.database.query(RealtimeStatements.keepLive(Array(users), on: $0.instance)) }
+    }
+
+    private func endLive(_ users: Set<UserID>) {
+        guard !users.isEmpty else { return }
+        run { _ = try await $0.database.query(RealtimeStatements.endLive(Array(users), on: $0.instance)) }
     }
 
     private func keepLive() async throws {
@@ -148,10 +164,13 @@ final class RealtimeHub: BackgroundJob {
         isNotifyScheduled = true
         database.poller.schedule(at: .now() + Self.gatheringTime) { [weak self] in
             guard let self, !isStopped else { return }
+            // A family that changes from here on is the first of the next notification.
+            isNotifyScheduled = false
+            let changed = exchange.changes.take()
+            guard !changed.isEmpty else { return }
             run { hub in
-                defer { hub.isNotifyScheduled = false }
-                let payloads = ChangePayload.texts(of: hub.exchange.changes.take())
-                guard !payloads.isEmpty else { return }
+                let connections = try await hub.connections(among: changed)
+                let payloads = ChangePayload.texts(of: changed, connections: connections)
                 _ = try await hub.database.query(RealtimeStatements.notify(payloads))
             }
         }
@@ -160,24 +179,51 @@ final class RealtimeHub: BackgroundJob {
     private func heard(_ payload: String) {
         for family in ChangePayload.families(in: payload) { directory.markChanged(family) }
         readUnread()
+        guard !directory.isEmpty else { return }
+        for connection in ChangePayload.connections(in: payload) { connections.markChanged(connection) }
+        readConnections()
+    }
+
+    /// Which of the changed ledgers are connections'. Where one has sockets it is a family's.
+    private func connections(among changed: Set<FamilyID>) async throws -> Set<FamilyID> {
+        let ids = changed.filter { !directory.contains($0) }
+        guard !ids.isEmpty else { return [] }
+        let rows = try await database.query(ConnectionStatements.among(Array(ids)))
+        return Set(try rows.map { row throws(PostgresError) -> FamilyID in try row["id"] })
     }
 
     private func beganListening() {
         // What changed before was not heard.
-        run { try await $0.sweep() }
+        run { hub in
+            try await hub.sweep()
+            try await hub.sweepConnections()
+        }
     }
 
     private func sweep() async throws {
         exchange.counters.listening.set(listener?.isListening == true ? 1 : 0)
-        let places = directory.places
-        for start in stride(from: 0, to: places.count, by: 5_000) {
-            let some = Array(places[start..<min(start + 5_000, places.count)])
+        let positions = directory.positions
+        for start in stride(from: 0, to: positions.count, by: 5_000) {
+            let some = Array(positions[start..<min(start + 5_000, positions.count)])
             let changed = try await database.query(RealtimeStatements.changed(since: some))
             for ordinal: Int in try changed.map({ try $0["ordinal"] }) {
                 directory.markChanged(some[ordinal - 1].family)
             }
         }
         readUnread()
+        sweeps = (sweeps + 1) % Self.sweepsOfFamilies
+        if sweeps == 0 { try await sweepConnections() }
+    }
+
+    /// Looks for connections that have changed lately, of the people with sockets.
+    private func sweepConnections() async throws {
+        let (users, moment) = (directory.users, clock.now() - .seconds(30))
+        for start in stride(from: 0, to: users.count, by: 5_000) {
+            let some = Array(users[start..<min(start + 5_000, users.count)])
+            let rows = try await database.query(RealtimeStatements.changedConnections(of: some, since: moment))
+            for id: FamilyID in try rows.map({ try $0["id"] }) { connections.markChanged(id) }
+        }
+        readConnections()
     }
 
     // MARK: Reading and telling
@@ -192,20 +238,51 @@ final class RealtimeHub: BackgroundJob {
     }
 
     private func readSome() async throws {
-        let places = directory.takeUnread(Self.familiesAtOnce)
-        let sockets = directory.sockets(of: places.map(\.family))
+        let positions = directory.takeUnread(Self.familiesAtOnce)
+        let sockets = directory.sockets(of: positions.map(\.family))
         // Entitlements are read last: nobody is told what happened after they lost them.
         let results = try await database.pipeline([
-            RealtimeStatements.entries(after: places), RealtimeStatements.entitlements(of: sockets, at: clock.now()),
+            RealtimeStatements.entries(after: positions), RealtimeStatements.entitlements(of: sockets, at: clock.now()),
         ])
         try apply(results[1], to: sockets)
-        for (place, entries) in zip(places, try FamilyEntries.read(results[0], of: places.count)) {
+        for (position, entries) in zip(positions, try FamilyEntries.read(results[0], of: positions.count)) {
             guard let end = entries.last else { continue }
-            let deliveries = directory.advance(place.family, from: place.seq, to: end, entries.events)
+            let deliveries = directory.advance(position.family, from: position.seq, to: end, entries.events)
             for (socket, events) in deliveries {
                 exchange.toSockets[socket.loop].send(.events(events, to: socket.id))
             }
-            if entries.isFull { directory.markChanged(place.family) }
+            if entries.isFull { directory.markChanged(position.family) }
+        }
+    }
+
+    private func readConnections() {
+        guard !isReadingConnections, connections.hasUnread, !isStopped else { return }
+        isReadingConnections = true
+        run { hub in
+            defer { hub.isReadingConnections = false }
+            while hub.connections.hasUnread, !hub.isStopped { try await hub.readSomeConnections() }
+        }
+    }
+
+    private func readSomeConnections() async throws {
+        let positions = connections.takeUnread(Self.familiesAtOnce)
+        let rows = try await database.query(RealtimeStatements.entries(ofConnections: positions))
+        var events: [FamilyEvent] = []
+        for index in 0..<rows.count {
+            let entry = try ConnectionEntry(rows[index])
+            connections.advance(positions[entry.index].connection, to: entry.seq)
+            if let event = entry.event { events.append(event) }
+        }
+        var people: Set<UserID> = []
+        for case .people(let some) in events.map(\.audience) { people.formUnion(some) }
+        let sockets = directory.sockets(of: people)
+        guard !sockets.isEmpty else { return }
+        // Entitlements are read last, as of families.
+        try apply(
+            try await database.query(RealtimeStatements.entitlements(of: sockets, at: clock.now())), to: sockets)
+        for socket in sockets where directory.contains(socket) {
+            let visible = events.filter { socket.isNews($0) && $0.audience.includes(socket.user, socket.role) }
+            if !visible.isEmpty { exchange.toSockets[socket.loop].send(.events(visible, to: socket.id)) }
         }
     }
 
@@ -217,13 +294,13 @@ final class RealtimeHub: BackgroundJob {
     }
 
     private func apply(_ rows: Rows, to sockets: [SocketRecord]) throws {
-        var gone: [UserID] = []
+        var gone: Set<UserID> = []
         for index in 0..<rows.count {
             let ordinal: Int = try rows[index]["ordinal"]
             let socket = sockets[ordinal - 1]
             let (role, isEntitled): (FamilyRole?, Bool) = (try rows[index]["role"], try rows[index]["is_entitled"])
             guard isEntitled, let role else {
-                if let user = directory.remove(socket.id, of: socket.family) { gone.append(user) }
+                if let user = directory.remove(socket.id, of: socket.family) { gone.insert(user) }
                 exchange.toSockets[socket.loop].send(.revoked(socket.id))
                 continue
             }

@@ -78,6 +78,7 @@ final class RealtimeRoute {
         }
         return LoopSockets.Opening(
             user: caller.userID, session: caller.sessionID, family: family, role: member.role, seq: member.seq,
+            openedAt: caller.now,
             network: request.remote.network, isBrowser: request.headers.contains("origin"), permit: permit)
     }
 

@@ -1,3 +1,4 @@
+import Audit
 import Domain
 import Postgres
 import SQL
@@ -20,14 +21,14 @@ enum RealtimeStatements {
 
     /// The entries of the families' audit logs after those numbers, by `ordinal` of the family and number, with what
     /// decides who may hear of them.
-    static func entries(after places: [(family: FamilyID, seq: Int64)]) -> SQL {
+    static func entries(after positions: [(family: FamilyID, seq: Int64)]) -> SQL {
         """
         SELECT f.ordinal, e.n, e.at, e.kind, e.resource, a.id AS actor_id, s.id AS subject_id, n.creator_id,
                n.recipient_id,
                e.kind IN ('nag.completed', 'nag.missed')
                    AND EXISTS (SELECT FROM gamification_events p
                                WHERE p.family_id = e.family_id AND p.sync_ts = e.at) AS has_points
-        FROM unnest(\(SQLList(places.map(\.family))), \(SQLList(places.map(\.seq)))) WITH ORDINALITY
+        FROM unnest(\(SQLList(positions.map(\.family))), \(SQLList(positions.map(\.seq)))) WITH ORDINALITY
             AS f (family_id, seq, ordinal)
         CROSS JOIN LATERAL (
             SELECT * FROM audit_entry e WHERE e.family_id = f.family_id AND e.n > f.seq
@@ -36,6 +37,41 @@ enum RealtimeStatements {
         LEFT JOIN users a ON a.pseudonym = e.actor
         LEFT JOIN users s ON s.pseudonym = e.subject
         LEFT JOIN nags n ON n.family_id = e.family_id AND n.id = e.resource
+        ORDER BY f.ordinal, e.n
+        """
+    }
+
+    private static let kindsForParties = [AuditKind.connectionInvited, .connectionAccepted].map(\.rawValue)
+
+    /// Of a connection, the newest entries only.
+    static let connectionEntriesAtOnce = 50
+
+    /// The entries of connections' audit logs after those numbers, by `ordinal` of the connection and number, with the
+    /// `people` who hear of them: of the connection itself its two parties; of nags their creators, their recipients, and
+    /// the guardians of a child who receives one.
+    static func entries(ofConnections positions: [(connection: FamilyID, seq: Int64)]) -> SQL {
+        """
+        SELECT f.ordinal, e.n, e.at, e.kind, a.id AS actor_id, x.id AS nag_id,
+               CASE WHEN e.kind = ANY(\(SQLList(kindsForParties)))
+                    THEN (SELECT string_agg(p.id::text, ',') FROM (\(ConnectionStatements.parties(of: "f.id"))) p)
+                    ELSE (SELECT string_agg(DISTINCT w.id::text, ',') FROM nags n CROSS JOIN LATERAL (
+                              SELECT n.creator_id AS id UNION ALL SELECT n.recipient_id
+                              UNION ALL SELECT g.user_id FROM memberships k
+                              JOIN memberships g ON g.family_id = k.family_id AND g.status = 'active' AND g.role = 'guardian'
+                              WHERE k.user_id = n.recipient_id AND k.status = 'active' AND k.role = 'child'
+                          ) w
+                          WHERE n.family_id = f.id AND (n.id = e.resource OR n.sync_ts = e.at)) END AS people
+        FROM unnest(\(SQLList(positions.map(\.connection))), \(SQLList(positions.map(\.seq)))) WITH ORDINALITY
+            AS f (id, seq, ordinal)
+        JOIN family_clock c ON c.family_id = f.id
+        CROSS JOIN LATERAL (
+            SELECT * FROM audit_entry e
+            WHERE e.family_id = f.id AND e.n > greatest(f.seq, c.seq - \(literal: connectionEntriesAtOnce))
+                AND (f.seq > 0 OR e.at > c.ts - interval '5 seconds')
+            ORDER BY e.family_id, e.n
+        ) e
+        LEFT JOIN users a ON a.pseudonym = e.actor
+        LEFT JOIN nags x ON x.family_id = f.id AND x.id = e.resource
         ORDER BY f.ordinal, e.n
         """
     }
@@ -57,12 +93,21 @@ enum RealtimeStatements {
     }
 
     /// The `ordinal` of each family that has changed since its number.
-    static func changed(since places: [(family: FamilyID, seq: Int64)]) -> SQL {
+    static func changed(since positions: [(family: FamilyID, seq: Int64)]) -> SQL {
         """
         SELECT f.ordinal
-        FROM unnest(\(SQLList(places.map(\.family))), \(SQLList(places.map(\.seq)))) WITH ORDINALITY
+        FROM unnest(\(SQLList(positions.map(\.family))), \(SQLList(positions.map(\.seq)))) WITH ORDINALITY
             AS f (family_id, seq, ordinal)
         JOIN family_clock c ON c.family_id = f.family_id AND c.seq > f.seq
+        """
+    }
+
+    /// The connections of these people, and those over which they have an open nag, that changed since a moment.
+    static func changedConnections(of users: [UserID], since moment: Timestamp) -> SQL {
+        """
+        \(ConnectionStatements.changed(of: users, since: moment))
+        UNION SELECT n.family_id FROM nags n JOIN family_clock k ON k.family_id = n.family_id
+        WHERE n.connection_id IS NOT NULL AND n.recipient_id = ANY(\(SQLList(users))) AND k.ts > \(moment)
         """
     }
 

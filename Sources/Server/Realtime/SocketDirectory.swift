@@ -13,7 +13,8 @@ struct SocketDirectory {
     private var unread: Set<FamilyID> = []
     /// The sockets' families that the round of checks has still to come to.
     private var uncheckedFamilies: [FamilyID] = []
-    private var socketsOfUser: [UserID: Int] = [:]
+    /// The families of each person's sockets, by socket.
+    private var socketsOfUser: [UserID: [UInt64: FamilyID]] = [:]
 
     var isEmpty: Bool { families.isEmpty }
     var hasUnread: Bool { !unread.isEmpty }
@@ -29,9 +30,8 @@ struct SocketDirectory {
             unread.insert(socket.family)
         }
         families[socket.family] = family
-        let count = (socketsOfUser[socket.user] ?? 0) + 1
-        socketsOfUser[socket.user] = count
-        return count == 1
+        socketsOfUser[socket.user, default: [:]][socket.id] = socket.family
+        return socketsOfUser[socket.user]?.count == 1
     }
 
     /// - Returns: the person, if it was their last socket here.
@@ -41,9 +41,10 @@ struct SocketDirectory {
             families[family] = nil
             unread.remove(family)
         }
-        let count = (socketsOfUser[socket.user] ?? 1) - 1
-        socketsOfUser[socket.user] = count > 0 ? count : nil
-        return count > 0 ? nil : socket.user
+        socketsOfUser[socket.user]?[id] = nil
+        guard socketsOfUser[socket.user]?.isEmpty == true else { return nil }
+        socketsOfUser[socket.user] = nil
+        return socket.user
     }
 
     /// Notes that a family has changed, if it has sockets here.
@@ -52,7 +53,7 @@ struct SocketDirectory {
     }
 
     /// Families with sockets, and how far they are read.
-    var places: [(family: FamilyID, seq: Int64)] { families.map { ($0.key, $0.value.seq) } }
+    var positions: [(family: FamilyID, seq: Int64)] { families.map { ($0.key, $0.value.seq) } }
 
     mutating func takeUnread(_ limit: Int) -> [(family: FamilyID, seq: Int64)] {
         let taken = unread.prefix(limit)
@@ -63,6 +64,22 @@ struct SocketDirectory {
     func sockets(of families: [FamilyID]) -> [SocketRecord] {
         families.flatMap { self.families[$0].map { Array($0.sockets.values) } ?? [] }
     }
+
+    /// The sockets of these people.
+    func sockets(of people: Set<UserID>) -> [SocketRecord] {
+        people.flatMap { user in
+            (socketsOfUser[user] ?? [:]).compactMap { id, family in families[family]?.sockets[id] }
+        }
+    }
+
+    /// Whether a socket is still there.
+    func contains(_ socket: SocketRecord) -> Bool { families[socket.family]?.sockets[socket.id] != nil }
+
+    /// Whether a person has sockets here.
+    func contains(_ user: UserID) -> Bool { socketsOfUser[user] != nil }
+
+    /// Whether a family has sockets here.
+    func contains(_ family: FamilyID) -> Bool { families[family] != nil }
 
     /// Some sockets to check, so that repeated calls come to all of them in turn.
     mutating func takeUnchecked(_ limit: Int) -> [SocketRecord] {

@@ -65,6 +65,8 @@ struct Scene: Sendable {
     /// Active, a caregiver's, of the guardian and somebody of no family.
     let connection: ConnectionID
     let incentiveRule: IncentiveRuleID
+    /// Uploaded by the creator, for the nag.
+    let attachment: AttachmentID
     /// Waits for a guardian; the child's.
     let incentiveEvent: IncentiveEventID
 
@@ -119,8 +121,9 @@ struct Scene: Sendable {
         try await server.sql(
             """
             INSERT INTO devices (id, user_id, session_id, platform, token, created_at)
-            VALUES (\(device), \(family.guardian.id), \(family.guardian.session), 'ios', 'guardian', \(now))
+            VALUES (\(device), \(family.guardian.id), \(family.guardian.session), 'ios', \("\(device)"), \(now))
             """)
+        attachment = try await server.insertAttachment(of: creator, for: nag, in: family.id)
         invitation = try await server.connection(from: try await server.account("Otto"), to: family.guardian)
         connection = try await server.connection(
             from: family.guardian, to: try await server.account("Tuto"), isActive: true, isCaregiver: true)
@@ -192,8 +195,19 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
     static let all: [MatrixRow] = [
         accounts, preferences, families, connections, safety, consents, policies, nags, gamification, incentives,
         reports, ai, sync, audit,
-        devices, deliveries, abuseReports, accountData,
+        devices, deliveries, abuseReports, accountData, attachments,
     ].flatMap(\.self)
+
+    /// Rows that share a server.
+    struct Batch: Sendable, CustomTestStringConvertible {
+        let rows: [MatrixRow]
+
+        var testDescription: String { rows.map(\.testDescription).joined(separator: ", ") }
+    }
+
+    static let batches = stride(from: 0, to: all.count, by: 10).map { start in
+        Batch(rows: Array(all[start..<min(start + 10, all.count)]))
+    }
 
     static func pin(_ text: String) -> PIN {
         guard let pin = try? PIN(wireText: text) else { preconditionFailure("four digits") }

@@ -22,17 +22,7 @@ extension TestServer {
             for _ in 0..<count {
                 let (clock, log) = (ManualClock(), try LogRecorder())
                 clock.set(to: self.clock.now())
-                var configuration = Configuration(
-                    databaseURL: TestLogin.server.url(database.url), tokenKeys: tokenKeys, loops: 1)
-                configuration.databaseConnections = 3
-                configuration.passwordCost = .testing
-                configuration.auditKeyring = Self.auditKeyring
-                configuration.runsBackgroundCheck = false
-                configuration.runsScheduler = false
-                configuration.runsDeliveries = false
-                configuration.enforcesRateLimits = false
-                configuration.logLevel = .error
-                configuration.logDescriptor = log.descriptor
+                var configuration = Self.configuration(of: database.url, tokenKeys, loops: 1, log, .error)
                 configure(&configuration)
                 let server = try await NagzServer(configuration, clock: clock, random: random)
                 running.append((server, log))

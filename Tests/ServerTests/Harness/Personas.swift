@@ -97,7 +97,7 @@ extension TestServer {
     private func person(_ name: String, _ family: FamilyID?, _ role: FamilyRole?) -> Person {
         let now = clock.now()
         let id: UserID = random.identifier(at: now)
-        let email = role == .child ? nil : "\(name.lowercased())-\(String(id.description.suffix(6)))@example.org"
+        let email = role == .child ? nil : "\(name.lowercased())-\(String(id.description.suffix(12)))@example.org"
         return Person(
             id: id, session: random.identifier(at: now), pseudonym: random.identifier(at: now), name: name,
             email: email,

@@ -3,6 +3,7 @@ import Postgres
 import Reactor
 import SQL
 import Server
+import Synchronization
 import Testing
 
 /// A superuser's sessions with one database, on a loop of their own, for looking behind the server's back.
@@ -64,31 +65,50 @@ actor TestCluster {
     private var live = 0
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// Runs `body` with a superuser's URL of a fresh, migrated database, and drops it afterwards.
+    /// A database that others are copies of. Nobody is connected to it.
+    struct Template: Sendable {
+        fileprivate let name: String
+    }
+
+    /// Runs `body` with a superuser's URL of a database of its own, and drops that afterwards.
+    /// - Parameter template: what the database is a copy of; without one it is migrated and empty.
     func withDatabase<Value: Sendable>(
-        _ body: @Sendable (_ url: String) async throws -> Value
+        copyOf template: Template? = nil, _ body: @Sendable (_ url: String) async throws -> Value
     ) async throws -> Value {
         if live >= Self.liveLimit { await withCheckedContinuation { waiting.append($0) } } else { live += 1 }
         defer { if waiting.isEmpty { live -= 1 } else { waiting.removeFirst().resume() } }
-        let template = try await migratedTemplate()
-        count += 1
-        let name = "\(prefix)_\(count)"
-        try await administer(
-            "CREATE DATABASE \(name) TEMPLATE \(template) OWNER \(TestLogin.owner.name) STRATEGY FILE_COPY")
-        // A copy does not take over what the database itself grants.
-        try await administer("REVOKE TEMPORARY ON DATABASE \(name) FROM PUBLIC")
+        let name = try await copy(template)
         let outcome: Result<Value, any Error>
         do { outcome = .success(try await body(Self.url(of: name))) } catch { outcome = .failure(error) }
         try await administer("DROP DATABASE \(name) WITH (FORCE)")
         return try outcome.get()
     }
 
+    /// A template with what `prepare` puts into a migrated database. It is dropped when the process ends.
+    func template(_ prepare: @Sendable (_ url: String) async throws -> Void) async throws -> Template {
+        let name = try await copy(nil)
+        TemplatesAtExit.add(name)
+        try await prepare(Self.url(of: name))
+        return Template(name: name)
+    }
+
+    /// - Returns: the new database's name.
+    private func copy(_ template: Template?) async throws -> String {
+        let source = if let template { template.name } else { try await migratedTemplate() }
+        count += 1
+        let name = "\(prefix)_\(count)"
+        try await administer(
+            "CREATE DATABASE \(name) TEMPLATE \(source) OWNER \(TestLogin.owner.name) STRATEGY FILE_COPY")
+        // A copy does not take over what the database itself grants.
+        try await administer("REVOKE TEMPORARY ON DATABASE \(name) FROM PUBLIC")
+        return name
+    }
+
     private func migratedTemplate() async throws -> String {
         if let template { return try await template.value }
         let name = "\(prefix)_template"
         let task = Task {
-            TemplateAtExit.name = name
-            atexit { TemplateAtExit.drop() }
+            TemplatesAtExit.add(name)
             try await administer("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
             try await Self.migrate(name, administer)
             return name
@@ -162,15 +182,24 @@ enum TestLogin: String {
 /// The repository this test was built from.
 let repository = URL(filePath: #filePath).appending(path: "../../../..").standardizedFileURL
 
-/// Drops the template when the test process ends in good order.
-private enum TemplateAtExit {
-    nonisolated(unsafe) static var name = ""
+/// Drops the templates when the test process ends in good order.
+private enum TemplatesAtExit {
+    private static let names = Mutex<[String]>([])
 
-    static func drop() {
-        let name = name
+    static func add(_ name: String) {
+        names.withLock { names in
+            if names.isEmpty { atexit { TemplatesAtExit.drop() } }
+            names.append(name)
+        }
+    }
+
+    private static func drop() {
+        let names = names.withLock(\.self)
         let done = DispatchSemaphore(value: 0)
         Task.detached {
-            try? await TestCluster.shared.administer("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+            for name in names {
+                try? await TestCluster.shared.administer("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+            }
             done.signal()
         }
         _ = done.wait(timeout: .now() + 5)

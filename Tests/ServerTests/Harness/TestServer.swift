@@ -49,50 +49,69 @@ final class TestServer: Sendable {
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         try await TestCluster.shared.withDatabase { url in
-            let (clock, random, log) = (ManualClock(), SeededRandomness(), try LogRecorder())
-            var configuration = Configuration(
-                databaseURL: TestLogin.server.url(url), tokenKeys: [tokenKey], loops: 2)
-            configuration.databaseConnections = 3
-            configuration.passwordCost = .testing
-            configuration.auditKeyring = auditKeyring
-            configuration.runsBackgroundCheck = false
-            configuration.runsScheduler = false
-            configuration.runsDeliveries = false
-            configuration.enforcesRateLimits = false
-            configuration.logLevel = .warning
-            configuration.logDescriptor = log.descriptor
-            configure(&configuration)
-            let server = try await NagzServer(configuration, clock: clock, random: random)
-            let database = try await TestDatabase(url: url)
-            let test = TestServer(
-                port: try await server.listen(host: "127.0.0.1", port: 0),
-                metricsPort: try await server.listenForMetrics(host: "127.0.0.1", port: 0), clock: clock,
-                random: random,
-                database: database, log: log, routes: Set(server.routes),
-                answerMemory: server.answerMemory, exports: server.exports)
-            let outcome: Result<Void, any Error>
-            do { outcome = .success(try await body(test)) } catch { outcome = .failure(error) }
-            await server.shutDown(within: .seconds(2))
-            let lines = log.close()
-            if !toleratesFaults {
-                for line in lines where line.contains(#""level":"error""#) {
-                    Issue.record("the server's log: \(line)", sourceLocation: sourceLocation)
-                }
-            }
-            do {
-                for fault in isOfActs ? try await database.faults() : [] {
-                    Issue.record("\(fault)", sourceLocation: sourceLocation)
-                }
-                let known = Set(AuditKind.allCases.map(\.rawValue))
-                for kind in isOfActs ? try await database.auditKinds().subtracting(known).sorted() : [] {
-                    Issue.record("\(kind) is missing in AuditKind", sourceLocation: sourceLocation)
-                }
-            } catch {
-                Issue.record(error, sourceLocation: sourceLocation)
-            }
-            await database.close()
-            try outcome.get()
+            try await run(
+                on: url, configure: configure, toleratesFaults: toleratesFaults, isOfActs: isOfActs, body,
+                sourceLocation: sourceLocation)
         }
+    }
+
+    /// Runs `body` with a server on a database that the caller made.
+    static func run(
+        on url: String, configure: @Sendable (inout Configuration) -> Void = { _ in }, toleratesFaults: Bool = false,
+        isOfActs: Bool = true, _ body: @Sendable (TestServer) async throws -> Void,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let (clock, random, log) = (ManualClock(), SeededRandomness(), try LogRecorder())
+        var configuration = configuration(of: url, [tokenKey], loops: 2, log, .warning)
+        configure(&configuration)
+        let server = try await NagzServer(configuration, clock: clock, random: random)
+        let database = try await TestDatabase(url: url)
+        let test = TestServer(
+            port: try await server.listen(host: "127.0.0.1", port: 0),
+            metricsPort: try await server.listenForMetrics(host: "127.0.0.1", port: 0), clock: clock,
+            random: random,
+            database: database, log: log, routes: Set(server.routes),
+            answerMemory: server.answerMemory, exports: server.exports)
+        let outcome: Result<Void, any Error>
+        do { outcome = .success(try await body(test)) } catch { outcome = .failure(error) }
+        await server.shutDown(within: .seconds(2))
+        let lines = log.close()
+        if !toleratesFaults {
+            for line in lines where line.contains(#""level":"error""#) {
+                Issue.record("the server's log: \(line)", sourceLocation: sourceLocation)
+            }
+        }
+        do {
+            for fault in isOfActs ? try await database.faults() : [] {
+                Issue.record("\(fault)", sourceLocation: sourceLocation)
+            }
+            let known = Set(AuditKind.allCases.map(\.rawValue))
+            for kind in isOfActs ? try await database.auditKinds().subtracting(known).sorted() : [] {
+                Issue.record("\(kind) is missing in AuditKind", sourceLocation: sourceLocation)
+            }
+        } catch {
+            Issue.record(error, sourceLocation: sourceLocation)
+        }
+        await database.close()
+        try outcome.get()
+    }
+
+    /// What a server of the tests is told at start: nothing happens in it unless somebody calls.
+    static func configuration(
+        of url: String, _ tokenKeys: [[UInt8]], loops: Int, _ log: LogRecorder, _ level: LogLevel
+    ) -> Configuration {
+        var configuration = Configuration(
+            databaseURL: TestLogin.server.url(url), tokenKeys: tokenKeys, loops: loops)
+        configuration.databaseConnections = 3
+        configuration.passwordCost = .testing
+        configuration.auditKeyring = auditKeyring
+        configuration.runsBackgroundCheck = false
+        configuration.runsScheduler = false
+        configuration.runsDeliveries = false
+        configuration.enforcesRateLimits = false
+        configuration.logLevel = level
+        configuration.logDescriptor = log.descriptor
+        return configuration
     }
 
     init(
@@ -198,7 +217,10 @@ final class TestServer: Sendable {
     ) async throws -> Reply {
         var head = "\(method) \(path) HTTP/1.1\r\nHost: test\r\nConnection: close\r\n"
         if let token { head += "Authorization: Bearer \(token)\r\n" }
-        if !content.isEmpty { head += "Content-Type: application/json\r\nContent-Length: \(content.count)\r\n" }
+        if !content.isEmpty {
+            let type = PictureForm.isForm(content) ? PictureForm.contentType : "application/json"
+            head += "Content-Type: \(type)\r\nContent-Length: \(content.count)\r\n"
+        }
         for (name, value) in headers { head += "\(name): \(value)\r\n" }
         let reply = try await RawClient.send(Array("\(head)\r\n".utf8) + content, to: port)
         if isDocumented, method != "HEAD", method != "OPTIONS" {

@@ -110,7 +110,7 @@ struct CreateNagTests {
             present.dueAt = server.clock.now()
             foreign.policyID = policy
             let scenarios: [(NagCreate, String)] = [
-                (both, "connection_id"), (remote, "connection_id"), (past, "due_at"),
+                (both, "connection_id"), (past, "due_at"),
                 (present, "due_at"), (foreign, "policy_id"),
             ]
             for (order, field) in scenarios {
@@ -123,6 +123,9 @@ struct CreateNagTests {
             try await server.expectOnly {
                 try await server.expect(.refusal(.authenticationFailed)) {
                     try await server.call(API.createNag, good)
+                }
+                try await server.expect(.refusal(.notFound)) {
+                    try await server.call(API.createNag, remote, as: family.guardian)
                 }
             }
             var own = good

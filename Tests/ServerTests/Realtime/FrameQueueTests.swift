@@ -71,7 +71,8 @@ struct FrameQueueTests {
         let family = FamilyID(high: 7, low: 7)
         func record(_ id: UInt64, seq: Int64, _ role: FamilyRole = .guardian) -> SocketRecord {
             SocketRecord(
-                id: id, loop: 0, family: family, user: UserID(high: 0, low: id), session: nil, role: role, seq: seq)
+                id: id, loop: 0, family: family, user: UserID(high: 0, low: id), session: nil, role: role, seq: seq,
+                openedAt: .epoch)
         }
         func told(_ deliveries: [(socket: SocketRecord, events: [FamilyEvent])]) -> [UInt64: [Int64]] {
             Dictionary(uniqueKeysWithValues: deliveries.map { ($0.socket.id, $0.events.map(\.seq)) })

@@ -2,6 +2,8 @@ import Audit
 import Contract
 import Domain
 import JSON
+import Postgres
+import Reactor
 import SQL
 import Testing
 
@@ -31,6 +33,38 @@ struct RealtimeEventTests {
                     #expect(event.objectValue?.members.count == 5)
                 }
             }
+        }
+    }
+
+    @Test("a family that changes while a notification is being sent is in the next one", .timeLimit(.minutes(5)))
+    func changedDuringNotification() async throws {
+        try await TestServer.run { server in
+            let (one, other) = (try await server.family(), try await server.family())
+            let (messages, heard) = AsyncStream.makeStream(of: String.self)
+            let loop = try EventLoop(name: "test-listener")
+            try loop.start()
+            let url = server.database.url
+            let listener = try await loop.task { poller in
+                let listener = NotificationListener(
+                    try ConnectionOptions(url: url), listen: RealtimeStatements.listen, poller: poller,
+                    onListening: { heard.yield("listening") }, onNotification: { heard.yield($0) })
+                listener.start()
+                return LoopBound(value: listener)
+            }
+            var received = messages.makeAsyncIterator()
+            #expect(await received.next() == "listening")
+            try await server.database.run { database in
+                try await database.transaction { transaction in
+                    // A notification reads that table before it is sent.
+                    _ = try await transaction.query("LOCK TABLE connections IN ACCESS EXCLUSIVE MODE")
+                    _ = try await server.nag(from: one.guardian, to: one.child)
+                    try await transaction.waitUntilBlocking("no notification came to be sent")
+                    _ = try await server.nag(from: other.guardian, to: other.child)
+                }
+            }
+            while let payload = await received.next(), !payload.contains(other.id.description) {}
+            try await loop.task { _ in listener.value.stop() }
+            loop.stop()
         }
     }
 

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import JSON
@@ -30,6 +31,7 @@ struct DemoSeedTests {
             try await demo.reports()
             try await demo.auditLog()
             try await demo.feed()
+            try await demo.reconciliation()
             try await demo.escalation()
         }
     }
@@ -60,7 +62,8 @@ private struct Demo {
     static func seed(_ server: TestServer, skipsUsed: Bool) async throws -> [DemoSignIn] {
         let told = Mutex<[DemoSignIn]>([])
         try await DemoSeed.run(
-            databaseURL: server.database.url, clock: server.clock, cost: .testing, skipsUsed: skipsUsed
+            databaseURL: server.database.url, auditKeyring: TestServer.auditKeyring, clock: server.clock,
+            cost: .testing, skipsUsed: skipsUsed
         ) { _ in
         } announce: { signIns in
             told.withLock { $0 = signIns }
@@ -222,6 +225,13 @@ private struct Demo {
         #expect(page.items.count == 200 && page.nextCursor != nil)
         let first = try #require(try await server.audit(family).first)
         #expect(server.clock.now() - first.at > .days(89))
+    }
+
+    /// The audit log explains every row of the ninety days.
+    func reconciliation() async throws {
+        let report = try await server.reconcile()
+        #expect(report.findings.map(\.description) == [])
+        #expect(report.verdict == "explained" && report.gaps.isEmpty && report.rows > 500, "\(report)")
     }
 
     func feed() async throws {

@@ -65,6 +65,28 @@ struct APNsTests {
         }
     }
 
+    @Test("a message about a connection names no nag")
+    func connection() async throws {
+        try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { provider in
+            try await TestServer.run(isOfActs: false) { server in
+                let family = try await server.family()
+                try await Self.register(["aa11"], as: family.stranger, on: server)
+                _ = try await server.invite(family.stranger, as: family.guardian)
+                try await server.withWorker(Self.options(provider)) { try await $0.run() }
+                #expect(
+                    try await provider.received().map { $0["body"] } == [
+                        [
+                            "aps": [
+                                "alert": ["title": "New invitation", "body": ""], "sound": "default",
+                                "category": "NAG",
+                            ],
+                            "target_user_id": .string(family.stranger.id.description.uppercased()),
+                        ]
+                    ])
+            }
+        }
+    }
+
     @Test("a device that APNs does not know is removed; one that failed gets it later, the others not again")
     func devices() async throws {
         try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { provider in

@@ -104,6 +104,39 @@ struct SendingDecisionTests {
         }
     }
 
+    @Test("a mute puts it off to its end; what would be too old then goes to nobody")
+    func mute() async throws {
+        try await TestServer.run(isOfActs: false) { server in
+            let family = try await server.family()
+            let nag = try await server.nag(from: family.guardian, to: family.child, due: .hours(30))
+            let end = server.clock.now() + .hours(2)
+            let path = "/api/v1/preferences?family_id=\(family.id)"
+            for value in ["tomorrow", "", "2026-13-01T00:00:00Z"] as [JSONValue] {
+                let reply = try await server.call(
+                    "PATCH", path, as: family.child, body: ["prefs_json": ["mute_until": value]])
+                #expect(reply.status == 422, "\(reply.text)")
+            }
+            try await server.prefer(["mute_until": .string(end.rfc3339)], as: family.child)
+            try await server.delivery(of: nag.id, to: family.child, "nag_created")
+            // Somebody else's mute.
+            try await server.delivery(of: nag.id, to: family.guardian)
+            try await server.withWorker(DeliveryOptions()) { worker in
+                try await worker.run()
+                let rows = try await server.deliveryRows()
+                #expect(rows.map(\.status).sorted() == ["pending", "sent"])
+                #expect(rows.compactMap(\.nextAttempt) == [end] && rows.allSatisfy { $0.attempts <= 1 })
+                server.clock.set(to: end)
+                try await worker.run()
+                #expect(try await server.deliveryRows().map(\.status) == ["sent", "sent"])
+                try await server.prefer(["mute_until": .string((end + .days(7)).rfc3339)], as: family.child)
+                server.clock.advance(by: .seconds(1))
+                try await server.delivery(of: nag.id, to: family.child, "nag_created")
+                try await worker.run()
+                #expect(try await server.deliveryRows().last.map { Self.result($0) } == "dropped muted")
+            }
+        }
+    }
+
     @Test("after a stop, one notification a nag: the newest; what is too old goes to nobody")
     func afterAStop() async throws {
         try await TestServer.run(isOfActs: false) { server in

@@ -18,10 +18,10 @@ final class RequestCounters: Sendable {
 
         /// The number of answers by status, without zeros; statuses out of the ordinary are counted as `other`.
         var counts: [(status: String, count: Int)] {
-            byStatus.enumerated().compactMap { place, counter in
+            byStatus.enumerated().compactMap { index, counter in
                 let count = counter.value
                 guard count > 0 else { return nil }
-                return (place < statuses.count ? String(statuses[place]) : "other", count)
+                return (index < statuses.count ? String(statuses[index]) : "other", count)
             }
         }
     }
@@ -31,7 +31,7 @@ final class RequestCounters: Sendable {
         503, 505,
     ]
     /// The index of a status.
-    private static let placeOfStatus: [Int] = (0..<600).map { number in
+    private static let indexOfStatus: [Int] = (0..<600).map { number in
         statuses.firstIndex(of: UInt16(number)) ?? statuses.count
     }
 
@@ -45,7 +45,7 @@ final class RequestCounters: Sendable {
     func count(_ record: borrowing RequestRecord) {
         let series = series[record.route?.number ?? series.count - 1]
         series.durations.record(nanoseconds: record.nanoseconds)
-        series.byStatus[Self.placeOfStatus[min(Int(record.status.rawValue), 599)]].add()
+        series.byStatus[Self.indexOfStatus[min(Int(record.status.rawValue), 599)]].add()
         bytesIn.add(record.bytesIn)
         bytesOut.add(record.bytesOut)
     }
@@ -55,9 +55,9 @@ final class RequestCounters: Sendable {
         var totals = (requests: 0, failures: 0, durations: [Int](repeating: 0, count: Histogram.bounds.count + 1))
         for one in series {
             for (bucket, count) in one.durations.counts.enumerated() { totals.durations[bucket] += count }
-            for (place, counter) in one.byStatus.enumerated() {
+            for (index, counter) in one.byStatus.enumerated() {
                 totals.requests += counter.value
-                if place < Self.statuses.count, Self.statuses[place] >= 500 { totals.failures += counter.value }
+                if index < Self.statuses.count, Self.statuses[index] >= 500 { totals.failures += counter.value }
             }
         }
         return totals
@@ -69,6 +69,6 @@ extension Route {
     convenience init(_ operation: Contract.Operation, answer: Answer) {
         self.init(
             HTTP.Method(operation.method), operation.path, number: API.all.firstIndex { $0.id == operation.id },
-            answer: answer)
+            bodyLimit: operation.bodyLimit, answer: answer)
     }
 }

@@ -93,5 +93,15 @@ enum SchemaFacts {
         trigger nags count_resolved O AFTER INSERT ON public.nags FOR EACH ROW WHEN ((new.status = ANY (ARRAY['completed'::text, 'missed'::text]))) EXECUTE FUNCTION count_resolved_nag()
         trigger nags recount_resolved O AFTER UPDATE OF status, recipient_id, category ON public.nags FOR EACH ROW WHEN (((((old.status IS DISTINCT FROM new.status) OR (old.recipient_id IS DISTINCT FROM new.recipient_id)) OR (old.category IS DISTINCT FROM new.category)) AND ((old.status = ANY (ARRAY['completed'::text, 'missed'::text])) OR (new.status = ANY (ARRAY['completed'::text, 'missed'::text]))))) EXECUTE FUNCTION count_resolved_nag()
         trigger users deleted_is_no_member O AFTER UPDATE OF status ON public.users FOR EACH ROW WHEN (((new.status = 'deleted'::text) AND (old.status <> 'deleted'::text))) EXECUTE FUNCTION refuse_deletion_of_member()
+        function refuse_block_with_nags plpgsql bb8e239a8c1752fe
+        function refuse_departure_with_nags plpgsql 448b8e9e2945418c
+        function refuse_input_of_stranger plpgsql 7cd04726395f15f0
+        function refuse_nag_of_nonmember plpgsql 1abc7958ffbca867
+        trigger blocks blocked_has_no_connection_nag O AFTER INSERT OR UPDATE OF state ON public.blocks FOR EACH ROW WHEN ((new.state = 'active'::text)) EXECUTE FUNCTION refuse_block_with_nags()
+        trigger inputs input_is_of_member O AFTER INSERT ON public.inputs FOR EACH ROW EXECUTE FUNCTION refuse_input_of_stranger()
+        trigger memberships departed_has_no_connection_nag O AFTER UPDATE OF status ON public.memberships FOR EACH ROW WHEN (((new.status = 'removed'::text) AND (old.status = 'active'::text))) EXECUTE FUNCTION refuse_departure_with_nags()
+        trigger nags nag_has_connection O AFTER INSERT ON public.nags FOR EACH ROW WHEN ((new.connection_id IS NOT NULL)) EXECUTE FUNCTION refuse_nag_without_connection()
+        trigger nags nag_is_of_members O AFTER INSERT ON public.nags FOR EACH ROW WHEN ((new.connection_id IS NULL)) EXECUTE FUNCTION refuse_nag_of_nonmember()
+        function refuse_nag_without_connection plpgsql d2b5b1096bb9dc82
         """
 }

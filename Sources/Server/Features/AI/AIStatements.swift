@@ -11,12 +11,13 @@ enum AIStatements {
     static func nagFacts(_ nag: NagID, for caller: Caller, sessionCheck: SQL, _ depth: FactDepth) -> SQL {
         """
         SELECT u.status AS account_status, n.recipient_id, n.family_id, n.creator_id, m.role,
-               \(hasConsent), \(isEnabled), u.pseudonym, c.seq, r.pseudonym AS recipient_pseudonym, n.category,
-               n.status, n.due_at, n.created_at\(facts(depth, caller.now))
+               \(hasConsentForNag), \(isEnabled), u.pseudonym, c.seq, r.pseudonym AS recipient_pseudonym, n.category,
+               n.status, n.due_at, n.created_at, n.connection_id, \(NagStatements.guardsRecipient)\(facts(depth, caller.now))
         FROM users u
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
-        LEFT JOIN family_clock c ON c.family_id = m.family_id
-        LEFT JOIN nags n ON n.family_id = m.family_id AND n.id = \(nag)
+        \(NagStatements.visible(nag))
+        \(NagStatements.homeJoin)
+        LEFT JOIN family_clock c ON c.family_id = n.family_id
         LEFT JOIN users r ON r.id = n.recipient_id
         LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = u.id\(joins(depth, caller.now))
         WHERE u.id = \(caller.userID) AND \(sessionCheck)
@@ -34,6 +35,14 @@ enum AIStatements {
 
     private static let hasConsent: SQL = """
         \(ConsentStatements.inForce(.aiMediation, user: "m.user_id", family: "m.family_id")) AS has_consent
+        """
+
+    /// For a nag of a connection the consent is its recipient's: the caller may be of another family, or of none.
+    private static let hasConsentForNag: SQL = """
+        CASE WHEN n.connection_id IS NULL
+             THEN \(ConsentStatements.inForce(.aiMediation, user: "m.user_id", family: "m.family_id"))
+             ELSE \(ConsentStatements.inForce(.aiMediation, user: "n.recipient_id", family: "hm.family_id"))
+             END AS has_consent
         """
 
     private static let isEnabled: SQL = "p.prefs->'ai_server_enabled' IS DISTINCT FROM 'false'::jsonb AS is_enabled"
@@ -54,7 +63,11 @@ enum AIStatements {
                     AND x.category = 'time_conflict' AND x.at > \(now - .days(7)) AND x.at <= \(now)) AS time_conflicts,
                 h.category_total, h.category_completed, l.recent_total, l.recent_completed, h.overall_total, h.overall_completed,
                 b.push_backs, b.earlier_push_back, o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes,
-                \(RelationshipStatements.status(between: "u.id", and: "n.recipient_id", in: "n.family_id")) AS relationship,
+                CASE WHEN n.connection_id IS NULL
+                     THEN \(RelationshipStatements.status(between: "u.id", and: "n.recipient_id", in: "n.family_id"))
+                     WHEN \(RelationshipStatements.isSuspended(between: "u.id", and: "n.recipient_id")) THEN 'suspended'
+                     WHEN \(ConnectionStatements.isActive("n.connection_id")) THEN 'active'
+                     ELSE 'revoked' END AS relationship,
                 \(BlockStatements.isBlocked(between: "u.id", and: "n.recipient_id")) AS is_blocked,
                 rp.prefs AS recipient_prefs, f.time_zone, k.quiet_hours_start AS child_quiet_start,
                 k.quiet_hours_end AS child_quiet_end
@@ -70,10 +83,10 @@ enum AIStatements {
             """
 
             LEFT JOIN member_totals t ON t.family_id = n.family_id AND t.user_id = n.recipient_id
-            LEFT JOIN families f ON f.id = n.family_id
-            LEFT JOIN preferences rp ON rp.family_id = n.family_id AND rp.user_id = n.recipient_id
-            LEFT JOIN child_settings k ON k.family_id = n.family_id AND k.user_id = n.recipient_id
-            LEFT JOIN policies o ON o.family_id = n.family_id AND o.is_default AND o.status = 'active'
+            LEFT JOIN families f ON f.id = \(NagStatements.settingsFamily)
+            LEFT JOIN preferences rp ON rp.family_id = \(NagStatements.settingsFamily) AND rp.user_id = n.recipient_id
+            LEFT JOIN child_settings k ON k.family_id = \(NagStatements.settingsFamily) AND k.user_id = n.recipient_id
+            LEFT JOIN policies o ON o.family_id = \(NagStatements.settingsFamily) AND o.is_default AND o.status = 'active'
             LEFT JOIN LATERAL (
                 -- The nag itself is not among the others.
                 SELECT coalesce(sum(y.total), 0) - \(isResolved) AS overall_total,

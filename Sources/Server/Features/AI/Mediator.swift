@@ -50,7 +50,7 @@ package final class Mediator {
     package func answer<Question: AboutNag, Response: WireContent>(
         _ operation: AIOperation<Question, Response>, _ question: Question, for caller: Caller
     ) async throws -> Response {
-        // The family is known only once the nag is read; it is the caller's own, since everybody has one.
+        // The ledger is known only once the nag is read.
         let started = MonotonicTime.now()
         let (nag, act, depth) = (question.nagID, operation.nagAct, operation.facts)
         let first = try await consult(caller, on: nag, act, depth, services.database)

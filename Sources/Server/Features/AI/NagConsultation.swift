@@ -35,23 +35,25 @@ struct Requester {
 /// The facts about one nag, the caller's right to see them, and the moment they are of.
 final class NagConsultation {
     let requester: Requester
+    /// Whose ledger the nag is in: its family's or its connection's. All facts about the recipient's history are from
+    /// there, so that nobody outside a family learns of its nags.
     let family: FamilyID
     let recipient: Pseudonym?
     /// Why the caller gets no answer, with its error code; nil when they get one.
     let denial: (reason: Denial, code: ErrorCode)?
     let snapshot: Snapshot<NagFacts>
 
-    /// - Throws: 404 unless the nag is of the caller's family; for somebody whom the role matrix allows `act`, 403 when
+    /// - Throws: 404 unless the nag is of the caller's family, or of a connection and the caller has a part in it; for somebody whom the role matrix allows `act`, 403 when
     ///   consent or preference is missing.
     init(
         _ row: Row, _ nag: NagID, for caller: Caller, _ act: NagAct, _ depth: FactDepth, zones: ZoneTable
     ) throws {
         try Access.requireActive(status: try row["account_status"])
         guard let recipientID: UserID = try row["recipient_id"], let family: FamilyID = try row["family_id"] else {
-            throw APIError(.notFound, "There is no such nag.")
+            throw NagView.notFound
         }
-        let part = NagPart(
-            of: caller.userID, try row["role"], creator: try row["creator_id"], recipient: recipientID)
+        let part = try NagPart(row, for: caller, try row["creator_id"], recipientID)
+        if try row["connection_id"] as ConnectionID? != nil, part.isEmpty { throw NagView.notFound }
         if let reason = RoleMatrix.denial(of: act, by: part) {
             denial = (reason, .authorizationDenied)
         } else if act == .askForPushBack,
@@ -89,12 +91,12 @@ final class NagConsultation {
                 pointsMultiplier: try row["points_multiplier"], maxPushBack: try row["max_pushback"],
                 cooldownMinutes: try row["cooldown_minutes"])
             let stored: StoredPreferences = try row["recipient_prefs"]
-            facts.preferences = stored.effective(inFamilyAt: try row["time_zone"])
+            let familyZone: String = try row["time_zone"] ?? Preferences.standardTimeZone
+            facts.preferences = stored.effective(inFamilyAt: familyZone)
             if let start: TimeOfDay = try row["child_quiet_start"], let end: TimeOfDay = try row["child_quiet_end"] {
                 facts.preferences.quietHoursEnabled = true
                 facts.preferences.quietWindow = QuietHours(start: start, end: end)
             }
-            let familyZone: String = try row["time_zone"]
             zone = zones.zone(stored.overrides.timeZone ?? familyZone)
         }
         snapshot = Snapshot(facts, now: caller.now, zone: zone)

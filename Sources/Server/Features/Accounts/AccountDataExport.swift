@@ -52,7 +52,7 @@ final class AccountDataExport {
             try await body.write(Array("\(isFirstSection ? "{" : ",")\"\(section.rawValue)\":[".utf8))
             isFirstSection = false
             var isFirstRow = true
-            for family in section.isOfFamily ? families.map(Optional.some) : [nil] {
+            for family in section.ledgers(families) {
                 var after = ResourceID(high: 0, low: 0)
                 while true {
                     let caller = caller.at(services.clock.now())
@@ -94,21 +94,23 @@ final class AccountDataExport {
 }
 
 extension AccountExport.Section {
-    /// Whether its rows are read family by family.
-    fileprivate var isOfFamily: Bool {
+    /// Its rows are read family by family; nil reads those outside families.
+    fileprivate func ledgers(_ families: [FamilyID]) -> [FamilyID?] {
         switch self {
-        case .nags, .excuses, .notes, .preferences, .points, .badges, .incentives: true
-        case .account, .memberships, .consents, .devices, .blocks, .abuseReports, .connections: false
+        case .notes, .preferences, .points, .badges, .incentives: families
+        // Those of connections besides.
+        case .nags, .excuses: families + [nil]
+        case .account, .memberships, .consents, .devices, .blocks, .abuseReports, .connections, .attachments: [nil]
         }
     }
 
-    fileprivate func statement(_ page: ExportPage, _ family: FamilyID?) -> SQL {
-        let family = family ?? .outside
+    fileprivate func statement(_ page: ExportPage, _ ledger: FamilyID?) -> SQL {
+        let family = ledger ?? .outside
         return switch self {
         case .account: AccountStatements.exported(page)
         case .memberships: MembershipStatements.exported(page)
-        case .nags: NagStatements.exported(page, in: family)
-        case .excuses: NagStatements.exportedExcuses(page, in: family)
+        case .nags: NagStatements.exported(page, in: ledger)
+        case .excuses: NagStatements.exportedExcuses(page, in: ledger)
         case .notes: NagStatements.exportedNotes(page, in: family)
         case .preferences: PreferenceStatements.exported(page, in: family)
         case .consents: ConsentStatements.exported(page)
@@ -119,6 +121,7 @@ extension AccountExport.Section {
         case .badges: GamificationStatements.exportedBadges(page, in: family)
         case .incentives: IncentiveStatements.exported(page, in: family)
         case .connections: ConnectionStatements.exported(page)
+        case .attachments: AttachmentStatements.exported(page)
         }
     }
 }

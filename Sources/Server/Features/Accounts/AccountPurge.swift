@@ -5,7 +5,7 @@ import Postgres
 import SQL
 
 /// Removes personal data from accounts some days after their deletion: name, date of birth, preferences, a child's
-/// settings, and excuses in the person's own words.
+/// settings, excuses in the person's own words, and pictures they uploaded.
 ///
 /// The account's id stays, because other members' history refers to it. So do consents, which are records, and the
 /// audit log, which has its own retention. Each account is one act on the chain outside families. If the process dies,
@@ -62,7 +62,7 @@ struct AccountPurge {
                 statements: [
                     AccountStatements.purge(user, at: context.now), PreferenceStatements.delete(of: user),
                     ChildSettingsStatements.delete(of: user), KnownAddressStatements.delete(of: user),
-                    PolicyStatements.deleteComments(of: user),
+                    PolicyStatements.deleteComments(of: user), AttachmentStatements.deleteAll(of: user),
                 ])
             return .perform(act, StatusAnswer(status: "done"))
         }

@@ -15,6 +15,64 @@ enum ConnectionStatements {
         """
     }
 
+    /// A query: whether one person may nag another over a connection. No row: the first is not one of its parties. All
+    /// three are SQL expressions or values.
+    static func entitlement(of creator: SQL, to recipient: SQL, over connection: SQL) -> SQL {
+        """
+        SELECT c.status = 'active' AS is_active, c.caregiver,
+               CASE WHEN o.id = \(recipient) THEN 'other_party'
+                    WHEN o.shares AND \(MembershipStatements.isChild(recipient, ofGuardian: "o.id")) THEN 'child'
+                    ELSE 'someone_else' END AS recipient,
+               \(BlockStatements.isBlocked(between: creator, and: "o.id"))
+                   OR \(BlockStatements.isBlocked(between: creator, and: recipient)) AS is_blocked,
+               \(RelationshipStatements.isSuspended(between: creator, and: "o.id"))
+                   OR \(RelationshipStatements.isSuspended(between: creator, and: recipient)) AS is_suspended,
+               \(MembershipStatements.sharesFamily(creator, "o.id")) AS shares_family
+        FROM connections c CROSS JOIN LATERAL (
+            SELECT CASE WHEN c.inviter_id = \(creator) THEN c.invitee_id ELSE c.inviter_id END AS id,
+                   CASE WHEN c.inviter_id = \(creator) THEN c.invitee_shares_children
+                        ELSE c.inviter_shares_children END AS shares
+        ) o
+        WHERE c.id = \(connection) AND \(creator) IN (c.inviter_id, c.invitee_id)
+        """
+    }
+
+    /// A condition: the connection is active. `id` is an SQL expression.
+    static func isActive(_ id: SQL) -> SQL {
+        "EXISTS (SELECT 1 FROM connections c WHERE c.id = \(id) AND c.status = 'active')"
+    }
+
+    /// A condition: the connection is active, or its invitation open, and neither of the two blocks the other. Both are
+    /// SQL expressions.
+    static func isOpen(_ id: SQL, isActive: SQL) -> SQL {
+        """
+        EXISTS (SELECT 1 FROM connections c WHERE c.id = \(id)
+            AND c.status = CASE WHEN \(isActive) THEN 'active' ELSE 'pending' END
+            AND NOT \(BlockStatements.isBlocked(between: "c.inviter_id", and: "c.invitee_id")))
+        """
+    }
+
+    /// A condition: somebody is one of the connection's parties. Both are SQL expressions.
+    static func isParty(_ user: SQL, of id: SQL) -> SQL {
+        "EXISTS (SELECT 1 FROM connections c WHERE c.id = \(id) AND \(user) IN (c.inviter_id, c.invitee_id))"
+    }
+
+    /// A subquery: the ids of a person's active connections.
+    static func ids(of user: UserID) -> SQL {
+        """
+        SELECT c.id FROM connections c WHERE c.inviter_id = \(user) AND c.status = 'active'
+        UNION ALL SELECT c.id FROM connections c WHERE c.invitee_id = \(user) AND c.status = 'active'
+        """
+    }
+
+    /// A subquery: the ids of the connections of two people.
+    static func ids(between one: UserID, and other: UserID) -> SQL {
+        """
+        SELECT c.id FROM connections c WHERE (c.inviter_id = \(one) AND c.invitee_id = \(other))
+            OR (c.inviter_id = \(other) AND c.invitee_id = \(one))
+        """
+    }
+
     /// A subquery: all connections and invitations of a person, as that person sees them. An inviter does not see whose
     /// account the address is before the invitation was accepted: `invitee_id` and `other_id` are null until then.
     /// - Parameters:
@@ -69,7 +127,9 @@ enum ConnectionStatements {
         SELECT \(columns), c.inviter_shares_children, c.invitee_shares_children, c.other_id,
                o.pseudonym AS other_pseudonym, k.seq,
                \(MembershipStatements.isGuardian("\(user)")) AS is_guardian, \(contact(of: "\(user)", with: "c.other_id")),
-               \(activeCount(of: "\(user)")) AS own_active, \(activeCount(of: "c.inviter_id")) AS inviter_active
+               \(activeCount(of: "\(user)")) AS own_active, \(activeCount(of: "c.inviter_id")) AS inviter_active,
+               \(NagStatements.countOpen(over: "c.id")) AS open_nags,
+               \(NagStatements.countOpen(over: "c.id", besidesParties: true)) AS open_child_nags
         FROM (\(own(of: "\(user)", address: "\(address)"))) c
         JOIN family_clock k ON k.family_id = c.id
         \(other)
@@ -122,6 +182,26 @@ enum ConnectionStatements {
         """
         SELECT id FROM connections WHERE id = \(id) AND (inviter_id = \(user) OR invitee_id = \(user))
             AND responded_at IS NOT NULL AND status <> 'declined'
+        """
+    }
+
+    /// The ids among these that are connections'.
+    static func among(_ ids: [FamilyID]) -> SQL {
+        "SELECT c.id FROM connections c WHERE c.id = ANY(\(SQLList(ids)))"
+    }
+
+    /// A subquery: the ids of these people's connections whose ledgers changed since a moment.
+    static func changed(of users: [UserID], since moment: Timestamp) -> SQL {
+        """
+        SELECT c.id FROM connections c JOIN family_clock k ON k.family_id = c.id
+        WHERE (c.inviter_id = ANY(\(SQLList(users))) OR c.invitee_id = ANY(\(SQLList(users)))) AND k.ts > \(moment)
+        """
+    }
+
+    /// A subquery: the `id` of each of a connection's two people. `id` is an SQL expression.
+    static func parties(of id: SQL) -> SQL {
+        """
+        SELECT u.id FROM connections c JOIN users u ON u.id IN (c.inviter_id, c.invitee_id) WHERE c.id = \(id)
         """
     }
 

@@ -17,6 +17,8 @@ struct ConnectionView {
     let inviteeShares: Bool
     /// Active connections of the caller and of the inviter.
     let active: [Int]
+    /// Its open nags, and those to children.
+    let openNags: (all: Int, toChildren: Int)
     let seq: Int64
 
     init(_ row: Row, for account: Account) throws {
@@ -32,6 +34,7 @@ struct ConnectionView {
             try row["inviter_shares_children"], try row["invitee_shares_children"]
         )
         active = [try row["own_active"], try row["inviter_active"]]
+        openNags = (try row["open_nags"], try row["open_child_nags"])
         seq = try row["seq"]
     }
 
@@ -47,6 +50,23 @@ struct ConnectionView {
             resource: connection.id.retyped(), details: details, changesRights: true, stampedRows: 0,
             statements: statements)
     }
+
+    /// Lets an act cancel the connection's open nags, or only those to children.
+    /// - Throws: `TooManyOpenNags`.
+    func cancelNags(toChildrenOnly: Bool = false, by act: Act, at now: Timestamp) throws -> Act {
+        let count = toChildrenOnly ? openNags.toChildren : openNags.all
+        guard count > 0 else { return act }
+        guard count <= NagStatements.cancelledAtOnce else { throw TooManyOpenNags() }
+        var act = act
+        act.details["cancelled_nags"] = "\(count)"
+        act.stampedRows = count
+        act.statements += NagStatements.cancelOpen(
+            over: connection.id, besidesParties: toChildrenOnly, at: now)
+        return act
+    }
+
+    /// More than one act can cancel.
+    struct TooManyOpenNags: Error {}
 
     /// Refuses the caller, with an entry in the connection's chain.
     func refuse(

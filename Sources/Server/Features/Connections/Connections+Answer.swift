@@ -24,7 +24,10 @@ extension Connections {
                 return .perform(
                     view.act(
                         .connectionAccepted,
-                        ConnectionStatements.accept(connection.id, by: caller.userID, at: call.now)),
+                        ConnectionStatements.accept(connection.id, by: caller.userID, at: call.now),
+                        DeliveryStatements.insert(
+                            services.random.identifier(at: call.now), of: .accepted, to: connection.inviterID,
+                            at: call.now)),
                     connection)
             }
         } catch let error as PostgresError where error.violates(.deletedHasNoConnection) {
@@ -41,33 +44,35 @@ extension Connections {
                 return view.refuse(.connectionDeclineDenied, denial)
             }
             guard view.connection.status == .pending else { throw Self.notPending }
-            return end(view, as: .declined, .connectionDeclined, at: call.now)
+            return try end(view, as: .declined, .connectionDeclined, at: call.now)
         }
     }
 
-    /// Ends a connection, or an invitation that nobody answered, for either party. Repeating it changes nothing.
+    /// Ends a connection and its open nags, or an invitation that nobody answered, for either party. Repeating it changes
+    /// nothing.
     func revoke(_ caller: Caller, _ call: Call<ConnectionPath, NoBody>) async throws -> ConnectionResponse {
         try await decide(caller, call.parameters) { view in
             switch view.connection.status {
             case .revoked: .answer(view.connection)
             case .declined: throw APIError(.conflict, "This invitation was declined.")
-            case .pending, .active: end(view, as: .revoked, .connectionRevoked, at: call.now)
+            case .pending, .active: try end(view, as: .revoked, .connectionRevoked, at: call.now)
             }
         }
     }
 
     func end(
         _ view: ConnectionView, as status: ConnectionStatus, _ kind: AuditKind, at now: Timestamp
-    ) -> Decision<ConnectionResponse> {
+    ) throws -> Decision<ConnectionResponse> {
         var connection = view.connection
         (connection.status, connection.caregiver) = (status, false)
         if status == .declined { connection.respondedAt = now }
         let invitee = view.party.isInviter ? nil : view.account.id
-        return .perform(
-            view.act(kind, ConnectionStatements.end(connection.id, as: status, invitee: invitee, at: now)), connection)
+        let act = view.act(kind, ConnectionStatements.end(connection.id, as: status, invitee: invitee, at: now))
+        return .perform(try view.cancelNags(by: act, at: now), connection)
     }
 
-    /// Lets the other party nag the caller's children, for guardians; or ends that for both, for either party.
+    /// Lets the other party nag the caller's children, for guardians; or ends that for both and cancels what is open of
+    /// it, for either party.
     func updateType(
         _ caller: Caller, _ call: Call<ConnectionPath, ConnectionTypeUpdate>
     ) async throws -> ConnectionResponse {
@@ -85,12 +90,12 @@ extension Connections {
             connection.caregiver = shares
             let inviter = shares && (view.inviterShares || view.party.isInviter)
             let invitee = shares && (view.inviteeShares || !view.party.isInviter)
+            let act = view.act(
+                .connectionChanged,
+                details: ["inviter_shares_children": "\(inviter)", "invitee_shares_children": "\(invitee)"],
+                ConnectionStatements.share(connection.id, inviter: inviter, invitee: invitee))
             return .perform(
-                view.act(
-                    .connectionChanged,
-                    details: ["inviter_shares_children": "\(inviter)", "invitee_shares_children": "\(invitee)"],
-                    ConnectionStatements.share(connection.id, inviter: inviter, invitee: invitee)),
-                connection)
+                shares ? act : try view.cancelNags(toChildrenOnly: true, by: act, at: call.now), connection)
         }
     }
 

@@ -46,10 +46,15 @@ extension Connections {
         let connection = ConnectionResponse(
             id: id, inviterID: account.id, inviteeID: nil, inviteeEmail: email, status: .pending, caregiver: caregiver,
             createdAt: caller.now, respondedAt: nil, otherPartyEmail: email, otherPartyDisplayName: nil)
+        let invitee: UserID? = try row["invitee_id"]
+        let notification = invitee.map { invitee in
+            DeliveryStatements.insert(
+                services.random.identifier(at: caller.now), of: .invited, to: invitee, at: caller.now)
+        }
         let act = Act(
             kind: .connectionInvited, basis: .nothing, actor: account.pseudonym, resource: id.retyped(),
             details: ["caregiver": "\(caregiver)"], changesRights: true, stampedRows: 0,
-            statements: [ConnectionStatements.insert(connection, invitee: try row["invitee_id"])])
+            statements: [ConnectionStatements.insert(connection, invitee: invitee), notification].compactMap(\.self))
         return .perform(act, connection)
     }
 

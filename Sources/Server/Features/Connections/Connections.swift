@@ -82,8 +82,22 @@ final class Connections {
         return try ConnectionView(row, for: account)
     }
 
-    /// Reads a connection and carries out the closure's decision about it.
+    /// Reads a connection and carries out the closure's decision about it. Where it would cancel more nags than one act
+    /// can, they are cancelled before: if the process dies between, the connection is still as it was.
     func decide(
+        _ caller: Caller, _ call: ConnectionPath, _ body: (ConnectionView) throws -> Decision<ConnectionResponse>
+    ) async throws -> ConnectionResponse {
+        while true {
+            do {
+                return try await decideOnce(caller, call, body)
+            } catch is ConnectionView.TooManyOpenNags {
+                let nags = NagStatements.open(over: call.connectionID)
+                try await ConnectionNagCancellation(services).cancel(nags, caller.context)
+            }
+        }
+    }
+
+    private func decideOnce(
         _ caller: Caller, _ call: ConnectionPath, _ body: (ConnectionView) throws -> Decision<ConnectionResponse>
     ) async throws -> ConnectionResponse {
         let id = call.connectionID

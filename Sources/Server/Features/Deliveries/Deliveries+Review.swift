@@ -50,7 +50,8 @@ extension DeliveryReview {
     fileprivate init?(_ row: Row) throws(PostgresError) {
         guard let id: DeliveryID = try row["id"] else { return nil }
         self.init(
-            id: id, familyID: try row["family_id"], nagID: try row["nag_id"], userID: try row["user_id"],
+            id: id, familyID: try row["family_id"], nagID: try row["nag_id"], cause: try row["cause"],
+            userID: try row["user_id"],
             channel: try row["channel"], status: try row["status"], attempts: try row["attempts"],
             failure: try row["failure"], isDropped: try row["dropped"], createdAt: try row["created_at"],
             nextAttemptAt: try row["next_attempt"])

@@ -25,24 +25,39 @@ extension DeliveryStatements {
     static func facts(of claim: ClaimedDelivery, at now: Timestamp) -> SQL {
         """
         SELECT n.status AS nag_status, n.description, n.category, n.due_at > \(now) AS is_due_later,
-               n.cycle_started_at > e.at AS is_restarted, e.event_type, e.payload->>'phase' AS phase,
+               n.cycle_started_at > e.at AS is_restarted, coalesce(d.connection_event, e.event_type) AS event_type,
+               e.payload->>'phase' AS phase,
                array_to_string(d.acknowledged, ',') AS acknowledged, u.pseudonym, f.time_zone,
-               coalesce(u.status = 'active' AND m.status = 'active', false) AS is_member,
+               coalesce(u.status = 'active' AND CASE
+                   WHEN d.nag_id IS NULL
+                       THEN \(ConnectionStatements.isOpen("d.family_id", isActive: "d.connection_event = 'connection_accepted'"))
+                   WHEN n.connection_id IS NULL THEN m.status = 'active'
+                   ELSE \(ConnectionStatements.isActive("n.connection_id")) END, false) AS is_member,
                \(RealtimeStatements.isLive("d.user_id")) AS is_live,
-               \(PreferenceStatements.stored(of: "d.user_id", in: "d.family_id")) AS prefs,
+               \(PreferenceStatements.stored(of: "d.user_id", in: "m.family_id")) AS prefs,
                k.quiet_hours_start AS child_quiet_start, k.quiet_hours_end AS child_quiet_end,
                \(ConsentStatements.inForce(.smsOptIn, user: "d.user_id", family: "d.family_id")) AS may_text,
                \(BlockStatements.isBlocked(between: "n.creator_id", and: "n.recipient_id")) AS is_blocked,
                EXISTS (SELECT FROM deliveries later WHERE later.family_id = d.family_id AND later.nag_id = d.nag_id
                    AND later.user_id = d.user_id AND later.channel = d.channel AND later.status <> 'failed'
-                   AND (later.created_at, later.id) > (d.created_at, d.id)) AS is_superseded
+                   AND (later.created_at, later.id) > (d.created_at, d.id)) AS is_superseded,
+               told.is_told, told.in_flight_until
         FROM deliveries d
         LEFT JOIN users u ON u.id = d.user_id
-        LEFT JOIN memberships m ON m.family_id = d.family_id AND m.user_id = d.user_id
-        LEFT JOIN families f ON f.id = d.family_id
-        LEFT JOIN child_settings k ON k.family_id = d.family_id AND k.user_id = d.user_id
         LEFT JOIN nags n ON n.family_id = d.family_id AND n.id = d.nag_id
+        -- Of a connection and its nags, the person's own family.
+        LEFT JOIN memberships m ON m.user_id = d.user_id
+            AND (m.family_id = d.family_id OR (n.connection_id IS NOT NULL OR d.nag_id IS NULL) AND m.status = 'active')
+        LEFT JOIN families f ON f.id = m.family_id
+        LEFT JOIN child_settings k ON k.family_id = m.family_id AND k.user_id = d.user_id
         LEFT JOIN nag_events e ON e.family_id = d.family_id AND e.nag_id = d.nag_id AND e.id = d.nag_event_id
+        -- Whether the person was told of a nag that was withdrawn, and until when somebody may be telling them.
+        LEFT JOIN LATERAL (
+            SELECT bool_or(earlier.status IN ('sent', 'delivered') OR earlier.acknowledged <> '{}') AS is_told,
+                   max(earlier.next_attempt) FILTER (WHERE earlier.attempts > 0) AS in_flight_until
+            FROM deliveries earlier WHERE earlier.family_id = d.family_id AND earlier.nag_id = d.nag_id
+                AND earlier.user_id = d.user_id AND (earlier.created_at, earlier.id) < (d.created_at, d.id)
+        ) told ON e.event_type = 'nag_withdrawn'
         WHERE d.family_id = \(claim.familyID) AND d.id = \(claim.id) AND d.status = 'pending'
             AND d.attempts = \(claim.attempts)::bigint
         """

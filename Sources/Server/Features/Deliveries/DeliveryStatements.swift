@@ -22,7 +22,10 @@ enum DeliveryStatements {
 
     private static let reviewed: SQL = """
         d.id, d.family_id, d.nag_id, d.user_id, d.channel, d.status, d.attempts::bigint AS attempts, d.failure, d.dropped,
-        d.created_at, d.next_attempt
+        d.created_at, d.next_attempt, coalesce(d.connection_event, e.event_type) AS cause
+        """
+    private static let eventJoin: SQL = """
+        LEFT JOIN nag_events e ON e.family_id = d.family_id AND e.nag_id = d.nag_id AND e.id = d.nag_event_id
         """
 
     /// A page and its `total`, the newest first; with no delivery in it, one row of nulls.
@@ -35,6 +38,7 @@ enum DeliveryStatements {
                 SELECT * FROM deliveries \(filter)
                 ORDER BY created_at DESC, id DESC LIMIT \(query.page.limit) OFFSET \(query.page.offset)
             ) d ON true
+            \(eventJoin)
             ORDER BY d.created_at DESC, d.id DESC
             """
     }
@@ -43,6 +47,7 @@ enum DeliveryStatements {
     static func review(_ delivery: DeliveryID) -> SQL {
         """
         SELECT \(reviewed), u.pseudonym FROM deliveries d LEFT JOIN users u ON u.id = d.user_id
+        \(eventJoin)
         WHERE d.id = \(delivery)
         """
     }
@@ -70,4 +75,51 @@ enum DeliveryStatements {
         FROM ledger_stamp
         """
     }
+
+    /// The same for somebody whose preferences the act has not read: by text message where they want only that and have
+    /// agreed to it, otherwise by push. Inserts nothing for somebody whom neither reaches.
+    /// - Parameter onlyIfTold: inserts nothing either where every earlier notification of the nag has failed.
+    static func insert(
+        _ id: DeliveryID, of event: EventID, on nag: NagID, to user: UserID, onlyIfTold: Bool = false,
+        at now: Timestamp
+    ) -> SQL {
+        let isTold: SQL =
+            onlyIfTold
+            ? """
+            AND EXISTS (SELECT FROM deliveries earlier WHERE earlier.family_id = ledger_stamp.family_id
+                AND earlier.nag_id = \(nag) AND earlier.user_id = \(user) AND earlier.status <> 'failed')
+            """ : ""
+        return """
+            INSERT INTO deliveries
+                (family_id, id, nag_id, nag_event_id, user_id, channel, status, next_attempt, created_at)
+            SELECT ledger_stamp.family_id, \(id), \(nag), \(event), \(user), c.channel, 'pending', \(now), \(now)
+            FROM ledger_stamp CROSS JOIN LATERAL (\(channel(of: user))) c
+            WHERE (\(DeviceStatements.exists(of: user)) OR c.channel = 'sms') \(isTold)
+            """
+    }
+
+    /// The same of what happened to the connection that the act is about.
+    static func insert(_ id: DeliveryID, of event: ConnectionEvent, to user: UserID, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO deliveries (family_id, id, connection_event, user_id, channel, status, next_attempt, created_at)
+        SELECT ledger_stamp.family_id, \(id), \(event.rawValue), \(user), c.channel, 'pending', \(now), \(now)
+        FROM ledger_stamp CROSS JOIN LATERAL (\(channel(of: user))) c
+        WHERE \(DeviceStatements.exists(of: user)) OR c.channel = 'sms'
+        """
+    }
+
+    /// A subquery: the `channel` to somebody.
+    private static func channel(of user: UserID) -> SQL {
+        let family: SQL = "(SELECT m.family_id FROM memberships m WHERE m.user_id = \(user) AND m.status = 'active')"
+        return """
+            SELECT CASE WHEN \(PreferenceStatements.stored(of: "\(user)", in: family))->>'delivery_channel' = 'sms'
+                AND \(ConsentStatements.inForce(.smsOptIn, user: "\(user)", family: family)) THEN 'sms' ELSE 'push' END AS channel
+            """
+    }
+}
+
+/// What people are notified of about a connection.
+enum ConnectionEvent: String {
+    case invited = "connection_invited"
+    case accepted = "connection_accepted"
 }

@@ -42,6 +42,11 @@ enum DeviceStatements {
         """
     }
 
+    /// A condition: somebody has a device.
+    static func exists(of user: UserID) -> SQL {
+        "EXISTS (SELECT FROM devices WHERE devices.user_id = \(user))"
+    }
+
     // MARK: Statements of an act
 
     /// Stores a device. A token that is stored already, also by another account at the same moment, becomes this

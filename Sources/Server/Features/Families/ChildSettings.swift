@@ -37,9 +37,8 @@ extension Families {
                 kind: .childSettingsChanged, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
                 subject: child.pseudonym, details: ["fields": update.fields.joined(separator: ",")],
                 changesRights: true, stampedRows: 0,
-                statements: [
-                    ChildSettingsStatements.set(settings), NagStatements.makeDue(of: path.userID, at: call.now),
-                ])
+                statements: [ChildSettingsStatements.set(settings)]
+                    + NagStatements.makeDue(of: path.userID, at: call.now))
             return .perform(act, settings)
         }
     }

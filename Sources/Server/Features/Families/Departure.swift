@@ -58,16 +58,22 @@ extension Families {
     }
 
     /// Ends a membership and everything that depends on it in one act: access, relationships, a child's sign-in and
-    /// sessions, consents given in the family, open nags to the person. By the trigger `young_account_waits` the
+    /// sessions, consents given in the family, open nags to the person. Open nags of connections that hang on it end before,
+    /// in acts of theirs. By the trigger `young_account_waits` the
     /// account of somebody under 13 waits for a guardian again. Nobody keeps a code or PIN that lets them in again
     /// (`shutOut`). When there are more open nags than one act can close, some are closed before, in acts of their own;
     /// if the process dies between, the person is still a member.
     func depart<Answer>(
         _ caller: Caller, _ user: UserID, from family: FamilyID, by departure: Departure<Answer>
     ) async throws -> Answer {
+        let nags = NagStatements.openOverConnections(toChild: user, orSharedBy: user)
         while true {
-            let departed: Answer? = try await services.ledger.write(caller, in: family) { queries in
-                try await decide(caller, user, from: family, departure, isLast: true, queries)
+            let departed = try await ConnectionNagCancellation(services).before(
+                .departedHasNoConnectionNag, nags, caller.context
+            ) { () -> Answer? in
+                try await services.ledger.write(caller, in: family) { queries in
+                    try await decide(caller, user, from: family, departure, isLast: true, queries)
+                }
             }
             if let departed { return departed }
             // Without the idempotency key: it belongs to the last act, whose answer is stored.

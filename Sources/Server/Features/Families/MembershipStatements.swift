@@ -106,6 +106,30 @@ enum MembershipStatements {
         """
     }
 
+    /// An expression: the ids of those children, as an array.
+    static func childIDs(ofGuardian guardian: UserID) -> SQL {
+        """
+        ARRAY(SELECT k.user_id FROM memberships g JOIN memberships k ON k.family_id = g.family_id
+              WHERE g.user_id = \(guardian) AND g.status = 'active' AND g.role = 'guardian'
+                  AND k.status = 'active' AND k.role = 'child')
+        """
+    }
+
+    /// An expression: the ids of a family's active members, as an array.
+    static func activeIDs(of family: SQL) -> SQL {
+        "ARRAY(SELECT m.user_id FROM memberships m WHERE m.family_id = \(family) AND m.status = 'active')"
+    }
+
+    /// A condition: somebody is an active child of a family in which somebody else is a guardian. Both are SQL
+    /// expressions or values.
+    static func isChild(_ user: SQL, ofGuardian guardian: SQL) -> SQL {
+        """
+        EXISTS (SELECT 1 FROM memberships k JOIN memberships g ON g.family_id = k.family_id
+            WHERE k.user_id = \(user) AND k.status = 'active' AND k.role = 'child'
+                AND g.user_id = \(guardian) AND g.status = 'active' AND g.role = 'guardian')
+        """
+    }
+
     // MARK: Statements of an act
 
     /// The act's family, for rows that are found by it alone: a plan that joins `ledger_stamp` instead may read every

@@ -35,7 +35,7 @@ final class Ingestion {
         let known = try await results(items.map(\.clientID), of: caller.userID, in: family)
         var results: [InputResult] = []
         for item in items {
-            let input = Provenance(item, event: services.random.identifier(at: call.now))
+            let input = Provenance(item, of: family, event: services.random.identifier(at: call.now))
             if let earlier = known[item.clientID] {
                 results.append(earlier.answer(to: input))
             } else {

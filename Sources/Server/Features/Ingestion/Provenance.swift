@@ -39,6 +39,8 @@ struct Provenance: Sendable {
     let madeAt: Timestamp
     /// SHA-256 of the item as it was sent; nil for an input of a request.
     let fingerprint: [UInt8]?
+    /// The family whose outbox it came with; nil for an input of a request.
+    let family: FamilyID?
 
     /// An input that a person typed and sent at once.
     init(typedAt now: Timestamp, event: EventID) {
@@ -47,15 +49,22 @@ struct Provenance: Sendable {
         source = .text
         madeAt = now
         fingerprint = nil
+        family = nil
     }
 
     /// An input from a device's outbox.
-    init(_ item: OutboxItem, event: EventID) {
+    init(_ item: OutboxItem, of family: FamilyID, event: EventID) {
         id = item.clientID
         self.event = event
         source = StoredSource(item.source)
         madeAt = item.madeAt.flooredToMillisecond
         fingerprint = sha256(item.jsonBytes)
+        self.family = family
+    }
+
+    /// - Throws: 404 for an input of an outbox about a nag that is not its family's: its result is in the family's ledger.
+    func requireSameFamily(_ nag: NagResponse) throws(APIError) {
+        if let family, family != nag.familyID { throw NagView.notFound }
     }
 
     /// Part of the act that applies the input. A second one with the same id violates `inputs_pkey`, which undoes the

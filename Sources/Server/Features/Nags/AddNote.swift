@@ -9,6 +9,7 @@ extension Nags {
     /// the author may not nag. The text is in the feed; the audit log records its length.
     func addNote(_ text: String, _ caller: Caller, to nag: NagID, as input: Provenance) async throws {
         let _: NagResponse = try await decide(caller, on: nag, .addNote) { view, queries in
+            try input.requireSameFamily(view.nag)
             if let denial = try await denialOfContact(
                 of: view, with: [view.nag.creatorID, view.nag.recipientID], queries)
             {

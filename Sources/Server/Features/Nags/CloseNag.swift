@@ -10,10 +10,15 @@ extension Nags {
             guard view.nag.status == .open else { throw APIError(.conflict, .nagNotOpen) }
             var nag = view.nag
             nag.status = .withdrawn
+            let id: EventID = services.random.identifier(at: call.now)
             return .perform(
                 view.act(
                     .nagWithdrawn,
-                    statements: [NagStatements.withdraw(nag.id, at: call.now), event(.withdrawn, view, at: call.now)]),
+                    statements: [
+                        NagStatements.withdraw(nag.id, at: call.now), event(.withdrawn, view, at: call.now, id: id),
+                    ]
+                        + notification(
+                            of: id, on: nag, to: nag.recipientID, by: view.userID, onlyIfTold: true, at: call.now)),
                 nag)
         }
     }

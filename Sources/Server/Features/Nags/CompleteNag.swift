@@ -17,6 +17,7 @@ extension Nags {
         }
         let note = call.body.note.flatMap { note in note.contains { !$0.isWhitespace } ? note : nil }
         return try await decide(caller, on: call.parameters.nagID, .updateStatus) { view, queries in
+            try input.requireSameFamily(view.nag)
             switch view.nag.status {
             case .completed: return .answer(view.nag)
             case .missed, .withdrawn, .cancelledRelationshipChange:
@@ -53,12 +54,11 @@ extension Nags {
             event(.completed, view, at: now, ["punctuality": punctuality.rawValue], from: input),
             input.root(.status, by: view.userID, on: nag.id, at: now),
         ]
+        statements += notification(of: input.event, on: nag, to: nag.creatorID, by: view.userID, at: now)
         var details: AuditBody = ["punctuality": punctuality.rawValue]
         if let note { details["note_length"] = "\(note.unicodeScalars.count)" }
         var stampedRows = 2
-        if let accrual = try await gamification.accrual(
-            of: punctuality, nag: nag.id, for: nag.recipientID, in: view.familyID, zone: view.timeZone, at: now, queries
-        ) {
+        if let accrual = try await accrual(of: punctuality, view.record, at: now, queries) {
             statements += accrual.statements
             details.merge(accrual.details)
             stampedRows = max(stampedRows, accrual.events)
@@ -69,6 +69,19 @@ extension Nags {
         }
         return .perform(
             view.act(.nagCompleted, details: details, stampedRows: stampedRows, statements: statements), nag)
+    }
+}
+
+extension Nags {
+    /// What a nag's end earns or costs its recipient. A nag of a connection scores nothing: points are in the recipient's
+    /// family, another ledger than the act's, and nobody outside a family makes its members earn points or rewards there.
+    func accrual(
+        of outcome: Punctuality, _ record: NagRecord, at now: Timestamp, _ queries: any Queries
+    ) async throws -> Accrual? {
+        guard let family = record.nag.familyID else { return nil }
+        return try await gamification.accrual(
+            of: outcome, nag: record.nag.id, for: record.nag.recipientID, in: family, zone: record.timeZone, at: now,
+            queries)
     }
 }
 
@@ -96,12 +109,23 @@ extension Nags {
         guard let dueAt = recurrence.nextDue(after: record.nag.dueAt, now: now, anchor: anchor, in: zone) else {
             return nil
         }
-        let row = try await queries.query(NagStatements.series(after: record.nag.id, in: record.familyID)).one()
+        let denial: Denial?
+        let row: Row
+        if let connection = record.nag.connectionID {
+            let rows = try await queries.query(NagStatements.series(after: record.nag.id, over: connection))
+            guard let found = rows.first else { return nil }
+            (row, denial) = (found, try Self.denialOfConnectionNag(found))
+        } else {
+            row = try await queries.query(NagStatements.series(after: record.nag.id, in: record.familyID)).one()
+            denial = try Self.denialOfNag(row)
+        }
         if isStillOpen, try row["is_parent_open"] { return nil }
-        guard try !row["has_successor"], try Self.denialOfNag(row) == nil else { return nil }
+        guard try !row["has_successor"], denial == nil else { return nil }
         var next = record.nag
         next.id = services.random.identifier(at: now)
         next.dueAt = dueAt
+        // A picture is one nag's: in a series without end it would never be deleted.
+        next.attachmentURLs = []
         var payload = next.created
         payload["parent_nag_id"] = record.nag.id.description
         return Successor(

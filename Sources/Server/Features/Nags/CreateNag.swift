@@ -2,18 +2,29 @@ import Audit
 import Contract
 import Domain
 import Postgres
+import SQL
 
 extension Nags {
     /// Creates a nag, for guardians and participants, within the daily cap. Refusals are in the audit log.
     package func create(_ caller: Caller, _ call: Call<NoParameters, NagCreate>) async throws -> NagResponse {
         let order = call.body
-        let family = try await family(of: order, by: caller)
+        if order.familyID != nil, order.connectionID != nil {
+            throw APIError(
+                .validationFailed, "Give a family or a connection, not both.", field: "connection_id")
+        }
         guard order.dueAt.flooredToMillisecond > call.now else {
             throw APIError(.validationFailed, "The due time must lie in the future.", field: "due_at")
         }
-        return try await services.ledger.write(caller, in: family) { queries in
+        return try await attachments.refusingTaken {
+            if let connection = order.connectionID { return try await create(order, over: connection, by: caller) }
+            return try await create(order, in: try await family(of: order, by: caller), by: caller)
+        }
+    }
+
+    private func create(_ order: NagCreate, in family: FamilyID, by caller: Caller) async throws -> NagResponse {
+        try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
-            let today = countedDay(in: member.timeZone, changedAt: member.timeZoneChangedAt, at: call.now)
+            let today = countedDay(in: member.timeZone, changedAt: member.timeZoneChangedAt, at: caller.now)
             let rows = try await queries.query(
                 NagStatements.addressee(
                     order.recipientID, of: caller.userID, in: family, policy: order.policyID, day: today))
@@ -28,37 +39,56 @@ extension Nags {
             guard try row["is_policy_known"] else {
                 throw APIError(.validationFailed, "The family has no such policy.", field: "policy_id")
             }
+            try await attachments.requireUsable(order.attachmentIDs, by: caller, queries)
             let nag = NagResponse(
-                order, id: services.random.identifier(at: call.now), in: family, by: member,
-                recipientName: try row["display_name"], at: call.now)
-            let event = NagStatements.append(
-                .created, services.random.identifier(at: call.now), to: nag.id, from: nag.creatorID,
-                for: nag.recipientID, by: nag.creatorID, at: call.now, nag.created)
+                order, id: services.random.identifier(at: caller.now), in: family, by: member.userID,
+                member.displayName,
+                recipientName: try row["display_name"], at: caller.now)
             return .perform(
-                Act(
-                    kind: .nagCreated, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
-                    subject: try row["pseudonym"], resource: nag.id.retyped(),
-                    details: ["category": nag.category.rawValue, "due_at": nag.dueAt.rfc3339],
-                    statements: [
-                        NagStatements.insert(
-                            nag, policy: order.policyID,
-                            nextStep: services.escalationPlan.earliestStep(
-                                after: .initial, dueAt: nag.dueAt, committedAt: nil)), event,
-                    ]),
+                creation(
+                    of: nag, order, basis: .nothingChanged(since: member.seq), by: member.pseudonym,
+                    to: try row["pseudonym"]),
                 nag)
         }
     }
 
-    /// The family of the nag. A nag has a family or a connection, never both; one that names neither is for the
-    /// creator's own family.
+    /// The act that creates a nag.
+    func creation(
+        of nag: NagResponse, _ order: NagCreate, basis: Act.Basis, by creator: Pseudonym, to recipient: Pseudonym?
+    ) -> Act {
+        let now = nag.createdAt
+        let event: EventID = services.random.identifier(at: now)
+        var details: AuditBody = ["category": nag.category.rawValue, "due_at": nag.dueAt.rfc3339]
+        if !order.attachmentIDs.isEmpty { details["attachments"] = "\(order.attachmentIDs.count)" }
+        return Act(
+            kind: .nagCreated, basis: basis, actor: creator, subject: recipient, resource: nag.id.retyped(),
+            details: details,
+            statements: [
+                NagStatements.insert(
+                    nag, policy: order.policyID,
+                    nextStep: services.escalationPlan.earliestStep(
+                        after: .initial, dueAt: nag.dueAt, committedAt: nil)),
+                NagStatements.append(
+                    .created, event, to: nag.id, from: nag.creatorID, for: nag.recipientID, by: nag.creatorID, at: now,
+                    nag.created),
+            ] + notification(of: event, on: nag, to: nag.recipientID, by: nag.creatorID, at: now)
+                + AttachmentStatements.use(order.attachmentIDs, in: nag.id))
+    }
+
+    /// The part of an act that notifies the nag's other person of what somebody did; none where that is the same person.
+    func notification(
+        of event: EventID, on nag: NagResponse, to person: UserID, by actor: UserID, onlyIfTold: Bool = false,
+        at now: Timestamp
+    ) -> [SQL] {
+        if person == actor { return [] }
+        return [
+            DeliveryStatements.insert(
+                services.random.identifier(at: now), of: event, on: nag.id, to: person, onlyIfTold: onlyIfTold, at: now)
+        ]
+    }
+
+    /// The family of the nag. One that names neither a family nor a connection is for the creator's own family.
     private func family(of order: NagCreate, by caller: Caller) async throws -> FamilyID {
-        if order.connectionID != nil {
-            throw APIError(
-                .validationFailed,
-                order.familyID == nil
-                    ? "Connections are not available." : "Give a family or a connection, not both.",
-                field: "connection_id")
-        }
         if let family = order.familyID { return family }
         guard let family = try await services.access.account(caller, services.database).family else {
             throw APIError(.validationFailed, "Give the family the nag is for.", field: "family_id")
@@ -100,16 +130,17 @@ extension FamilyPolicy {
 }
 
 extension NagResponse {
-    fileprivate init(
-        _ order: NagCreate, id: NagID, in family: FamilyID, by member: Member, recipientName: String?, at now: Timestamp
+    init(
+        _ order: NagCreate, id: NagID, in family: FamilyID?, by creator: UserID, _ creatorName: String?,
+        recipientName: String?, at now: Timestamp
     ) {
         self.init(
-            id: id, familyID: family, connectionID: nil, creatorID: member.userID, recipientID: order.recipientID,
-            creatorDisplayName: member.displayName, recipientDisplayName: recipientName,
+            id: id, familyID: family, connectionID: order.connectionID, creatorID: creator,
+            recipientID: order.recipientID, creatorDisplayName: creatorName, recipientDisplayName: recipientName,
             dueAt: order.dueAt.flooredToMillisecond, category: order.category, doneDefinition: order.doneDefinition,
             description: order.description, strategyTemplate: order.strategyTemplate, recurrence: order.recurrence,
             parentNagID: nil, status: .open, createdAt: now, completedAt: nil, committedAt: nil,
-            recipientDismissedAt: nil)
+            recipientDismissedAt: nil, attachmentURLs: order.attachmentIDs.map(AttachmentURL.init))
     }
 
     /// What the feed shows of a new nag.

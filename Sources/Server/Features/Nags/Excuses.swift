@@ -18,8 +18,9 @@ extension Nags {
             return category
         }
         return try await decide(caller, on: call.parameters.nagID, .submitExcuse) { view, queries in
-            let gate = try await queries.query(NagStatements.excuseGate(caller.userID, in: view.familyID)).one()
-            guard try gate["has_consent"] else {
+            try input.requireSameFamily(view.nag)
+            let rows = try await queries.query(NagStatements.excuseGate(caller.userID, in: view.settingsFamily))
+            guard let gate = rows.first, try gate["has_consent"] else {
                 return view.refuse(
                     .submitExcuse, reason: ErrorReason.consentMissing,
                     APIError(.authorizationDenied, "Excuses need the consent ai_mediation."))
@@ -154,13 +155,20 @@ extension NagStatements {
         """
     }
 
-    /// Deletes the words of at most `limit` excuses of a former member; the summaries that the family has seen stay.
+    /// Deletes the words of at most `limit` excuses of a former member, and of excuses for nags of connections; the
+    /// summaries that others have seen stay.
     static func forgetExcuses(of author: UserID, limit: Int) -> SQL {
         """
         UPDATE excuses SET text = NULL WHERE (family_id, id) IN (
             SELECT e.family_id, e.id FROM memberships m
             JOIN excuses e ON e.family_id = m.family_id AND e.author_id = m.user_id AND e.text IS NOT NULL
-            WHERE m.user_id = \(author) AND m.status = 'removed' LIMIT \(limit))
+            WHERE m.user_id = \(author) AND m.status = 'removed'
+            UNION ALL
+            SELECT e.family_id, e.id FROM nags n
+            JOIN excuses e ON e.family_id = n.family_id AND e.nag_id = n.id AND e.author_id = n.recipient_id
+                AND e.text IS NOT NULL
+            WHERE n.connection_id IS NOT NULL AND n.recipient_id = \(author)
+            LIMIT \(limit))
         """
     }
 }

@@ -32,9 +32,7 @@ extension Nags {
                 by: SystemActor.scheduler, at: now),
         ]
         var details: AuditBody = [:]
-        if let accrual = try await gamification.accrual(
-            of: .missed, nag: nag.id, for: nag.recipientID, in: record.familyID, zone: record.timeZone, at: now, queries
-        ) {
+        if let accrual = try await accrual(of: .missed, record, at: now, queries) {
             statements += accrual.statements
             details = accrual.details
         }

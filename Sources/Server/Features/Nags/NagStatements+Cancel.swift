@@ -9,10 +9,23 @@ extension NagStatements {
     /// their `nag_cancelled` events. The act MUST stamp `cancelledAtOnce` rows, require `.nothingChanged`, and be
     /// repeated until `countOpen` is 0.
     static func cancelOpen(of recipient: UserID, in family: FamilyID, at now: Timestamp) -> [SQL] {
+        cancelOpen("family_id = \(family) AND recipient_id = \(recipient)", at: now)
+    }
+
+    /// The same for all open nags of a connection, or for those to people who are not its parties: at most
+    /// `cancelledAtOnce`.
+    static func cancelOpen(over connection: ConnectionID, besidesParties: Bool, at now: Timestamp) -> [SQL] {
+        let all: SQL = "family_id = \(connection)"
+        return cancelOpen(
+            besidesParties
+                ? "\(all) AND NOT \(ConnectionStatements.isParty("n.recipient_id", of: "n.family_id"))" : all,
+            at: now)
+    }
+
+    private static func cancelOpen(_ condition: SQL, at now: Timestamp) -> [SQL] {
         // Both statements see the database as it was before the act, so both choose the same nags.
         let chosen: SQL = """
-            SELECT id, creator_id FROM nags
-            WHERE family_id = \(family) AND recipient_id = \(recipient) AND status = 'open'
+            SELECT id, creator_id, recipient_id FROM nags n WHERE \(condition) AND status = 'open'
             ORDER BY id LIMIT \(cancelledAtOnce)
             """
         return [
@@ -25,7 +38,7 @@ extension NagStatements {
             INSERT INTO nag_events
                 (family_id, id, nag_id, event_type, actor_id, creator_id, recipient_id, at, source, sync_seq, sync_ts)
             SELECT family_id, gen_random_uuid(), chosen.id, 'nag_cancelled', \(SystemActor.scheduler),
-                   chosen.creator_id, \(recipient),
+                   chosen.creator_id, chosen.recipient_id,
                    \(now), 'system', seq, ts
             FROM ledger_stamp, (\(chosen)) chosen
             """,

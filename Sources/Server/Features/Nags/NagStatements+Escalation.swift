@@ -12,26 +12,27 @@ extension NagStatements {
     static func escalation(of nag: NagID, in family: FamilyID) -> SQL {
         """
         SELECT \(record), n.cycle_started_at, n.phase_since, n.next_step_at,
-               \(PreferenceStatements.stored(of: "n.recipient_id", in: "n.family_id")) AS recipient_prefs,
-               \(PreferenceStatements.stored(of: "n.creator_id", in: "n.family_id")) AS creator_prefs,
+               \(PreferenceStatements.stored(of: "n.recipient_id", in: settingsFamily)) AS recipient_prefs,
+               \(PreferenceStatements.stored(of: "n.creator_id", in: "cm.family_id")) AS creator_prefs,
                k.quiet_hours_start AS child_quiet_start, k.quiet_hours_end AS child_quiet_end,
                \(ConsentStatements.inForce(.smsOptIn, user: "n.recipient_id", family: "n.family_id"))
                    AS recipient_may_text,
-               cm.status = 'active' AS is_creator_active
+               coalesce(cm.status = 'active', n.connection_id IS NOT NULL) AS is_creator_active
         FROM nags n
         \(recordJoins)
-        JOIN memberships cm ON cm.family_id = n.family_id AND cm.user_id = n.creator_id
-        LEFT JOIN child_settings k ON k.family_id = n.family_id AND k.user_id = n.recipient_id
+        LEFT JOIN memberships cm ON cm.user_id = n.creator_id
+            AND (cm.family_id = n.family_id OR n.connection_id IS NOT NULL AND cm.status = 'active')
+        LEFT JOIN child_settings k ON k.family_id = \(settingsFamily) AND k.user_id = n.recipient_id
         WHERE n.family_id = \(family) AND n.id = \(nag)
         """
     }
 
-    /// The nags that have been due longest, a share of each family's: `family_id`, `id`, `next_step_at`, the `place`
+    /// The nags that have been due longest, a share of each family's: `family_id`, `id`, `next_step_at`, the `ordinal`
     /// within the family, and how many were `seen`. Its cost does not grow with the nags that are due later.
     static func due(at now: Timestamp, besides families: [FamilyID]) -> SQL {
         """
-        SELECT family_id, id, next_step_at, place, seen FROM (
-            SELECT w.*, row_number() OVER (PARTITION BY family_id ORDER BY next_step_at, id) AS place,
+        SELECT family_id, id, next_step_at, ordinal, seen FROM (
+            SELECT w.*, row_number() OVER (PARTITION BY family_id ORDER BY next_step_at, id) AS ordinal,
                    count(*) OVER () AS seen
             FROM (
                 SELECT family_id, id, next_step_at FROM nags
@@ -39,7 +40,7 @@ extension NagStatements {
                 ORDER BY next_step_at, family_id, id LIMIT \(dueWindow)
             ) w
         ) x
-        WHERE place <= \(dueShare) ORDER BY next_step_at, family_id, id
+        WHERE ordinal <= \(dueShare) ORDER BY next_step_at, family_id, id
         """
     }
 
@@ -89,15 +90,32 @@ extension NagStatements {
     }
 
     /// Makes a member's open nags due for the scheduler, because their steps may be earlier now.
-    static func makeDue(of recipient: UserID, at now: Timestamp) -> SQL {
-        "\(makeDue(at: now)) AND nags.recipient_id = \(recipient)"
+    static func makeDue(of recipient: UserID, at now: Timestamp) -> [SQL] {
+        [
+            "\(makeDueInFamily(at: now)) AND nags.recipient_id = \(recipient)",
+            "\(makeDueOverConnections(at: now)) AND nags.recipient_id = \(recipient)",
+        ]
     }
 
     /// The same for the whole family.
-    static func makeDue(at now: Timestamp) -> SQL {
+    static func makeDue(at now: Timestamp) -> [SQL] {
+        let members = MembershipStatements.activeIDs(of: MembershipStatements.ofAct)
+        return [
+            makeDueInFamily(at: now), "\(makeDueOverConnections(at: now)) AND nags.recipient_id = ANY(\(members))",
+        ]
+    }
+
+    private static func makeDueInFamily(at now: Timestamp) -> SQL {
         """
         UPDATE nags SET next_step_at = least(nags.next_step_at, \(now)) FROM ledger_stamp
         WHERE nags.family_id = ledger_stamp.family_id AND nags.status = 'open'
+        """
+    }
+
+    private static func makeDueOverConnections(at now: Timestamp) -> SQL {
+        """
+        UPDATE nags SET next_step_at = least(nags.next_step_at, \(now)) FROM ledger_stamp
+        WHERE nags.connection_id IS NOT NULL AND nags.status = 'open'
         """
     }
 }

@@ -43,28 +43,31 @@ extension NagStatements {
         _ successor: NagID, of nag: NagID, dueAt: Timestamp, nextStep: Timestamp, at now: Timestamp
     ) -> SQL {
         """
-        INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, description,
-                          strategy_template, policy_id, recurrence, parent_nag_id, series_due_at, status, created_at,
-                          cycle_started_at, next_step_at, source, sync_seq, sync_ts)
-        SELECT n.family_id, \(successor), n.creator_id, n.recipient_id, \(dueAt), n.category, n.done_definition,
+        INSERT INTO nags (family_id, connection_id, id, creator_id, recipient_id, due_at, category, done_definition,
+                          description, strategy_template, policy_id, recurrence, parent_nag_id, series_due_at, status,
+                          created_at, cycle_started_at, next_step_at, source, sync_seq, sync_ts)
+        SELECT n.family_id, n.connection_id, \(successor), n.creator_id, n.recipient_id, \(dueAt), n.category, n.done_definition,
                n.description, n.strategy_template, n.policy_id, n.recurrence, n.id, n.series_due_at, 'open', \(now),
                \(now), \(nextStep), \(StoredSource.system), ledger_stamp.seq, ledger_stamp.ts
         FROM ledger_stamp JOIN nags n ON n.family_id = ledger_stamp.family_id AND n.id = \(nag)
         """
     }
 
-    /// What limits a recipient's snoozes today: the family's policy, a child's settings, and the snoozes so far.
-    static func snoozeFacts(_ recipient: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
+    /// What limits a recipient's snoozes today: the policy of the family whose settings count, a child's settings, and the
+    /// snoozes so far, in that family and in the nag's ledger.
+    static func snoozeFacts(
+        _ recipient: UserID, in ledger: FamilyID, settings: FamilyID, day: Range<Timestamp>
+    ) -> SQL {
         """
         SELECT \(policyColumns), coalesce(k.can_snooze, true) AS can_snooze,
                coalesce(k.max_snoozes_per_day, 3) AS snoozes_per_day,
-               (SELECT count(*) FROM nag_events e WHERE e.family_id = m.family_id AND e.actor_id = m.user_id
-                   AND e.event_type = 'nag_snoozed' AND e.at >= \(day.lowerBound) AND e.at < \(day.upperBound))
-                   AS snoozed_today
-        FROM memberships m
+               (SELECT count(*) FROM nag_events e WHERE e.family_id IN (\(ledger), \(settings))
+                   AND e.actor_id = \(recipient) AND e.event_type = 'nag_snoozed'
+                   AND e.at >= \(day.lowerBound) AND e.at < \(day.upperBound)) AS snoozed_today
+        FROM (SELECT) one
+        LEFT JOIN memberships m ON m.family_id = \(settings) AND m.user_id = \(recipient)
         LEFT JOIN child_settings k ON k.family_id = m.family_id AND k.user_id = m.user_id
         \(policyJoin)
-        WHERE m.family_id = \(family) AND m.user_id = \(recipient)
         """
     }
 

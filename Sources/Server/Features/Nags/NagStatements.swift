@@ -10,7 +10,8 @@ enum NagStatements {
     private static let columns: SQL = """
         n.id, n.family_id, n.creator_id, n.recipient_id, cr.display_name, re.display_name, n.due_at, n.category,
         n.done_definition, n.description, n.strategy_template, n.recurrence, n.parent_nag_id, n.status, n.created_at,
-        n.completed_at, n.committed_at, n.recipient_dismissed_at
+        n.completed_at, n.committed_at, n.recipient_dismissed_at, n.connection_id,
+        \(AttachmentStatements.ofNag) AS attachments
         """
 
     private static let names: SQL = """
@@ -18,18 +19,15 @@ enum NagStatements {
         LEFT JOIN users re ON re.id = n.recipient_id
         """
 
-    /// The caller, their family and its nag of that id, as of one moment. No row: the session has ended.
+    /// The caller and the nag of that id, if it is one of their family or of any connection, as of one moment. No row:
+    /// the session has ended.
     static func nag(_ nag: NagID, for caller: Caller, sessionCheck: SQL) -> SQL {
         """
-        SELECT \(columns), n.series_due_at, n.phase::bigint AS phase, re.pseudonym AS recipient_pseudonym,
-               u.status AS account_status, u.pseudonym, m.family_id AS member_of, m.role, c.seq, f.time_zone,
-               f.time_zone_changed_at
+        SELECT \(record), u.status AS account_status, u.pseudonym, m.role, \(guardsRecipient)
         FROM users u
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
-        LEFT JOIN families f ON f.id = m.family_id
-        LEFT JOIN family_clock c ON c.family_id = m.family_id
-        LEFT JOIN nags n ON n.family_id = m.family_id AND n.id = \(nag)
-        \(names)
+        \(visible(nag))
+        \(recordJoins)
         WHERE u.id = \(caller.userID) AND \(sessionCheck)
         """
     }
@@ -37,12 +35,13 @@ enum NagStatements {
     /// The columns that `NagRecord(_:)` reads, from `n` with `recordJoins`.
     static let record: SQL = """
         \(columns), n.series_due_at, n.phase::bigint AS phase, re.pseudonym AS recipient_pseudonym, c.seq, f.time_zone,
-        f.time_zone_changed_at
+        f.time_zone_changed_at, \(settingsFamily) AS settings_family
         """
 
     static let recordJoins: SQL = """
-        JOIN families f ON f.id = n.family_id
-        JOIN family_clock c ON c.family_id = n.family_id
+        \(homeJoin)
+        LEFT JOIN families f ON f.id = \(settingsFamily)
+        LEFT JOIN family_clock c ON c.family_id = n.family_id
         \(names)
         """
 
@@ -56,22 +55,52 @@ enum NagStatements {
         """
     }
 
-    /// A page of the nags that a member sees, open ones first, then the newest, with the `total`; one row of nulls when
-    /// there are none.
-    static func page(_ query: NagListQuery, for user: UserID, in family: FamilyID, isGuardian: Bool) -> SQL {
-        var conditions: [SQL] = ["n.family_id = \(family)"]
-        if !isGuardian { conditions.append("(n.creator_id = \(user) OR n.recipient_id = \(user))") }
-        if let status = query.status { conditions.append("n.status = \(status)") }
-        if query.excludeDismissed {
-            conditions.append("(n.recipient_id <> \(user) OR n.recipient_dismissed_at IS NULL)")
+    /// Whose nags a page shows.
+    enum PageScope {
+        case family(FamilyID, isGuardian: Bool)
+        case connection(ConnectionID)
+        case allConnections
+
+        /// A condition on `n`, for somebody's page.
+        fileprivate func condition(for user: UserID) -> SQL {
+            switch self {
+            case .family(let family, isGuardian: true): "n.family_id = \(family)"
+            case .family(let family, isGuardian: false):
+                "n.family_id = \(family) AND (n.creator_id = \(user) OR n.recipient_id = \(user))"
+            case .connection(let connection):
+                "n.family_id = \(connection) AND n.connection_id IS NOT NULL AND \(isVisible(to: user))"
+            case .allConnections: "n.connection_id IS NOT NULL AND \(isVisible(to: user))"
+            }
         }
-        let condition = SQL.joined(conditions, separator: " AND ")
+
+        /// A condition on a nag `n` of a connection: somebody created or receives it, or is a guardian of the child who
+        /// does.
+        private func isVisible(to user: UserID) -> SQL {
+            """
+            (n.creator_id = \(user) OR n.recipient_id = \(user)
+             OR n.recipient_id = ANY(\(MembershipStatements.childIDs(ofGuardian: user))))
+            """
+        }
+    }
+
+    /// A page of the nags that somebody sees, open ones first, then the newest, with the `total`; one row of nulls when
+    /// there are none.
+    static func page(_ query: NagListQuery, for user: UserID, _ scopes: [PageScope]) -> SQL {
+        var filters: [SQL] = []
+        if let status = query.status { filters.append("n.status = \(status)") }
+        if query.excludeDismissed {
+            filters.append("(n.recipient_id <> \(user) OR n.recipient_dismissed_at IS NULL)")
+        }
+        let parts = scopes.map { scope -> SQL in
+            "SELECT * FROM nags n WHERE \(SQL.joined([scope.condition(for: user)] + filters, separator: " AND "))"
+        }
+        let nags = SQL.joined(parts, separator: " UNION ALL ")
         let order: SQL = "ORDER BY (n.status = 'open') DESC, n.created_at DESC, n.id DESC"
         return """
             SELECT \(columns), t.total
-            FROM (SELECT count(*) AS total FROM nags n WHERE \(condition)) t
+            FROM (SELECT count(*) AS total FROM (\(nags)) n) t
             LEFT JOIN (
-                SELECT * FROM nags n WHERE \(condition) \(order)
+                SELECT * FROM (\(nags)) n \(order)
                 LIMIT \(query.page.limit) OFFSET \(query.page.offset)
             ) n ON true
             \(names)
@@ -81,17 +110,17 @@ enum NagStatements {
 
     // MARK: Statements of an act
 
-    /// A new nag.
+    /// A new nag, of the family or the connection whose ledger the act is in.
     /// - Parameter nextStep: when the scheduler reads it first.
     static func insert(_ nag: NagResponse, policy: PolicyID?, nextStep: Timestamp) -> SQL {
         """
-        INSERT INTO nags (family_id, id, creator_id, recipient_id, due_at, category, done_definition, description,
-                          strategy_template, policy_id, recurrence, series_due_at, status, created_at,
-                          cycle_started_at, next_step_at, sync_seq, sync_ts)
-        SELECT family_id, \(nag.id), \(nag.creatorID), \(nag.recipientID), \(nag.dueAt), \(nag.category),
+        INSERT INTO nags (family_id, connection_id, id, creator_id, recipient_id, due_at, category, done_definition,
+                          description, strategy_template, policy_id, recurrence, series_due_at, status, created_at,
+                          cycle_started_at, next_step_at, has_attachments, sync_seq, sync_ts)
+        SELECT family_id, \(nag.connectionID), \(nag.id), \(nag.creatorID), \(nag.recipientID), \(nag.dueAt), \(nag.category),
                \(nag.doneDefinition), \(nag.description), \(nag.strategyTemplate), \(policy), \(nag.recurrence),
                \(nag.recurrence.map { _ in nag.dueAt }), 'open', \(nag.createdAt), \(nag.createdAt), \(nextStep),
-               seq, ts
+               \(!nag.attachmentURLs.isEmpty), seq, ts
         FROM ledger_stamp
         """
     }

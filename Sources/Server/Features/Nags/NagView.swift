@@ -7,7 +7,11 @@ import SQL
 /// A nag and the family facts that its rules need, as of one moment.
 struct NagRecord {
     let nag: NagResponse
+    /// Whose ledger it is in: its family's, or its connection's.
     let familyID: FamilyID
+    /// The family whose zone, preferences, child settings and consents count: its own; for a nag of a connection the
+    /// recipient's present one, or an id that no family has where they are in none.
+    let settingsFamily: FamilyID
     let recipient: Pseudonym?
     let timeZone: String
     /// When the family's zone was changed last; nil for never.
@@ -24,8 +28,9 @@ struct NagRecord {
         guard let nag = try NagResponse(row) else { return nil }
         self.nag = nag
         familyID = row.identifier(1)
+        settingsFamily = try row["settings_family"]
         recipient = try row["recipient_pseudonym"]
-        timeZone = try row["time_zone"]
+        timeZone = try row["time_zone"] ?? Preferences.standardTimeZone
         timeZoneChangedAt = try row["time_zone_changed_at"]
         seq = try row["seq"]
         seriesDueAt = try row["series_due_at"]
@@ -44,28 +49,31 @@ struct NagRecord {
     }
 }
 
-/// A nag as one member of its family sees it, and that member's relation to it.
+/// A nag as one person sees it, and that person's relation to it.
 @dynamicMemberLookup
 struct NagView {
     let record: NagRecord
     let part: NagPart
     let userID: UserID
-    let role: FamilyRole
+    /// In their own family; nil for somebody without one, who may have a part in a nag of a connection.
+    let role: FamilyRole?
     let pseudonym: Pseudonym
 
     /// - Throws: 401 when the session has ended, 403 while the account waits, 404 unless the nag is of the caller's
-    ///   family.
+    ///   family, or of a connection and the caller has a part in it.
     init(_ rows: Rows, for caller: Caller) throws {
         guard let row = rows.first else { throw Access.sessionEnded }
         try Access.requireActive(status: try row["account_status"])
-        guard let record = try NagRecord(row) else { throw APIError(.notFound, "There is no such nag.") }
+        guard let record = try NagRecord(row) else { throw Self.notFound }
         self.record = record
         userID = caller.userID
         role = try row["role"]
         pseudonym = try row["pseudonym"]
-        part = NagPart(
-            of: caller.userID, role, creator: record.nag.creatorID, recipient: record.nag.recipientID)
+        part = try NagPart(row, for: caller, record.nag.creatorID, record.nag.recipientID)
+        if record.nag.connectionID != nil, part.isEmpty { throw Self.notFound }
     }
+
+    static let notFound = APIError(.notFound, "There is no such nag.")
 
     subscript<Value>(dynamicMember path: KeyPath<NagRecord, Value>) -> Value { record[keyPath: path] }
 
@@ -86,6 +94,21 @@ struct NagView {
         error.reason = error.reason ?? reason
         return .refuse(
             self.act(act.deniedKind, details: ["reason": reason], stampedRows: 0, statements: []), error)
+    }
+}
+
+extension NagPart {
+    /// Reads the columns `connection_id`, `role` and `guards_recipient`. In a family's nag only its members have a part.
+    init(_ row: Row, for caller: Caller, _ creator: UserID, _ recipient: UserID) throws(PostgresError) {
+        let connection: ConnectionID? = try row["connection_id"]
+        if connection != nil {
+            self.init(
+                of: caller.userID, guardsRecipient: try row["guards_recipient"], creator: creator, recipient: recipient)
+        } else if let role: FamilyRole = try row["role"] {
+            self.init(of: caller.userID, role, creator: creator, recipient: recipient)
+        } else {
+            self = []
+        }
     }
 }
 
@@ -118,13 +141,16 @@ extension NagResponse {
             guard let value = row.text(column).flatMap(Value.init) else { throw .unexpectedShape("nag \(column)") }
             return value
         }
+        let connection: ConnectionID? = row.isNull(18) ? nil : row.identifier(18)
         self.init(
-            id: row.identifier(0), familyID: row.identifier(1), connectionID: nil, creatorID: row.identifier(2),
+            id: row.identifier(0), familyID: connection == nil ? row.identifier(1) : nil, connectionID: connection,
+            creatorID: row.identifier(2),
             recipientID: row.identifier(3), creatorDisplayName: row.text(4), recipientDisplayName: row.text(5),
             dueAt: row.timestamp(6), category: try word(7), doneDefinition: try word(8), description: row.text(9),
             strategyTemplate: try word(10), recurrence: row.isNull(11) ? nil : try word(11),
             parentNagID: row.isNull(12) ? nil : row.identifier(12), status: try word(13), createdAt: row.timestamp(14),
             completedAt: row.optionalTimestamp(15), committedAt: row.optionalTimestamp(16),
-            recipientDismissedAt: row.optionalTimestamp(17))
+            recipientDismissedAt: row.optionalTimestamp(17), attachmentURLs: try AttachmentStatements.urls(row.text(19))
+        )
     }
 }

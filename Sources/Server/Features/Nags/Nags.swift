@@ -11,9 +11,11 @@ import TimeZones
 package final class Nags {
     let services: Services
     let gamification: Gamification
+    let attachments: Attachments
 
-    package init(_ services: Services, _ gamification: Gamification) {
+    package init(_ services: Services, _ gamification: Gamification, _ attachments: Attachments? = nil) {
         self.services = services
+        self.attachments = attachments ?? Attachments(services)
         self.gamification = gamification
     }
 
@@ -38,22 +40,31 @@ package final class Nags {
         try await decide(caller, on: call.parameters.nagID, .read) { view, _ in .answer(view.nag) }
     }
 
-    /// The family's nags that the caller may see: guardians all, others those they created or received.
+    /// The nags that the caller may see: of a family guardians all, others those they created or received; of connections
+    /// those they created or received, and those of the children whose guardian they are. Without a filter those of their
+    /// family and of all connections.
     package func list(_ caller: Caller, _ call: Call<NagListQuery, NoBody>) async throws -> Page<NagResponse> {
         let (query, queries) = (call.parameters, services.database)
-        let family: FamilyID
-        if let named = query.familyID, query.connectionID == nil {
-            family = named
-        } else {
-            let own = try await services.access.account(caller, queries).family
-            // A caller without a family has no nags, and the nags of connections belong to no family.
-            guard let own, query.connectionID == nil else { return Page(items: [], total: 0, answering: query.page) }
-            family = own
+        let scopes: [NagStatements.PageScope]
+        switch (query.familyID, query.connectionID) {
+        case (let family?, nil):
+            let member = try await services.access.member(caller, of: family, queries)
+            scopes = [.family(family, isGuardian: member.role == .guardian)]
+        case (nil, let connection?):
+            _ = try await services.access.account(caller, queries)
+            scopes = [.connection(connection)]
+        case (nil, nil):
+            let account = try await services.access.account(caller, queries)
+            let own = account.family.map { family in
+                NagStatements.PageScope.family(family, isGuardian: account.role == .guardian)
+            }
+            scopes = [own, .allConnections].compactMap(\.self)
+        case (_?, _?):
+            _ = try await services.access.account(caller, queries)
+            // A nag has one or the other.
+            return Page(items: [], total: 0, answering: query.page)
         }
-        let member = try await services.access.member(caller, of: family, queries)
-        let rows = try await queries.query(
-            NagStatements.page(
-                query, for: caller.userID, in: member.familyID, isGuardian: member.role == .guardian))
+        let rows = try await queries.query(NagStatements.page(query, for: caller.userID, scopes))
         return try Page(rows, answering: query.page) { try NagResponse($0) }
     }
 
@@ -80,7 +91,7 @@ package final class Nags {
     func decide<Answer: WireContent>(
         _ caller: Caller, on nag: NagID, _ body: (NagView, any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        // The family is known only once the nag is read; it is the caller's own, since everybody has one.
+        // The ledger is known only once the nag is read.
         let first = try await view(caller, nag, services.database)
         var fresh: NagView? = first
         return try await services.ledger.write(caller, in: first.familyID) { queries in
@@ -98,12 +109,17 @@ package final class Nags {
             for: caller)
     }
 
-    /// Why a member may send nothing new to one of these people: a block, or a relationship that is no longer active.
+    /// Why a person may send nothing new to one of these people: a block, or a relationship or a
+    /// connection that is no longer active.
     func denialOfContact(
         of view: NagView, with people: [UserID], _ queries: any Queries
     ) async throws -> Denial? {
         let others = people.filter { $0 != view.userID }
         if others.isEmpty { return nil }
+        if let connection = view.nag.connectionID {
+            let row = try await queries.query(NagStatements.entitlement(of: view.nag.id, over: connection)).first
+            return try row.map(Self.denialOfConnectionContact) ?? .connectionNotActive
+        }
         let rows = try await queries.query(
             NagStatements.contacts(of: view.userID, with: others, in: view.familyID))
         return try rows.map { row throws(PostgresError) in
@@ -133,10 +149,10 @@ package final class Nags {
     /// - Parameter input: the input that the event belongs to; nil where nobody's words are involved.
     func event(
         _ type: NagEventType, _ view: NagView, at now: Timestamp, _ payload: [String: String] = [:],
-        from input: Provenance? = nil
+        from input: Provenance? = nil, id: EventID? = nil
     ) -> SQL {
         NagStatements.append(
-            type, input?.event ?? services.random.identifier(at: now), to: view.nag.id,
+            type, id ?? input?.event ?? services.random.identifier(at: now), to: view.nag.id,
             from: view.nag.creatorID, for: view.nag.recipientID, by: view.userID, at: now, payload,
             source: input?.source)
     }

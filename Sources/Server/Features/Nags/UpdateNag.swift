@@ -88,7 +88,8 @@ extension Nags {
         if dueAt == view.nag.dueAt { return .answer(view.nag) }
         let row = try await queries.query(
             NagStatements.snoozeFacts(
-                view.nag.recipientID, in: view.familyID, day: countedDay(of: view.record, at: now))
+                view.nag.recipientID, in: view.familyID, settings: view.settingsFamily,
+                day: countedDay(of: view.record, at: now))
         ).one()
         let allowance = SnoozeAllowance(
             isAllowed: try row["can_snooze"], perDay: try row["snoozes_per_day"], usedToday: try row["snoozed_today"])

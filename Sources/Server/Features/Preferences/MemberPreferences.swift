@@ -80,7 +80,7 @@ package final class MemberPreferences {
                     PreferenceStatements.set(changed.stored, of: user, at: caller.now),
                     try await count.increment(at: caller.now, queries),
                 ]
-                    + (change.movesSteps ? [NagStatements.makeDue(of: user, at: caller.now)] : []))
+                    + (change.movesSteps ? NagStatements.makeDue(of: user, at: caller.now) : []))
             return .perform(act, changed.response)
         }
     }

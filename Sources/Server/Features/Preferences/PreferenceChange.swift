@@ -78,6 +78,9 @@ struct PreferenceChange {
                 return "must be a word of at most 64 characters"
             }
             return nil
+        case .muteUntil:
+            return value.stringValue.flatMap { Timestamp(rfc3339: $0) } == nil
+                ? "must be a time such as 2026-03-01T18:00:00Z" : nil
         case .deliveryChannel: return fault(of: value, in: PreferredChannel.self)
         case .pushBackMode: return fault(of: value, in: PushBackMode.self)
         case .tone: return fault(of: value, in: PreferredTone.self)

@@ -27,13 +27,14 @@ package final class Safety {
         return try Page(rows, answering: call.parameters) { try BlockResponse($0) }
     }
 
-    /// Two people have at most one block in each direction: blocking again reactivates it.
+    /// Two people have at most one block in each direction: blocking again reactivates it. Open nags of connections between
+    /// them end before it.
     package func block(_ caller: Caller, _ call: Call<NoParameters, BlockCreate>) async throws -> BlockResponse {
         let target = call.body.targetID
         guard target != caller.userID else {
             throw APIError(.validationFailed, "You cannot block yourself.", field: "target_id")
         }
-        return try await write(caller) { blocker, queries in
+        return try await write(caller, against: target) { blocker, queries in
             let rows = try await queries.query(BlockStatements.block(by: caller.userID, against: target))
             guard let row = rows.first else { throw APIError(.notFound, "There is no such user.") }
             let known = try BlockResponse(row)
@@ -54,7 +55,9 @@ package final class Safety {
     }
 
     package func updateBlock(_ caller: Caller, _ call: Call<BlockPath, BlockUpdate>) async throws -> BlockResponse {
-        try await write(caller) { blocker, queries in
+        let own = BlockStatements.block(call.parameters.blockID, by: caller.userID)
+        let target: UserID? = try await services.database.query(own).first?["target_id"]
+        return try await write(caller, against: target) { blocker, queries in
             let rows = try await queries.query(
                 BlockStatements.block(call.parameters.blockID, by: caller.userID))
             guard let row = rows.first, var block = try BlockResponse(row) else {
@@ -89,13 +92,17 @@ package final class Safety {
     }
 
     private func write(
-        _ caller: Caller, _ decide: (Blocker, any Queries) async throws -> Decision<BlockResponse>
+        _ caller: Caller, against target: UserID?,
+        _ decide: (Blocker, any Queries) async throws -> Decision<BlockResponse>
     ) async throws -> BlockResponse {
         let family = try await services.access.account(caller, services.database).family ?? .outside
-        return try await services.ledger.write(caller, in: family) { queries in
-            let seq = try await Ledger.newestNumber(of: family, queries)
-            let account = try await services.access.account(caller, queries)
-            return try await decide(Blocker(pseudonym: account.pseudonym, family: family, seq: seq), queries)
+        let nags = NagStatements.openOverConnections(between: caller.userID, and: target ?? caller.userID)
+        return try await ConnectionNagCancellation(services).before(.blockedHasNoConnectionNag, nags, caller.context) {
+            try await services.ledger.write(caller, in: family) { queries in
+                let seq = try await Ledger.newestNumber(of: family, queries)
+                let account = try await services.access.account(caller, queries)
+                return try await decide(Blocker(pseudonym: account.pseudonym, family: family, seq: seq), queries)
+            }
         }
     }
 

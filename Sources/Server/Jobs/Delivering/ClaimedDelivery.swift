@@ -7,7 +7,8 @@ import TimeZones
 struct ClaimedDelivery: Sendable {
     let id: DeliveryID
     let familyID: FamilyID
-    let nagID: NagID
+    /// Nil for one about a connection.
+    let nagID: NagID?
     let userID: UserID
     let channel: DeliveryChannel
     /// This attempt's number, from 1.
@@ -35,10 +36,16 @@ enum DropReason: String {
     case stale, superseded
     case nagClosed = "nag_closed"
     case snoozed
+    /// The person wants no notifications until it is too old.
+    case muted
     case noConsent = "no_consent"
     case notAMember = "not_a_member"
+    /// The invitation or the connection is not open any more.
+    case connectionClosed = "connection_closed"
     case blocked
     case noDevice = "no_device"
+    /// Nobody was told of the nag that was withdrawn.
+    case notTold = "not_told"
 }
 
 /// What the worker does about a claimed delivery.
@@ -62,6 +69,9 @@ struct DeliveryFacts {
     private let mayText: Bool
     private let isBlocked: Bool
     private let isSuperseded: Bool
+    /// Whether an earlier notification of the nag has arrived, and until when the worker that took one last had it.
+    private let isTold: Bool
+    private let inFlightUntil: Timestamp?
     private let preferences: Preferences
 
     /// Reads a row of `DeliveryStatements.facts`.
@@ -81,6 +91,8 @@ struct DeliveryFacts {
         let isBlocked: Bool? = try row["is_blocked"]
         self.isBlocked = isBlocked ?? false
         isSuperseded = try row["is_superseded"]
+        isTold = try row["is_told"] ?? false
+        inFlightUntil = try row["in_flight_until"]
         let stored: StoredPreferences = try row["prefs"]
         let timeZone: String? = try row["time_zone"]
         var preferences = stored.effective(inFamilyAt: timeZone ?? Preferences.standardTimeZone)
@@ -97,6 +109,16 @@ struct DeliveryFacts {
     ) -> SendingDecision {
         if let reason = reasonToDrop(claim) { return .drop(reason) }
         if now - claim.dueAt > staleAfter { return .drop(.stale) }
+        if event == NagEventType.withdrawn.rawValue, !isTold {
+            // What was taken before the withdrawal may still arrive; what was taken later is dropped.
+            guard let inFlightUntil, inFlightUntil > now, inFlightUntil < claim.createdAt + DeliveryLane.lease else {
+                return .drop(.notTold)
+            }
+            return .wait(until: inFlightUntil)
+        }
+        if let end = preferences.muteUntil, end > now {
+            return end - claim.createdAt > staleAfter ? .drop(.muted) : .wait(until: end)
+        }
         if let quiet = preferences.quietHours {
             let end = quiet.end(after: now, in: zones.zone(preferences.timeZone))
             if end > now { return .wait(until: end) }
@@ -105,7 +127,7 @@ struct DeliveryFacts {
     }
 
     private func reasonToDrop(_ claim: ClaimedDelivery) -> DropReason? {
-        guard isMember else { return .notAMember }
+        guard isMember else { return claim.nagID == nil ? .connectionClosed : .notAMember }
         if claim.channel == .sms, !mayText { return .noConsent }
         if isBlocked { return .blocked }
         if isSuperseded { return .superseded }

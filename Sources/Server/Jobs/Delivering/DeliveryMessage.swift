@@ -7,14 +7,15 @@ struct DeliveryMessage: Sendable {
     /// Names the message: a receiver that gets it twice discards the second.
     let id: DeliveryID
     let familyID: FamilyID
-    let nagID: NagID
+    /// Nil for one about a connection.
+    let nagID: NagID?
     let recipientID: UserID
     let channel: DeliveryChannel
     /// The event that caused it, as in the feed.
     let event: String
     let phase: EscalationPhase?
     let title: String
-    /// The nag's own words. Never for a log.
+    /// The nag's own words; empty for a connection. Never for a log.
     let text: String
     let createdAt: Timestamp
     let attempt: Int
@@ -33,7 +34,12 @@ struct DeliveryMessage: Sendable {
     }
 
     private static func title(_ event: String, _ phase: EscalationPhase?) -> String {
-        switch (NagEventType(rawValue: event), phase) {
+        switch ConnectionEvent(rawValue: event) {
+        case .invited: return "New invitation"
+        case .accepted: return "Invitation accepted"
+        case nil: break
+        }
+        return switch (NagEventType(rawValue: event), phase) {
         case (.escalated, .dueSoon): "Due soon"
         case (.escalated, .overdueSoft): "Overdue"
         case (.escalated, .overdueBoundedPushBack): "Still not done"

@@ -2,11 +2,10 @@ import Audit
 import Contract
 import Domain
 import JSON
+import Postgres
 import SQL
-import Synchronization
 import Testing
 
-@testable import Seeds
 @testable import Server
 
 @Suite("The audit log explains the state")
@@ -95,20 +94,6 @@ struct ReconcileTests {
         }
     }
 
-    @Test("ninety days of the demo family are explained, every row of them")
-    func demo() async throws {
-        try await TestServer.run { server in
-            let told = Mutex(0)
-            try await DemoSeed.run(
-                databaseURL: server.database.url, auditKeyring: TestServer.auditKeyring, clock: server.clock,
-                cost: .testing,
-                skipsUsed: false, progress: { _ in }, announce: { people in told.withLock { $0 = people.count } })
-            let report = try await server.reconcile()
-            #expect(report.findings.map(\.description) == [])
-            #expect(report.verdict == "explained" && report.gaps.isEmpty && report.rows > 500, "\(report)")
-        }
-    }
-
     @Test("the schema is the one that the migrations make")
     func schema() async throws {
         try await TestServer.run { server in
@@ -120,26 +105,49 @@ struct ReconcileTests {
 
     @Test("state changed beside the log is named", arguments: Tampering.all)
     func tampered(_ tampering: Tampering) async throws {
-        try await TestServer.run(configure: { $0.runsSequencer = false }, isOfActs: false) { server in
-            let family = try await LivedFamily(server)
-            try await family.liveWithNags()
-            try await family.liveWithIncentives()
-            _ = try await server.call(
-                API.suspendRelationship, RelationshipPath(relationshipID: family.participant.id.retyped()),
-                as: family.guardian)
-            try await family.makeAdministrators()
-            let gone = try await server.signUp("left@example.org")
-            let deletion = try await server.call(
-                "DELETE", "/api/v1/accounts/\(gone.user.id)", token: gone.accessToken.wireText)
-            #expect(deletion.status == 200)
-            try await server.round()
-            #expect(try await server.reconcile().verdict == "explained")
-            for statement in tampering.statements { try await server.sql(SQL(unsafeSQL: statement)) }
-            let report = try await server.reconcile()
+        let history = try await Self.history.value
+        try await TestCluster.shared.withDatabase(copyOf: history.template) { url in
+            let database = try await TestDatabase(url: url)
+            for statement in tampering.statements {
+                try await database.run { _ = try await $0.query(SQL(unsafeSQL: statement)) }
+            }
+            await database.close()
+            let report = try await Reconciliation(of: nil).run(
+                databaseURL: url, keys: try #require(TestServer.auditKeyring), clock: history.clock)
             #expect(report.verdict == "unexplained")
             #expect(
                 report.findings.contains { $0.subject == tampering.subject && $0.problem == tampering.problem },
                 "\(report.findings)")
         }
+    }
+
+    /// A history that its log explains, which every tampering starts from.
+    private struct History: Sendable {
+        let template: TestCluster.Template
+        /// Stands where the history ends.
+        let clock: ManualClock
+    }
+
+    private static let history = Task {
+        let clock = ManualClock()
+        let template = try await TestCluster.shared.template { url in
+            try await TestServer.run(on: url, configure: { $0.runsSequencer = false }, isOfActs: false) { server in
+                let family = try await LivedFamily(server)
+                try await family.liveWithNags()
+                try await family.liveWithIncentives()
+                _ = try await server.call(
+                    API.suspendRelationship, RelationshipPath(relationshipID: family.participant.id.retyped()),
+                    as: family.guardian)
+                try await family.makeAdministrators()
+                let gone = try await server.signUp("left@example.org")
+                let deletion = try await server.call(
+                    "DELETE", "/api/v1/accounts/\(gone.user.id)", token: gone.accessToken.wireText)
+                #expect(deletion.status == 200)
+                try await server.round()
+                try #require(try await server.reconcile().verdict == "explained")
+                clock.set(to: server.clock.now())
+            }
+        }
+        return History(template: template, clock: clock)
     }
 }

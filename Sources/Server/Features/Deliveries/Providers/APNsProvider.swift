@@ -75,7 +75,7 @@ final class APNsProvider: MessageProvider {
                     json.field("sound", "default")
                     json.field("category", "NAG")
                 }
-                json.field("nag_id", message.nagID.description.uppercased())
+                if let nag = message.nagID { json.field("nag_id", nag.description.uppercased()) }
                 json.field("target_user_id", message.recipientID.description.uppercased())
             }
         }

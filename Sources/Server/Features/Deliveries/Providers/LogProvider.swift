@@ -14,7 +14,7 @@ final class LogProvider: MessageProvider {
             $0.field("delivery_id", message.id)
             $0.field("channel", message.channel)
             $0.field("cause", message.event)
-            $0.field("nag_id", message.nagID)
+            if let nag = message.nagID { $0.field("nag_id", nag) }
             $0.field("user_id", message.recipientID)
         }
         return .acknowledged(reference: "log")

@@ -1,0 +1,45 @@
+/// File names of pictures, which clients choose.
+enum AttachmentName {
+    private static let longest = 100
+
+    /// The last component of a client's path without what is invisible or has a meaning in paths and header fields.
+    static func sanitized(_ filename: String?) -> String {
+        let last = (filename ?? "").split { $0 == "/" || $0 == "\\" }.last ?? ""
+        let scalars = last.unicodeScalars.filter { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .surrogate, .privateUse, .unassigned, .lineSeparator, .paragraphSeparator: false
+            default: scalar != "\"" && !scalar.properties.isDefaultIgnorableCodePoint
+            }
+        }
+        var name = String.UnicodeScalarView(scalars.prefix(longest))
+        while let first = name.first, first == "." || first.properties.isWhitespace { name.removeFirst() }
+        while let last = name.last, last == "." || last.properties.isWhitespace { name.removeLast() }
+        return name.isEmpty ? "picture" : String(name)
+    }
+
+    /// A Content-Disposition that shows the content and names it (RFC 6266 §4, RFC 8187 §3.2). In the plain name, what is
+    /// not of the unreserved characters is an underscore.
+    static func disposition(_ filename: String) -> String {
+        var (plain, encoded) = ("", "")
+        for scalar in filename.unicodeScalars {
+            let isPlain = isUnreserved(scalar)
+            plain.unicodeScalars.append(isPlain || scalar == " " ? scalar : "_")
+            if isPlain {
+                encoded.unicodeScalars.append(scalar)
+            } else {
+                for byte in UTF8.encode(scalar) ?? UTF8.EncodedScalar() {
+                    let digits = String(byte, radix: 16, uppercase: true)
+                    encoded += digits.utf8.count == 1 ? "%0\(digits)" : "%\(digits)"
+                }
+            }
+        }
+        return "inline; filename=\"\(plain)\"; filename*=UTF-8''\(encoded)"
+    }
+
+    private static func isUnreserved(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", ".", "_", "-", "~": true
+        default: false
+        }
+    }
+}

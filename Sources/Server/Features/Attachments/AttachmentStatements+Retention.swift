@@ -1,0 +1,31 @@
+import Domain
+import SQL
+
+extension AttachmentStatements {
+    /// Pictures go with the words of their nag.
+    static let retention = RetentionRule(
+        "attachments", Retention.twoYears,
+        due: { "SELECT count(*) AS count FROM \(ofClosedNags) WHERE n.closed_at < \($0) AND n.has_attachments" },
+        end: { count, moment in
+            """
+            DELETE FROM attachments WHERE id = ANY(ARRAY(
+                SELECT b.attachment_id FROM \(ofClosedNags) WHERE n.closed_at < \(moment) AND n.has_attachments
+                ORDER BY n.closed_at LIMIT \(count)))
+            """
+        })
+
+    private static let ofClosedNags: SQL =
+        "nags n JOIN nag_attachments b ON b.family_id = n.family_id AND b.nag_id = n.id"
+
+    /// Uploads that no nag can use any more. An hour later than that, so that no nag is just being made with one.
+    static let retentionOfUnused = RetentionRule(
+        "unused_attachments", .hours(25),
+        due: { "SELECT count(*) AS count FROM attachments WHERE NOT is_used AND created_at < \($0)" },
+        end: { count, moment in
+            """
+            DELETE FROM attachments WHERE id = ANY(ARRAY(
+                SELECT id FROM attachments WHERE NOT is_used AND created_at < \(moment)
+                ORDER BY created_at LIMIT \(count) FOR UPDATE SKIP LOCKED))
+            """
+        })
+}

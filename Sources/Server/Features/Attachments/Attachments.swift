@@ -1,0 +1,52 @@
+import Audit
+import Contract
+import Domain
+import Pictures
+import Postgres
+
+/// Pictures of nags: uploaded first, then named by the nag that uses them.
+///
+/// A picture is read by whoever may read its nag and by its uploader; for everybody else it does not exist.
+package final class Attachments {
+    let services: Services
+    /// Uploads under way: each holds a database session for as long as its bytes take.
+    let uploads: Lane<UserID>
+
+    package init(_ services: Services) {
+        self.services = services
+        uploads = Lane(services.database.poller, limit: 4, limitPerKey: 1, queueLimit: 64)
+    }
+
+    /// The group `attachments`.
+    func register(in routes: RouteTable) {
+        routes.responding(API.createAttachment, create)
+        routes.responding(API.getAttachment, get)
+    }
+
+    // MARK: For nags
+
+    /// - Throws: 422 unless the caller uploaded all of these within the last day, and no nag uses any of them.
+    func requireUsable(_ attachments: [AttachmentID], by caller: Caller, _ queries: any Queries) async throws {
+        if attachments.isEmpty { return }
+        let usable = try await queries.query(
+            AttachmentStatements.countUsable(attachments, of: caller.userID, at: caller.now)
+        ).one()
+        guard try usable["count"] == attachments.count else { throw Self.notUsable }
+    }
+
+    /// Runs an act that uses uploads. One that another nag has taken, or that was deleted, at the same moment is refused
+    /// like one that was before.
+    func refusingTaken<Answer>(_ body: () async throws -> Answer) async throws -> Answer {
+        do {
+            return try await body()
+        } catch let error as PostgresError
+            where error.violates(.oneNagPerAttachment) || error.violates(.attachmentExists)
+        {
+            throw Self.notUsable
+        }
+    }
+
+    private static let notUsable = APIError(
+        .validationFailed, "Give pictures that you uploaded within the last day, and each to one nag only.",
+        field: "attachment_ids")
+}

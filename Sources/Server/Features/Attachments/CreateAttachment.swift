@@ -1,0 +1,117 @@
+import Audit
+import Contract
+import Domain
+import HTTP
+import Pictures
+import Postgres
+import Reactor
+
+extension Attachments {
+    /// Keeps the picture of a form, without its metadata. Nothing is kept of a request that is refused.
+    func create(
+        _ caller: Caller, _ call: Call<NoParameters, Bytes>, _ headers: Headers
+    ) async throws -> Response {
+        // Before the form is read: whoever may not upload learns nothing from it.
+        let chain = try await services.access.account(caller, services.database).family ?? .outside
+        let body = call.body.bytes
+        // The picture in the form, the clean one, and what waits for the database.
+        let memory = services.answerMemory.reserve(3 * body.count, for: caller.context.remote)
+        guard memory != nil else { throw Self.noRoom }
+        let answer = try await uploads.run(caller.userID) {
+            let upload = try await clean(body, contentType: headers["content-type"] ?? "", for: caller.userID)
+            return try await store(upload, caller, in: chain)
+        }
+        _ = memory
+        return Response(.created, .json, bytes: answer.content)
+    }
+
+    static let noRoom = APIError(.unavailable, "The server has no room for this picture now.", retryAfter: 1)
+
+    /// A clean picture with its SHA-256.
+    private struct Upload: Sendable {
+        let filename: String
+        let picture: Picture
+        let digest: [UInt8]
+
+        /// - Parameter body: a form with one part called `file`.
+        init(_ body: [UInt8], contentType: String) throws(APIError) {
+            let form: MultipartForm
+            do throws(MultipartError) {
+                form = try MultipartForm(
+                    parsing: body.span, MultipartBoundary(contentType: Array(contentType.utf8).span))
+            } catch {
+                throw APIError(error.isTooLarge ? .payloadTooLarge : .malformedRequest, error.reason)
+            }
+            let files = form.parts.filter { $0.name == "file" }
+            guard files.count == 1, let file = files.first else {
+                throw APIError(.validationFailed, "Send one part with the name file.", field: "file")
+            }
+            guard file.content.count <= AttachmentLimit.size else {
+                throw APIError(.payloadTooLarge, "A picture has at most 10 MB.")
+            }
+            filename = AttachmentName.sanitized(file.filename)
+            do throws(PictureError) {
+                picture = try Picture(cleaning: Array(body[file.content]))
+            } catch {
+                throw APIError(.validationFailed, error.message, field: "file")
+            }
+            digest = sha256(picture.bytes)
+        }
+    }
+
+    /// Reads ten megabytes several times, which is not for a loop.
+    private func clean(_ body: [UInt8], contentType: String, for user: UserID) async throws -> Upload {
+        let work: @Sendable () -> Result<Upload, APIError> = {
+            Result { () throws(APIError) in try Upload(body, contentType: contentType) }
+        }
+        guard let pool = services.picturePool else { return try work().get() }
+        let result: Result<Upload, APIError>
+        do {
+            result = try await pool.run(client: user.hashValue, work)
+        } catch {
+            throw APIError(.unavailable, "Too many pictures at once. Try again.", retryAfter: 1)
+        }
+        return try result.get()
+    }
+
+    private func store(
+        _ upload: Upload, _ caller: Caller, in chain: FamilyID
+    ) async throws -> AttachmentResponse {
+        let bytes = upload.picture.bytes
+        return try await services.ledger.write(caller, in: chain) { queries in
+            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let account = try await services.access.account(caller, queries)
+            let unused = try await queries.query(AttachmentStatements.sumUnused(of: caller.userID)).one()
+            guard try unused["size"] + bytes.count <= AttachmentLimit.unusedBytes else {
+                throw APIError(
+                    .rateLimited, "You have uploaded as many pictures as may wait for a nag. Try again later.",
+                    retryAfter: 3_600)
+            }
+            let count = DailyCount(limit: .attachments, user: caller.userID)
+            let answer = AttachmentResponse(
+                id: services.random.identifier(at: caller.now), filename: upload.filename,
+                contentType: upload.picture.format.mediaType, size: bytes.count)
+            let act = Act(
+                kind: .attachmentAdded, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                resource: answer.id.retyped(),
+                details: ["content_type": answer.contentType, "size": "\(answer.size)"], stampedRows: 0,
+                statements: [
+                    AttachmentStatements.insert(
+                        answer, bytes, digest: upload.digest, by: caller.userID, at: caller.now),
+                    try await count.increment(at: caller.now, queries),
+                ])
+            return .perform(act, answer)
+        }
+    }
+}
+
+extension PictureError {
+    /// One plain sentence for the person who uploaded it.
+    fileprivate var message: String {
+        switch self {
+        case .unknownFormat: "Send a picture: JPEG, PNG, GIF, WebP or HEIC."
+        case .malformed: "The picture is damaged."
+        case .tooManyPixels: "The picture has too many pixels."
+        }
+    }
+}

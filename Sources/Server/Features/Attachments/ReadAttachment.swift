@@ -1,0 +1,87 @@
+import Audit
+import Contract
+import Domain
+import HTTP
+import Pictures
+import Postgres
+
+extension Attachments {
+    /// A picture, or a part of it, for whoever may read its nag and for its uploader.
+    func get(_ caller: Caller, _ call: Call<AttachmentPath, NoBody>, _ headers: Headers) async throws -> Response {
+        let id = call.parameters.attachmentID
+        let attachment = try await readable(id, by: caller)
+        let tag = EntityTag(strong: hexadecimal(attachment.digest))
+        let fields = [
+            HeaderField("etag", tag.description), HeaderField("cache-control", "private, no-cache"),
+            HeaderField("accept-ranges", "bytes"),
+            HeaderField("content-disposition", AttachmentName.disposition(attachment.filename)),
+        ]
+        if tag.matches(headers) { return Response(.notModified, fields: fields) }
+        let (status, range): (Status, Range<Int>)
+        switch RequestedRange(headers, of: attachment.size, tag) {
+        case .whole: (status, range) = (.ok, 0..<attachment.size)
+        case .part(let part): (status, range) = (.partialContent, part)
+        case .unsatisfiable:
+            return RouteTable.refusal(
+                APIError(.validationFailed, "The picture has \(attachment.size) bytes.", field: "range", status: 416),
+                call.context.request.wireText, [HeaderField("content-range", "bytes */\(attachment.size)")])
+        }
+        // The row as it arrives, and the bytes from it.
+        let memory = services.answerMemory.reserve(2 * range.count, for: caller.context.remote)
+        guard memory != nil else { throw Self.noRoom }
+        // Another request may have deleted it meanwhile.
+        guard let row = try await services.database.query(AttachmentStatements.bytes(of: id, range)).first else {
+            throw Self.notFound
+        }
+        let bytes: [UInt8] = try row["bytes"]
+        _ = memory
+        let part = HeaderField(
+            "content-range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(attachment.size)")
+        return Response(
+            status, attachment.format.responseType, fields: status == .partialContent ? fields + [part] : fields,
+            bytes: bytes)
+    }
+
+    /// What is known of a picture without its bytes.
+    private struct Description {
+        let size: Int
+        let digest: [UInt8]
+        let filename: String
+        let format: PictureFormat
+    }
+
+    /// - Throws: 404 for whoever may not read it.
+    private func readable(_ id: AttachmentID, by caller: Caller) async throws -> Description {
+        let rows = try await services.database.query(
+            AttachmentStatements.attachment(id, for: caller, sessionCheck: services.access.sessionCheck(caller)))
+        guard let row = rows.first else { throw Access.sessionEnded }
+        try Access.requireActive(status: try row["account_status"])
+        guard let type: String = try row["content_type"], let format = PictureFormat(rawValue: type),
+            try isReadable(row, by: caller)
+        else { throw Self.notFound }
+        return Description(
+            size: try row["size"], digest: try row["digest"], filename: try row["filename"], format: format)
+    }
+
+    private func isReadable(_ row: Row, by caller: Caller) throws -> Bool {
+        if try row["uploader_id"] == caller.userID { return true }
+        guard let creator: UserID = try row["creator_id"], let recipient: UserID = try row["recipient_id"] else {
+            return false
+        }
+        return RoleMatrix.denial(of: .read, by: try NagPart(row, for: caller, creator, recipient)) == nil
+    }
+
+    private static let notFound = APIError(.notFound, "There is no such picture.")
+}
+
+extension PictureFormat {
+    private static let responseTypes = Dictionary(
+        uniqueKeysWithValues: allCases.map { format in
+            let type = MediaType(
+                format.mediaType, securityPolicy: "default-src 'none'; sandbox", isCompressible: false)
+            return (format, type)
+        })
+
+    /// Shown by itself, a picture may load and run nothing.
+    fileprivate var responseType: MediaType { Self.responseTypes[self] ?? .bytes }
+}

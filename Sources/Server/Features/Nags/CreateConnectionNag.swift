@@ -1,0 +1,99 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import TimeZones
+
+extension Nags {
+    /// Creates a nag over a connection, within the daily cap: for the other party, or where the connection is a
+    /// caregiver's for the children that the other party shares. Refusals are in the connection's audit log.
+    func create(
+        _ order: NagCreate, over connection: ConnectionID, by caller: Caller
+    ) async throws -> NagResponse {
+        // Nobody else's requests wait for the connection's turn.
+        _ = try await addressee(order, over: connection, by: caller, services.database)
+        let write = { [self] in
+            try await services.ledger.write(caller, in: connection.retyped()) { queries in
+                try await decide(order, over: connection, by: caller, queries)
+            }
+        }
+        do {
+            return try await write()
+        } catch let error as PostgresError where error.violates(.nagHasConnection) {
+            // A membership ended or somebody was blocked at this moment: decided again, it is refused.
+            return try await write()
+        }
+    }
+
+    private func decide(
+        _ order: NagCreate, over connection: ConnectionID, by caller: Caller, _ queries: any Queries
+    ) async throws -> Decision<NagResponse> {
+        let (account, row) = try await addressee(order, over: connection, by: caller, queries)
+        let seq: Int64 = try row["seq"]
+        func refuse(_ denial: Denial, _ message: String? = nil) throws -> Decision<NagResponse> {
+            .refuse(
+                Act(
+                    kind: .nagCreateDenied, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                    subject: try row["pseudonym"], details: ["reason": denial.rawValue], stampedRows: 0),
+                APIError(.policyForbidden, message ?? denial.message, reason: denial.rawValue))
+        }
+        if account.connectableAddress == nil { return try refuse(.adultsOnly) }
+        if let denial = try Self.denialOfConnectionNag(row) { return try refuse(denial) }
+        // The recipient's day, which the creator cannot move.
+        let today = countedDay(
+            in: try row["time_zone"] ?? Preferences.standardTimeZone, changedAt: try row["time_zone_changed_at"],
+            at: caller.now)
+        let sent = try await queries.query(
+            NagStatements.countSent(by: account.id, over: connection, day: today)
+        ).one()
+        if let denial = NagLimit.denialOfCreation(sentToday: try sent["count"], policy: .standard) {
+            return try refuse(denial, "You have reached today's number of nags over this connection.")
+        }
+        guard order.policyID == nil else {
+            throw APIError(.validationFailed, "A connection has no policies.", field: "policy_id")
+        }
+        try await attachments.requireUsable(order.attachmentIDs, by: caller, queries)
+        let nag = NagResponse(
+            order, id: services.random.identifier(at: caller.now), in: nil, by: account.id, account.displayName,
+            recipientName: try row["display_name"], at: caller.now)
+        return .perform(
+            creation(
+                of: nag, order, basis: .nothingChanged(since: seq), by: account.pseudonym,
+                to: try row["pseudonym"]),
+            nag)
+    }
+
+    /// - Throws: 404 for everybody but the connection's parties.
+    private func addressee(
+        _ order: NagCreate, over connection: ConnectionID, by caller: Caller, _ queries: any Queries
+    ) async throws -> (Account, Row) {
+        let account = try await services.access.account(caller, queries)
+        let rows = try await queries.query(
+            NagStatements.addressee(order.recipientID, of: account.id, over: connection))
+        guard let row = rows.first else { throw APIError(.notFound, "There is no such connection.") }
+        return (account, row)
+    }
+
+    /// Why the creator may not nag the recipient, by the columns of `ConnectionStatements.entitlement`.
+    static func denialOfConnectionNag(_ row: Row) throws(PostgresError) -> Denial? {
+        ConnectionRule.denialOfNag(
+            isActive: try row["is_active"], isCaregiver: try row["caregiver"], to: try recipient(row),
+            isBlocked: try row["is_blocked"], isSuspended: try row["is_suspended"],
+            sharesFamily: try row["shares_family"])
+    }
+
+    /// Why the two may send nothing new about a nag they have: whether a new one would be for adults or for children now
+    /// does not matter.
+    static func denialOfConnectionContact(_ row: Row) throws(PostgresError) -> Denial? {
+        let recipient = try recipient(row)
+        return ConnectionRule.denialOfNag(
+            isActive: try row["is_active"], isCaregiver: recipient == .childOfOtherParty, to: recipient,
+            isBlocked: try row["is_blocked"], isSuspended: try row["is_suspended"])
+    }
+
+    private static func recipient(_ row: Row) throws(PostgresError) -> ConnectionRecipient {
+        let name: String = try row["recipient"]
+        guard let recipient = ConnectionRecipient(rawValue: name) else { throw .unexpectedShape("recipient") }
+        return recipient
+    }
+}

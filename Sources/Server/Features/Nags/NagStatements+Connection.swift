@@ -1,0 +1,139 @@
+import Contract
+import Domain
+import SQL
+
+/// Statements on nags of connections.
+extension NagStatements {
+    // MARK: Parts
+
+    /// Joins the nag `n` of that id, of the family of the member `m` or of any connection.
+    static func visible(_ nag: NagID) -> SQL {
+        """
+        LEFT JOIN LATERAL (
+            SELECT * FROM nags x WHERE x.family_id = m.family_id AND x.id = \(nag) AND x.connection_id IS NULL
+            UNION ALL
+            SELECT * FROM nags x WHERE x.id = \(nag) AND x.connection_id IS NOT NULL
+        ) n ON true
+        """
+    }
+
+    /// Joins the present membership `hm` of the recipient of a nag `n` of a connection.
+    static let homeJoin: SQL = """
+        LEFT JOIN memberships hm
+            ON n.connection_id IS NOT NULL AND hm.user_id = n.recipient_id AND hm.status = 'active'
+        """
+
+    /// An expression: `NagRecord.settingsFamily`, with `homeJoin`.
+    static let settingsFamily: SQL = "coalesce(hm.family_id, n.family_id)"
+
+    /// A column: whether the member `m` is a guardian of the child who receives the nag of a connection.
+    static let guardsRecipient: SQL = """
+        coalesce(m.role = 'guardian' AND hm.role = 'child' AND hm.family_id = m.family_id, false) AS guards_recipient
+        """
+
+    // MARK: Who may nag whom
+
+    /// Whether somebody may nag somebody over a connection, with the connection's `seq`, and the recipient's names and
+    /// zone. No row: the creator is not one of its parties.
+    static func addressee(_ recipient: UserID, of creator: UserID, over connection: ConnectionID) -> SQL {
+        """
+        SELECT e.*, c.seq, u.display_name, u.pseudonym, f.time_zone, f.time_zone_changed_at
+        FROM (\(ConnectionStatements.entitlement(of: "\(creator)", to: "\(recipient)", over: "\(connection)"))) e
+        JOIN family_clock c ON c.family_id = \(connection)
+        LEFT JOIN users u ON u.id = \(recipient) AND e.recipient <> 'someone_else'
+        LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
+        LEFT JOIN families f ON f.id = m.family_id
+        """
+    }
+
+    /// How many nags the creator sent over the connection on that day. Those that a series creates are not counted.
+    static func countSent(by creator: UserID, over connection: ConnectionID, day: Range<Timestamp>) -> SQL {
+        """
+        SELECT count(*) AS count FROM nags WHERE family_id = \(connection) AND creator_id = \(creator)
+            AND created_at >= \(day.lowerBound) AND created_at < \(day.upperBound) AND parent_nag_id IS NULL
+        """
+    }
+
+    /// Whether the nag's creator may still nag its recipient over the connection; whether its next nag exists, and the one
+    /// before it is still open.
+    static func series(after nag: NagID, over connection: ConnectionID) -> SQL {
+        """
+        SELECT e.*,
+               EXISTS (SELECT 1 FROM nags s WHERE s.family_id = n.family_id AND s.parent_nag_id = n.id) AS has_successor,
+               EXISTS (SELECT 1 FROM nags s WHERE s.family_id = n.family_id AND s.id = n.parent_nag_id
+                   AND s.status = 'open') AS is_parent_open
+        FROM nags n
+        CROSS JOIN LATERAL (\(ConnectionStatements.entitlement(of: "n.creator_id", to: "n.recipient_id", over: "n.connection_id"))) e
+        WHERE n.family_id = \(connection) AND n.id = \(nag)
+        """
+    }
+
+    /// Whether the nag's creator may still nag its recipient over the connection.
+    static func entitlement(of nag: NagID, over connection: ConnectionID) -> SQL {
+        """
+        SELECT e.* FROM nags n
+        CROSS JOIN LATERAL (\(ConnectionStatements.entitlement(of: "n.creator_id", to: "n.recipient_id", over: "n.connection_id"))) e
+        WHERE n.family_id = \(connection) AND n.id = \(nag)
+        """
+    }
+
+    /// A condition: there is or was a nag of a connection from one of the two people to the other. Both are SQL
+    /// expressions or values.
+    static func existsOverConnection(between one: SQL, and other: SQL) -> SQL {
+        """
+        EXISTS (SELECT 1 FROM nags n WHERE n.connection_id IS NOT NULL
+            AND (n.creator_id = \(one) AND n.recipient_id = \(other) OR n.creator_id = \(other) AND n.recipient_id = \(one)))
+        """
+    }
+
+    // MARK: Nags to cancel
+
+    /// The ledgers and recipients of open nags to a child, and to the children of a family that a guardian shares.
+    static func openOverConnections(toChild child: UserID, orSharedBy guardian: UserID) -> SQL {
+        """
+        SELECT n.family_id, n.recipient_id FROM nags n
+        WHERE n.connection_id IS NOT NULL AND n.status = 'open' AND n.recipient_id = \(child)
+        UNION
+        SELECT n.family_id, n.recipient_id FROM nags n
+        WHERE n.connection_id IS NOT NULL AND n.status = 'open'
+            AND n.recipient_id = ANY(\(MembershipStatements.childIDs(ofGuardian: guardian)))
+            AND n.family_id IN (\(ConnectionStatements.ids(of: guardian)))
+        """
+    }
+
+    /// The same of open nags between two people, and of the connection of the two.
+    static func openOverConnections(between one: UserID, and other: UserID) -> SQL {
+        """
+        SELECT DISTINCT n.family_id, n.recipient_id FROM nags n
+        WHERE n.connection_id IS NOT NULL AND n.status = 'open'
+            AND (n.creator_id = \(one) AND n.recipient_id = \(other) OR n.creator_id = \(other) AND n.recipient_id = \(one)
+                 OR n.family_id IN (\(ConnectionStatements.ids(between: one, and: other))))
+        """
+    }
+
+    /// The same of all open nags of a connection.
+    static func open(over connection: ConnectionID) -> SQL {
+        """
+        SELECT DISTINCT family_id, recipient_id FROM nags WHERE family_id = \(connection) AND status = 'open'
+        """
+    }
+
+    /// The `seq` of a ledger, somebody's pseudonym, and the `count` of their open nags there.
+    static func openInLedger(of recipient: UserID, in ledger: FamilyID) -> SQL {
+        """
+        SELECT c.seq, u.pseudonym,
+               (SELECT count(*) FROM nags n WHERE n.family_id = c.family_id AND n.recipient_id = u.id
+                   AND n.status = 'open') AS count
+        FROM family_clock c JOIN users u ON u.id = \(recipient) WHERE c.family_id = \(ledger)
+        """
+    }
+
+    /// An expression: how many open nags a connection has; of them, to people who are not its parties.
+    static func countOpen(over connection: SQL, besidesParties: Bool = false) -> SQL {
+        let isCounted: SQL =
+            besidesParties ? "AND NOT \(ConnectionStatements.isParty("n.recipient_id", of: "n.family_id"))" : ""
+        return """
+            (SELECT count(*) FROM nags n WHERE n.family_id = \(connection) AND n.status = 'open' \(isCounted))
+            """
+    }
+}

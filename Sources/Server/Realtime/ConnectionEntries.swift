@@ -1,0 +1,56 @@
+import Audit
+import Domain
+import Postgres
+import SQL
+
+/// The connections with changes that are not read yet, and how far the others are read: a part of the hub's memory as a
+/// pure value.
+///
+/// A connection's events go to sockets of the families of its people, who are known only when the entries are read.
+struct ConnectionPositions {
+    /// More are forgotten together. Of a connection that is not known, the newest entries are told.
+    private static let limit = 10_000
+
+    private var unread: Set<FamilyID> = []
+    private var last: [FamilyID: Int64] = [:]
+
+    var hasUnread: Bool { !unread.isEmpty }
+
+    mutating func markChanged(_ connection: FamilyID) { unread.insert(connection) }
+
+    mutating func takeUnread(_ count: Int) -> [(connection: FamilyID, seq: Int64)] {
+        let taken = unread.prefix(count)
+        unread.subtract(taken)
+        return taken.map { ($0, last[$0] ?? 0) }
+    }
+
+    /// Notes that a connection is read up to a number.
+    mutating func advance(_ connection: FamilyID, to seq: Int64) {
+        if last.count >= Self.limit { last = [:] }
+        last[connection] = max(seq, last[connection] ?? 0)
+    }
+}
+
+/// A new entry of a connection's audit log, and the event that it is for some people.
+struct ConnectionEntry {
+    /// The connection's index in the read.
+    let index: Int
+    let seq: Int64
+    /// Nil for entries that clients need not hear of.
+    let event: FamilyEvent?
+
+    /// Reads a row of `RealtimeStatements.entries(ofConnections:)`.
+    init(_ row: Row) throws {
+        let ordinal: Int = try row["ordinal"]
+        (index, seq) = (ordinal - 1, try row["n"])
+        let names: String? = try row["people"]
+        let people = Set((names ?? "").split(separator: ",").compactMap { UserID($0) })
+        guard let kind = AuditKind(rawValue: try row["kind"]), let eventKind = EventKind(kind), !people.isEmpty else {
+            event = nil
+            return
+        }
+        event = FamilyEvent(
+            kind: eventKind, seq: seq, at: try row["at"], actor: try row["actor_id"], audience: .people(people),
+            nag: try row["nag_id"])
+    }
+}
