@@ -5,12 +5,14 @@ let ended = () => {};
 let renewal = null;
 /** The number of requests that are audit entries if an administrator makes them, and when the last one was sent or answered. */
 let [recorded, recordedAt] = [0, 0];
-const isRecorded = (path) => /^\/api\/v1\/audit\/(events|export|verify|status|families|activity|people|consents)\b/.test(path);
+const isRecorded = (path) => /^\/api\/v1\/audit\/(events|export|verify|status|families|activity|people|consents)\b|^\/api\/v1\/admin\//.test(path);
 
 export class APIError extends Error {
-    constructor(status, message) {
+    /** `field` is the name of the refused input, if there is one. */
+    constructor(status, message, field) {
         super(message);
         this.status = status;
+        this.field = field;
     }
 }
 
@@ -29,9 +31,10 @@ function keep(answer) {
     else sessionStorage.removeItem("nagz.session");
 }
 
-async function send(method, path, body, signal) {
+async function send(method, path, {body, signal, match}) {
     const headers = {};
     if (body) headers["Content-Type"] = "application/json";
+    if (match) headers["If-Match"] = match;
     if (session) headers.Authorization = `Bearer ${session.access}`;
     try {
         return await fetch(path, {method, headers, body: body && JSON.stringify(body), cache: "no-store", signal});
@@ -42,17 +45,20 @@ async function send(method, path, body, signal) {
 }
 
 async function refused(response) {
-    let message = `The server answered ${response.status}.`;
-    try { message = (await response.json()).error.message; } catch { /* no envelope */ }
-    return new APIError(response.status, message);
+    try {
+        const {error} = await response.json();
+        return new APIError(response.status, error.message, error.details?.field);
+    } catch {
+        return new APIError(response.status, `The server answered ${response.status}.`);
+    }
 }
 
 /** Returns a successful response. An expired access token is refreshed once; only a refused refresh ends the session. */
-export async function open(method, path, {body, signal} = {}) {
-    if (!isRecorded(path)) return answered(method, path, body, signal);
+export async function open(method, path, options = {}) {
+    if (!isRecorded(path)) return answered(method, path, options);
     [recorded, recordedAt] = [recorded + 1, Date.now()];
     try {
-        return await answered(method, path, body, signal);
+        return await answered(method, path, options);
     } catch (error) {
         if (error.status) recorded -= 1;
         throw error;
@@ -61,11 +67,11 @@ export async function open(method, path, {body, signal} = {}) {
     }
 }
 
-async function answered(method, path, body, signal) {
-    let response = await send(method, path, body, signal);
+async function answered(method, path, options) {
+    let response = await send(method, path, options);
     if (response.status === 401 && session && !path.includes("/auth/")) {
         renewal ??= renew().finally(() => { renewal = null; });
-        if (await renewal) response = await send(method, path, body, signal);
+        if (await renewal) response = await send(method, path, options);
     }
     if (response.ok) return response;
     if (response.status === 401 && session) {
@@ -77,7 +83,7 @@ async function answered(method, path, body, signal) {
 
 /** Refreshes the tokens; false if the session has ended. If the server is busy or unreachable, that is an error instead. */
 async function renew() {
-    const response = await send("POST", "/api/v1/auth/refresh", {refresh_token: session.refresh});
+    const response = await send("POST", "/api/v1/auth/refresh", {body: {refresh_token: session.refresh}});
     if (response.ok) {
         keep(await response.json());
         return true;
@@ -93,6 +99,9 @@ export function target(path, query = {}) {
 }
 
 export const get = async (path, query, signal) => (await open("GET", target(path, query), {signal})).json();
+
+/** Changes something; with an entity tag only the state that the user has seen. */
+export const write = async (method, path, body, match) => (await open(method, target(path), {body, match})).json();
 
 /** A page of the audit log. The server reads a limited number of entries for each request: responses are joined until the page is
     full, the audit log ends, or `pages` requests were made. `tell` is called with the time back to which it has searched. */
@@ -110,14 +119,14 @@ export async function entries(query, signal, tell = () => {}, pages = 80) {
 
 export async function signIn(email, password) {
     keep(null);
-    const response = await send("POST", "/api/v1/auth/login", {email, password});
+    const response = await send("POST", "/api/v1/auth/login", {body: {email, password}});
     if (!response.ok) throw await refused(response);
     keep(await response.json());
 }
 
 export async function signOut() {
     const refresh = session?.refresh;
-    try { await send("POST", "/api/v1/auth/logout", {refresh_token: refresh}); } catch { /* the session ends in this tab anyway */ }
+    try { await send("POST", "/api/v1/auth/logout", {body: {refresh_token: refresh}}); } catch { /* the session ends in this tab anyway */ }
     keep(null);
 }
 

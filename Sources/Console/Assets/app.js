@@ -4,12 +4,15 @@ import {get, isSignedIn, me, onSessionEnd, signOut} from "/console/api.js";
 import {auditLog} from "/console/auditlog.js";
 import {consents} from "/console/consents.js";
 import {decisions} from "/console/decisions.js";
+import {deliveries} from "/console/deliveries.js";
 import {drawer, showEntry} from "/console/detail.js";
 import {h, icon, toast} from "/console/dom.js";
 import {loadKinds} from "/console/kinds.js";
 import {showHelp} from "/console/keyboard.js";
+import {moderation} from "/console/moderation.js";
 import {overview} from "/console/overview.js";
 import {families, clearPeople, loadPeople} from "/console/people.js";
+import {policies} from "/console/policies.js";
 import {startPolling, stopPolling} from "/console/poll.js";
 import {currentRoute} from "/console/router.js";
 import {showSignIn, showWaiting} from "/console/signin.js";
@@ -18,11 +21,15 @@ import {isUTC, toggleZone, zoneName, zoneTitle} from "/console/time.js";
 import {onTrust, startTrust, stopTrust} from "/console/trust.js";
 
 const app = document.getElementById("app");
-/** The views by their name in the address. `#/trail` is the audit log: bookmarks keep that name. */
+/** The views by their name in the address; those with a `reader` are for these alone. `#/trail` is the audit log: bookmarks keep
+    that name. */
 const views = new Map([
     ["overview", {title: "Overview", show: overview}], ["trail", {title: "Audit log", show: auditLog}],
     ["decisions", {title: "AI decisions", show: decisions}], ["consents", {title: "Consents", show: consents}],
+    ["policies", {title: "Policies", show: policies, reader: "guardian"}],
+    ["deliveries", {title: "Deliveries", show: deliveries, reader: "admin"}], ["moderation", {title: "Moderation", show: moderation, reader: "admin"}],
 ]);
+const isReadable = (view) => !view.reader || view.reader === state.status.reader;
 /** The state shared by all views: the log's status and the family's name. */
 const state = {status: null, statusAt: 0, familyName: ""};
 /** The current view: its `show` function, the object that it returned, and the filters it was last updated with. */
@@ -96,7 +103,7 @@ function showShell() {
         h("a", {class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); document.getElementById("main").focus(); }}, "Skip to content"),
         h("header", {class: "top"},
             h("a", {class: "brand", href: "#/overview", "aria-label": "Nagz, overview"}, h("img", {src: "/console/icon.svg", width: "28", height: "28", alt: ""}), h("span", {}, "Nagz")),
-            h("nav", {"aria-label": "Views"}, [...views].map(link)),
+            h("nav", {"aria-label": "Views"}, [...views].filter(([, view]) => isReadable(view)).map(link)),
             h("div", {class: "tools"}, h("div", {role: "status"}, pill), zoneButton,
                 h("button", {class: "ghost", type: "button", title: "Light or dark", "aria-label": "Light or dark", onclick: toggleTheme}, icon("theme")),
                 h("button", {class: "ghost", type: "button", title: "Keyboard", "aria-label": "Keyboard help", onclick: showHelp}, icon("help")),
@@ -108,7 +115,8 @@ function showShell() {
 function route() {
     if (!isSignedIn() || !state.status) return;
     const {view: name, params, open} = currentRoute();
-    const view = views.get(name) || views.get("overview");
+    const named = views.get(name);
+    const view = named && isReadable(named) ? named : views.get("overview");
     const narrowedTo = params.toString();
     if (shown?.show !== view.show) {
         shown?.view.leave();

@@ -1,12 +1,12 @@
 // The drawer beside a view: modal, so that focus stays inside; closed by Escape, Back or its button.
 import {h, icon} from "/console/dom.js";
 
-/** Creates a drawer; `onClose` is called when it closes. */
-export function makeDrawer(onClose) {
+/** Creates a drawer for one `thing`; `onClose` is called when it closes. */
+export function makeDrawer(onClose, thing = "entry") {
     const head = h("header", {class: "drawerhead"});
     const body = h("div", {class: "drawerbody"});
-    const button = h("button", {class: "ghost", type: "button", "aria-label": "Close the entry", onclick: () => dialog.close()}, icon("cross"));
-    const dialog = h("dialog", {class: "drawer", "aria-label": "Entry"}, head, body);
+    const button = h("button", {class: "ghost", type: "button", "aria-label": `Close the ${thing}`, onclick: () => dialog.close()}, icon("cross"));
+    const dialog = h("dialog", {class: "drawer", "aria-label": `One ${thing}`}, head, body);
     let from = null;
     dialog.addEventListener("keydown", (event) => {
         if (event.key === "Tab") keepInside(event, dialog);
@@ -42,7 +42,7 @@ export function makeDrawer(onClose) {
 }
 
 function keepInside(event, dialog) {
-    const all = [...dialog.querySelectorAll("a[href], button:not(:disabled), input, select, summary")].filter((one) => one.checkVisibility());
+    const all = [...dialog.querySelectorAll("a[href], button:not(:disabled), input, select, textarea, summary")].filter((one) => one.checkVisibility());
     const [first, last] = [all[0], all.at(-1)];
     if (event.shiftKey && (document.activeElement === first || document.activeElement === dialog)) {
         event.preventDefault();

@@ -58,11 +58,17 @@ export function person(pseudonym) {
     if (!pseudonym) return h("span", {class: "muted"}, "–");
     const known = people.get(pseudonym);
     const isSystem = known?.role === "system";
-    const hue = [...pseudonym].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 8, 7);
-    const initial = known?.name?.match(/[\p{L}\p{N}]/u)?.[0] || short8(pseudonym)[0];
     return h("span", {class: `person${isSystem ? " system" : ""}`, title: `${roleName(known?.role || "")} ${pseudonym}`.trim()},
-        h("span", {class: `avatar hue${isSystem ? "s" : hue}`, "aria-hidden": "true"}, isSystem ? icon("shield") : initial.toUpperCase()),
-        h("bdi", {class: "name"}, personName(pseudonym)));
+        isSystem ? h("span", {class: "avatar hues", "aria-hidden": "true"}, icon("shield")) : avatar(pseudonym, known?.name), h("bdi", {class: "name"}, personName(pseudonym)));
+}
+
+/** A person with avatar, under a name from elsewhere than the audit log. */
+export const named = (id, name) => h("span", {class: "person", title: id}, avatar(id, name), h("bdi", {class: "name"}, name));
+
+function avatar(id, name) {
+    const hue = [...id].reduce((sum, letter) => (sum * 31 + letter.charCodeAt(0)) % 8, 7);
+    const initial = name?.match(/[\p{L}\p{N}]/u)?.[0] || short8(id)[0];
+    return h("span", {class: `avatar hue${hue}`, "aria-hidden": "true"}, initial.toUpperCase());
 }
 
 export const family = (id) => h("bdi", {class: id === nobody ? "name muted" : "name"}, familyName(id));

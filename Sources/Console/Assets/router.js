@@ -1,9 +1,8 @@
-// The URL's fragment contains the view, its filters and the open entry.
+// The URL's fragment contains the view, its filters and what is open in a drawer.
 
 /** The parsed address {view, params, open}; `open` is {family, n}, "" for no entry, or null for an invalid one. */
 export function currentRoute() {
-    const [view, query] = location.hash.replace(/^#\/?/, "").split("?");
-    const params = new URLSearchParams(query || "");
+    const {view, params} = current();
     const entry = params.get("open") || "";
     params.delete("open");
     return {view, params, open: entry ? readEntry(entry) : ""};
@@ -27,25 +26,32 @@ export function setFilters(changes) {
     location.hash = address(view, {...Object.fromEntries(params), ...changes});
 }
 
-function addressWith(entry) {
-    const {view, params} = currentRoute();
-    return address(view, {...Object.fromEntries(params), open: entry && `${entry.family}/${entry.n}`});
+/** The view and all of its parameters. */
+function current() {
+    const [view, query] = location.hash.replace(/^#\/?/, "").split("?");
+    return {view, params: new URLSearchParams(query || "")};
 }
 
-/** Opens an entry. Back closes it; replacing an open entry by another adds no step to the history. */
-export function openEntry(family, n) {
-    const isStep = currentRoute().open === "";
-    history[isStep ? "pushState" : "replaceState"]({isEntry: isStep || history.state?.isEntry === true}, "", addressWith({family, n}));
+/** Opens a drawer, which a parameter names. Back closes it; replacing its content adds no step to the history. */
+export function openDrawer(name, value) {
+    const {view, params} = current();
+    const isStep = !params.get(name);
+    const opened = isStep ? name : history.state?.opened;
+    history[isStep ? "pushState" : "replaceState"]({opened}, "", address(view, {...Object.fromEntries(params), [name]: value}));
     dispatchEvent(new HashChangeEvent("hashchange"));
 }
 
-/** Closes the entry: one step back if it was opened here, else the same address without it. */
-export function closeEntry() {
-    if (currentRoute().open === "") return;
-    if (history.state?.isEntry) {
+/** Closes a drawer: one step back if that step opened it, else the same address without it. */
+export function closeDrawer(name) {
+    const {view, params} = current();
+    if (!params.get(name)) return;
+    if (history.state?.opened === name) {
         history.back();
     } else {
-        history.replaceState(null, "", addressWith(null));
+        history.replaceState(null, "", address(view, {...Object.fromEntries(params), [name]: ""}));
         dispatchEvent(new HashChangeEvent("hashchange"));
     }
 }
+
+export const openEntry = (family, n) => openDrawer("open", `${family}/${n}`);
+export const closeEntry = () => closeDrawer("open");

@@ -33,11 +33,19 @@ export function time(text, show = full) {
     return h("time", {datetime: text, title: `${full(moment)} ${zoned(moment).split(" ").pop()} · ${text}`}, show(moment));
 }
 
+const measure = (seconds) => (seconds < 60 ? [seconds, "second"] : seconds < 3600 ? [seconds / 60, "minute"]
+    : seconds < 86400 ? [seconds / 3600, "hour"] : [seconds / 86400, "day"]);
+
 export function ago(text) {
-    const seconds = Math.max(0, (Date.now() - new Date(text)) / 1000);
-    const [count, unit] = seconds < 60 ? [seconds, "second"] : seconds < 3600 ? [seconds / 60, "minute"]
-        : seconds < 86400 ? [seconds / 3600, "hour"] : [seconds / 86400, "day"];
+    const [count, unit] = measure(Math.max(0, (Date.now() - new Date(text)) / 1000));
     return new Intl.RelativeTimeFormat("en", {numeric: "auto"}).format(-Math.round(count), unit);
+}
+
+/** A length of time: hours up to three days, because that is how review targets are stated. */
+export function span(milliseconds) {
+    const seconds = milliseconds / 1000;
+    const [count, unit] = seconds >= 86400 && seconds <= 3 * 86400 ? [seconds / 3600, "hour"] : measure(seconds);
+    return new Intl.NumberFormat("en", {style: "unit", unit, unitDisplay: "long", maximumFractionDigits: unit === "day" ? 1 : 0}).format(count);
 }
 
 // MARK: dates and times in the zone

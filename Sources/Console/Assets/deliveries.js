@@ -1,0 +1,60 @@
+// Deliveries, for administrators: the failed ones first, which can be sent again.
+import {write} from "/console/api.js";
+import {cardList, fact, statusLinks} from "/console/cards.js";
+import {confirmed} from "/console/confirm.js";
+import {h, number, toast} from "/console/dom.js";
+import {family, short8} from "/console/people.js";
+import {address} from "/console/router.js";
+import {time} from "/console/time.js";
+
+const statuses = ["failed", "pending", "sent", "delivered", "all"];
+const isDeadLetter = (one) => one.status === "failed" && !one.dropped;
+const channels = {push: "Push", sms: "SMS"};
+
+export function deliveries(main) {
+    const links = statusLinks(statuses, (status) => address("deliveries", {status: status === "failed" ? "" : status}));
+    const list = cardList({path: "/admin/deliveries", label: "Deliveries, newest first", empty: "No delivery has this status.", card, comesFirst: isDeadLetter});
+    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Deliveries"), h("p", {class: "muted"}, "Notifications without their words, newest first. A failed one that is still needed is a dead letter; among those loaded, dead letters come first.")),
+        links.element, ...list.elements);
+
+    function card(one) {
+        const problem = h("p", {class: "problem", role: "alert", hidden: true});
+        const button = one.status === "failed" && h("button", {type: "button", class: "small", "aria-label": `Resend delivery ${short8(one.id)}`, onclick: () => resend(one, button, problem)}, "Resend");
+        const auditLog = (name, value, ...text) => h("a", {href: address("trail", {[name]: value})}, ...text);
+        return h("article", {class: "card decision", "data-id": one.id, tabindex: "-1"},
+            h("header", {}, h("h3", {}, channels[one.channel] ?? one.channel, " ", h("code", {class: "muted"}, short8(one.id))), time(one.created_at)),
+            h("div", {class: "factrow"}, h("span", {class: `badge ${["sent", "delivered"].includes(one.status) ? "" : "warn"}`}, one.status),
+                isDeadLetter(one) && h("span", {class: "badge bad"}, "dead letter"), one.dropped && h("span", {class: "badge warn"}, "dropped: not needed any more"),
+                fact("tries", number(one.attempts)), one.next_attempt_at && fact("next try", time(one.next_attempt_at))),
+            one.failure && h("p", {class: "rule"}, h("span", {class: "muted"}, "Last error: "), h("bdi", {}, one.failure)),
+            h("div", {class: "factrow"}, one.cause && fact("cause", h("code", {}, one.cause)),
+                fact(one.nag_id ? "family" : "connection", auditLog("family_id", one.family_id, family(one.family_id))), one.nag_id && fact("nag", auditLog("resource_id", one.nag_id, h("code", {}, short8(one.nag_id)))),
+                fact("to", auditLog("person_id", one.user_id, h("code", {}, short8(one.user_id))))),
+            problem,
+            h("footer", {}, button, h("a", {class: "button small", href: address("trail", {resource_id: one.id}), "aria-label": `Audit log of delivery ${short8(one.id)}`}, "Audit log")));
+    }
+
+    async function resend(one, button, problem) {
+        problem.hidden = true;
+        if (!await confirmed("Send it again?", "It becomes pending with new tries. Membership, consent and the nag are checked before it is sent, and the audit log says who sent it again.", "Send again")) return;
+        button.disabled = true;
+        try {
+            const answer = await write("POST", `/admin/deliveries/${one.id}/resend`);
+            list.update(answer)?.focus();
+            toast(`Delivery ${short8(answer.id)} is ${answer.status}`, "good");
+        } catch (error) {
+            problem.textContent = error.message;
+            problem.hidden = false;
+            button.disabled = false;
+        }
+    }
+
+    return {
+        update(params) {
+            const status = statuses.includes(params.get("status")) ? params.get("status") : statuses[0];
+            links.set(status);
+            list.load({status: status === "all" ? "" : status});
+        },
+        leave: list.leave,
+    };
+}
