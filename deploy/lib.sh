@@ -128,6 +128,24 @@ mkdir -p "${conf%/*}" && echo "create_main_cluster = false" >"$conf"
 install() { apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends "$@"; }
 install "$@" || { apt-get -o DPkg::Lock::Timeout=120 update && install "$@"; }'
 
+# install_websockets: the Python library `websockets`, in an environment of its own. Sets WEBSOCKETS_PYTHON to its interpreter.
+install_websockets() {
+    local version=17.4 log=$STATE/log/pip.log environment
+    environment=$STATE/websockets-$version
+    WEBSOCKETS_PYTHON=$environment/bin/python
+    [ ! -e "$environment/complete" ] || return 0
+    attempt "installing websockets $version" "$log" make_websockets "$environment" "$version" ||
+        give_up "$EX_UNAVAILABLE" "$log" "websockets could not be installed: $(last_line "$log")"
+}
+
+# shellcheck disable=SC2317 # called by attempt
+make_websockets() {
+    rm -rf "$1"
+    python3 -m venv "$1" &&
+        "$1/bin/pip" install --quiet --disable-pip-version-check "websockets==$2" &&
+        touch "$1/complete"
+}
+
 # The newest PostgreSQL program directory at or above 15, or that of one given version.
 postgres_programs() {
     local wanted=${1:-} directory version found=''
