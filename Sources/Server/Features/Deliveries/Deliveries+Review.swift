@@ -53,7 +53,8 @@ extension DeliveryReview {
             id: id, familyID: try row["family_id"], nagID: try row["nag_id"], cause: try row["cause"],
             userID: try row["user_id"],
             channel: try row["channel"], status: try row["status"], attempts: try row["attempts"],
-            failure: try row["failure"], isDropped: try row["dropped"], createdAt: try row["created_at"],
+            failure: try row["failure"], isDropped: try row["dropped"], repeats: try row["repeats"],
+            createdAt: try row["created_at"],
             nextAttemptAt: try row["next_attempt"])
     }
 }
