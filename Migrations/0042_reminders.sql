@@ -7,3 +7,7 @@ ALTER TABLE deliveries
 -- What is due is one stretch of it, however many reminders are due later.
 DROP INDEX deliveries_due;
 CREATE INDEX deliveries_due ON deliveries (channel, next_attempt) WHERE next_attempt IS NOT NULL;
+
+-- The administrators' lists of what nobody needed any more, and of dead letters.
+CREATE INDEX deliveries_dropped ON deliveries (created_at, id) WHERE dropped;
+CREATE INDEX deliveries_dead ON deliveries (created_at, id) WHERE status = 'failed' AND NOT dropped;

@@ -7,7 +7,7 @@ import {family, short8} from "/console/people.js";
 import {address} from "/console/router.js";
 import {time} from "/console/time.js";
 
-const statuses = ["failed", "pending", "sent", "delivered", "all"];
+const statuses = ["failed", "dropped", "pending", "sent", "delivered", "all"];
 const isDeadLetter = (one) => one.status === "failed" && !one.dropped;
 const channels = {push: "Push", sms: "SMS"};
 
@@ -54,7 +54,7 @@ export function deliveries(main) {
         update(params) {
             const status = statuses.includes(params.get("status")) ? params.get("status") : statuses[0];
             links.set(status);
-            list.load({status: status === "all" ? "" : status});
+            list.load(status === "dropped" ? {status: "failed", dropped: "true"} : {status: status === "all" ? "" : status});
         },
         leave: list.leave,
     };

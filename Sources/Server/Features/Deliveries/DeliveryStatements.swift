@@ -30,7 +30,9 @@ enum DeliveryStatements {
 
     /// A page and its `total`, the newest first; with no delivery in it, one row of nulls.
     static func reviews(_ query: DeliveryReviewQuery) -> SQL {
-        let filter: SQL = query.status.map { "WHERE status = \($0.rawValue)" } ?? ""
+        let status: SQL = query.status.map { "status = \($0.rawValue)" } ?? "true"
+        let dropped: SQL = query.isDropped.map { $0 ? "dropped" : "NOT dropped" } ?? "true"
+        let filter: SQL = "WHERE \(status) AND \(dropped)"
         return """
             SELECT \(reviewed), t.total
             FROM (SELECT count(*) AS total FROM deliveries \(filter)) t
