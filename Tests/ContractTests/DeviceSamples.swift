@@ -23,7 +23,8 @@ extension Sample {
                 DeliveryResponse(
                     id: id(27), nagEventID: id(14), channel: .push, status: .pending, providerRef: nil))),
         Sample(
-            API.listDeliveryReviews, DeliveryReviewQuery(status: .failed, isDropped: true, page: page), NoBody(), page(deliveryReview)),
+            API.listDeliveryReviews, DeliveryReviewQuery(status: .failed, isDropped: true, page: page), NoBody(),
+            page(deliveryReview)),
         Sample(API.resendDelivery, DeliveryPath(deliveryID: id(27)), NoBody(), deliveryReview),
     ]
 }
