@@ -219,6 +219,23 @@ struct ReminderTests {
         }
     }
 
+    @Test("a relationship that a guardian has suspended ends them, also before the first message")
+    func suspended() async throws {
+        try await Self.run { scene in
+            let (server, family) = (scene.server, scene.family)
+            let other = try await server.nag(from: family.guardian, to: family.participant)
+            try await server.call(
+                API.suspendRelationship, RelationshipPath(relationshipID: family.participant.id.retyped()),
+                as: family.guardian)
+            try await scene.expect("1+0", at: 15)
+            server.clock.set(to: other.dueAt)
+            try await scene.rounds.run()
+            try await scene.expect("1+0", at: 121)
+            let rows = try await server.deliveryRows()
+            #expect(rows.count > 1 && rows.allSatisfy { $0.failure == "suspended" && $0.nextAttempt == nil })
+        }
+    }
+
     @Test("two workers at once send each reminder once")
     func together() async throws {
         try await Self.run("slow20") { scene in

@@ -40,6 +40,7 @@ extension DeliveryStatements {
                k.quiet_hours_start AS child_quiet_start, k.quiet_hours_end AS child_quiet_end,
                \(ConsentStatements.inForce(.smsOptIn, user: "d.user_id", family: "d.family_id")) AS may_text,
                \(BlockStatements.isBlocked(between: "n.creator_id", and: "n.recipient_id")) AS is_blocked,
+               \(RelationshipStatements.isSuspended(between: "n.creator_id", and: "n.recipient_id")) AS is_suspended,
                EXISTS (SELECT FROM deliveries later WHERE later.family_id = d.family_id AND later.nag_id = d.nag_id
                    AND later.user_id = d.user_id AND later.status <> 'failed'
                    AND (later.channel = d.channel OR d.status <> 'pending')

@@ -53,6 +53,8 @@ enum DropReason: String {
     /// The invitation or the connection is not open any more.
     case connectionClosed = "connection_closed"
     case blocked
+    /// A guardian has suspended the relationship of the nag's two people.
+    case suspended
     case noDevice = "no_device"
     /// Nobody was told of the nag that was withdrawn.
     case notTold = "not_told"
@@ -81,6 +83,7 @@ struct DeliveryFacts {
     private let isMember: Bool
     private let mayText: Bool
     private let isBlocked: Bool
+    private let isSuspended: Bool
     private let isSuperseded: Bool
     /// Whether an earlier notification of the nag has arrived, and until when the worker that took one last had it.
     private let isTold: Bool
@@ -106,6 +109,7 @@ struct DeliveryFacts {
         mayText = try row["may_text"]
         let isBlocked: Bool? = try row["is_blocked"]
         self.isBlocked = isBlocked ?? false
+        isSuspended = try row["is_suspended"]
         isSuperseded = try row["is_superseded"]
         isTold = try row["is_told"] ?? false
         inFlightUntil = try row["in_flight_until"]
@@ -156,6 +160,7 @@ struct DeliveryFacts {
         let isAboutOpenNag = [NagEventType.escalated.rawValue, NagEventType.created.rawValue].contains(event)
         guard isAboutOpenNag else { return nil }
         if nag.status != .open { return .nagClosed }
+        if isSuspended { return .suspended }
         guard let phase else { return nil }
         // A moved due time began the phases again; after a snooze the nag is not overdue.
         let isOverdue = phase.number >= EscalationPhase.overdueSoft.number
