@@ -57,7 +57,6 @@ extension DeliveryReview {
             userID: try row["user_id"],
             channel: try row["channel"], status: try row["status"], attempts: try row["attempts"],
             failure: try row["failure"], isDropped: try row["dropped"], repeats: try row["repeats"],
-            createdAt: try row["created_at"],
-            nextAttemptAt: try row["next_attempt"])
+            createdAt: try row["created_at"], nextAttemptAt: try row["next_attempt"])
     }
 }

@@ -5,7 +5,8 @@ import SQL
 /// Statements of the worker that sends deliveries.
 extension DeliveryStatements {
     /// Takes the deliveries of a channel that have been due longest, each until its lease ends, and counts an attempt.
-    /// One that was sent is due for the next reminder. Rows that another worker has locked are skipped. Its cost does not grow with what was sent before.
+    /// One that was sent is due for the next reminder. Rows that another worker has locked are skipped. Its cost does
+    /// not grow with what was sent before, nor with the reminders that are due later.
     static func claim(_ channel: DeliveryChannel, limit: Int, at now: Timestamp, until leaseEnd: Timestamp) -> SQL {
         """
         WITH due AS MATERIALIZED (
@@ -21,14 +22,13 @@ extension DeliveryStatements {
     }
 
     /// Everything that decides whether a claimed delivery is still to be sent, when its recipient is reminded again, and
-    /// its words. No row: another worker
-    /// has it, or it was sent.
+    /// its words. No row: another worker has it, or it was sent.
     static func facts(of claim: ClaimedDelivery, at now: Timestamp) -> SQL {
         """
         SELECT n.status AS nag_status, n.description, n.category, n.due_at, n.committed_at, n.phase::bigint AS nag_phase,
                n.cycle_started_at, n.phase_since, n.cycle_started_at > e.at AS is_restarted,
-               coalesce(d.user_id = n.recipient_id, false) AS is_recipient, d.sent_at, coalesce(d.connection_event, e.event_type) AS event_type,
-               e.payload->>'phase' AS phase,
+               coalesce(d.user_id = n.recipient_id, false) AS is_recipient, d.sent_at,
+               coalesce(d.connection_event, e.event_type) AS event_type, e.payload->>'phase' AS phase,
                array_to_string(d.acknowledged, ',') AS acknowledged, u.pseudonym, f.time_zone,
                coalesce(u.status = 'active' AND CASE
                    WHEN d.nag_id IS NULL
