@@ -3,21 +3,23 @@ enum GIF {
     static func clean(_ reader: inout ByteReader, into output: inout [UInt8]) throws(PictureError) {
         let head = try reader.take(13)
         let place = head.lowerBound + 6
-        try Picture.checkSize(
-            width: reader.bytes.littleEndian(place..<place + 2),
-            height: reader.bytes.littleEndian(place + 2..<place + 4))
+        let width = reader.bytes.littleEndian(place..<place + 2)
+        let height = reader.bytes.littleEndian(place + 2..<place + 4)
+        try Picture.checkSize(width: width, height: height)
         _ = try colourTable(&reader, flags: reader.bytes[place + 4])
         output.append(head.lowerBound..<reader.position, of: reader.bytes)
-        var hasPicture = false
+        var frames = 0
         while true {
             let start = reader.position
             switch try reader.byte() {
             case 0x2C:
                 let descriptor = try reader.take(9)
+                frames += 1
+                try checkFrame(reader.bytes, descriptor.lowerBound)
+                try Picture.checkFrames(frames, pixels: width * height)
                 _ = try colourTable(&reader, flags: reader.bytes[descriptor.lowerBound + 8])
                 _ = try reader.byte()  // the size of the codes
                 try blocks(&reader)
-                hasPicture = true
                 output.append(start..<reader.position, of: reader.bytes)
             case 0x21:
                 let label = try reader.byte()
@@ -35,11 +37,17 @@ enum GIF {
                 // The time and transparency of a frame.
                 if label == 0xF9 { output.append(start..<reader.position, of: reader.bytes) }
             case 0x3B:
-                guard hasPicture else { throw .malformed }
+                guard frames > 0 else { throw .malformed }
                 return output.append(0x3B)
             default: throw .malformed
             }
         }
+    }
+
+    /// A frame may be larger than the screen that the file's head describes: readers enlarge the screen then.
+    private static func checkFrame(_ bytes: [UInt8], _ place: Int) throws(PictureError) {
+        func number(_ offset: Int) -> Int { bytes.littleEndian(place + offset..<place + offset + 2) }
+        try Picture.checkSize(width: max(1, number(0) + number(4)), height: max(1, number(2) + number(6)))
     }
 
     private static func colourTable(_ reader: inout ByteReader, flags: UInt8) throws(PictureError) -> Range<Int> {

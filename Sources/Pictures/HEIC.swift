@@ -10,6 +10,9 @@ enum HEIC {
     /// Items that are no pictures: Exif, XMP, and what a URI names.
     private static let metadata: Set = ["Exif", "mime", "uri "]
 
+    /// Properties of items that are words or times, not pictures (ISO/IEC 23008-12 §6.5).
+    private static let descriptions: Set = ["udes", "altt", "crtt", "mdft", "uuid"]
+
     private static let mostExtents = 256
     private static let mostBoxes = 4_096
 
@@ -34,6 +37,8 @@ enum HEIC {
         for box in boxes where !keptBoxes.contains(box.name) { box.erase(in: &output) }
         for table in tables where !keptTables.contains(table.name) { table.erase(in: &output) }
 
+        for table in tables where table.name == "iprp" { try cleanProperties(of: table, in: bytes, &output) }
+
         var items: Set<Int> = []
         for table in tables where table.name == "iinf" {
             for (id, type) in try metadataItems(in: bytes, table) {
@@ -54,6 +59,24 @@ enum HEIC {
                     })
                 else { throw .malformed }
                 output.replaceSubrange(extent, with: repeatElement(0, count: extent.count))
+            }
+        }
+    }
+
+    /// Checks the sizes of the items, and erases what describes them. Free space keeps the numbers of the others.
+    private static func cleanProperties(
+        of table: Box, in bytes: [UInt8], _ output: inout [UInt8]
+    ) throws(PictureError) {
+        for list in try Box.list(in: bytes, table.content) where list.name == "ipco" {
+            for property in try Box.list(in: bytes, list.content) {
+                if property.name == "ispe" {
+                    var reader = ByteReader(bytes, property.content)
+                    _ = try reader.bigEndian(4)
+                    let (width, height) = (try reader.bigEndian(4), try reader.bigEndian(4))
+                    try Picture.checkSize(width: width, height: height)
+                } else if descriptions.contains(property.name) {
+                    property.erase(in: &output)
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 enum JPEG {
     static func clean(_ reader: inout ByteReader, into output: inout [UInt8]) throws(PictureError) {
         output.append(try reader.take(2), of: reader.bytes)  // SOI
-        var (hasFrame, hasScan, hasOrientation) = (false, false, false)
+        var (pixels, scans, hasOrientation) = (0, 0, false)
         while true {
             let marker = try marker(&reader)
             if marker == 0xD9 { break }
@@ -33,21 +33,23 @@ enum JPEG {
                 append(marker, content, of: reader, to: &output)
             case 0xE3...0xED, 0xEF, 0xFE: continue  // other applications' data and comments
             case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
-                guard !hasFrame, content.count >= 6 else { throw .malformed }
-                hasFrame = true
+                guard pixels == 0, content.count >= 6 else { throw .malformed }
                 let size = content.lowerBound + 1
-                try Picture.checkSize(
-                    width: reader.bytes.bigEndian(size + 2..<size + 4), height: reader.bytes.bigEndian(size..<size + 2))
+                let width = reader.bytes.bigEndian(size + 2..<size + 4)
+                let height = reader.bytes.bigEndian(size..<size + 2)
+                try Picture.checkSize(width: width, height: height)
+                pixels = width * height
                 append(marker, content, of: reader, to: &output)
             case 0xDA:
-                guard hasFrame else { throw .malformed }
-                hasScan = true
+                guard pixels > 0 else { throw .malformed }
+                scans += 1
+                try Picture.checkFrames(scans, pixels: pixels)
                 append(marker, content, of: reader, to: &output)
                 output.append(try scan(&reader), of: reader.bytes)
             default: append(marker, content, of: reader, to: &output)  // tables, intervals, numbers of lines
             }
         }
-        guard hasScan else { throw .malformed }
+        guard scans > 0 else { throw .malformed }
         output += [0xFF, 0xD9]
     }
 

@@ -9,7 +9,7 @@ enum PNG {
 
     static func clean(_ reader: inout ByteReader, into output: inout [UInt8]) throws(PictureError) {
         output.append(try reader.take(8), of: reader.bytes)
-        var (isFirst, hasData) = (true, false)
+        var (isFirst, hasData, pixels, frames) = (true, false, 0, 0)
         while true {
             let start = reader.position
             let length = try reader.bigEndian(4)
@@ -23,12 +23,17 @@ enum PNG {
             if isFirst {
                 guard length == 13 else { throw .malformed }
                 let place = content.lowerBound
-                try Picture.checkSize(
-                    width: reader.bytes.bigEndian(place..<place + 4),
-                    height: reader.bytes.bigEndian(place + 4..<place + 8))
+                let width = reader.bytes.bigEndian(place..<place + 4)
+                let height = reader.bytes.bigEndian(place + 4..<place + 8)
+                try Picture.checkSize(width: width, height: height)
+                pixels = width * height
                 isFirst = false
             }
             if type == "IDAT" { hasData = true }
+            if type == "fcTL" {
+                frames += 1
+                try Picture.checkFrames(frames, pixels: pixels)
+            }
             guard kept.contains(type) else {
                 // Without a critical chunk, whose name begins in upper case, the picture cannot be shown.
                 guard reader.bytes[name.lowerBound] & 0x20 != 0 else { throw .malformed }

@@ -43,6 +43,8 @@ public enum PictureError: Error, Sendable, Hashable, CaseIterable {
 public struct Picture: Sendable, Hashable {
     public static let largestSide = 32_767
     public static let mostPixels = 128 << 20
+    /// Pixels that all frames of an animation, or all scans of a JPEG, draw together: each is as large as the picture.
+    public static let mostDrawnPixels = 2 << 30
 
     public let format: PictureFormat
     public let bytes: [UInt8]
@@ -52,7 +54,7 @@ public struct Picture: Sendable, Hashable {
     /// - JPEG: keeps what decoding needs, the JFIF and Adobe segments, the colour profile and, of Exif, the orientation.
     /// - PNG, WebP: keeps what decoding and animation need and the colour profile.
     /// - GIF: removes comments and applications' data but the number of repetitions.
-    /// - HEIC: overwrites Exif, XMP and unknown boxes with zeros, because tables in the file point to places in it.
+    /// - HEIC: overwrites Exif, XMP, descriptions, times and unknown boxes with zeros, because tables in the file point to places in it.
     public init(cleaning bytes: [UInt8]) throws(PictureError) {
         guard let format = PictureFormat(startOf: bytes) else { throw .unknownFormat }
         self.format = format
@@ -72,5 +74,10 @@ public struct Picture: Sendable, Hashable {
     static func checkSize(width: Int, height: Int) throws(PictureError) {
         guard width > 0, height > 0 else { throw .malformed }
         guard width <= largestSide, height <= largestSide, width * height <= mostPixels else { throw .tooManyPixels }
+    }
+
+    /// - Parameter count: the frames or scans so far, no more than the file has bytes.
+    static func checkFrames(_ count: Int, pixels: Int) throws(PictureError) {
+        guard count <= mostDrawnPixels / max(1, pixels) else { throw .tooManyPixels }
     }
 }

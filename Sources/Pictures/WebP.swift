@@ -9,6 +9,7 @@ enum WebP {
         output.append(content.lowerBound..<content.lowerBound + 4, of: reader.bytes)
         var chunks = ByteReader(reader.bytes, content.lowerBound + 4..<content.upperBound)
         var (hasPicture, isFirst, isExtended) = (false, true, false)
+        var (pixels, frames) = (0, 0)
         while !chunks.isAtEnd {
             let chunk = try Chunk(&chunks)
             if isFirst {
@@ -22,9 +23,10 @@ enum WebP {
             case "VP8X":
                 guard output.count == 12, chunk.content.count == 10 else { throw .malformed }
                 let place = chunk.content.lowerBound
-                try Picture.checkSize(
-                    width: chunks.bytes.littleEndian(place + 4..<place + 7) + 1,
-                    height: chunks.bytes.littleEndian(place + 7..<place + 10) + 1)
+                let width = chunks.bytes.littleEndian(place + 4..<place + 7) + 1
+                let height = chunks.bytes.littleEndian(place + 7..<place + 10) + 1
+                try Picture.checkSize(width: width, height: height)
+                pixels = width * height
                 chunk.append(of: chunks.bytes, to: &output)
                 output[20] &= ~0x0C  // neither Exif nor XMP
             case "VP8 ", "VP8L":
@@ -34,6 +36,8 @@ enum WebP {
                 chunk.append(of: chunks.bytes, to: &output)
             case "ANMF":
                 hasPicture = true
+                frames += 1
+                try Picture.checkFrames(frames, pixels: pixels)
                 try appendFrame(chunk, chunks.bytes, to: &output)
             case "ALPH", "ANIM", "ICCP": chunk.append(of: chunks.bytes, to: &output)
             default: break

@@ -34,6 +34,7 @@ extension Sample {
         Sample(API.getAbuseReport, ofReport, NoBody(), report),
         Sample(
             API.listAbuseReportReviews, AbuseReportReviewQuery(status: .open, page: page), NoBody(), page(review)),
+        Sample(API.getAbuseReportReview, ofReport, NoBody(), review),
         Sample(
             API.updateAbuseReportReview, ofReport,
             AbuseReportReviewUpdate(status: .investigating, severity: .critical, note: "Seen"), review),

@@ -10,7 +10,7 @@ extension Sample {
     private static let deliveryReview = DeliveryReview(
         id: id(27), familyID: id(2), nagID: id(3), cause: "nag_created", userID: id(1), channel: .sms, status: .failed,
         attempts: 8,
-        failure: "status 503", isDropped: false, createdAt: moment, nextAttemptAt: nil)
+        failure: "status 503", isDropped: false, repeats: 2, createdAt: moment, nextAttemptAt: nil)
 
     static let devices = [
         Sample(
@@ -23,7 +23,8 @@ extension Sample {
                 DeliveryResponse(
                     id: id(27), nagEventID: id(14), channel: .push, status: .pending, providerRef: nil))),
         Sample(
-            API.listDeliveryReviews, DeliveryReviewQuery(status: .failed, page: page), NoBody(), page(deliveryReview)),
+            API.listDeliveryReviews, DeliveryReviewQuery(status: .failed, isDropped: true, page: page), NoBody(),
+            page(deliveryReview)),
         Sample(API.resendDelivery, DeliveryPath(deliveryID: id(27)), NoBody(), deliveryReview),
     ]
 }

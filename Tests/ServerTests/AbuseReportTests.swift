@@ -206,6 +206,20 @@ struct AbuseReportReviewTests {
             #expect(page.items.map(\.familyID) == [family.id, family.id])
             let look = try #require(try await server.audit(.outside).last)
             #expect(look.details == ["operation": "listAbuseReportReviews", "status": "open"])
+            let one = try await server.expectOnly(audit: ["admin.read"]) {
+                try await server.call(
+                    API.getAbuseReportReview, AbuseReportPath(reportID: first.id), as: admin)
+            }
+            #expect(one == page.items[0])
+            let entry = try #require(try await server.audit(.outside).last)
+            #expect(entry.resource == first.id.retyped() && entry.subject == family.guardian.pseudonym)
+            try await server.expectOnly {
+                try await expectRefusal(404) {
+                    let unknown: AbuseReportID = server.random.identifier(at: server.clock.now())
+                    try await server.call(
+                        API.getAbuseReportReview, AbuseReportPath(reportID: unknown), as: admin)
+                }
+            }
             let part = try await Self.list(nil, PageRequest(limit: 1, offset: 1), as: admin, on: server)
             #expect(part.items.map(\.report) == [second] && part.total == 2)
             let none = try await Self.list(.resolved, as: admin, on: server)
@@ -326,6 +340,9 @@ extension MatrixRow {
         },
         MatrixRow(API.listAbuseReportReviews, allowed: [.administrator], refusals: [403]) { _ in
             (AbuseReportReviewQuery(), NoBody())
+        },
+        MatrixRow(API.getAbuseReportReview, allowed: [.administrator], refusals: [403]) {
+            (AbuseReportPath(reportID: $0.report), NoBody())
         },
         MatrixRow(API.updateAbuseReportReview, allowed: [.administrator], refusals: [403]) {
             (AbuseReportPath(reportID: $0.report), AbuseReportReviewUpdate(status: .investigating))

@@ -165,9 +165,9 @@ class Receiver(http.server.ThreadingHTTPServer):
             self.changed.notify_all()
 
     def about(self, nag):
-        """The phases of a nag that were received, in order."""
+        """The phases of a nag that were received, in order, without the reminders in between."""
         with self.changed:
-            return [each["phase"] for each in self.messages if each["nag_id"] == nag]
+            return [each["phase"] for each in self.messages if each["nag_id"] == nag and not each.get("repeat")]
 
     def wait(self, nag, wanted, promise):
         with self.changed:

@@ -7,7 +7,7 @@ import {family, short8} from "/console/people.js";
 import {address} from "/console/router.js";
 import {time} from "/console/time.js";
 
-const statuses = ["failed", "pending", "sent", "delivered", "all"];
+const statuses = ["failed", "dropped", "pending", "sent", "delivered", "all"];
 const isDeadLetter = (one) => one.status === "failed" && !one.dropped;
 const channels = {push: "Push", sms: "SMS"};
 
@@ -25,7 +25,8 @@ export function deliveries(main) {
             h("header", {}, h("h3", {}, channels[one.channel] ?? one.channel, " ", h("code", {class: "muted"}, short8(one.id))), time(one.created_at)),
             h("div", {class: "factrow"}, h("span", {class: `badge ${["sent", "delivered"].includes(one.status) ? "" : "warn"}`}, one.status),
                 isDeadLetter(one) && h("span", {class: "badge bad"}, "dead letter"), one.dropped && h("span", {class: "badge warn"}, "dropped: not needed any more"),
-                fact("tries", number(one.attempts)), one.next_attempt_at && fact("next try", time(one.next_attempt_at))),
+                fact("tries", number(one.attempts)), one.repeats > 0 && fact("reminders", number(one.repeats)),
+                one.next_attempt_at && fact(one.status === "pending" ? "next try" : "next reminder", time(one.next_attempt_at))),
             one.failure && h("p", {class: "rule"}, h("span", {class: "muted"}, "Last error: "), h("bdi", {}, one.failure)),
             h("div", {class: "factrow"}, one.cause && fact("cause", h("code", {}, one.cause)),
                 fact(one.nag_id ? "family" : "connection", auditLog("family_id", one.family_id, family(one.family_id))), one.nag_id && fact("nag", auditLog("resource_id", one.nag_id, h("code", {}, short8(one.nag_id)))),
@@ -53,7 +54,7 @@ export function deliveries(main) {
         update(params) {
             const status = statuses.includes(params.get("status")) ? params.get("status") : statuses[0];
             links.set(status);
-            list.load({status: status === "all" ? "" : status});
+            list.load(status === "dropped" ? {status: "failed", dropped: "true"} : {status: status === "all" ? "" : status});
         },
         leave: list.leave,
     };

@@ -1,7 +1,9 @@
 // Moderation, for administrators: the queue of abuse reports with their review targets.
+import {get} from "/console/api.js";
 import {cardList, fact, statusLinks, word} from "/console/cards.js";
 import {h} from "/console/dom.js";
 import {makeDrawer} from "/console/drawer.js";
+import {latest} from "/console/latest.js";
 import {family, short8} from "/console/people.js";
 import {onPoll} from "/console/poll.js";
 import {reportContent} from "/console/report.js";
@@ -16,6 +18,8 @@ export function moderation(main) {
     const list = cardList({path: "/admin/abuse-reports", label: "Abuse reports, oldest first", empty: "No abuse report has this status.", card, onLoad: () => show()});
     const drawer = makeDrawer(() => closeDrawer("report"), "abuse report");
     main.append(h("div", {class: "pagehead"}, h("h1", {}, "Moderation"), h("p", {class: "muted"}, "Abuse reports, oldest first. Who reads one is in the audit log.")), links.element, ...list.elements, drawer.element);
+    const single = latest();
+    let asked = null;
     let [status, open, stopHistory] = [null, "", () => {}];
     const stopRounds = onPoll(() => {
         for (const one of main.querySelectorAll("[data-due]")) showDue(one);
@@ -39,17 +43,19 @@ export function moderation(main) {
         show();
     }
 
-    /** Shows the report that the address names, if it was loaded. */
+    /** Shows the report that the address names; one that is not in the list is asked for. */
     function show(changed) {
         stopHistory();
         stopHistory = () => {};
         if (!open) return drawer.close();
-        const one = changed?.id === open ? changed : list.find(open);
+        if (changed) asked = changed;
+        const one = [changed, list.find(open), asked].find((known) => known?.id === open);
         const title = (...text) => h("div", {}, h("span", {class: "muted"}, ...text), h("h2", {}, "Abuse report"));
         if (!one) {
-            const further = list.loadMore();
-            return drawer.show(title(short8(open)), h("p", {role: "alert"}, "This report is not among those that were loaded."), further ? h("button", {type: "button", onclick: further}, "Load more")
-                : status !== "all" && h("a", {class: "button", href: address("moderation", {status: "all", report: open})}, "Look in all"));
+            drawer.show(title(short8(open)), h("p", {role: "status"}, "Loading …"));
+            const id = open;
+            return single.run((signal) => get(`/admin/abuse-reports/${encodeURIComponent(id)}`, {}, signal), (answer) => open === id && show(answer),
+                (error) => open === id && drawer.show(title(short8(id)), h("p", {role: "alert"}, error.message)));
         }
         const {content, stop} = reportContent(one, {badge, severity, due, saved, again});
         stopHistory = stop;
@@ -77,6 +83,7 @@ export function moderation(main) {
         leave() {
             stopHistory();
             stopRounds();
+            single.stop();
             list.leave();
         },
     };

@@ -13,6 +13,10 @@ extension API {
     public static let listAbuseReportReviews = Endpoint<AbuseReportReviewQuery, NoBody, Page<AbuseReportReview>>(
         Operation("listAbuseReportReviews", .get, "/api/v1/admin/abuse-reports", tag: .safety))
 
+    /// One report as administrators review it.
+    public static let getAbuseReportReview = Endpoint<AbuseReportPath, NoBody, AbuseReportReview>(
+        Operation("getAbuseReportReview", .get, "/api/v1/admin/abuse-reports/{report_id}", tag: .safety))
+
     /// Continue the review of a report.
     public static let updateAbuseReportReview = Endpoint<
         AbuseReportPath, AbuseReportReviewUpdate, AbuseReportReview
@@ -21,7 +25,7 @@ extension API {
 
     static let abuseReportsOperations: [Operation] = [
         createAbuseReport.operation, getAbuseReport.operation, listAbuseReportReviews.operation,
-        updateAbuseReportReview.operation,
+        getAbuseReportReview.operation, updateAbuseReportReview.operation,
     ]
 }
 

@@ -62,20 +62,25 @@ public struct DeliveryPath: WireParameters, Hashable {
 public struct DeliveryReviewQuery: WireParameters, Hashable {
     /// Nil for all.
     public var status: DeliveryStatus?
+    /// Whether they failed because nobody needed them any more; nil for both.
+    public var isDropped: Bool?
     public var page: PageRequest
 
-    public init(status: DeliveryStatus? = nil, page: PageRequest = PageRequest()) {
+    public init(status: DeliveryStatus? = nil, isDropped: Bool? = nil, page: PageRequest = PageRequest()) {
         self.status = status
+        self.isDropped = isDropped
         self.page = page
     }
 
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         status = try parameters.optionalQuery("status")
+        isDropped = try parameters.optionalQuery("dropped")
         page = try PageRequest(parameters)
     }
 
     public func write(to parameters: inout ParameterWriter) {
         parameters.query("status", status)
+        parameters.query("dropped", isDropped)
         page.write(to: &parameters)
     }
 }

@@ -18,14 +18,16 @@ public struct DeliveryReview: Hashable, WireObject {
     public var failure: String?
     /// Whether it failed because nobody needs it any more.
     public var isDropped: Bool
+    /// Reminders of an overdue nag that followed it.
+    public var repeats: Int
     public var createdAt: Timestamp
-    /// Nil for one that is not pending.
+    /// When it is sent, or its recipient reminded again; nil if neither.
     public var nextAttemptAt: Timestamp?
 
     public init(
         id: DeliveryID, familyID: FamilyID, nagID: NagID?, cause: String?, userID: UserID, channel: DeliveryChannel,
-        status: DeliveryStatus, attempts: Int, failure: String?, isDropped: Bool, createdAt: Timestamp,
-        nextAttemptAt: Timestamp?
+        status: DeliveryStatus, attempts: Int, failure: String?, isDropped: Bool, repeats: Int,
+        createdAt: Timestamp, nextAttemptAt: Timestamp?
     ) {
         self.id = id
         self.familyID = familyID
@@ -37,6 +39,7 @@ public struct DeliveryReview: Hashable, WireObject {
         self.attempts = attempts
         self.failure = failure
         self.isDropped = isDropped
+        self.repeats = repeats
         self.createdAt = createdAt
         self.nextAttemptAt = nextAttemptAt
     }
@@ -52,6 +55,7 @@ public struct DeliveryReview: Hashable, WireObject {
         attempts = try fields.required("attempts")
         failure = try fields.optional("failure")
         isDropped = try fields.required("dropped")
+        repeats = try fields.required("repeats")
         createdAt = try fields.required("created_at")
         nextAttemptAt = try fields.optional("next_attempt_at")
     }
@@ -68,6 +72,7 @@ public struct DeliveryReview: Hashable, WireObject {
             json.field("attempts", attempts)
             json.field("failure", failure)
             json.field("dropped", isDropped)
+            json.field("repeats", repeats)
             json.field("created_at", createdAt)
             json.field("next_attempt_at", nextAttemptAt)
         }

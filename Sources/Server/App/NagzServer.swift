@@ -161,7 +161,8 @@ public final class NagzServer: Sendable {
                 let database = Database(options, limits: .ofDeliveries, poller: poller)
                 let services = Services(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
-                    heuristics: heuristics, auditKeyring: configuration.auditKeyring)
+                    heuristics: heuristics, auditKeyring: configuration.auditKeyring,
+                    escalationPlan: configuration.escalationPlan)
                 let worker = DeliveryWorker(
                     services, configuration.deliveries, figures: telemetry.deliveries, log: log)
                 return LoopBound(value: (worker, database))

@@ -1,4 +1,5 @@
 import Postgres
+import SQL
 import Testing
 
 extension Queries {

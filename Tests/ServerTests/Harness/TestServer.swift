@@ -98,7 +98,7 @@ final class TestServer: Sendable {
 
     /// What a server of the tests is told at start: nothing happens in it unless somebody calls.
     static func configuration(
-        of url: String, _ tokenKeys: [[UInt8]], loops: Int, _ log: LogRecorder, _ level: LogLevel
+        of url: String, _ tokenKeys: [[UInt8]], loops: Int, _ log: LogRecorder, _ level: Log.Level
     ) -> Configuration {
         var configuration = Configuration(
             databaseURL: TestLogin.server.url(url), tokenKeys: tokenKeys, loops: loops)

@@ -65,6 +65,32 @@ struct APNsTests {
         }
     }
 
+    @Test("a reminder says that it is one, has its own id, and replaces the message on the device")
+    func reminder() async throws {
+        try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { provider in
+            try await TestServer.run(isOfActs: false) { server in
+                let family = try await server.family()
+                let nag = try await server.nag(from: family.guardian, to: family.participant)
+                try await Self.register(["aa11"], as: family.participant, on: server)
+                let first = try await server.withScheduler { rounds in
+                    server.clock.set(to: nag.dueAt)
+                    try await rounds.run()
+                    try await server.withWorker(Self.options(provider)) { worker in
+                        try await worker.run()
+                        server.clock.advance(by: .minutes(15))
+                        try await worker.run()
+                    }
+                    return try #require(try await server.deliveryRows().last?.id.description)
+                }
+                let received = Array(try await provider.received().suffix(2))
+                #expect(received.map { $0["body"]?["repeat"] } == [nil, true])
+                #expect(received.map { $0["headers"]?["apns-collapse-id"] } == [.string(first), .string(first)])
+                #expect(received.first?["id"] == .string(first) && received.last?["id"] != .string(first))
+                #expect(received.last?["body"]?["nag_id"] == .string(nag.id.description.uppercased()))
+            }
+        }
+    }
+
     @Test("a message about a connection names no nag")
     func connection() async throws {
         try await TestHTTPServer.with(.tls(name: "127.0.0.1")) { provider in

@@ -57,6 +57,27 @@ struct ResendTests {
         }
     }
 
+    @Test("dropped ones and dead letters are separate lists")
+    func dropped() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let admin = try await server.admin()
+            try await server.deliveries(3, to: family.child)
+            let ids = try await server.deliveryRows().map(\.id)
+            try await server.sql("UPDATE deliveries SET status = 'failed' WHERE id <> \(ids[2])")
+            try await server.sql("UPDATE deliveries SET dropped = true, failure = 'superseded' WHERE id = \(ids[0])")
+            for (status, isDropped, expected) in [
+                (DeliveryStatus.failed, true, [ids[0]]), (.failed, false, [ids[1]]), (nil, true, [ids[0]]),
+                (nil, false, [ids[1], ids[2]]), (.sent, true, []),
+            ] as [(DeliveryStatus?, Bool, [DeliveryID])] {
+                let query = DeliveryReviewQuery(status: status, isDropped: isDropped)
+                let page = try await server.call(API.listDeliveryReviews, query, as: admin)
+                #expect(Set(page.items.map(\.id)) == Set(expected) && page.total == expected.count)
+                #expect(try await server.audit(.outside).last?.details["dropped"] == "\(isDropped)")
+            }
+        }
+    }
+
     @Test("nobody else sees or sends them; a member's attempt is recorded")
     func refused() async throws {
         try await TestServer.run { server in

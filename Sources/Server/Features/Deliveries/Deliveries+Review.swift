@@ -7,13 +7,16 @@ extension Deliveries {
     /// All deliveries as administrators see them, the newest first. Each look is an entry of the audit log.
     func reviews(_ caller: Caller, _ call: Call<DeliveryReviewQuery, NoBody>) async throws -> Page<DeliveryReview> {
         let account = try await services.requireAdministrator(caller, .deliveryReviewDenied)
-        let act = Act(
+        var act = Act(
             kind: .adminRead, basis: .nothing, actor: account.pseudonym,
             details: [
                 "operation": API.listDeliveryReviews.operation.id, "status": call.parameters.status?.rawValue ?? "all",
             ],
             stampedRows: 0)
-        let _: NoAnswer = try await services.ledger.write(caller, in: .outside) { _ in .perform(act, NoAnswer()) }
+        act.details["dropped"] = call.parameters.isDropped.map { "\($0)" }
+        let _: NoAnswer = try await services.ledger.write(caller, in: .outside) { [act] _ in
+            .perform(act, NoAnswer())
+        }
         let rows = try await services.database.query(DeliveryStatements.reviews(call.parameters))
         return try Page(rows, answering: call.parameters.page) { try DeliveryReview($0) }
     }
@@ -53,7 +56,7 @@ extension DeliveryReview {
             id: id, familyID: try row["family_id"], nagID: try row["nag_id"], cause: try row["cause"],
             userID: try row["user_id"],
             channel: try row["channel"], status: try row["status"], attempts: try row["attempts"],
-            failure: try row["failure"], isDropped: try row["dropped"], createdAt: try row["created_at"],
-            nextAttemptAt: try row["next_attempt"])
+            failure: try row["failure"], isDropped: try row["dropped"], repeats: try row["repeats"],
+            createdAt: try row["created_at"], nextAttemptAt: try row["next_attempt"])
     }
 }

@@ -5,28 +5,30 @@ import SQL
 /// Statements of the worker that sends deliveries.
 extension DeliveryStatements {
     /// Takes the deliveries of a channel that have been due longest, each until its lease ends, and counts an attempt.
-    /// Rows that another worker has locked are skipped. Its cost does not grow with what was sent before.
+    /// One that was sent is due for the next reminder. Rows that another worker has locked are skipped. Its cost does
+    /// not grow with what was sent before, nor with the reminders that are due later.
     static func claim(_ channel: DeliveryChannel, limit: Int, at now: Timestamp, until leaseEnd: Timestamp) -> SQL {
         """
         WITH due AS MATERIALIZED (
             SELECT family_id, id, next_attempt FROM deliveries
-            WHERE channel = \(channel.rawValue) AND status = 'pending' AND next_attempt <= \(now)
+            WHERE channel = \(channel.rawValue) AND next_attempt <= \(now)
             ORDER BY next_attempt LIMIT \(limit) FOR UPDATE SKIP LOCKED
         )
         UPDATE deliveries d SET attempts = d.attempts + 1, next_attempt = \(leaseEnd)
         FROM due WHERE d.family_id = due.family_id AND d.id = due.id
         RETURNING d.family_id, d.id, d.nag_id, d.user_id, d.attempts::bigint AS attempts, d.created_at,
-                  due.next_attempt AS due_at
+                  due.next_attempt AS due_at, d.repeats::bigint AS repeats, d.status <> 'pending' AS is_repeat
         """
     }
 
-    /// Everything that decides whether a claimed delivery is still to be sent, and its words. No row: another worker
-    /// has it, or it was sent.
+    /// Everything that decides whether a claimed delivery is still to be sent, when its recipient is reminded again, and
+    /// its words. No row: another worker has it, or it was sent.
     static func facts(of claim: ClaimedDelivery, at now: Timestamp) -> SQL {
         """
-        SELECT n.status AS nag_status, n.description, n.category, n.due_at > \(now) AS is_due_later,
-               n.cycle_started_at > e.at AS is_restarted, coalesce(d.connection_event, e.event_type) AS event_type,
-               e.payload->>'phase' AS phase,
+        SELECT n.status AS nag_status, n.description, n.category, n.due_at, n.committed_at, n.phase::bigint AS nag_phase,
+               n.cycle_started_at, n.phase_since, n.cycle_started_at > e.at AS is_restarted,
+               coalesce(d.user_id = n.recipient_id, false) AS is_recipient, d.sent_at,
+               coalesce(d.connection_event, e.event_type) AS event_type, e.payload->>'phase' AS phase,
                array_to_string(d.acknowledged, ',') AS acknowledged, u.pseudonym, f.time_zone,
                coalesce(u.status = 'active' AND CASE
                    WHEN d.nag_id IS NULL
@@ -38,8 +40,10 @@ extension DeliveryStatements {
                k.quiet_hours_start AS child_quiet_start, k.quiet_hours_end AS child_quiet_end,
                \(ConsentStatements.inForce(.smsOptIn, user: "d.user_id", family: "d.family_id")) AS may_text,
                \(BlockStatements.isBlocked(between: "n.creator_id", and: "n.recipient_id")) AS is_blocked,
+               \(RelationshipStatements.isSuspended(between: "n.creator_id", and: "n.recipient_id")) AS is_suspended,
                EXISTS (SELECT FROM deliveries later WHERE later.family_id = d.family_id AND later.nag_id = d.nag_id
-                   AND later.user_id = d.user_id AND later.channel = d.channel AND later.status <> 'failed'
+                   AND later.user_id = d.user_id AND later.status <> 'failed'
+                   AND (later.channel = d.channel OR d.status <> 'pending')
                    AND (later.created_at, later.id) > (d.created_at, d.id)) AS is_superseded,
                told.is_told, told.in_flight_until
         FROM deliveries d
@@ -58,7 +62,8 @@ extension DeliveryStatements {
             FROM deliveries earlier WHERE earlier.family_id = d.family_id AND earlier.nag_id = d.nag_id
                 AND earlier.user_id = d.user_id AND (earlier.created_at, earlier.id) < (d.created_at, d.id)
         ) told ON e.event_type = 'nag_withdrawn'
-        WHERE d.family_id = \(claim.familyID) AND d.id = \(claim.id) AND d.status = 'pending'
+        WHERE d.family_id = \(claim.familyID) AND d.id = \(claim.id) AND d.next_attempt IS NOT NULL
+            AND (d.status <> 'pending') = \(claim.isRepeat) AND d.repeats = \(claim.repeats)::bigint
             AND d.attempts = \(claim.attempts)::bigint
         """
     }
@@ -66,20 +71,28 @@ extension DeliveryStatements {
     // MARK: What became of it
 
     /// Records that a provider has acknowledged it, whoever has it now.
-    static func sent(_ claim: ClaimedDelivery, reference: String?, at now: Timestamp) -> SQL {
+    /// - Parameter next: when the next reminder is due; nil if this was the last.
+    static func sent(_ claim: ClaimedDelivery, reference: String?, at now: Timestamp, next: Timestamp?) -> SQL {
         """
-        UPDATE deliveries SET status = 'sent', provider_ref = \(reference), sent_at = \(now), failure = NULL,
-            next_attempt = NULL
-        WHERE family_id = \(claim.familyID) AND id = \(claim.id) AND status = 'pending'
+        UPDATE deliveries SET status = 'sent', provider_ref = \(reference), \(ended(claim, at: now, next: next))
+        WHERE \(isSameMessage(claim))
         """
     }
 
     /// The person has seen it on a live socket.
-    static func delivered(_ claim: ClaimedDelivery, at now: Timestamp) -> SQL {
+    static func delivered(_ claim: ClaimedDelivery, at now: Timestamp, next: Timestamp?) -> SQL {
         """
-        UPDATE deliveries SET status = 'delivered', provider_ref = 'socket', sent_at = \(now), failure = NULL,
-            next_attempt = NULL
+        UPDATE deliveries SET status = 'delivered', provider_ref = 'socket', \(ended(claim, at: now, next: next))
         WHERE \(isOurs(claim))
+        """
+    }
+
+    /// Sets what both have in common. With another reminder, attempts are counted anew, on all devices.
+    private static func ended(_ claim: ClaimedDelivery, at now: Timestamp, next: Timestamp?) -> SQL {
+        """
+        sent_at = \(now), failure = NULL, next_attempt = \(next), repeats = repeats + \(claim.isRepeat ? 1 : 0)::integer,
+            attempts = CASE WHEN \(next != nil) THEN 0 ELSE attempts END,
+            acknowledged = CASE WHEN \(next != nil) THEN '{}' ELSE acknowledged END
         """
     }
 
@@ -101,18 +114,26 @@ extension DeliveryStatements {
         """
     }
 
-    /// It is not sent any more: dropped because nobody needs it, or dead.
+    /// It is not sent any more: dropped because nobody needs it, or dead. What was sent once stays so, without further
+    /// reminders.
     static func fail(_ claim: ClaimedDelivery, because failure: String, isDropped: Bool) -> SQL {
-        """
-        UPDATE deliveries SET status = 'failed', failure = \(failure), dropped = \(isDropped), next_attempt = NULL
-        WHERE \(isOurs(claim))
-        """
+        let result: SQL = claim.isRepeat ? "" : "status = 'failed', dropped = \(isDropped),"
+        return """
+            UPDATE deliveries SET \(result) failure = \(failure), next_attempt = NULL
+            WHERE \(isOurs(claim))
+            """
     }
 
     /// Each attempt has a number, so that a worker whose lease has ended records nothing over another's.
     private static func isOurs(_ claim: ClaimedDelivery) -> SQL {
+        "\(isSameMessage(claim)) AND attempts = \(claim.attempts)::bigint"
+    }
+
+    /// Whether the message or the reminder that was claimed is still to be sent.
+    private static func isSameMessage(_ claim: ClaimedDelivery) -> SQL {
         """
-        family_id = \(claim.familyID) AND id = \(claim.id) AND status = 'pending' AND attempts = \(claim.attempts)::bigint
+        family_id = \(claim.familyID) AND id = \(claim.id) AND next_attempt IS NOT NULL
+            AND (status <> 'pending') = \(claim.isRepeat) AND repeats = \(claim.repeats)::bigint
         """
     }
 }

@@ -22,7 +22,7 @@ enum DeliveryStatements {
 
     private static let reviewed: SQL = """
         d.id, d.family_id, d.nag_id, d.user_id, d.channel, d.status, d.attempts::bigint AS attempts, d.failure, d.dropped,
-        d.created_at, d.next_attempt, coalesce(d.connection_event, e.event_type) AS cause
+        d.repeats::bigint AS repeats, d.created_at, d.next_attempt, coalesce(d.connection_event, e.event_type) AS cause
         """
     private static let eventJoin: SQL = """
         LEFT JOIN nag_events e ON e.family_id = d.family_id AND e.nag_id = d.nag_id AND e.id = d.nag_event_id
@@ -30,7 +30,9 @@ enum DeliveryStatements {
 
     /// A page and its `total`, the newest first; with no delivery in it, one row of nulls.
     static func reviews(_ query: DeliveryReviewQuery) -> SQL {
-        let filter: SQL = query.status.map { "WHERE status = \($0.rawValue)" } ?? ""
+        let status: SQL = query.status.map { "status = \($0.rawValue)" } ?? "true"
+        let dropped: SQL = query.isDropped.map { $0 ? "dropped" : "NOT dropped" } ?? "true"
+        let filter: SQL = "WHERE \(status) AND \(dropped)"
         return """
             SELECT \(reviewed), t.total
             FROM (SELECT count(*) AS total FROM deliveries \(filter)) t

@@ -21,6 +21,22 @@ extension AbuseReports {
         return try Page(rows, answering: call.parameters.page) { try AbuseReportReview($0, at: call.now) }
     }
 
+    /// One report as administrators review it. Each look is an entry of the audit log, about the report's target.
+    func reviewedReport(_ caller: Caller, _ call: Call<AbuseReportPath, NoBody>) async throws -> AbuseReportReview {
+        let account = try await services.requireAdministrator(caller, .abuseReportReviewDenied)
+        return try await services.ledger.write(caller, in: .outside) { queries in
+            let rows = try await queries.query(AbuseReportStatements.report(call.parameters.reportID))
+            guard let row = rows.first, let review = try AbuseReportReview(row, at: call.now) else {
+                throw Self.missing
+            }
+            let act = Act(
+                kind: .adminRead, basis: .nothing, actor: account.pseudonym, subject: try row["target_pseudonym"],
+                resource: review.report.id.retyped(),
+                details: ["operation": API.getAbuseReportReview.operation.id], stampedRows: 0)
+            return .perform(act, review)
+        }
+    }
+
     /// Takes the review of a report one step on, or says something more about it. Each change is an entry with what was
     /// changed and the note; a change that was made before is not made again.
     func review(

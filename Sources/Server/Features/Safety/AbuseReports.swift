@@ -17,6 +17,7 @@ final class AbuseReports {
         routes.signedIn(API.createAbuseReport, create)
         routes.signedIn(API.getAbuseReport, report)
         routes.signedIn(API.listAbuseReportReviews, reviews)
+        routes.signedIn(API.getAbuseReportReview, reviewedReport)
         routes.signedIn(API.updateAbuseReportReview, review)
     }
 

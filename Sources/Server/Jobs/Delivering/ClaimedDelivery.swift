@@ -16,6 +16,9 @@ struct ClaimedDelivery: Sendable {
     let createdAt: Timestamp
     /// Since when it was to be sent.
     let dueAt: Timestamp
+    /// Whether the recipient is reminded again of what was sent before, and the reminders before this one.
+    let isRepeat: Bool
+    let repeats: Int
     let leasedUntil: Timestamp
 
     /// Reads a row of `DeliveryStatements.claim`.
@@ -27,7 +30,14 @@ struct ClaimedDelivery: Sendable {
         attempts = try row["attempts"]
         createdAt = try row["created_at"]
         dueAt = try row["due_at"]
+        isRepeat = try row["is_repeat"]
+        repeats = try row["repeats"]
         (self.channel, self.leasedUntil) = (channel, leasedUntil)
+    }
+
+    /// Names the message, the same at each attempt: the delivery's id, and one of its own for each reminder.
+    var messageID: DeliveryID {
+        isRepeat ? DeliveryID(high: id.high, low: id.low &+ UInt64(clamping: repeats + 1)) : id
     }
 }
 
@@ -43,6 +53,8 @@ enum DropReason: String {
     /// The invitation or the connection is not open any more.
     case connectionClosed = "connection_closed"
     case blocked
+    /// A guardian has suspended the relationship of the nag's two people.
+    case suspended
     case noDevice = "no_device"
     /// Nobody was told of the nag that was withdrawn.
     case notTold = "not_told"
@@ -63,11 +75,15 @@ struct DeliveryFacts {
     let isLive: Bool
     private let event: String?
     private let phase: EscalationPhase?
-    private let nag: (status: NagStatus?, isDueLater: Bool, isRestarted: Bool)
+    private let nag: (status: NagStatus?, isRestarted: Bool)
+    private let times: NagTimes?
+    private let isRecipient: Bool
+    private let sentAt: Timestamp?
     private let words: (description: String?, category: NagCategory?)
     private let isMember: Bool
     private let mayText: Bool
     private let isBlocked: Bool
+    private let isSuspended: Bool
     private let isSuperseded: Bool
     /// Whether an earlier notification of the nag has arrived, and until when the worker that took one last had it.
     private let isTold: Bool
@@ -82,14 +98,18 @@ struct DeliveryFacts {
         event = try row["event_type"]
         let phase: String? = try row["phase"]
         self.phase = phase.flatMap(EscalationPhase.init)
-        let (isDueLater, isRestarted): (Bool?, Bool?) = (try row["is_due_later"], try row["is_restarted"])
-        nag = (try row["nag_status"], isDueLater ?? false, isRestarted ?? false)
+        let isRestarted: Bool? = try row["is_restarted"]
+        nag = (try row["nag_status"], isRestarted ?? false)
+        times = try NagTimes(row)
+        isRecipient = try row["is_recipient"]
+        sentAt = try row["sent_at"]
         words = (try row["description"], try row["category"])
         isMember = try row["is_member"]
         isLive = try row["is_live"]
         mayText = try row["may_text"]
         let isBlocked: Bool? = try row["is_blocked"]
         self.isBlocked = isBlocked ?? false
+        isSuspended = try row["is_suspended"]
         isSuperseded = try row["is_superseded"]
         isTold = try row["is_told"] ?? false
         inFlightUntil = try row["in_flight_until"]
@@ -105,9 +125,11 @@ struct DeliveryFacts {
 
     /// - Parameter staleAfter: how long a delivery may have been due.
     func decision(
-        on claim: ClaimedDelivery, at now: Timestamp, staleAfter: Timestamp.Span, zones: ZoneTable
+        on claim: ClaimedDelivery, at now: Timestamp, staleAfter: Timestamp.Span, zones: ZoneTable,
+        plan: EscalationPlan
     ) -> SendingDecision {
-        if let reason = reasonToDrop(claim) { return .drop(reason) }
+        if let reason = reasonToDrop(claim, at: now) { return .drop(reason) }
+        if claim.isRepeat { return decisionOnReminder(claim, at: now, zones, plan) }
         if now - claim.dueAt > staleAfter { return .drop(.stale) }
         if event == NagEventType.withdrawn.rawValue, !isTold {
             // What was taken before the withdrawal may still arrive; what was taken later is dropped.
@@ -123,10 +145,14 @@ struct DeliveryFacts {
             let end = quiet.end(after: now, in: zones.zone(preferences.timeZone))
             if end > now { return .wait(until: end) }
         }
-        return .send(DeliveryMessage(claim, event: event ?? "", phase: phase, words.description, words.category))
+        return .send(message(claim))
     }
 
-    private func reasonToDrop(_ claim: ClaimedDelivery) -> DropReason? {
+    private func message(_ claim: ClaimedDelivery) -> DeliveryMessage {
+        DeliveryMessage(claim, event: event ?? "", phase: phase, words.description, words.category)
+    }
+
+    private func reasonToDrop(_ claim: ClaimedDelivery, at now: Timestamp) -> DropReason? {
         guard isMember else { return claim.nagID == nil ? .connectionClosed : .notAMember }
         if claim.channel == .sms, !mayText { return .noConsent }
         if isBlocked { return .blocked }
@@ -134,9 +160,71 @@ struct DeliveryFacts {
         let isAboutOpenNag = [NagEventType.escalated.rawValue, NagEventType.created.rawValue].contains(event)
         guard isAboutOpenNag else { return nil }
         if nag.status != .open { return .nagClosed }
+        if isSuspended { return .suspended }
         guard let phase else { return nil }
         // A moved due time began the phases again; after a snooze the nag is not overdue.
         let isOverdue = phase.number >= EscalationPhase.overdueSoft.number
-        return nag.isRestarted || isOverdue && nag.isDueLater ? .snoozed : nil
+        let isSnoozed = isOverdue && !claim.isRepeat && times.map { $0.dueAt > now } ?? false
+        return nag.isRestarted || isSnoozed ? .snoozed : nil
+    }
+
+    // MARK: Reminders
+
+    /// When the recipient of an overdue nag is reminded again after a message sent now; nil for other messages.
+    func nextReminder(after now: Timestamp, zones: ZoneTable, plan: EscalationPlan) -> Timestamp? {
+        nextReminder(last: now, at: now, zones, plan)
+    }
+
+    /// A reminder that is too early waits: the recipient has snoozed the nag, has quiet hours, or the nag has reached
+    /// another phase, from whose beginning the interval counts. A reminder never becomes stale: one that was due during an
+    /// outage is sent, those that would have followed it are not.
+    private func decisionOnReminder(
+        _ claim: ClaimedDelivery, at now: Timestamp, _ zones: ZoneTable, _ plan: EscalationPlan
+    ) -> SendingDecision {
+        guard let times, let due = nextReminder(last: sentAt ?? claim.createdAt, at: now, zones, plan) else {
+            return .drop(.nagClosed)
+        }
+        // The scheduler is about to take the next step, which notifies somebody itself.
+        if let next = times.escalation(preferences, zones, plan).step(after: .phase(times.phase)), next.at <= now {
+            return .wait(until: now + plan.reminderInterval)
+        }
+        let moment = max(due, preferences.muteUntil ?? due)
+        return moment > now ? .wait(until: moment) : .send(message(claim))
+    }
+
+    private func nextReminder(
+        last: Timestamp, at now: Timestamp, _ zones: ZoneTable, _ plan: EscalationPlan
+    ) -> Timestamp? {
+        guard event == NagEventType.escalated.rawValue, isRecipient, nag.status == .open, let times, let phase,
+            phase.number >= EscalationPhase.overdueSoft.number
+        else { return nil }
+        return times.escalation(preferences, zones, plan).nextReminder(
+            after: max(last, times.phaseSince), now: now, snoozedUntil: times.dueAt > now ? times.dueAt : nil)
+    }
+}
+
+/// The times of a nag that decide when its recipient is reminded.
+private struct NagTimes {
+    let dueAt: Timestamp
+    let phase: EscalationPhase
+    let phaseSince: Timestamp
+    private let committedAt: Timestamp?
+    private let cycleStartedAt: Timestamp
+
+    /// Reads a row of `DeliveryStatements.facts`; nil where there is no nag.
+    init?(_ row: Row) throws(PostgresError) {
+        guard let dueAt: Timestamp = try row["due_at"], let number: Int = try row["nag_phase"],
+            let phase = EscalationPhase(number: number), let cycleStartedAt: Timestamp = try row["cycle_started_at"]
+        else { return nil }
+        (self.dueAt, self.phase, self.cycleStartedAt) = (dueAt, phase, cycleStartedAt)
+        phaseSince = try row["phase_since"] ?? cycleStartedAt
+        committedAt = try row["committed_at"]
+    }
+
+    func escalation(_ preferences: Preferences, _ zones: ZoneTable, _ plan: EscalationPlan) -> Escalation {
+        Escalation(
+            createdAt: cycleStartedAt,
+            base: Escalation.base(dueAt: dueAt, committedAt: committedAt, preferences: preferences),
+            quietHours: preferences.quietHours, zone: zones.zone(preferences.timeZone), plan: plan)
     }
 }

@@ -6,6 +6,8 @@ final class DeliveryFigures: Sendable {
     let channel: DeliveryChannel
     /// Acknowledged by a provider.
     let sent = Counter()
+    /// Reminders of overdue nags, acknowledged by a provider.
+    let repeated = Counter()
     /// Not sent because the person has a live socket.
     let seenLive = Counter()
     let retried = Counter()

@@ -50,6 +50,7 @@ final class DeliveryLane {
     }
 
     private var poller: Poller { services.database.poller }
+    private var plan: EscalationPlan { services.escalationPlan }
 
     // MARK: Rounds
 
@@ -128,7 +129,7 @@ final class DeliveryLane {
                 return
             }
             let facts = try DeliveryFacts(row)
-            switch facts.decision(on: claim, at: now, staleAfter: staleAfter, zones: services.zones) {
+            switch facts.decision(on: claim, at: now, staleAfter: staleAfter, zones: services.zones, plan: plan) {
             case .drop(let reason):
                 try await record(DeliveryStatements.fail(claim, because: reason.rawValue, isDropped: true))
                 figures.dropped.add()
@@ -137,7 +138,9 @@ final class DeliveryLane {
                 figures.deferred.add()
             case .send(let message):
                 if channel == .push, facts.isLive {
-                    try await record(DeliveryStatements.delivered(claim, at: now))
+                    try await record(
+                        DeliveryStatements.delivered(
+                            claim, at: now, next: facts.nextReminder(after: now, zones: services.zones, plan: plan)))
                     return figures.seenLive.add()
                 }
                 try await send(message, claim, facts)
@@ -169,11 +172,14 @@ final class DeliveryLane {
             summary.add(await provider.send(message, to: nil), nil)
         }
         if summary.isAcknowledged { try reach(.acknowledged) }
-        try await conclude(summary, claim)
+        try await conclude(summary, claim, facts)
     }
 
-    private func conclude(_ summary: SendingSummary, _ claim: ClaimedDelivery) async throws {
+    private func conclude(
+        _ summary: SendingSummary, _ claim: ClaimedDelivery, _ facts: DeliveryFacts
+    ) async throws {
         let now = services.clock.now()
+        let next = facts.nextReminder(after: now, zones: services.zones, plan: plan)
         if let retry = summary.retry,
             let delay = policy.delay(after: claim.attempts, asked: retry.after, random: services.random)
         {
@@ -183,15 +189,20 @@ final class DeliveryLane {
             return figures.retried.add()
         }
         if summary.isAcknowledged {
-            try await record(DeliveryStatements.sent(claim, reference: summary.reference, at: now))
-            return figures.sent.add()
+            try await record(DeliveryStatements.sent(claim, reference: summary.reference, at: now, next: next))
+            return (claim.isRepeat ? figures.repeated : figures.sent).add()
         }
         guard let reason = summary.retry?.reason ?? summary.rejection else {
             try await record(
                 DeliveryStatements.fail(claim, because: DropReason.noDevice.rawValue, isDropped: true))
             return figures.dropped.add()
         }
-        try await record(DeliveryStatements.fail(claim, because: reason, isDropped: false))
+        if claim.isRepeat, summary.rejection == nil, let next {
+            // The provider may be back at the next reminder.
+            try await record(DeliveryStatements.retry(claim, at: next, because: reason, acknowledged: []))
+        } else {
+            try await record(DeliveryStatements.fail(claim, because: reason, isDropped: false))
+        }
         figures.dead.add()
         log.write(.warning, "delivery_dead") {
             $0.field("delivery_id", claim.id)

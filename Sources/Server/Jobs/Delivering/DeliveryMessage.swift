@@ -6,6 +6,10 @@ import JSON
 struct DeliveryMessage: Sendable {
     /// Names the message: a receiver that gets it twice discards the second.
     let id: DeliveryID
+    /// The notification on the device that it replaces: the delivery's id, also for reminders.
+    let collapseID: DeliveryID
+    /// Whether it reminds again of what was sent before.
+    let isRepeat: Bool
     let familyID: FamilyID
     /// Nil for one about a connection.
     let nagID: NagID?
@@ -26,7 +30,8 @@ struct DeliveryMessage: Sendable {
         _ claim: ClaimedDelivery, event: String, phase: EscalationPhase?, _ description: String?,
         _ category: NagCategory?
     ) {
-        (id, familyID, nagID, recipientID) = (claim.id, claim.familyID, claim.nagID, claim.userID)
+        (id, collapseID, isRepeat) = (claim.messageID, claim.id, claim.isRepeat)
+        (familyID, nagID, recipientID) = (claim.familyID, claim.nagID, claim.userID)
         (channel, createdAt, attempt) = (claim.channel, claim.createdAt, claim.attempts)
         (self.event, self.phase) = (event, phase)
         title = Self.title(event, phase)

@@ -33,8 +33,8 @@ final class APNsProvider: MessageProvider {
                 ("Authorization", "bearer \(token)"), ("Content-Type", "application/json"),
                 ("apns-topic", options.topic),
                 ("apns-push-type", "alert"), ("apns-priority", "10"), ("apns-id", message.id.description),
-                // A repeated message replaces the first one on the device.
-                ("apns-collapse-id", message.id.description),
+                // A message that comes twice, and a reminder, replace the first one on the device.
+                ("apns-collapse-id", message.collapseID.description),
                 ("apns-expiration", String((now + staleAfter).seconds)),
             ], body: Self.payload(message), limits: .ofProvider)
         do throws(HTTPClientError) {
@@ -77,6 +77,7 @@ final class APNsProvider: MessageProvider {
                 }
                 if let nag = message.nagID { json.field("nag_id", nag.description.uppercased()) }
                 json.field("target_user_id", message.recipientID.description.uppercased())
+                if message.isRepeat { json.field("repeat", true) }
             }
         }
     }

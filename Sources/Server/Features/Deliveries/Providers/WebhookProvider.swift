@@ -60,6 +60,7 @@ final class WebhookProvider: MessageProvider {
                 json.field("text", message.text)
                 json.field("created_at", message.createdAt)
                 json.field("attempt", message.attempt)
+                if message.isRepeat { json.field("repeat", true) }
             }
         }
     }
