@@ -50,9 +50,11 @@ let package = Package(
         // MARK: Machinery
         .target(name: "Reactor", dependencies: ["CLinux"], swiftSettings: checkedMemory),
         .target(
-            name: "HTTP", dependencies: ["Reactor", "CCrypto", "CLinux", "CZlib"], exclude: ["README.md"],
+            name: "HTTP", dependencies: ["Reactor", "WebSocketProtocol", "CLinux", "CZlib"], exclude: ["README.md"],
             swiftSettings: checkedMemory),
-        .target(name: "HTTPClient", dependencies: ["Reactor", "CCurl"], swiftSettings: checkedMemory),
+        .target(name: "WebSocketProtocol", dependencies: ["CCrypto"], swiftSettings: checkedMemory),
+        .target(
+            name: "HTTPClient", dependencies: ["Reactor", "WebSocketProtocol", "CCurl"], swiftSettings: checkedMemory),
         .target(name: "SQL", swiftSettings: common),
         .target(name: "SQLite", dependencies: ["SQL", "CSQLite"], swiftSettings: checkedMemory),
         .target(name: "Postgres", dependencies: ["SQL", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
@@ -63,7 +65,8 @@ let package = Package(
         .target(
             name: "Server",
             dependencies: [
-                "HTTP", "HTTPClient", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Console", "Contract",
+                "HTTP", "HTTPClient", "WebSocketProtocol", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit",
+                "Console", "Contract",
                 "NagzAI", "Pictures", "TimeZones", "Domain", "JSON", "CCrypto", "CSodium",
             ],
             exclude: ["THREATS.md"], swiftSettings: common),
@@ -109,9 +112,12 @@ let package = Package(
         .testTarget(name: "AuditTests", dependencies: ["Audit", "Domain"], swiftSettings: common),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures"], swiftSettings: common),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: common),
-        .testTarget(name: "HTTPTests", dependencies: ["HTTP", "SeededNumbers"], swiftSettings: common),
         .testTarget(
-            name: "HTTPClientTests", dependencies: ["HTTPClient", "Reactor", "TestHTTPServer"], swiftSettings: common),
+            name: "HTTPTests", dependencies: ["HTTP", "WebSocketProtocol", "Reactor", "SeededNumbers"],
+            swiftSettings: common),
+        .testTarget(
+            name: "HTTPClientTests", dependencies: ["HTTPClient", "WebSocketProtocol", "Reactor", "TestHTTPServer"],
+            swiftSettings: common),
         .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "SQL", "DomainSQL", "Domain", "Reactor"],
             swiftSettings: common),

@@ -46,6 +46,13 @@ static inline long CCurlNumber(CURL *easy, CURLINFO info) {
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
 }
 
+/* The socket of a connection that is kept open; CURL_SOCKET_BAD for none. */
+static inline curl_socket_t CCurlSocket(CURL *easy) {
+    curl_socket_t socket = CURL_SOCKET_BAD;
+    curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &socket);
+    return socket;
+}
+
 /* What CCurlSetReceiver was given. */
 static inline void *CCurlContext(CURL *easy) {
     char *context = NULL;

@@ -9,13 +9,15 @@ import Reactor
     private static let isLibraryReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
     /// Open connections, to all hosts and to one, and idle ones that are kept. One host takes what both channels of
     /// notifications send at once, so that the one never waits for the other.
-    private static let connections = (all: 256, perHost: 128, kept: 64)
+    private static let limits = (all: 256, perHost: 128, kept: 64)
 
     private let poller: Poller
     private let networks: NetworkGuard
     private let authorities: String?
     private var multi: UnsafeMutableRawPointer?
     private var transfers: [Int: Transfer] = [:]
+    /// The transfers that opened a connection: libcurl closes it when it forgets them.
+    private var connections: [Transfer] = []
     private var sockets: [curl_socket_t: SocketWatch] = [:]
     private var timer: TimerID?
     private var isClosed = false
@@ -29,6 +31,7 @@ import Reactor
 
     deinit {
         transfers.removeAll()
+        connections.removeAll()
         unsafe Self.release(multi)
     }
 
@@ -45,7 +48,21 @@ import Reactor
     /// ends at once; the server may or may not have received it.
     public func send(_ request: HTTPClientRequest) async throws(HTTPClientError) -> HTTPClientResponse {
         guard !isClosed, !Task.isCancelled else { throw .cancelled }
-        let transfer = try Transfer(request, networks, authorities: authorities)
+        return try await run(try Transfer(request, networks, authorities: authorities))
+    }
+
+    /// Opens a connection to the URL's host, with TLS where it says `https`. It stays open until the client closes.
+    ///
+    /// For a client of its own: libcurl takes a connection on which bytes arrive for a broken one while it looks for one
+    /// to send a request over.
+    func connect(_ request: HTTPClientRequest) async throws(HTTPClientError) -> Transfer {
+        guard !isClosed, !Task.isCancelled else { throw .cancelled }
+        let transfer = try Transfer(request, networks, authorities: authorities, isConnection: true)
+        _ = try await run(transfer)
+        return transfer
+    }
+
+    private func run(_ transfer: Transfer) async throws(HTTPClientError) -> HTTPClientResponse {
         let outcome = await poller.waitUnlessCancelled { continuation in
             begin(transfer, continuation)
         } onCancel: { [self] in
@@ -70,7 +87,11 @@ import Reactor
     /// Removes the transfer and resumes its caller, unless that was done.
     private func end(_ transfer: Transfer, _ outcome: Transfer.Outcome) {
         guard transfers.removeValue(forKey: transfer.number) != nil else { return }
-        _ = unsafe curl_multi_remove_handle(multi, transfer.handle)
+        if transfer.isConnection, case .success = outcome {
+            connections.append(transfer)
+        } else {
+            _ = unsafe curl_multi_remove_handle(multi, transfer.handle)
+        }
         transfer.finish(outcome)
     }
 
@@ -88,6 +109,8 @@ import Reactor
         for transfer in Array(transfers.values) { end(transfer, .failure(error)) }
         for descriptor in sockets.keys { poller.unwatch(descriptor) }
         sockets = [:]
+        for connection in connections { _ = unsafe curl_multi_remove_handle(multi, connection.handle) }
+        connections = []
         if let timer { poller.cancel(timer) }
         timer = nil
         unsafe Self.release(multi)
@@ -100,9 +123,9 @@ import Reactor
         if unsafe multi == nil, Self.isLibraryReady, let opened = unsafe curl_multi_init() {
             unsafe multi = unsafe opened
             _ = unsafe CCurlSetLimit(opened, CURLMOPT_PIPELINING, Int(CURLPIPE_MULTIPLEX))
-            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAX_TOTAL_CONNECTIONS, Self.connections.all)
-            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAX_HOST_CONNECTIONS, Self.connections.perHost)
-            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAXCONNECTS, Self.connections.kept)
+            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAX_TOTAL_CONNECTIONS, Self.limits.all)
+            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAX_HOST_CONNECTIONS, Self.limits.perHost)
+            _ = unsafe CCurlSetLimit(opened, CURLMOPT_MAXCONNECTS, Self.limits.kept)
             let context = unsafe Unmanaged.passUnretained(self).toOpaque()
             _ = unsafe CCurlSetWaiting(opened, updateSocket, updateTimer, context)
         }

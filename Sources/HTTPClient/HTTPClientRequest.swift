@@ -44,6 +44,24 @@ public struct HTTPClientRequest: Sendable {
         }
     }
 
+    /// Where a request goes, as its bytes say it.
+    struct Target: Hashable {
+        /// Host and port, as in the URL.
+        let authority: String
+        /// Path and query.
+        let path: String
+    }
+
+    /// Nil for a URL without a host.
+    var target: Target? {
+        guard isWellFormed, let scheme = url.firstRange(of: "://") else { return nil }
+        let rest = url[scheme.upperBound...]
+        let end = rest.firstIndex { "/?#".contains($0) } ?? rest.endIndex
+        let (authority, path) = (rest[..<end], rest[end...].prefix { $0 != "#" })
+        guard !authority.isEmpty, !authority.contains("@") else { return nil }
+        return Target(authority: String(authority), path: path.hasPrefix("/") ? String(path) : "/\(path)")
+    }
+
     /// RFC 9110, section 5.6.2.
     private static func isToken(_ text: String) -> Bool {
         !text.isEmpty

@@ -8,6 +8,8 @@ import Glibc
     typealias Outcome = Result<HTTPClientResponse, HTTPClientError>
 
     let handle: UnsafeMutableRawPointer
+    /// Whether it only opens a connection, for another protocol than HTTP.
+    let isConnection: Bool
     /// Tells transfers apart.
     var number: Int { unsafe Int(bitPattern: handle) }
     var continuation: CheckedContinuation<Outcome, Never>?
@@ -20,14 +22,16 @@ import Glibc
     private var isTooLarge = false
     private var isForbidden = false
 
-    /// - Parameter authorities: a file of certificates in PEM form; nil for the system's.
+    /// - Parameters:
+    ///   - authorities: a file of certificates in PEM form; nil for the system's.
+    ///   - isConnection: whether nothing is sent: the transfer ends when the connection, with TLS, is open.
     init(
-        _ request: HTTPClientRequest, _ networks: NetworkGuard, authorities: String?
+        _ request: HTTPClientRequest, _ networks: NetworkGuard, authorities: String?, isConnection: Bool = false
     ) throws(HTTPClientError) {
         guard request.isWellFormed else { throw .malformedRequest }
         guard let handle = unsafe curl_easy_init() else { throw .failed(code: CURLE_OUT_OF_MEMORY.rawValue) }
         unsafe self.handle = unsafe handle
-        (limits, self.networks) = (request.limits, networks)
+        (limits, self.networks, self.isConnection) = (request.limits, networks, isConnection)
         guard prepare(request, authorities) else { throw .malformedRequest }
     }
 
@@ -46,7 +50,8 @@ import Glibc
         set(CURLOPT_SSL_VERIFYPEER, 1)
         set(CURLOPT_SSL_VERIFYHOST, 2)
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
-        set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        set(CURLOPT_HTTP_VERSION, Int(isConnection ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS))
+        set(CURLOPT_CONNECT_ONLY, isConnection ? 1 : 0)
         // Requests to one HTTP/2 server share a connection: they wait for the first handshake. Without TLS they would wait
         // for the first response.
         set(CURLOPT_PIPEWAIT, request.url.prefix(6).lowercased() == "https:" ? 1 : 0)

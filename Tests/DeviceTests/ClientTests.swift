@@ -25,6 +25,13 @@ private final class ScriptedTransport: Transport {
         }
         return try answer(request, number)
     }
+
+    func listen(
+        _ target: String, opened: @escaping @Sendable () -> Void, received: @escaping @Sendable () -> Void
+    ) async throws(TransportError) {
+        tokens.withLock { $0.append(target) }
+        throw .unreachable
+    }
 }
 
 @Suite("The REST client")

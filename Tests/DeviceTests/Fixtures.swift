@@ -73,6 +73,35 @@ final class WaitingClock: DeviceClock {
     }
 }
 
+/// A clock whose waits do not end until they are cancelled.
+struct NeverClock: DeviceClock {
+    func now() -> Timestamp { start }
+
+    func sleep(for span: Timestamp.Span) async throws {
+        let (never, end) = AsyncStream.makeStream(of: Never.self)
+        for await _ in never {}
+        withExtendedLifetime(end) {}
+        throw CancellationError()
+    }
+}
+
+/// Tells of changes when the test says so.
+final class ScriptedChanges: ChangeSource {
+    private let stream = AsyncStream.makeStream(of: Void.self)
+    private let heard = Mutex<[FamilyID]>([])
+    var families: [FamilyID] { heard.withLock(\.self) }
+
+    func tell() { stream.continuation.yield() }
+
+    func listen(
+        to family: FamilyID, opened: @escaping @Sendable () -> Void, changed: @escaping @Sendable () -> Void
+    ) async throws(TransportError) {
+        heard.withLock { $0.append(family) }
+        opened()
+        for await _ in stream.stream { changed() }
+    }
+}
+
 /// A server that answers by a script and remembers what it was asked.
 final class ScriptedSource: FeedSource {
     private struct State {

@@ -177,6 +177,33 @@ struct SyncTests {
         }
     }
 
+    @Test("watching with a source of changes: a round for each change, and none by time while it listens")
+    func changes() async throws {
+        try await withFolder { folder in
+            let cache = try EventCache(path: folder + "/cache.db")
+            struct Enough: Error {}
+            let changes = ScriptedChanges()
+            let source = ScriptedSource { _, number in
+                if number == 5 { throw Enough() }
+                return page(nags: [syncedNag(UInt64(number))], cursor: "\(number)")
+            }
+            let clock = WaitingClock()
+            let service = SyncService(cache: cache, outbox: nil, source: source, now: clock.now)
+            var rounds = 0
+            await #expect(throws: Enough.self) {
+                try await service.watch(
+                    homeFamily, changes: changes, schedule: SyncSchedule(interval: .minutes(60)),
+                    clock: NeverClock(), random: { 0.5 }, isTransient: { _ in nil }
+                ) { _ in
+                    rounds += 1
+                    // The second round follows the opening.
+                    if rounds >= 2 { changes.tell() }
+                }
+            }
+            #expect(rounds == 4 && changes.families == [homeFamily])
+        }
+    }
+
     @Test("waits are spread by chance, grow to a ceiling, and start anew after success")
     func schedule() {
         var standard = SyncSchedule()

@@ -1,4 +1,4 @@
-// Sources: Sources/HTTP/WebSocket/{UTF8Validator,WebSocketFrame,WebSocketParser}.swift
+// Sources: Sources/WebSocketProtocol/{UTF8Validator,WebSocketFrame,WebSocketParser}.swift
 
 /// What a parser said of some bytes: equal runs say equal things.
 private struct Reading: Equatable {
@@ -7,7 +7,7 @@ private struct Reading: Equatable {
 }
 
 private func read(_ pieces: [ArraySlice<UInt8>], limit: Int) -> Reading {
-    var parser = WebSocketParser(limit: limit)
+    var parser = WebSocketParser(from: .client, limit: limit)
     var reading = Reading()
     for piece in pieces {
         let bytes = [UInt8](piece)

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import HTTP
+import WebSocketProtocol
 
 /// Builds frames as a client sends them.
 enum ClientFrame {
@@ -178,7 +178,7 @@ struct WebSocketParserTests {
     }
 
     private static func read(_ input: [UInt8], in size: Int) -> ([WebSocketParser.Event], WebSocketError?) {
-        var parser = WebSocketParser(limit: limit)
+        var parser = WebSocketParser(from: .client, limit: limit)
         var events: [WebSocketParser.Event] = []
         for start in stride(from: 0, to: input.count, by: size) {
             let piece = Array(input[start..<min(start + size, input.count)])
@@ -197,7 +197,7 @@ struct WebSocketParserTests {
 
     @Test("reserve no memory for a length that is refused")
     func boundedAllocation() throws {
-        var parser = WebSocketParser(limit: 1_000)
+        var parser = WebSocketParser(from: .client, limit: 1_000)
         let head: [UInt8] = [0x82, 0x80 | 126, 0x03, 0xE9]
         var position = 0
         #expect(throws: WebSocketError.messageTooLarge) { try parser.advance(head.span, at: &position) }
@@ -215,8 +215,27 @@ struct WebSocketParserTests {
         #expect(WebSocketWriter.frame(.text, payload) == head + payload)
     }
 
-    @Test("accept answers the key as in the RFC's example")
-    func acceptKey() {
-        #expect(WebSocketHandshake.accept("dGhlIHNhbXBsZSBub25jZQ==") == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
+    @Test("a key's proof as in the RFC's example; what is no key; a new key is one")
+    func keys() {
+        #expect(WebSocketKey("dGhlIHNhbXBsZSBub25jZQ==")?.proof == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
+        #expect(WebSocketKey("dGhlIHNhbXBsZSBub25jZQ=A") == nil && WebSocketKey("short") == nil)
+        var random = SystemRandomNumberGenerator()
+        let key = WebSocketKey(using: &random)
+        #expect(WebSocketKey(key.text) == key && key != WebSocketKey(using: &random))
+    }
+
+    @Test("what a client writes is read as a client's and refused as a server's, and the other way round")
+    func masks() throws {
+        for (frame, sender) in [
+            (WebSocketWriter.frame(.text, Array("Hello".utf8), mask: 0x37FA_213D), WebSocketParser.Sender.client),
+            (WebSocketWriter.frame(.text, Array("Hello".utf8)), .server),
+        ] {
+            var (parser, position) = (WebSocketParser(from: sender, limit: 100), 0)
+            let event = try parser.advance(frame.span, at: &position)
+            #expect(event == .message(WebSocketMessage(.text, Array("Hello".utf8))))
+            var other = WebSocketParser(from: sender == .client ? .server : .client, limit: 100)
+            position = 0
+            #expect(throws: WebSocketError.protocolViolation) { _ = try other.advance(frame.span, at: &position) }
+        }
     }
 }

@@ -1,6 +1,7 @@
 import Reactor
 import Synchronization
 import Testing
+import WebSocketProtocol
 
 @testable import HTTP
 

@@ -56,31 +56,3 @@ public protocol DeviceClock: Sendable {
     /// - Throws: `CancellationError` when the task is cancelled.
     func sleep(for span: Timestamp.Span) async throws
 }
-
-extension SyncService {
-    /// Syncs again and again until the task is cancelled, or until a round fails with an error that is not transient.
-    /// - Parameters:
-    ///   - random: in 0..<1, new for each wait.
-    ///   - isTransient: nil for an error that ends the watch; otherwise the seconds the server asked for, 0 for none.
-    ///   - report: called after every round.
-    public func watch(
-        _ family: FamilyID, schedule: SyncSchedule, clock: any DeviceClock, random: () -> Double,
-        isTransient: (any Error) -> Int?, progress: (SyncSummary) -> Void = { _ in },
-        report: (Result<SyncSummary, any Error>) -> Void
-    ) async throws {
-        var schedule = schedule
-        while true {
-            let outcome: SyncSchedule.Outcome
-            do {
-                report(.success(try await run(family, progress: progress)))
-                outcome = .done
-            } catch {
-                try Task.checkCancellation()
-                guard let seconds = isTransient(error) else { throw error }
-                report(.failure(error))
-                outcome = .failed(retryAfter: seconds)
-            }
-            try await clock.sleep(for: schedule.wait(after: outcome, random: random()))
-        }
-    }
-}

@@ -40,13 +40,36 @@ public final class HTTPTransport: Transport {
 
     public func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse {
         let request = try httpRequest(for: request)
+        return try await onLoop { transport, poller async throws(HTTPClientError) in
+            TransportResponse(try await transport.openClient(poller).send(request))
+        }
+    }
+
+    public func listen(
+        _ target: String, opened: @escaping @Sendable () -> Void, received: @escaping @Sendable () -> Void
+    ) async throws(TransportError) {
+        let request = HTTPClientRequest("GET", "\(server)\(target)")
+        _ = try await onLoop { transport, poller async throws(HTTPClientError) in
+            let socket = WebSocketClient(poller, networks: Self.allNetworks, authorities: transport.authorities)
+            return try await socket.receive(from: request, opened: opened) { _ in received() }
+        }
+    }
+
+    /// Runs the body on the loop; it is cancelled with the calling task.
+    private func onLoop<Value: Sendable>(
+        _ body: @escaping @Sendable (HTTPTransport, Poller) async throws(HTTPClientError) -> Value
+    ) async throws(TransportError) -> Value {
         let pending = PendingTask()
-        let outcome: Result<TransportResponse, TransportError> = await withTaskCancellationHandler {
+        let outcome: Result<Value, TransportError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 loop.post { loop in
-                    let client = self.openClient(loop.poller)
-                    let task = loop.poller.spawnCancellable {
-                        continuation.resume(returning: await Self.outcome(of: request, client))
+                    let poller = loop.poller
+                    let task = poller.spawnCancellable {
+                        do throws(HTTPClientError) {
+                            continuation.resume(returning: .success(try await body(self, poller)))
+                        } catch {
+                            continuation.resume(returning: .failure(TransportError(error)))
+                        }
                     }
                     pending.start(task)
                 }
@@ -57,24 +80,16 @@ public final class HTTPTransport: Transport {
         return try outcome.get()
     }
 
+    /// The person who signed in named the server: it may be in the own network.
+    private static let allNetworks = NetworkGuard(allowing: ["0.0.0.0/0", "::/0"].compactMap { NetworkBlock($0) })
+
     /// On the loop only.
     private func openClient(_ poller: Poller) -> HTTPClient {
         if let client = client.withLock(\.self) { return client.value }
-        // The person who signed in named the server: it may be in the own network.
-        let networks = NetworkGuard(allowing: ["0.0.0.0/0", "::/0"].compactMap { NetworkBlock($0) })
-        let opened = LoopBound(value: HTTPClient(poller, networks: networks, authorities: authorities))
+        let opened = LoopBound(
+            value: HTTPClient(poller, networks: Self.allNetworks, authorities: authorities))
         client.withLock { $0 = opened }
         return opened.value
-    }
-
-    private static func outcome(
-        of request: HTTPClientRequest, _ client: HTTPClient
-    ) async -> Result<TransportResponse, TransportError> {
-        do throws(HTTPClientError) {
-            return .success(TransportResponse(try await client.send(request)))
-        } catch {
-            return .failure(TransportError(error))
-        }
     }
 
     private func httpRequest(for request: TransportRequest) throws(TransportError) -> HTTPClientRequest {

@@ -7,9 +7,9 @@ import Domain
 /// used; a process that dies in between goes on with them, or with the old ones, which the server accepts for another
 /// minute.
 public actor ServerClient {
-    private let transport: any Transport
+    let transport: any Transport
     private let file: SessionFile
-    private var session: DeviceSession
+    private(set) var session: DeviceSession
     private let now: @Sendable () -> Timestamp
     private var renewal: Task<Result<DeviceSession, ClientError>, Never>?
     /// How far this device's clock is ahead of the server's, by the latest answer.

@@ -6,6 +6,16 @@ import Domain
 /// Code that answers on the device alone holds no such value, so it cannot reach the network.
 public protocol Transport: Sendable {
     func send(_ request: TransportRequest) async throws(TransportError) -> TransportResponse
+
+    /// Opens a WebSocket and stays until it ends or the task is cancelled.
+    /// - Parameters:
+    ///   - target: path and query.
+    ///   - opened: called when the server has accepted.
+    ///   - received: called for every message, which it does not pass on.
+    /// - Throws: why it ended, except by a Close frame of the server.
+    func listen(
+        _ target: String, opened: @escaping @Sendable () -> Void, received: @escaping @Sendable () -> Void
+    ) async throws(TransportError)
 }
 
 /// One request.

@@ -1,5 +1,6 @@
 import Glibc
 import Reactor
+import WebSocketProtocol
 
 /// What the owner of a WebSocket is told, on its loop.
 public protocol WebSocketHandler: AnyObject {

@@ -1,4 +1,4 @@
-import CCrypto
+import WebSocketProtocol
 
 /// The server's part of the opening handshake (RFC 6455 §4.2).
 public struct WebSocketHandshake: Sendable {
@@ -28,37 +28,12 @@ public struct WebSocketHandshake: Sendable {
             request.headers.lists("upgrade", "websocket"), request.headers.lists("connection", "upgrade")
         else { throw .notAnUpgrade }
         guard Self.single("sec-websocket-version", request) == "13" else { throw .otherVersion }
-        guard let key = Self.single("sec-websocket-key", request), Self.isKey(key) else { throw .badKey }
-        fields = [HeaderField("sec-websocket-accept", Self.accept(key))]
+        guard let key = Self.single("sec-websocket-key", request).flatMap({ WebSocketKey($0) }) else { throw .badKey }
+        fields = [HeaderField("sec-websocket-accept", key.proof)]
     }
 
     private static func single(_ name: String, _ request: Request) -> String? {
         do { return try request.headers.single(name) } catch { return nil }
-    }
-
-    /// Whether a text is sixteen bytes in base64.
-    private static func isKey(_ text: String) -> Bool {
-        let bytes = Array(text.utf8)
-        guard bytes.count == 24, bytes[22...].elementsEqual("==".utf8) else { return false }
-        return bytes[..<22].allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"):
-                true
-            default: false
-            }
-        }
-    }
-
-    /// The proof that the server read the key: SHA-1 of the key and a fixed text, in base64. The hash protects nothing.
-    static func accept(_ key: String) -> String {
-        let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
-        var digest = [UInt8](repeating: 0, count: 20)
-        var encoded = [UInt8](repeating: 0, count: 29)
-        let isDone = unsafe EVP_Digest(text, text.count, &digest, nil, EVP_sha1(), nil)
-        precondition(isDone == 1, "libcrypto lacks SHA-1")
-        let count = unsafe EVP_EncodeBlock(&encoded, digest, 20)
-        return String(decoding: encoded.prefix(Int(count)), as: UTF8.self)
     }
 }
 

@@ -1,4 +1,5 @@
 import Reactor
+import WebSocketProtocol
 
 /// Limits of one WebSocket.
 public struct WebSocketLimits: Sendable, Hashable {
@@ -76,7 +77,7 @@ struct WebSocketState {
 
     init(limits: WebSocketLimits, now: MonotonicTime) {
         self.limits = limits
-        parser = WebSocketParser(limit: limits.message)
+        parser = WebSocketParser(from: .client, limit: limits.message)
         (quotaRestored, heard) = (now, now)
     }
 

@@ -1,6 +1,7 @@
 import Domain
 import HTTP
 import Reactor
+import WebSocketProtocol
 
 /// One client's socket: answers its `ping`, and sends it what happens in its family.
 final class LiveSocket: WebSocketHandler {

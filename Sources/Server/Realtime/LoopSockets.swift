@@ -1,6 +1,7 @@
 import Domain
 import HTTP
 import Reactor
+import WebSocketProtocol
 
 /// The sockets of one loop.
 final class LoopSockets {

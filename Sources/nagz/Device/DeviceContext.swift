@@ -39,9 +39,15 @@ struct DeviceContext {
             session, keptIn: folder.session, over: try HTTPTransport(session.server), now: MachineClock.moment)
     }
 
-    func sync(_ session: DeviceSession, _ cache: EventCache, mode: SyncMode = .cursor) throws -> SyncService {
+    func sync(_ session: DeviceSession, _ cache: EventCache) throws -> SyncService {
+        try sync(try client(session), session, cache, mode: .cursor)
+    }
+
+    func sync(_ client: ServerClient, _ session: DeviceSession, _ cache: EventCache, mode: SyncMode) throws
+        -> SyncService
+    {
         SyncService(
-            cache: cache, outbox: try outbox(), source: try client(session), mode: mode, logKey: session.logKey,
+            cache: cache, outbox: try outbox(), source: client, mode: mode, logKey: session.logKey,
             now: MachineClock.moment)
     }
 

@@ -16,7 +16,8 @@ enum DeviceSync {
         let session = try context.session()
         let family = try context.family(of: session)
         let cache = try context.cache(isChecked: true)
-        let service = try context.sync(session, cache, mode: mode)
+        let client = try context.client(session)
+        let service = try context.sync(client, session, cache, mode: mode)
         do {
             guard watches else {
                 let summary = try await service.run(family) { showProgress($0, context) }
@@ -25,8 +26,8 @@ enum DeviceSync {
             let schedule = seconds.map { SyncSchedule(interval: .seconds(Int64($0))) } ?? SyncSchedule()
             if !context.asJSON { print("watching \(session.server); Ctrl-C ends it, nothing is lost by that") }
             try await service.watch(
-                family, schedule: schedule, clock: MachineClock(), random: { Double.random(in: 0..<1) },
-                isTransient: Stop.retryDelay
+                family, changes: client, schedule: schedule, clock: MachineClock(),
+                random: { Double.random(in: 0..<1) }, isTransient: Stop.retryDelay
             ) { result in
                 switch result {
                 case .success(let summary): showRound(summary, context)

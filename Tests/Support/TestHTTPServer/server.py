@@ -4,6 +4,7 @@ the port, and ends when its standard input ends.
 usage: server.py [--certificate FILE --key FILE] [--webhook-secret FILE] [--apns-key FILE]
 
   /hello, /echo, /large, /endless, /head, /slow, /redirect, /cut   for the client's own tests
+  /ws/…             a WebSocket that sends words, says nothing, or closes
   /hook/…           a webhook: checks its signature with Python's hmac
   /3/device/…       APNs: checks the token with the package cryptography
   /requests         what came to the last two, as JSON; never counted itself
@@ -131,7 +132,23 @@ async def provider(scope, receive, send, path):
         busy["now"] -= 1
 
 
+async def websocket(receive, send, path):
+    await receive()
+    if not path.startswith("/ws/"):
+        return await send({"type": "websocket.close", "code": 1000})
+    await send({"type": "websocket.accept"})
+    if path == "/ws/large":
+        await send({"type": "websocket.send", "text": "a" * 300_000})
+    for word in ("one", "two", "é" * 40_000) if path == "/ws/words" else ():
+        await send({"type": "websocket.send", "text": word})
+    if path == "/ws/silent":
+        await asyncio.Event().wait()
+    await send({"type": "websocket.close", "code": 4001})
+
+
 async def app(scope, receive, send):
+    if scope["type"] == "websocket":
+        return await websocket(receive, send, scope["path"])
     if scope["type"] == "lifespan":
         while True:
             message = await receive()

@@ -1,5 +1,5 @@
 /// The types of frames (RFC 6455 §5.2). All other numbers are reserved.
-enum WebSocketOpcode: UInt8, Sendable {
+public enum WebSocketOpcode: UInt8, Sendable {
     case continuation = 0x0
     case text = 0x1
     case binary = 0x2
@@ -59,41 +59,13 @@ public enum WebSocketError: Error, Sendable, Hashable {
     case messageTooLarge
     case tooManyFrames
 
-    var closeCode: WebSocketCloseCode {
+    /// The code that tells the peer.
+    public var closeCode: WebSocketCloseCode {
         switch self {
         case .protocolViolation: .protocolError
         case .invalidText: .invalidPayload
         case .messageTooLarge: .messageTooBig
         case .tooManyFrames: .policyViolation
-        }
-    }
-}
-
-/// Writes the frames of a server: whole messages, not masked.
-enum WebSocketWriter {
-    static func frame(_ opcode: WebSocketOpcode, _ payload: [UInt8] = []) -> [UInt8] {
-        var frame: [UInt8] = []
-        frame.reserveCapacity(payload.count + 10)
-        frame.append(0x80 | opcode.rawValue)
-        switch payload.count {
-        case ..<126: frame.append(UInt8(payload.count))
-        case ..<0x1_0000: append(126, payload.count, width: 2, to: &frame)
-        default: append(127, payload.count, width: 8, to: &frame)
-        }
-        frame += payload
-        return frame
-    }
-
-    /// A Close frame without a reason.
-    /// - Parameter code: nil leaves the code out too.
-    static func close(_ code: WebSocketCloseCode?) -> [UInt8] {
-        frame(.close, code.map { [UInt8($0.rawValue >> 8), UInt8($0.rawValue & 0xFF)] } ?? [])
-    }
-
-    private static func append(_ marker: UInt8, _ count: Int, width: Int, to frame: inout [UInt8]) {
-        frame.append(marker)
-        for shift in stride(from: 8 * (width - 1), through: 0, by: -8) {
-            frame.append(UInt8(truncatingIfNeeded: count >> shift))
         }
     }
 }

@@ -1,9 +1,17 @@
-/// Parses the frames of a client (RFC 6455 §5): slices of input in, one event for each frame out.
+/// Parses the frames of a peer (RFC 6455 §5): slices of input in, one event for each frame out.
 ///
 /// A pure value. The result does not depend on how the input is sliced. A length is checked before memory is reserved
 /// for it. After an error or a Close frame the parser MUST NOT be used again.
-struct WebSocketParser: Sendable {
-    enum Event: Hashable {
+public struct WebSocketParser: Sendable {
+    /// Who sends the frames.
+    public enum Sender: Sendable {
+        /// Its frames are masked.
+        case client
+        /// Its frames are not masked.
+        case server
+    }
+
+    public enum Event: Hashable, Sendable {
         case needsMoreData
         /// A part of a message that is not its last.
         case fragment
@@ -23,6 +31,7 @@ struct WebSocketParser: Sendable {
         case payload
     }
 
+    private let sender: Sender
     private let limit: Int
     private var stage = Stage.first
     private var opcode = WebSocketOpcode.continuation
@@ -38,13 +47,13 @@ struct WebSocketParser: Sendable {
     private var text = UTF8Validator()
 
     /// - Parameter limit: the largest message, in bytes.
-    init(limit: Int) { self.limit = limit }
+    public init(from sender: Sender, limit: Int) { (self.sender, self.limit) = (sender, limit) }
 
     /// Bytes of unfinished messages and frames.
-    var heldBytes: Int { message.count + control.count }
+    public var heldBytes: Int { message.count + control.count }
 
     /// Parses one frame, or all of the input if no frame ends in it.
-    mutating func advance(_ input: Span<UInt8>, at position: inout Int) throws(WebSocketError) -> Event {
+    public mutating func advance(_ input: Span<UInt8>, at position: inout Int) throws(WebSocketError) -> Event {
         while position < input.count {
             if case .payload = stage {
                 try takePayload(input, at: &position)
@@ -63,8 +72,8 @@ struct WebSocketParser: Sendable {
         switch stage {
         case .first: try begin(byte)
         case .length:
-            // §5.1: every frame of a client is masked.
-            guard byte & 0x80 != 0 else { throw .protocolViolation }
+            // §5.1: every frame of a client is masked, and none of a server.
+            guard (byte & 0x80 != 0) == (sender == .client) else { throw .protocolViolation }
             length = 0
             switch byte & 0x7F {
             case 126: try beginExtendedLength(2)
@@ -115,7 +124,7 @@ struct WebSocketParser: Sendable {
             guard length <= UInt64(limit - message.count) else { throw .messageTooLarge }
             message.reserveCapacity(message.count + Int(length))
         }
-        stage = .mask(missing: 4)
+        (mask, stage) = (0, sender == .client ? .mask(missing: 4) : .payload)
     }
 
     // MARK: Payload

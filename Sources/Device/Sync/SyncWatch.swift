@@ -1,0 +1,109 @@
+import Domain
+import Synchronization
+
+extension SyncService {
+    /// Syncs again and again until the task is cancelled, or until a round fails with an error that is not transient.
+    ///
+    /// With a source of changes a round follows each change at once, and the schedule's interval counts only while the
+    /// source does not listen. The source is asked again after waits that grow.
+    /// - Parameters:
+    ///   - changes: nil to poll only.
+    ///   - random: in 0..<1, new for each wait.
+    ///   - isTransient: nil for an error that ends the watch; otherwise the seconds the server asked for, 0 for none.
+    ///   - report: called after every round.
+    public func watch(
+        _ family: FamilyID, changes: (any ChangeSource)? = nil, schedule: SyncSchedule, clock: any DeviceClock,
+        random: @escaping @Sendable () -> Double, isTransient: (any Error) -> Int?,
+        progress: (SyncSummary) -> Void = { _ in }, report: (Result<SyncSummary, any Error>) -> Void
+    ) async throws {
+        let signal = ChangeSignal()
+        let listening = changes.map { changes in
+            Task { await Self.keepListening(to: changes, family, signal, schedule, clock, random) }
+        }
+        defer { listening?.cancel() }
+        var schedule = schedule
+        while true {
+            do {
+                report(.success(try await run(family, progress: progress)))
+            } catch {
+                try Task.checkCancellation()
+                guard let seconds = isTransient(error) else { throw error }
+                report(.failure(error))
+                try await clock.sleep(for: schedule.wait(after: .failed(retryAfter: seconds), random: random()))
+                continue
+            }
+            try await signal.wait(atMost: schedule.wait(after: .done, random: random()), clock)
+        }
+    }
+
+    /// Listens, and after the connection has ended listens anew, until the task is cancelled.
+    private static func keepListening(
+        to changes: any ChangeSource, _ family: FamilyID, _ signal: ChangeSignal, _ schedule: SyncSchedule,
+        _ clock: any DeviceClock, _ random: @Sendable () -> Double
+    ) async {
+        var schedule = schedule
+        while !Task.isCancelled {
+            try? await changes.listen(
+                to: family, opened: { signal.setListening(true) }, changed: { signal.setChanged() })
+            let wasListening = signal.setListening(false)
+            if wasListening { _ = schedule.wait(after: .done, random: 0) }
+            try? await clock.sleep(for: schedule.wait(after: .failed(retryAfter: nil), random: random()))
+        }
+    }
+}
+
+/// Wakes the watch when something has changed, or when listening has begun or ended.
+private final class ChangeSignal: Sendable {
+    private struct State {
+        var hasChanged = false
+        var isListening = false
+    }
+
+    private let state = Mutex(State())
+    /// One element however often it is told, until it is taken.
+    private let wakes = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    func setChanged() {
+        state.withLock { $0.hasChanged = true }
+        wakes.continuation.yield()
+    }
+
+    /// What changed before listening began was not heard, so that is a change as well.
+    /// - Returns: whether it was listening before.
+    @discardableResult
+    func setListening(_ isListening: Bool) -> Bool {
+        let before = state.withLock { state in
+            defer { state.isListening = isListening }
+            state.hasChanged = state.hasChanged || isListening
+            return state.isListening
+        }
+        wakes.continuation.yield()
+        return before
+    }
+
+    /// Waits for a change; while nobody listens, not longer than the span.
+    /// - Throws: `CancellationError`.
+    func wait(atMost span: Timestamp.Span, _ clock: any DeviceClock) async throws {
+        while true {
+            let (hasChanged, isListening) = state.withLock { state in
+                defer { state.hasChanged = false }
+                return (state.hasChanged, state.isListening)
+            }
+            if hasChanged { return }
+            let timer =
+                isListening
+                ? nil
+                : Task {
+                    try await clock.sleep(for: span)
+                    setChanged()
+                }
+            await withTaskCancellationHandler {
+                for await _ in wakes.stream { return }
+            } onCancel: {
+                timer?.cancel()
+            }
+            timer?.cancel()
+            try Task.checkCancellation()
+        }
+    }
+}

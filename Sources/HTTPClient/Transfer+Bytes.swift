@@ -1,0 +1,37 @@
+import CCurl
+
+/// The bytes of a connection that a transfer has opened.
+extension Transfer {
+    enum Progress: Hashable {
+        /// - Parameter count: bytes, at least one.
+        case done(count: Int)
+        /// The socket is not ready.
+        case mustWait
+        /// The peer has closed it, or it broke.
+        case ended
+    }
+
+    /// The connection's socket; nil if there is none.
+    var socket: Int32? {
+        let socket = unsafe CCurlSocket(handle)
+        return socket == -1 ? nil : socket
+    }
+
+    func send(_ bytes: [UInt8]) -> Progress {
+        var sent = 0
+        return progress(unsafe curl_easy_send(handle, bytes, bytes.count, &sent), sent)
+    }
+
+    func receive(into buffer: inout [UInt8]) -> Progress {
+        var received = 0
+        return progress(unsafe curl_easy_recv(handle, &buffer, buffer.count, &received), received)
+    }
+
+    private func progress(_ code: CURLcode, _ count: Int) -> Progress {
+        switch code {
+        case CURLE_OK where count > 0: .done(count: count)
+        case CURLE_AGAIN: .mustWait
+        default: .ended
+        }
+    }
+}

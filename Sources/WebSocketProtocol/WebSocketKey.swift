@@ -1,0 +1,40 @@
+import CCrypto
+
+/// The key of an opening handshake (RFC 6455 §4).
+public struct WebSocketKey: Hashable, Sendable {
+    /// Sixteen bytes in base64, as in `Sec-WebSocket-Key`.
+    public let text: String
+
+    /// Nil if the text is not sixteen bytes in base64.
+    public init?(_ text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 24, bytes[22...].elementsEqual("==".utf8) else { return nil }
+        guard bytes[..<22].allSatisfy({ Self.alphabet.contains($0) }) else { return nil }
+        self.text = text
+    }
+
+    /// A new one.
+    public init(using random: inout some RandomNumberGenerator) {
+        var bytes: [UInt8] = []
+        for _ in 0..<16 { bytes.append(UInt8.random(in: .min ... .max, using: &random)) }
+        text = Self.base64(bytes)
+    }
+
+    /// The server's proof that it read the key, as in `Sec-WebSocket-Accept`: SHA-1 of the key and a fixed text, in base64.
+    /// The hash protects nothing.
+    public var proof: String {
+        let text = Array((text + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
+        var digest = [UInt8](repeating: 0, count: 20)
+        let isDone = unsafe EVP_Digest(text, text.count, &digest, nil, EVP_sha1(), nil)
+        precondition(isDone == 1, "libcrypto lacks SHA-1")
+        return Self.base64(digest)
+    }
+
+    private static let alphabet = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+
+    private static func base64(_ bytes: [UInt8]) -> String {
+        var encoded = [UInt8](repeating: 0, count: (bytes.count + 2) / 3 * 4 + 1)
+        let count = unsafe EVP_EncodeBlock(&encoded, bytes, Int32(bytes.count))
+        return String(decoding: encoded.prefix(Int(count)), as: UTF8.self)
+    }
+}
