@@ -26,7 +26,7 @@ public struct PolicyEngine: Sendable {
             result.effectiveAction = min(result.effectiveAction ?? kind, kind)
             switch constraint.action {
             case .block(let reason):
-                result.violation = result.violation ?? PolicyViolation(constraint: constraint.id, reason: reason)
+                result.violation = result.violation ?? ConstraintViolation(constraint: constraint.id, reason: reason)
             case .requireConfirmation(let prompt): prompts.append(prompt)
             case .warn(let message): result.warnings.append(message)
             case .forceLocal, .forceCloud: break
@@ -50,13 +50,13 @@ public struct PolicyResult: Hashable, Sendable {
     /// What the person must confirm, one paragraph a prompt; nil if nothing, and beside a block.
     public internal(set) var confirmation: String?
     /// The first block.
-    public internal(set) var violation: PolicyViolation?
+    public internal(set) var violation: ConstraintViolation?
 
     public var isAllowed: Bool { violation == nil }
 }
 
 /// The constraint that blocks a question, and why.
-public struct PolicyViolation: Hashable, Sendable {
+public struct ConstraintViolation: Hashable, Sendable {
     public let constraint: ConstraintID
     public let reason: String
 }

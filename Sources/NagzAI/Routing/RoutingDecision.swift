@@ -37,7 +37,7 @@ public enum ProviderName: String, Sendable, CaseIterable {
 
 /// Why a question has no route.
 public enum RoutingFailure: Error, Hashable, Sendable {
-    case blocked(PolicyViolation)
+    case blocked(ConstraintViolation)
     case networkUnavailable
     /// The person's mode and the question leave no place that may answer.
     case localModelUnavailable
