@@ -61,6 +61,10 @@ public enum Kind {
     public enum Attachment {}
     /// A notification for a person's devices.
     public enum Delivery {}
+    /// A rule of a family or a person about which questions the AI may answer, and where.
+    public enum Constraint {}
+    /// A question to the AI.
+    public enum Question {}
     /// A person's pseudonym in the audit log. Erasure removes its link to the person.
     public enum Pseudonym {}
     public enum Trace {}
@@ -92,6 +96,8 @@ public typealias ConnectionID = Identifier<Kind.Connection>
 public typealias DeviceID = Identifier<Kind.Device>
 public typealias AttachmentID = Identifier<Kind.Attachment>
 public typealias DeliveryID = Identifier<Kind.Delivery>
+public typealias ConstraintID = Identifier<Kind.Constraint>
+public typealias QuestionID = Identifier<Kind.Question>
 public typealias Pseudonym = Identifier<Kind.Pseudonym>
 public typealias TraceID = Identifier<Kind.Trace>
 public typealias RequestID = Identifier<Kind.Request>

@@ -1,0 +1,152 @@
+import Domain
+
+/// A rule of a family or a person: if all its conditions hold for a question, its action applies.
+///
+/// A value of this type is valid: its initialisers check every limit. Server and device evaluate the same values.
+public struct Constraint: Hashable, Sendable {
+    public let id: ConstraintID
+    public let scope: ConstraintScope
+    /// 1 to 80 characters, trimmed.
+    public let name: String
+    public let type: ConstraintType
+    public let isEnabled: Bool
+    /// 1 to 999; a smaller number is evaluated earlier.
+    public let priority: Int
+    /// 1 to 10; all must hold.
+    public let conditions: [ConstraintCondition]
+    public let action: ConstraintAction
+
+    /// - Throws: what is wrong, with the path of the field.
+    public init(
+        id: ConstraintID, scope: ConstraintScope, name: String, type: ConstraintType, isEnabled: Bool = true,
+        priority: Int, conditions: [ConstraintCondition], action: ConstraintAction
+    ) throws(ConstraintFault) {
+        let name = trimmed(name)
+        guard !name.isEmpty else { throw ConstraintFault("name", "must not be empty") }
+        guard name.unicodeScalars.count <= ConstraintLimit.nameLength else {
+            throw ConstraintFault("name", "must have at most \(ConstraintLimit.nameLength) characters")
+        }
+        guard ConstraintLimit.priorities.contains(priority) else {
+            throw ConstraintFault("priority", "must be from 1 to 999")
+        }
+        guard !conditions.isEmpty else { throw ConstraintFault("conditions", "must have at least one condition") }
+        guard conditions.count <= ConstraintLimit.conditions else {
+            throw ConstraintFault("conditions", "must have at most \(ConstraintLimit.conditions) conditions")
+        }
+        self.id = id
+        self.scope = scope
+        self.name = name
+        self.type = type
+        self.isEnabled = isEnabled
+        self.priority = priority
+        self.conditions = conditions
+        self.action = try action.checked()
+    }
+}
+
+/// The limits of constraints. Lengths count Unicode scalars.
+public enum ConstraintLimit {
+    public static let nameLength = 80
+    public static let priorities = 1...999
+    public static let conditions = 10
+    public static let valueLength = 500
+    public static let tokens = 0...10_000_000
+    public static let actionTextLength = 280
+    /// How many constraints a family has, and how many a person has beside them.
+    public static let constraintsPerScope = 100
+}
+
+/// What is wrong with a constraint that somebody wrote.
+public struct ConstraintFault: Error, Hashable, Sendable {
+    /// The path of the field, such as `conditions[1].value`.
+    public let field: String
+    public let message: String
+
+    public init(_ field: String, _ message: String) {
+        self.field = field
+        self.message = message
+    }
+}
+
+/// One comparison of a constraint.
+public struct ConstraintCondition: Hashable, Sendable {
+    public let field: ConstraintField
+    public let comparison: ConstraintOperator
+    /// Of `content` a text, in which `|` separates alternatives of `contains` and `notContains`; of `token_count`
+    /// decimal digits; else the name of an intent or a privacy level.
+    public let value: String
+
+    /// - Parameter index: the condition's place in its constraint, for the path in an error.
+    /// - Throws: an unknown field, an operator that the field does not have, or a value not of the field's type.
+    public init(
+        field: String, operator name: String, value: String, at index: Int = 0
+    ) throws(ConstraintFault) {
+        let path = "conditions[\(index)]"
+        guard let field = ConstraintField(rawValue: field) else {
+            throw ConstraintFault("\(path).field", "is not a known field")
+        }
+        guard let comparison = ConstraintOperator(rawValue: name), field.operators.contains(comparison) else {
+            throw ConstraintFault("\(path).operator", "is not an operator of \(field.rawValue)")
+        }
+        if let message = field.fault(of: value, comparison) { throw ConstraintFault("\(path).value", message) }
+        self.field = field
+        self.comparison = comparison
+        self.value = value
+    }
+
+    /// For the templates, whose values a test checks.
+    init(_ field: ConstraintField, _ comparison: ConstraintOperator, _ value: String) {
+        self.field = field
+        self.comparison = comparison
+        self.value = value
+    }
+
+    /// The trimmed texts that `contains` and `notContains` look for.
+    public var alternatives: [String] { Self.alternatives(of: value) }
+
+    fileprivate static func alternatives(of value: String) -> [String] {
+        value.split(separator: "|", omittingEmptySubsequences: false).map { trimmed(String($0)) }
+    }
+}
+
+extension ConstraintField {
+    public var operators: [ConstraintOperator] {
+        switch self {
+        case .content: [.contains, .notContains, .equals, .notEquals]
+        case .tokenCount: [.exceeds, .lessThan, .equals, .notEquals]
+        case .intent, .privacyLevel: [.equals, .notEquals]
+        }
+    }
+
+    fileprivate func fault(of value: String, _ comparison: ConstraintOperator) -> String? {
+        switch self {
+        case .content:
+            guard !value.isEmpty else { return "must not be empty" }
+            guard value.unicodeScalars.count <= ConstraintLimit.valueLength else {
+                return "must have at most \(ConstraintLimit.valueLength) characters"
+            }
+            guard comparison == .contains || comparison == .notContains else { return nil }
+            let isSound = !ConstraintCondition.alternatives(of: value).contains(where: \.isEmpty)
+            return isSound ? nil : "must not have an empty alternative"
+        case .tokenCount:
+            return tokens(value) == nil ? "must be a number from 0 to 10000000" : nil
+        case .intent: return QuestionIntent(rawValue: value) == nil ? "is not an intent" : nil
+        case .privacyLevel: return PrivacyLevel(rawValue: value) == nil ? "is not a privacy level" : nil
+        }
+    }
+}
+
+/// A number of tokens in decimal digits; nil for a sign, another character or a number out of range.
+func tokens(_ text: String) -> Int? {
+    guard (1...8).contains(text.utf8.count), text.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 })
+    else { return nil }
+    return Int(text).flatMap { ConstraintLimit.tokens.contains($0) ? $0 : nil }
+}
+
+/// A text without white space at both ends (Unicode's property White_Space).
+func trimmed(_ text: String) -> String {
+    let scalars = text.unicodeScalars
+    let start = scalars.firstIndex { !$0.properties.isWhitespace } ?? scalars.endIndex
+    let end = scalars.lastIndex { !$0.properties.isWhitespace }.map(scalars.index(after:)) ?? start
+    return String(scalars[start..<end])
+}

@@ -1,0 +1,112 @@
+import Domain
+
+/// The constraints of one person's questions, prepared once for many questions.
+///
+/// The constraints of the family and the person's own are one set, in the order of priority and then identifier. The
+/// result depends on nothing but that set and the question.
+public struct PolicyEngine: Sendable {
+    private let constraints: [PreparedConstraint]
+    private let ids: [ConstraintID]
+
+    public init(_ constraints: [Constraint]) {
+        let ordered = constraints.filter(\.isEnabled).sorted { ($0.priority, $0.id) < ($1.priority, $1.id) }
+        self.constraints = ordered.map(PreparedConstraint.init)
+        ids = ordered.map(\.id)
+    }
+
+    /// What the constraints say of a question. All are evaluated; the strongest action wins.
+    public func evaluate(_ question: Question) -> PolicyResult {
+        var result = PolicyResult(evaluated: ids)
+        guard !constraints.isEmpty else { return result }
+        let content = SearchedText(question.content)
+        var prompts: [String] = []
+        for constraint in constraints where constraint.applies(to: question, content) {
+            let kind = constraint.action.kind
+            if result.violation == nil { result.applied.append(constraint.id) }
+            result.effectiveAction = min(result.effectiveAction ?? kind, kind)
+            switch constraint.action {
+            case .block(let reason):
+                result.violation = result.violation ?? ConstraintViolation(constraint: constraint.id, reason: reason)
+            case .requireConfirmation(let prompt): prompts.append(prompt)
+            case .warn(let message): result.warnings.append(message)
+            case .forceLocal, .forceCloud: break
+            }
+        }
+        if result.isAllowed, !prompts.isEmpty { result.confirmation = prompts.joined(separator: "\n\n") }
+        return result
+    }
+}
+
+/// What the constraints say of a question.
+public struct PolicyResult: Hashable, Sendable {
+    /// The strongest action that applies; nil if none does.
+    public internal(set) var effectiveAction: ConstraintAction.Kind?
+    /// All enabled constraints, in the order of evaluation.
+    public internal(set) var evaluated: [ConstraintID] = []
+    /// The constraints that apply, up to the first block.
+    public internal(set) var applied: [ConstraintID] = []
+    /// The messages of all warnings that apply, also beside a block.
+    public internal(set) var warnings: [String] = []
+    /// What the person must confirm, one paragraph a prompt; nil if nothing, and beside a block.
+    public internal(set) var confirmation: String?
+    /// The first block.
+    public internal(set) var violation: ConstraintViolation?
+
+    public var isAllowed: Bool { violation == nil }
+}
+
+/// The constraint that blocks a question, and why.
+public struct ConstraintViolation: Hashable, Sendable {
+    public let constraint: ConstraintID
+    public let reason: String
+}
+
+/// A constraint with its texts and numbers ready to compare.
+private struct PreparedConstraint: Sendable {
+    let id: ConstraintID
+    let action: ConstraintAction
+    private let conditions: [PreparedCondition]
+
+    init(_ constraint: Constraint) {
+        id = constraint.id
+        action = constraint.action
+        conditions = constraint.conditions.map(PreparedCondition.init)
+    }
+
+    func applies(to question: Question, _ content: SearchedText) -> Bool {
+        conditions.allSatisfy { $0.holds(for: question, content) }
+    }
+}
+
+private enum PreparedCondition: Sendable {
+    case contains([SearchPattern], Bool)
+    case equals(MatchedText, Bool)
+    case tokenCount(ConstraintOperator, Int)
+    case intent(QuestionIntent?, Bool)
+    case privacyLevel(PrivacyLevel?, Bool)
+
+    init(_ condition: ConstraintCondition) {
+        let isPositive = condition.comparison == .contains || condition.comparison == .equals
+        switch condition.field {
+        case .content where condition.comparison == .contains || condition.comparison == .notContains:
+            self = .contains(condition.alternatives.map { SearchPattern($0) }, isPositive)
+        case .content: self = .equals(MatchedText(condition.value), isPositive)
+        case .tokenCount: self = .tokenCount(condition.comparison, tokens(condition.value) ?? 0)
+        case .intent: self = .intent(QuestionIntent(rawValue: condition.value), isPositive)
+        case .privacyLevel: self = .privacyLevel(PrivacyLevel(rawValue: condition.value), isPositive)
+        }
+    }
+
+    func holds(for question: Question, _ content: SearchedText) -> Bool {
+        switch self {
+        case .contains(let patterns, let expected): patterns.contains { content.contains($0) } == expected
+        case .equals(let text, let expected): (content.text == text) == expected
+        case .tokenCount(.exceeds, let count): question.tokenCount > count
+        case .tokenCount(.lessThan, let count): question.tokenCount < count
+        case .tokenCount(.notEquals, let count): question.tokenCount != count
+        case .tokenCount(_, let count): question.tokenCount == count
+        case .intent(let intent, let expected): (question.intent == intent) == expected
+        case .privacyLevel(let level, let expected): (question.privacyLevel == level) == expected
+        }
+    }
+}

@@ -1,0 +1,36 @@
+import Domain
+
+/// A question to the AI, as policy and router see it.
+public struct Question: Hashable, Sendable {
+    public var id: QuestionID
+    /// The secret token of the AI session, if there is one.
+    public var sessionID: String?
+    public var operation: AIOperationID
+    /// The person's own words; empty for a question about records alone.
+    public var content: String
+    public var tokenCount: Int
+    public var privacyLevel: PrivacyLevel
+    public var intent: QuestionIntent?
+    public var requiresOffline: Bool
+    public var askedAt: Timestamp
+
+    /// - Parameter tokenCount: nil estimates it from the content.
+    public init(
+        id: QuestionID, sessionID: String? = nil, operation: AIOperationID, content: String, tokenCount: Int? = nil,
+        privacyLevel: PrivacyLevel = .auto, intent: QuestionIntent? = nil, requiresOffline: Bool = false,
+        askedAt: Timestamp
+    ) {
+        self.id = id
+        self.sessionID = sessionID
+        self.operation = operation
+        self.content = content
+        self.tokenCount = tokenCount ?? Self.estimatedTokens(of: content)
+        self.privacyLevel = privacyLevel
+        self.intent = intent
+        self.requiresOffline = requiresOffline
+        self.askedAt = askedAt
+    }
+
+    /// A quarter of the text's UTF-8 bytes, rounded up.
+    public static func estimatedTokens(of content: String) -> Int { (content.utf8.count + 3) / 4 }
+}

@@ -1,0 +1,68 @@
+import Domain
+
+/// Where a question is answered, by what, and by which rule.
+public struct RoutingDecision: Hashable, Sendable {
+    public enum Route: String, Sendable, CaseIterable { case local, cloud }
+
+    public let route: Route
+    public let taskType: TaskType
+    public let provider: ProviderName
+    /// Nil for the rules, which are no model.
+    public let model: String?
+    public let rule: RoutingRule
+    public let isFallbackAllowed: Bool
+    public let at: Timestamp
+    public let trace: TraceID
+    /// The policy's warnings, and what the router could not follow.
+    public let warnings: [String]
+
+    /// The router is certain of its decision.
+    public var confidence: Double { 1 }
+    /// The rule as people read it.
+    public var reason: String { rule.text }
+}
+
+/// What answers a question.
+public enum ProviderName: String, Sendable, CaseIterable {
+    case heuristic
+    /// The operating system's model on the device.
+    case foundationModels = "foundation_models"
+    /// A model behind a gateway on the loopback address of the device.
+    case localModel = "local_model"
+    /// A model behind the server's gateway.
+    case serverGateway = "server_gateway"
+    /// The person's own provider, with their own key.
+    case ownProvider = "byo"
+}
+
+/// Why a question has no route.
+public enum RoutingFailure: Error, Hashable, Sendable {
+    case blocked(ConstraintViolation)
+    case networkUnavailable
+    /// The person's mode and the question leave no place that may answer.
+    case localModelUnavailable
+    /// The mode asks for the person's own provider, which has no key.
+    case ownProviderMissing
+    case thirdPartyForbidden
+    case switchedOff
+
+    /// Nil where the person's mode decides and no rule.
+    public var rule: RoutingRule? {
+        switch self {
+        case .blocked: .policyBlock
+        case .networkUnavailable: .networkUnavailable
+        case .localModelUnavailable, .ownProviderMissing, .thirdPartyForbidden, .switchedOff: nil
+        }
+    }
+
+    /// The code in `details.error_code`; nil for the mode `off`, which is answered with AUTHZ_DENIED alone.
+    public var code: String? {
+        switch self {
+        case .blocked, .thirdPartyForbidden: "E-POLICY-001"
+        case .networkUnavailable: "E-NET-001"
+        case .localModelUnavailable: "E-LOCAL-001"
+        case .ownProviderMissing: "E-CLOUD-001"
+        case .switchedOff: nil
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Domain
+
+/// What the router knows of the device, the network and the person's choices.
+public struct RuntimeState: Hashable, Sendable {
+    public var local: LocalCapability
+    public var network: NetworkState
+    /// The person's limit of tokens for local answers.
+    public var tokenThreshold: Int
+    public var mode: AIMode
+    /// The model of the person's own provider; nil without a key.
+    public var ownProviderModel: String?
+    /// The model of the server's gateway; nil without one.
+    public var gatewayModel: String?
+    /// Whether the family's policy and the person's role allow a third party's models.
+    public var isThirdPartyAllowed: Bool
+
+    public init(
+        local: LocalCapability, network: NetworkState, tokenThreshold: Int = 4_096, mode: AIMode = .heuristic,
+        ownProviderModel: String? = nil, gatewayModel: String? = nil, isThirdPartyAllowed: Bool = false
+    ) {
+        self.local = local
+        self.network = network
+        self.tokenThreshold = tokenThreshold
+        self.mode = mode
+        self.ownProviderModel = ownProviderModel
+        self.gatewayModel = gatewayModel
+        self.isThirdPartyAllowed = isThirdPartyAllowed
+    }
+}
+
+/// What the device can answer by itself.
+public struct LocalCapability: Hashable, Sendable {
+    /// A model that is ready; nil if only the rules are.
+    public var model: LocalModel?
+    public var maxTokens: Int
+    public var intents: Set<QuestionIntent>
+    /// Whether anything here can answer: the rules can, if their facts are here and fresh.
+    public var isAvailable: Bool
+
+    public init(
+        model: LocalModel? = nil, maxTokens: Int = 4_096, intents: Set<QuestionIntent> = Set(QuestionIntent.allCases),
+        isAvailable: Bool = true
+    ) {
+        self.model = model
+        self.maxTokens = maxTokens
+        self.intents = intents
+        self.isAvailable = isAvailable
+    }
+}
+
+/// A model on the device.
+public struct LocalModel: Hashable, Sendable {
+    /// The operating system's model, rather than one behind a gateway on the device's loopback address.
+    public var isOfSystem: Bool
+    public var name: String
+
+    public init(isOfSystem: Bool, name: String) {
+        self.isOfSystem = isOfSystem
+        self.name = name
+    }
+}
