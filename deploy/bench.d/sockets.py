@@ -5,33 +5,18 @@ Prints as JSON: the time from the answer of a write on A to its frame at a socke
 memory of B for each of COUNT idle sockets, and reads of the feed beside them.
 Sockets come from 127.0.1.x, so that no address has too many.
 """
-import base64
 import http.client
 import json
 import os
-import select
-import socket
 import struct
 import sys
 import threading
 import time
 import urllib.parse
 
+from crowd import Crowd, open_socket
+
 A, B, PID, COUNT, TARGETS = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
-
-
-def open_socket(url, token, family, source="127.0.0.1"):
-    place = urllib.parse.urlsplit(url)
-    connection = socket.create_connection((place.hostname, place.port), 30, (source, 0))
-    key = base64.b64encode(os.urandom(16)).decode()
-    connection.sendall(
-        f"GET /api/v1/ws?token={token}&family_id={family} HTTP/1.1\r\nHost: bench\r\nConnection: Upgrade\r\n"
-        f"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode())
-    head = b""
-    while b"\r\n\r\n" not in head:
-        head += connection.recv(4096)
-    assert head.startswith(b"HTTP/1.1 101"), head[:100]
-    return connection
 
 
 def frames(connection):
@@ -169,32 +154,6 @@ def processor_seconds():
     with open(f"/proc/{PID}/stat") as stat:
         fields = stat.read().rsplit(") ", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-class Crowd:
-    """Idle sockets, as clients keep them: a thread answers the server's pings for all of them."""
-
-    def __init__(self):
-        self.sockets, self.poll, self.closed = {}, select.epoll(), []
-        threading.Thread(target=self.answer, daemon=True).start()
-
-    def add(self, connection):
-        self.sockets[connection.fileno()] = connection
-        self.poll.register(connection, select.EPOLLIN)
-
-    def answer(self):
-        while True:
-            for number, _ in self.poll.poll():
-                connection = self.sockets[number]
-                received = connection.recv(4096)
-                if not received or received[0] == 0x88:
-                    self.poll.unregister(connection)
-                    self.closed.append(received)
-                elif b"\x89\x00" in received:
-                    connection.sendall(b"\x8A\x80\0\0\0\0")
-
-    def check(self):
-        assert not self.closed, f"the server has closed {len(self.closed)} sockets, one with {self.closed[0]!r}"
 
 
 def idle(family, targets):
