@@ -3,8 +3,8 @@
 WITH offsets (phase, next_step) AS (
     VALUES (1, interval '0 s'), (2, interval '2 s'), (3, interval '4 s'), (4, interval '6 s')
 ), phases AS (
-    SELECT family_id, id, phase FROM nags CROSS JOIN LATERAL
-        generate_series(1, CASE status WHEN 'missed' THEN 4 ELSE nags.phase END) phase
+    SELECT family_id, id, p.phase FROM nags CROSS JOIN LATERAL
+        generate_series(1, CASE status WHEN 'missed' THEN 4 ELSE nags.phase END) AS p (phase)
 ),
 -- Every step that a nag must have taken, and those that it took.
 expected_steps AS (
@@ -32,7 +32,7 @@ expected_entries AS (
 -- Both people have a device, so each event but the miss notifies one of them; of steps taken together, the last one does.
 expected_deliveries AS (
     SELECT e.family_id, e.id AS nag_event_id,
-           CASE WHEN event_type = 'nag_completed' OR o.phase = 4 THEN n.creator_id ELSE n.recipient_id END AS user_id
+           CASE event_type WHEN 'nag_completed' THEN n.creator_id ELSE n.recipient_id END AS user_id
     FROM nag_events e
     JOIN nags n ON n.family_id = e.family_id AND n.id = e.nag_id
     LEFT JOIN offsets o ON event_type = 'nag_escalated' AND o.phase = split_part(payload->>'phase', '_', 2)::integer
