@@ -10,7 +10,7 @@ extension Nags {
         do {
             return try await create(call.body, by: caller)
         } catch let refusal as APIError {
-            // A client may try again after the due time, or when a connection has ended, what was done the first time.
+            // A retry may come after the due time; what was done the first time is its answer.
             if let earlier: NagResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
             throw refusal
         }
