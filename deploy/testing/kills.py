@@ -1,9 +1,10 @@
 """Kills servers and their database while nags escalate, and counts: each step, its audit entry and its notification once.
 
 Two instances serve one database. Families create nags through both, again with the same Idempotency-Key when one dies; a child
-does every second one, and the others are missed. Meanwhile instances and the database are killed, one after the other; each time the
-next step must be taken within seconds. In the end the database and the receiver of the notifications must agree that nothing
-was lost and nothing came twice. The last line is the figures as JSON; a broken promise is a sentence after it and status 1.
+does every second one, and the others are missed. Meanwhile instances and the database are killed, one after the other; each
+time the next step must be taken within seconds. In the end the database and the receiver of the notifications must agree that
+nothing was lost and nothing came twice. The last line is the figures as JSON; a broken promise is a sentence after it and
+status 1.
 
 A notification may come twice where a process died after the receiver had it and before that was recorded: it has the same id
 each time, and is counted apart.
@@ -21,19 +22,13 @@ import random
 import signal
 import subprocess
 import sys
-import threading
 import time
-import uuid
-from datetime import datetime, timedelta, timezone
 
+from household import DEADLINE, Broken, Household
 from webhook import Webhook
 
 ESCALATION = "phase_1=-2s,phase_2=0s,phase_3=2s,phase_4=4s,missed=6s,reminders=1h"
-UNTIL_DUE = 3  # seconds from a nag's creation to its due time
 HOUSEHOLDS = 4  # families at a time
-NAGS = 8  # of one family; more than its guardian may create in a day are refused
-INTERVAL = 0.8  # seconds from one nag of a family to the next
-DEADLINE = 60  # seconds that anything may take
 ANSWER_TIME = 0.1  # seconds that the receiver takes to acknowledge, as a push service does
 TAKEOVER = 10  # seconds until another instance takes the next step
 UNRECORDED = 10  # seconds between a receipt and its record, with a restart of the database in between
@@ -42,10 +37,6 @@ HERE = pathlib.Path(__file__).parent
 SCRATCH = pathlib.Path(os.environ["SCRATCH"])
 LOGS = pathlib.Path(os.environ["LOGS"])
 PORTS = [int(port) for port in os.environ["PORTS"].split()]
-
-
-class Broken(Exception):
-    """A promise that was not kept."""
 
 
 def eventually(condition, promise, pause=0.02, within=DEADLINE):
@@ -69,6 +60,18 @@ def sql(statement):
     if done.returncode:
         raise Broken(f"the database answers: {' '.join(done.stderr.split())}")
     return done.stdout.strip()
+
+
+# Remembers when a notification was first recorded as sent, whatever the server does to its row later.
+RECORDS = """
+CREATE SCHEMA test;
+CREATE TABLE test.records (id uuid PRIMARY KEY, at timestamptz NOT NULL);
+CREATE FUNCTION test.remember() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$
+BEGIN
+    INSERT INTO test.records VALUES (NEW.id, clock_timestamp()) ON CONFLICT DO NOTHING;
+    RETURN NULL;
+END $$;
+CREATE TRIGGER remember AFTER UPDATE ON deliveries FOR EACH ROW WHEN (NEW.status = 'sent') EXECUTE FUNCTION test.remember()"""
 
 
 # Waits for a round that takes longer than looking for due steps does, and names the instance whose session holds its lock.
@@ -178,79 +181,6 @@ class Instance:
         return status == 200 and self.metric("nagz_scheduler_leading") == 1
 
 
-# MARK: the families
-
-class Household(threading.Thread):
-    """One family after the other, in which a guardian nags a child."""
-
-    def __init__(self, instances):
-        super().__init__(daemon=True)
-        self.instances = itertools.cycle(instances)
-        self.over = threading.Event()
-        self.created, self.done, self.again = set(), set(), 0
-        self.fault = None
-
-    def run(self):
-        try:
-            while not self.over.is_set():
-                self.play()
-        except Exception as fault:  # raised again by the main thread
-            self.fault = fault
-
-    def play(self):
-        token = self.ask("/auth/signup", lambda: {
-            "email": f"{uuid.uuid4()}@example.com", "password": "a long passphrase", "display_name": "Ada"})["access_token"]
-        # By the family's clock it is about noon: no quiet hours, and no day ends.
-        zone = f"Etc/GMT{datetime.now(timezone.utc).hour - 12:+d}"
-        family = self.ask("/families", {"name": "The Lovelaces", "time_zone": zone}, token)
-        home = family["family_id"]
-        self.ask("/consents", {"family_id": home, "consent_type": "child_account_creation"}, token)
-        child = self.ask(f"/families/{home}/members/create", {
-            "display_name": "Ben", "role": "child", "username": "ben", "pin": "4821"}, token)["user_id"]
-        childs_token = self.ask("/auth/child-login", {
-            "family_code": family["child_code"], "username": "ben", "pin": "4821"}, wanted=200)["access_token"]
-        for each in (token, childs_token):
-            self.ask("/devices", {"platform": "ios", "token": str(uuid.uuid4())}, each)
-        for number in range(NAGS):
-            if self.over.wait(INTERVAL):
-                return
-            nag = self.ask("/nags", {
-                "family_id": home, "recipient_id": child, "description": f"Feed fish {number}", "category": "chores",
-                "done_definition": "ack_only", "due_at": soon(UNTIL_DUE)}, token)["id"]
-            self.created.add(nag)
-            if number % 2 == 0:
-                self.ask(f"/nags/{nag}/status", {"status": "completed"}, childs_token, wanted=200)
-                self.done.add(nag)
-
-    def ask(self, path, body, token=None, wanted=201):
-        """Posts to the instances in turn until one answers, with one Idempotency-Key.
-
-        Without a session there are no such keys, so each attempt has a body of its own where `body` is a function.
-        """
-        headers = {"Content-Type": "application/json"}
-        if token:
-            headers |= {"Authorization": f"Bearer {token}", "Idempotency-Key": str(uuid.uuid4())}
-        end = time.monotonic() + DEADLINE
-        while time.monotonic() < end:
-            try:
-                content = json.dumps(body() if callable(body) else body)
-                status, answer = next(self.instances).request("POST", "/api/v1" + path, content, headers)
-            except (OSError, http.client.HTTPException):
-                status = 503
-            if status == wanted:
-                return json.loads(answer)
-            if status != 503:
-                raise Broken(f"{path}: wanted {wanted}, found {status} {answer.decode(errors='replace'):.300}")
-            self.again += 1
-            time.sleep(0.05)
-        raise Broken(f"{path}: no instance answered within {DEADLINE} s")
-
-
-def soon(seconds):
-    moment = datetime.now(timezone.utc) + timedelta(seconds=seconds)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
 # MARK: the receiver
 
 class Receiver(Webhook):
@@ -329,6 +259,7 @@ class Test:
             eventually(each.works, f"instance {each.name} works")
 
     def run(self):
+        sql(RECORDS)
         self.start()
         for each in self.households:
             each.start()
@@ -378,14 +309,15 @@ class Test:
             "received_and_unknown": len(set(receipts) - known), "left_by_the_dead": left} | {
             name: repeats[name] for name in ("doubled", "repeated_after_death", "repeated_for_no_reason")} | {
             "wrong_signatures": len(self.receiver.faults),
-            "takeover_max_s": round(max(self.takeovers, default=0), 2), "recovery_max_s": round(max(self.recoveries, default=0), 2)}
+            "takeover_max_s": round(max(self.takeovers, default=0), 2),
+            "recovery_max_s": round(max(self.recoveries, default=0), 2)}
         promises = {
             "a nag that was created is there, once": ("nags_lost", "nags_doubled"),
             "each step of a nag is taken once": ("steps_lost", "steps_doubled"),
             "each step has one audit entry": ("entries_lost", "entries_doubled"),
             "each step intends one notification": ("deliveries_not_intended", "deliveries_intended_twice"),
             "each notification is sent, or not needed any more": (
-                "pending", "ended_without_reason", "sent_and_not_received", "received_and_unknown"),
+                "pending", "ended_without_reason", "records_changed", "sent_and_not_received", "received_and_unknown"),
             "a notification comes once, unless the process died before it was recorded": ("doubled", "repeated_for_no_reason"),
             "notifications are signed": ("wrong_signatures",),
         }
@@ -395,7 +327,7 @@ class Test:
             broken.append(f"what the child did is done: {len(done)} nags were, {figures['completed']} are")
         if max(figures["takeover_max_s"], figures["recovery_max_s"]) > TAKEOVER:
             broken.append(f"the next step is taken within {TAKEOVER} s")
-        if figures["missed"] < len(self.kinds) or figures["sent"] < len(self.kinds):
+        if 2 * figures["missed"] < len(self.kinds) or figures["sent"] < len(self.kinds):
             broken.append("there is enough load to prove something")
         return figures, broken
 

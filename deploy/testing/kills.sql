@@ -71,6 +71,8 @@ SELECT json_build_object(
         SELECT failure, count(*) AS n FROM ended WHERE dropped AND is_explained GROUP BY 1) x),
     'ended_without_reason', (SELECT count(*) FROM ended WHERE status = 'failed' AND NOT (dropped AND is_explained)
         OR status = 'delivered'),
-    'sent', (SELECT coalesce(json_object_agg(id, extract(epoch FROM sent_at)), '{}') FROM deliveries WHERE status = 'sent'),
+    'sent', (SELECT coalesce(json_object_agg(id, extract(epoch FROM at)), '{}') FROM test.records),
+    'records_changed', (SELECT count(*) FROM deliveries d LEFT JOIN test.records r USING (id)
+        WHERE (d.status = 'sent') <> (r.id IS NOT NULL)),
     'known', (SELECT coalesce(json_agg(id), '[]') FROM deliveries)
 )
