@@ -299,10 +299,8 @@ make_scratch() {
     chmod 711 "$SCRATCH" # PostgreSQL's user passes through
 }
 
-# scratch_server ARGUMENT...: a server of the release build on a free port, with a database of its own. Sets NAGZ to its address.
-# A function before_serving, where there is one, is called once the database is migrated.
-scratch_server() {
-    local port
+# scratch_database: the release build, and a migrated database of its own with the keys that a server needs.
+scratch_database() {
     build_release
     use_cluster "${SCRATCH_KIND:-scratch}" "$SCRATCH/postgres"
     use_database nagz
@@ -310,6 +308,13 @@ scratch_server() {
     make_audit_keys "$SCRATCH/audit.key"
     export NAGZ_TOKEN_KEY_FILE=$SCRATCH/token.key NAGZ_AUDIT_KEY_FILE=$SCRATCH/audit.key
     migrate_database
+}
+
+# scratch_server ARGUMENT...: a server on a free port, with a scratch_database. Sets NAGZ to its address. A function
+# before_serving, where there is one, is called once the database is migrated.
+scratch_server() {
+    local port
+    scratch_database
     if [ "$(type -t before_serving)" = function ]; then before_serving; fi
     port=$(free_port)
     start_server "$port" "$STATE/log/${NAME##*/}-server.log" "$@"

@@ -5,9 +5,6 @@ file with the secret that signs them (NAGZ_WEBHOOK_SECRET_FILE). The first promi
 """
 import contextlib
 import datetime
-import hashlib
-import hmac
-import http.server
 import json
 import os
 import pathlib
@@ -21,6 +18,8 @@ import zlib
 
 import websockets
 from websockets.sync.client import connect
+
+from webhook import Webhook
 
 NAGZ = os.environ["NAGZ"]
 SECRET = pathlib.Path(os.environ["NAGZ_WEBHOOK_SECRET_FILE"]).read_bytes().strip()
@@ -138,31 +137,17 @@ def add_child(guardian, family, name):
 
 # MARK: what the server tells by itself
 
-class Receiver(http.server.ThreadingHTTPServer):
-    """The operator's webhook: accepts what is signed and counts each delivery."""
+class Receiver(Webhook):
+    """Counts each delivery, and keeps the messages."""
 
     def __init__(self):
-        super().__init__(("127.0.0.1", int(os.environ["RECEIVER_PORT"])), Post)
-        self.changed = threading.Condition()
-        self.messages, self.counts, self.faults = [], {}, []
-        threading.Thread(target=self.serve_forever, daemon=True).start()
+        super().__init__(int(os.environ["RECEIVER_PORT"]), SECRET)
+        self.messages, self.counts = [], {}
 
-    def accept(self, headers, body):
-        timestamp = headers["Nagz-Timestamp"] or ""
-        code = hmac.new(SECRET, timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
-        with self.changed:
-            if not hmac.compare_digest(headers["Nagz-Signature"] or "", "v1=" + code):
-                self.faults.append(f"wrong signature {headers['Nagz-Signature']}")
-            elif not timestamp.isdigit() or abs(time.time() - int(timestamp)) > DEADLINE:
-                self.faults.append(f"old timestamp {timestamp}")
-            else:
-                message = json.loads(body)
-                name = headers["Nagz-Delivery-Id"]
-                if message["delivery_id"] != name:
-                    self.faults.append(f"delivery {name} has the body of {message['delivery_id']}")
-                self.messages.append(message)
-                self.counts[name] = self.counts.get(name, 0) + 1
-            self.changed.notify_all()
+    def received(self, message):
+        name = message["delivery_id"]
+        self.messages.append(message)
+        self.counts[name] = self.counts.get(name, 0) + 1
 
     def about(self, nag):
         """The phases of a nag that were received, in order, without the reminders in between."""
@@ -174,18 +159,6 @@ class Receiver(http.server.ThreadingHTTPServer):
             self.changed.wait_for(lambda: self.faults or len(self.about(nag)) >= len(wanted), DEADLINE)
             check(self.faults, [], "webhooks are signed")
             check(self.about(nag), wanted, promise)
-
-
-class Post(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self):
-        self.server.accept(self.headers, self.rfile.read(int(self.headers["Content-Length"])))
-        self.send_response(204)
-        self.end_headers()
-
-    def log_message(self, *_):
-        pass
 
 
 def open_socket(person, family):

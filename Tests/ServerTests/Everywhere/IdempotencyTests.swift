@@ -49,6 +49,24 @@ struct IdempotencyTests {
         }
     }
 
+    @Test("a nag that was created is the answer to a retry after its due time")
+    func afterTheDueTime() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            let order = server.order(for: family.child, in: family.id)
+            func create(key: String) async throws -> NagResponse {
+                try await server.call(
+                    API.createNag, order, as: family.guardian, headers: ["Idempotency-Key": key])
+            }
+            let first = try await create(key: "lost")
+            server.clock.advance(by: order.dueAt - server.clock.now())
+            let again = try await server.expectOnly { try await create(key: "lost") }
+            #expect(again == first)
+            let late = try await server.expectOnly { try await refusal { try await create(key: "late") } }
+            #expect(late.code == .validationFailed && late.field == "due_at")
+        }
+    }
+
     @Test("twenty at once with one key are one act with one answer")
     func concurrent() async throws {
         try await TestServer.run { server in

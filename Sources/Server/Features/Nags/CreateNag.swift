@@ -7,12 +7,21 @@ import SQL
 extension Nags {
     /// Creates a nag, for guardians and participants, within the daily cap. Refusals are in the audit log.
     package func create(_ caller: Caller, _ call: Call<NoParameters, NagCreate>) async throws -> NagResponse {
-        let order = call.body
+        do {
+            return try await create(call.body, by: caller)
+        } catch let refusal as APIError {
+            // A retry may come after the due time; what was done the first time is its answer.
+            if let earlier: NagResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
+            throw refusal
+        }
+    }
+
+    private func create(_ order: NagCreate, by caller: Caller) async throws -> NagResponse {
         if order.familyID != nil, order.connectionID != nil {
             throw APIError(
                 .validationFailed, "Give a family or a connection, not both.", field: "connection_id")
         }
-        guard order.dueAt.flooredToMillisecond > call.now else {
+        guard order.dueAt.flooredToMillisecond > caller.now else {
             throw APIError(.validationFailed, "The due time must lie in the future.", field: "due_at")
         }
         return try await attachments.refusingTaken {
