@@ -19,8 +19,8 @@ final class Scheduler: PeriodicJob {
     static let period = Duration.milliseconds(500)
     /// How long a round works before it releases the lock, well below the time after which the database ends it.
     private static let budget = Duration.seconds(3)
-    /// Nags that are escalated concurrently.
-    private static let workers = 4
+    /// Families whose nags are escalated concurrently. Their acts share transactions (`GroupCommit`).
+    private static let workers = 16
 
     private let nags: Nags
     private let database: Database
