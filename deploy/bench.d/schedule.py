@@ -42,13 +42,19 @@ def sql(database, statement):
 # MARK: data
 
 
-def calm(database):
-    """The seeded data as a scheduler that was never off would have left them: no open nag is due for a month, and nobody
-    has quiet hours."""
+def prepare():
+    """Makes the data such as servers that were never off would have left them, and has all copies made of these: everything
+    is in the audit log, the scheduler knows its plan, no open nag is due for a month. Nobody has quiet hours."""
+    database = bench.fresh_database("bench_prepared")
+    progress("bringing the data into the audit log")
+    with server(database):
+        settle(database)
     sql(database, """
         UPDATE nags SET due_at = now() + interval '30 days', next_step_at = now() + interval '29 days' WHERE status = 'open'""")
     sql(database, """
         UPDATE preferences SET prefs = prefs - 'quiet_hours_start' - 'quiet_hours_end' - 'quiet_hours_enabled'""")
+    sql(database, "VACUUM ANALYZE")
+    os.environ["BENCH_TEMPLATE"] = database
 
 
 def open_nags(database, count):
@@ -63,7 +69,7 @@ def open_nags(database, count):
               FROM (SELECT DISTINCT ON (family_id) family_id, creator_id, recipient_id FROM nags) s) family
         CROSS JOIN LATERAL generate_series(
             (SELECT count(*) FROM nags WHERE status = 'open') + place, {count} - 1, families) number""")
-    sql(database, "ANALYZE nags")
+    sql(database, "VACUUM ANALYZE nags")  # or the database would do it on its own while we measure
     sql(database, "CHECKPOINT")
 
 
@@ -143,7 +149,6 @@ def beside(options):
             for is_live in (False, True) if turn % 2 == 0 else (True, False):
                 progress(f"{workload}, turn {turn + 1}, {'beside sockets and scheduler' if is_live else 'alone'}")
                 database = bench.fresh_database()
-                calm(database)
                 crowd = Crowd()
                 with server(database, *(() if is_live else ("--scheduler", "off", "--deliveries", "off"))) as one:
                     for number in range(SOCKETS if is_live else 0):
@@ -153,24 +158,40 @@ def beside(options):
                     found[is_live].append(bench.wrk(workload, one.port, options.connections, options.seconds)["rps"])
                     crowd.check()
                     crowd.close()
+        progress(f"alone {found[False]}, beside {found[True]}")
         ratios[workload.lower()] = round(statistics.median(found[True]) / statistics.median(found[False]), 3)
     return ratios
 
 
 def blocks(database):
-    """Blocks of 8 KiB that the database's sessions have read so far, from memory or disk."""
-    return int(sql(database, f"SELECT blks_hit + blks_read FROM pg_stat_database WHERE datname = '{database}'")[0])
+    """Blocks of 8 KiB of nags and their indexes that were read so far, from memory or disk: the scheduler's, when there are no
+    requests."""
+    return int(sql(database, """
+        SELECT heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read FROM pg_statio_user_tables
+        WHERE relname = 'nags'""")[0])
+
+
+def settle(database):
+    """Waits until the server has brought the seeded entries into the audit log and looked at all nags."""
+    waiting = """
+        SELECT (SELECT count(*) FROM audit_entry) - (SELECT count(*) FROM audit_leaf)
+            + (SELECT count(*) FROM nags WHERE status = 'open' AND next_step_at < now())"""
+    deadline = time.monotonic() + 600
+    while int(sql(database, waiting)[0]) > 0 or not sql(database, "SELECT 1 FROM scheduler_plan"):
+        if time.monotonic() > deadline:
+            sys.exit("deploy/bench: the server did not come to rest within ten minutes")
+        time.sleep(2)
 
 
 def idle(database):
-    """Blocks read and processor time used in a second by a server that has nothing to do."""
+    """Blocks read in a second, and processor time used for everything, by a server that has nothing to do."""
     with server(database) as one:
         time.sleep(5)
         before = blocks(database), machine.cpu_seconds(one.process.pid), machine.cpu_seconds(bench.POSTMASTER)
         time.sleep(IDLE_SECONDS)
         after = blocks(database), machine.cpu_seconds(one.process.pid), machine.cpu_seconds(bench.POSTMASTER)
     read, own, its = (late - early for early, late in zip(before, after))
-    return {"blocks": round(read / IDLE_SECONDS), "processors": round((own + its) / IDLE_SECONDS, 4)}
+    return {"blocks": round(read / IDLE_SECONDS, 1), "processors": round((own + its) / IDLE_SECONDS, 4)}
 
 
 def lateness(database, provider):
@@ -219,8 +240,8 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--connections", type=int, default=64)
     options, _ = parser.parse_known_args()
+    prepare()
     database = bench.fresh_database("bench_schedule")
-    calm(database)
     sql(database, """
         INSERT INTO devices (id, user_id, platform, token, created_at)
         SELECT md5('device' || user_id)::uuid, user_id, 'ios', md5(user_id::text), now() FROM memberships
@@ -230,12 +251,15 @@ def main():
         progress(f"{count} open nags, nothing due")
         open_nags(database, count)
         figures[f"idle_{name}"] = idle(database)
+        progress(figures[f"idle_{name}"])
     figures["idle_growth"] = round(figures["idle_many"]["blocks"] / figures["idle_few"]["blocks"], 2)
     provider = Provider()
     progress(f"{DUE} of {MANY} nags fall due within a minute")
     figures["late"] = lateness(database, provider)
+    progress(figures["late"])
     progress("a thousand notifications at once")
     figures["sent_per_second"] = sending(database, provider)
+    progress(figures["sent_per_second"])
     bench.superuser("DROP DATABASE bench_schedule WITH (FORCE)")
     figures["beside"] = beside(options)
     print(json.dumps(figures))
