@@ -107,7 +107,8 @@ let package = Package(
         .testTarget(name: "NagzAITests", dependencies: ["NagzAI", "SeededNumbers"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededNumbers"], swiftSettings: common),
         .testTarget(
-            name: "ContractTests", dependencies: ["Contract", "NagzAI", "Domain", "JSON", "OpenAPICheck"],
+            name: "ContractTests",
+            dependencies: ["Contract", "NagzAI", "Domain", "JSON", "OpenAPICheck", "SeededNumbers"],
             swiftSettings: common),
         .testTarget(name: "AuditTests", dependencies: ["Audit", "Domain"], swiftSettings: common),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures"], swiftSettings: common),

@@ -13,6 +13,11 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case adminCreated = "admin.created"
     case adminRead = "admin.read"
     case adminRevoked = "admin.revoked"
+    case aiConstraintChanged = "ai_constraint.changed"
+    case aiConstraintCreated = "ai_constraint.created"
+    case aiConstraintDeleted = "ai_constraint.deleted"
+    case aiConstraintsImported = "ai_constraint.imported"
+    case aiConstraintsReordered = "ai_constraint.reordered"
     case aiCoaching = "ai.coaching"
     case aiDigest = "ai.digest"
     case aiPatterns = "ai.patterns"
@@ -82,6 +87,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
 
     case abuseReportReviewDenied = "abuse_report.review.denied"
     case accountDeleteDenied = "account.delete.denied"
+    case aiConstraintChangeDenied = "ai_constraint.change.denied"
     case aiCoachingDenied = "ai.coaching.denied"
     case aiDigestDenied = "ai.digest.denied"
     case aiPatternsDenied = "ai.patterns.denied"
@@ -185,6 +191,9 @@ extension AuditKind {
             .attachmentAdded,
             .deliveryResent, .deliveryReviewDenied, .deviceRegistered, .deviceRemoved, .incentiveApproveDenied,
             .incentiveReadDenied, .incentiveRuleChangeDenied, .nagReadDeliveriesDenied:
+            .none
+        case .aiConstraintChanged, .aiConstraintChangeDenied, .aiConstraintCreated, .aiConstraintDeleted,
+            .aiConstraintsImported, .aiConstraintsReordered:
             .none
         case .connectionAcceptDenied, .connectionChangeDenied, .connectionDeclineDenied, .connectionInviteDenied:
             .none

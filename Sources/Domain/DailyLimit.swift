@@ -14,6 +14,8 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     case codeRenewals = "code_renewals"
     /// Incentive rules made and changed.
     case incentiveRuleChanges = "incentive_rule_changes"
+    /// Constraints made, changed, deleted, put in order and imported.
+    case constraintChanges = "constraint_changes"
     /// Pictures uploaded.
     case attachments = "attachments"
 
@@ -26,7 +28,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         case .codeRenewals: 20
         case .deviceRegistrations, .policyChanges, .incentiveRuleChanges: 50
         case .attachments, .blockChanges: 100
-        case .preferenceChanges: 200
+        case .constraintChanges, .preferenceChanges: 200
         }
     }
 
@@ -39,6 +41,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         case .blockChanges: "You have made today's number of changes to blocks. Try again later."
         case .preferenceChanges: "You have made today's number of changes to preferences. Try again later."
         case .codeRenewals: "You have renewed today's number of codes. Try again later."
+        case .constraintChanges: "You have made today's number of changes to constraints. Try again later."
         case .attachments: "You have uploaded today's number of pictures. Try again later."
         case .incentiveRuleChanges: "You have made today's number of changes to incentive rules. Try again later."
         }

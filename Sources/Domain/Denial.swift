@@ -18,6 +18,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case coOwnerNeeded = "co_owner_needed"
     case incentiveLimitReached = "incentive_limit_reached"
     case ownIncentive = "own_incentive"
+    case constraintLimitReached = "constraint_limit_reached"
     // Who may send nags to whom
     case childMayNotNag = "child_may_not_nag"
     case recipientNotAMember = "recipient_not_a_member"
@@ -74,6 +75,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
             "An owner of this policy left. Its limits can be widened again when another guardian is approved as co-owner."
         case .incentiveLimitReached:
             "This family has as many active incentive rules as a family can have. Retire one of them first."
+        case .constraintLimitReached: "There are as many constraints as there can be. Delete one of them first."
         case .ownIncentive: "Another guardian has to confirm what a rule gives you."
         case .childMayNotNag: "Children cannot send nags."
         case .recipientNotAMember: "The recipient is not an active member of this family."

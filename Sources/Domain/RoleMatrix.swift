@@ -11,6 +11,7 @@ public enum FamilyAct: String, Sendable, CaseIterable {
     case suspendRelationship = "suspend_relationship"
     case configureIncentives = "configure_incentives"
     case approveIncentive = "approve_incentive"
+    case editConstraints = "edit_constraints"
     case readReports = "read_reports"
     case readFamilyHistory = "read_family_history"
     case readAuditLog = "read_audit_trail"
@@ -120,7 +121,7 @@ public enum RoleMatrix {
             return nil
         case .addMember, .createMember, .removeMember, .setChildCredentials, .editChildSettings, .editFamily,
             .editPolicy, .grantFamilyConsent, .suspendRelationship, .configureIncentives, .approveIncentive,
-            .readReports, .readFamilyHistory, .readAuditLog:
+            .editConstraints, .readReports, .readFamilyHistory, .readAuditLog:
             return member.role == .guardian ? nil : .guardianOnly
         }
     }

@@ -28,3 +28,4 @@ extension IncentiveTrigger: SQLBindable, SQLDecodable {}
 extension IncentiveReward: SQLBindable, SQLDecodable {}
 extension IncentiveApprovalMode: SQLBindable, SQLDecodable {}
 extension IncentiveRuleStatus: SQLBindable, SQLDecodable {}
+extension ConstraintType: SQLBindable, SQLDecodable {}

@@ -61,6 +61,7 @@ struct TableTests {
         "excuses": Ownership(writers: ["Nags"], readers: ["AI", "Reports"]),
         "inputs": Ownership(writers: ["Ingestion"]),
         "enrichments": Ownership(writers: ["Ingestion"]),
+        "ai_constraints": Ownership(writers: ["Constraints"]),
         "ai_mediation_events": Ownership(writers: ["AI"], readers: ["Sync"]),
         "gamification_events": Ownership(writers: ["Gamification"], readers: ["Realtime", "Sync", "Server/Audit"]),
         "member_totals": Ownership(writers: ["Gamification"], readers: ["AI", "Server/Audit"]),

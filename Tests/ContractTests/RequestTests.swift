@@ -15,16 +15,16 @@ struct BodyCase: Sendable, CustomTestStringConvertible {
     var testDescription: String { "\(schema) \(body.prefix(60))" }
 }
 
-private func fine(_ schema: String, _ bodies: String...) -> [BodyCase] {
+func fine(_ schema: String, _ bodies: String...) -> [BodyCase] {
     bodies.map { BodyCase(schema: schema, body: $0, field: nil, isInDocument: true) }
 }
 
-private func wrong(_ schema: String, _ field: String, _ bodies: String...) -> [BodyCase] {
+func wrong(_ schema: String, _ field: String, _ bodies: String...) -> [BodyCase] {
     bodies.map { BodyCase(schema: schema, body: $0, field: field, isInDocument: true) }
 }
 
 /// Refused although the document, being JSON Schema, lets it pass.
-private func wrongBeyondSchema(_ schema: String, _ field: String, _ bodies: String...) -> [BodyCase] {
+func wrongBeyondSchema(_ schema: String, _ field: String, _ bodies: String...) -> [BodyCase] {
     bodies.map { BodyCase(schema: schema, body: $0, field: field, isInDocument: false) }
 }
 
@@ -33,7 +33,7 @@ private func lenient(_ schema: String, _ bodies: String...) -> [BodyCase] {
     bodies.map { BodyCase(schema: schema, body: $0, field: nil, isInDocument: false) }
 }
 
-private let someID = "018F3C1E-0a52-7c3d-9b61-2f4e5d6c7b8a"
+let someID = "018F3C1E-0a52-7c3d-9b61-2f4e5d6c7b8a"
 private let nagBase = """
     "recipient_id":"\(someID)","due_at":"2030-01-01T00:00:00Z","category":"chores","done_definition":"ack_only"
     """
@@ -281,7 +281,8 @@ struct RequestTests {
 
     @Test(
         "are taken or refused by the field at fault",
-        arguments: auth + family + nags + policies + incentives + rest + abuseReports + connections + outbox)
+        arguments: auth + family + nags + policies + incentives + constraints + rest + abuseReports + connections
+            + outbox)
     func bodies(example: BodyCase) throws {
         let body = Array(example.body.utf8)
         let read = try #require(requestReaders[example.schema])
@@ -306,7 +307,8 @@ struct RequestTests {
         #expect(
             described
                 == Set(
-                    (Self.auth + Self.family + Self.nags + Self.policies + Self.incentives + Self.rest
+                    (Self.auth + Self.family + Self.nags + Self.policies + Self.incentives
+                        + Self.constraints + Self.rest
                         + Self.abuseReports + Self.connections
                         + Self.outbox)
                         .map(\.schema)))
@@ -351,6 +353,11 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     add(ApprovalCreate.self)
     add(IncentiveRuleCreate.self)
     add(IncentiveRuleUpdate.self)
+    add(ConstraintCreate.self)
+    add(ConstraintUpdate.self)
+    add(ConstraintOrderUpdate.self)
+    add(ConstraintSimulation.self)
+    add(ConstraintDocument.self)
     add(ExcuseSummaryRequest.self)
     add(ToneSelectRequest.self)
     add(CoachingRequest.self)

@@ -48,6 +48,16 @@ private struct LimitedAct: Sendable, CustomTestStringConvertible {
                 ]
             )
         },
+        LimitedAct(limit: .constraintChanges, kind: "ai_constraint.created") { family, _ in
+            (
+                "POST", "/api/v1/ai/constraints",
+                [
+                    "family_id": .string(family.id.description), "scope": "own", "name": "n", "type": "cost",
+                    "priority": 1, "action": ["type": "force_local"],
+                    "conditions": [["field": "token_count", "operator": "exceeds", "value": "1"]],
+                ]
+            )
+        },
         LimitedAct(limit: .attachments, kind: "attachment.added", form: PictureForm.form(PictureForm.jpeg())) { _, _ in
             ("POST", "/api/v1/attachments", nil)
         },

@@ -20,6 +20,7 @@ public enum API {
         devicesOperations,
         deliveriesOperations,
         aiOperations,
+        constraintsOperations,
         syncOperations,
         auditOperations,
         legalOperations,

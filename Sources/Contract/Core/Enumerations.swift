@@ -42,3 +42,10 @@ extension IncentiveReward: WireEnumeration {}
 extension IncentiveApprovalMode: WireEnumeration {}
 extension IncentiveRuleStatus: WireEnumeration {}
 extension Weekday: WireEnumeration {}
+extension PrivacyLevel: WireEnumeration {}
+extension QuestionIntent: WireEnumeration {}
+extension NetworkState: WireEnumeration {}
+extension AIMode: WireEnumeration {}
+extension TaskType: WireEnumeration {}
+extension ConstraintScope: WireEnumeration {}
+extension ConstraintType: WireEnumeration {}

@@ -1,4 +1,5 @@
 // The standard library has no public API for Unicode normal forms, and Foundation is too large for this module.
+import Domain
 @_spi(_Unicode) import Swift
 
 extension FieldReader {

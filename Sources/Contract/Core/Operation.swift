@@ -35,7 +35,7 @@ public struct Operation: Hashable, Sendable {
     public enum Tag: String, Sendable, CaseIterable {
         case version, auth, accounts, preferences, families, connections, nags, attachments, gamification, safety,
             consents,
-            policies, incentives, reports, devices, deliveries, ai, sync, audit,
+            policies, incentives, reports, devices, deliveries, ai, constraints, sync, audit,
             legal, metrics, operations
     }
 

@@ -154,12 +154,3 @@ extension FieldReader {
         return text
     }
 }
-
-/// The text without leading and trailing white space (Unicode `White_Space`).
-func trimmed(_ text: String) -> String {
-    let scalars = text.unicodeScalars
-    guard let first = scalars.firstIndex(where: { !$0.properties.isWhitespace }),
-        let last = scalars.lastIndex(where: { !$0.properties.isWhitespace })
-    else { return "" }
-    return String(scalars[first...last])
-}

@@ -36,6 +36,7 @@ public struct AccountExport: Hashable, WireObject {
         case account, memberships, nags, excuses, notes, preferences, consents, devices, blocks
         case abuseReports = "abuse_reports"
         case points, badges, incentives, connections, attachments
+        case aiConstraints = "ai_constraints"
     }
 
     public var sections: [Section: [JSONObject]]

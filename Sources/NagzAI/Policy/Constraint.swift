@@ -142,11 +142,3 @@ func tokens(_ text: String) -> Int? {
     else { return nil }
     return Int(text).flatMap { ConstraintLimit.tokens.contains($0) ? $0 : nil }
 }
-
-/// A text without white space at both ends (Unicode's property White_Space).
-func trimmed(_ text: String) -> String {
-    let scalars = text.unicodeScalars
-    let start = scalars.firstIndex { !$0.properties.isWhitespace } ?? scalars.endIndex
-    let end = scalars.lastIndex { !$0.properties.isWhitespace }.map(scalars.index(after:)) ?? start
-    return String(scalars[start..<end])
-}

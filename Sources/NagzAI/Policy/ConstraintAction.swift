@@ -1,3 +1,5 @@
+import Domain
+
 /// What a constraint does with a question. Texts have 1 to 280 characters.
 public enum ConstraintAction: Hashable, Sendable {
     case block(reason: String)

@@ -18,10 +18,17 @@ struct MatchedText: Hashable, Sendable {
     }
 
     private static func folded(_ text: String) -> String {
-        var upper = String.UnicodeScalarView()
-        for scalar in text._nfc { upper.append(contentsOf: scalar.properties.uppercaseMapping.unicodeScalars) }
         var lower = String.UnicodeScalarView()
-        for scalar in upper { lower.append(contentsOf: scalar.properties.lowercaseMapping.unicodeScalars) }
+        for scalar in text._nfc {
+            // A mapping makes a String for each scalar, which is slow.
+            if scalar.isASCII {
+                lower.append((0x41...0x5A).contains(scalar.value) ? Unicode.Scalar(UInt8(scalar.value) | 0x20) : scalar)
+                continue
+            }
+            for upper in scalar.properties.uppercaseMapping.unicodeScalars {
+                lower.append(contentsOf: upper.properties.lowercaseMapping.unicodeScalars)
+            }
+        }
         var composed = String.UnicodeScalarView()
         for scalar in String(lower)._nfc { composed.append(scalar) }
         return String(composed)

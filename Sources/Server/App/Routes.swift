@@ -23,6 +23,7 @@ enum Routes {
         gamification.register(in: routes)
         Incentives(services).register(in: routes)
         Mediator(services).register(in: routes)
+        Constraints(services).register(in: routes)
         Feed(services).register(in: routes)
         Safety(services).register(in: routes)
         AbuseReports(services).register(in: routes)

@@ -67,6 +67,8 @@ struct Scene: Sendable {
     let incentiveRule: IncentiveRuleID
     /// Uploaded by the creator, for the nag.
     let attachment: AttachmentID
+    /// The family's.
+    let constraint: ConstraintID
     /// Waits for a guardian; the child's.
     let incentiveEvent: IncentiveEventID
 
@@ -142,6 +144,16 @@ struct Scene: Sendable {
             INSERT INTO incentive_events (family_id, id, nag_id, rule_id, rule_version, user_id, action_type, at)
             VALUES (\(family.id), \(event), \(childNag), \(rule), 1, \(family.child.id), 'badge', \(now))
             """)
+        let constraint: ConstraintID = server.random.identifier(at: now)
+        self.constraint = constraint
+        try await server.sql(
+            """
+            INSERT INTO ai_constraints (family_id, id, name, type, enabled, priority, conditions, action, created_by,
+                                        created_at, updated_at, changed_by)
+            VALUES (\(family.id), \(constraint), 'n', 'cost', true, 5,
+                    '[{"field": "token_count", "operator": "exceeds", "value": "9"}]', '{"type": "force_local"}',
+                    \(family.guardian.id), \(now), \(now), 1)
+            """)
         for person in people.values where person.familyID != nil { try await server.enableGamification(person) }
         try await server.write([.demoSeeded], by: family.guardian, in: family.id)
     }
@@ -195,7 +207,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
     static let all: [MatrixRow] = [
         accounts, preferences, families, connections, safety, consents, policies, nags, gamification, incentives,
         reports, ai, sync, audit,
-        devices, deliveries, abuseReports, accountData, attachments,
+        devices, deliveries, abuseReports, accountData, attachments, constraints,
     ].flatMap(\.self)
 
     /// Rows that share a server.

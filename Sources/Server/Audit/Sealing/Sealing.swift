@@ -67,7 +67,7 @@ enum SubjectKeyStatements {
         "SELECT master, wrapped FROM audit_subject_key WHERE id = \(person)"
     }
 
-    /// Part of an act: stores a key. Violates `Constraint.subjectKey` where another act stored one first.
+    /// Part of an act: stores a key. Violates `ConstraintName.subjectKey` where another act stored one first.
     static func keep(_ person: Pseudonym, master: [UInt8], _ wrapped: [UInt8]) -> SQL {
         "INSERT INTO audit_subject_key (id, master, wrapped) SELECT \(person), \(master), \(wrapped) FROM ledger_stamp"
     }

@@ -118,7 +118,7 @@ extension Families {
             MembershipStatements.end(user, at: caller.now), MembershipStatements.unrelate(user),
             CredentialStatements.delete(of: user), departure.endSessions(user),
             ConsentStatements.revokeAll(of: user, at: caller.now), PolicyStatements.handOver(of: user),
-            DeviceStatements.deleteAll(of: user),
+            DeviceStatements.deleteAll(of: user), ConstraintStatements.deleteAll(of: user),
         ]
         act.statements += shutOut(person, isRemoval: departure.isRemoval, at: caller.now) + departure.statements
         return .perform(act, departure.answer(person))

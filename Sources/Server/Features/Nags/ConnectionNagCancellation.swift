@@ -21,7 +21,7 @@ struct ConnectionNagCancellation {
     /// Runs the body; where it violates the constraint, cancels the nags and runs it again.
     /// - Parameter nags: selects `family_id` and `recipient_id` of open nags.
     func before<Answer>(
-        _ constraint: Constraint, _ nags: SQL, _ context: CallContext, _ body: () async throws -> Answer
+        _ constraint: ConstraintName, _ nags: SQL, _ context: CallContext, _ body: () async throws -> Answer
     ) async throws -> Answer {
         for _ in 1..<Self.attempts {
             do {

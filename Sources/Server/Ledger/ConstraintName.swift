@@ -3,7 +3,7 @@ import Postgres
 /// The constraints, unique indexes and triggers whose violation a feature turns into an answer.
 ///
 /// The raw values are their names in the database; a test compares them with its catalog.
-enum Constraint: String, CaseIterable {
+enum ConstraintName: String, CaseIterable {
     /// One account for each email address.
     case emailAddress = "users_email_key"
     /// One child for each user name in a family.
@@ -38,5 +38,5 @@ enum Constraint: String, CaseIterable {
 
 extension PostgresError {
     /// Whether a statement was refused because it violates the constraint.
-    func violates(_ constraint: Constraint) -> Bool { self.constraint == constraint.rawValue }
+    func violates(_ constraint: ConstraintName) -> Bool { self.constraint == constraint.rawValue }
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import Server
 
 @Suite("Constraints that features know by name")
-struct ConstraintTests {
+struct ConstraintNameTests {
     @Test("each is in the database")
     func known() async throws {
         try await TestServer.run { server in
@@ -21,7 +21,7 @@ struct ConstraintTests {
                     """
                 ).map { row throws(PostgresError) -> String in try row["name"] }
             }
-            for constraint in Constraint.allCases {
+            for constraint in ConstraintName.allCases {
                 let isKnown = names.contains(constraint.rawValue)
                 #expect(isKnown, "\(constraint.rawValue)")
             }

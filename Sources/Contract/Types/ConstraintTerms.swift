@@ -1,0 +1,208 @@
+import Domain
+import JSON
+import NagzAI
+
+extension ConstraintCondition: WireObject {
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        let (field, comparison, value): (String, String, String) = (
+            try fields.required("field"), try fields.required("operator"), try fields.required("value")
+        )
+        do {
+            try self.init(field: field, operator: comparison, value: value)
+        } catch {
+            throw InvalidInput(error.message, field: error.lastName)
+        }
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("field", field.rawValue)
+            json.field("operator", comparison.rawValue)
+            json.field("value", value)
+        }
+    }
+}
+
+extension ConstraintAction: WireObject {
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        let type: String = try fields.required("type")
+        let text: String? =
+            switch Kind(rawValue: type) {
+            case .block: try fields.optional("reason")
+            case .requireConfirmation: try fields.optional("prompt")
+            case .warn: try fields.optional("message")
+            case .forceLocal, .forceCloud, nil: nil
+            }
+        do {
+            try self.init(type: type, text: text)
+        } catch {
+            throw InvalidInput(error.message, field: error.lastName)
+        }
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("type", kind.rawValue)
+            switch self {
+            case .block(let reason): json.field("reason", reason)
+            case .requireConfirmation(let prompt): json.field("prompt", prompt)
+            case .warn(let message): json.field("message", message)
+            case .forceLocal, .forceCloud: break
+            }
+        }
+    }
+}
+
+extension ConstraintFault {
+    /// The last name of the path: the field within its condition or action.
+    fileprivate var lastName: String { field.split(separator: ".").last.map(String.init) ?? field }
+}
+
+/// What a constraint says, without its place in a family: as it is made, exported and imported.
+///
+/// What is read from JSON keeps every limit of `Constraint`.
+public struct ConstraintTerms: Hashable, WireObject {
+    public var scope: ConstraintScope
+    /// 1…80 characters, trimmed.
+    public var name: String
+    public var type: ConstraintType
+    public var isEnabled: Bool
+    /// 1…999.
+    public var priority: Int
+    /// 1…10.
+    public var conditions: [ConstraintCondition]
+    public var action: ConstraintAction
+
+    public init(
+        scope: ConstraintScope, name: String, type: ConstraintType, isEnabled: Bool = true, priority: Int,
+        conditions: [ConstraintCondition], action: ConstraintAction
+    ) {
+        self.scope = scope
+        self.name = name
+        self.type = type
+        self.isEnabled = isEnabled
+        self.priority = priority
+        self.conditions = conditions
+        self.action = action
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        scope = try fields.required("scope")
+        name = try fields.required("name")
+        type = try fields.required("type")
+        isEnabled = try fields.defaulted("enabled", to: true)
+        priority = try fields.required("priority")
+        conditions = try fields.required("conditions")
+        action = try fields.required("action")
+        self = try checked()
+    }
+
+    public func write(to json: inout JSONWriter) { json.object { writeFields(to: &$0) } }
+
+    func writeFields(to json: inout JSONWriter) {
+        json.field("scope", scope)
+        json.field("name", name)
+        json.field("type", type)
+        json.field("enabled", isEnabled)
+        json.field("priority", priority)
+        json.field("conditions", conditions)
+        json.field("action", action)
+    }
+
+    /// The constraint for the policy engine.
+    public func constraint(_ id: ConstraintID) throws(ConstraintFault) -> Constraint {
+        try Constraint(
+            id: id, scope: scope, name: name, type: type, isEnabled: isEnabled, priority: priority,
+            conditions: conditions, action: action)
+    }
+
+    /// The same with a trimmed name.
+    func checked() throws(InvalidInput) -> ConstraintTerms {
+        do {
+            var terms = self
+            terms.name = try constraint(ConstraintID(high: 0, low: 0)).name
+            return terms
+        } catch {
+            throw InvalidInput(error.message, field: error.field)
+        }
+    }
+}
+
+/// Makes a constraint.
+public struct ConstraintCreate: Hashable, WireObject {
+    public var familyID: FamilyID
+    public var terms: ConstraintTerms
+
+    public init(familyID: FamilyID, terms: ConstraintTerms) {
+        self.familyID = familyID
+        self.terms = terms
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        familyID = try fields.required("family_id")
+        terms = try ConstraintTerms(fields)
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("family_id", familyID)
+            terms.writeFields(to: &json)
+        }
+    }
+}
+
+/// Changes some of a constraint and keeps the rest.
+public struct ConstraintUpdate: Hashable, WireObject {
+    public var name: String?
+    public var type: ConstraintType?
+    public var isEnabled: Bool?
+    public var priority: Int?
+    public var conditions: [ConstraintCondition]?
+    public var action: ConstraintAction?
+
+    public init(
+        name: String? = nil, type: ConstraintType? = nil, isEnabled: Bool? = nil, priority: Int? = nil,
+        conditions: [ConstraintCondition]? = nil, action: ConstraintAction? = nil
+    ) {
+        self.name = name
+        self.type = type
+        self.isEnabled = isEnabled
+        self.priority = priority
+        self.conditions = conditions
+        self.action = action
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        name = try fields.optional("name")
+        type = try fields.optional("type")
+        isEnabled = try fields.optional("enabled")
+        priority = try fields.optional("priority")
+        conditions = try fields.optional("conditions")
+        action = try fields.optional("action")
+        // Whatever is changed: a fault is one of the new values.
+        let any = ConstraintTerms(
+            scope: .own, name: "any", type: .privacy, priority: 1,
+            conditions: ConstraintTemplate.all.first?.conditions ?? [], action: .forceLocal)
+        _ = try applied(to: any)
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.fieldIfPresent("name", name)
+            json.fieldIfPresent("type", type)
+            json.fieldIfPresent("enabled", isEnabled)
+            json.fieldIfPresent("priority", priority)
+            json.fieldIfPresent("conditions", conditions)
+            json.fieldIfPresent("action", action)
+        }
+    }
+
+    /// The terms after the change.
+    public func applied(to terms: ConstraintTerms) throws(InvalidInput) -> ConstraintTerms {
+        try ConstraintTerms(
+            scope: terms.scope, name: name ?? terms.name, type: type ?? terms.type,
+            isEnabled: isEnabled ?? terms.isEnabled, priority: priority ?? terms.priority,
+            conditions: conditions ?? terms.conditions, action: action ?? terms.action
+        ).checked()
+    }
+}

@@ -1,0 +1,65 @@
+import Domain
+import JSON
+import NagzAI
+
+// What the router knows of a device, as a simulation gives it. What is missing is a device without a model that is online.
+
+extension LocalModel: WireObject {
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        self.init(
+            isOfSystem: try fields.defaulted("of_system", to: false),
+            name: try fields.text("name", 1...SimulatedCase.modelNameLength))
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("of_system", isOfSystem)
+            json.field("name", name)
+        }
+    }
+}
+
+extension LocalCapability: WireObject {
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        let intents: [QuestionIntent] = try fields.defaulted("intents", to: QuestionIntent.allCases)
+        self.init(
+            model: try fields.optional("model"),
+            maxTokens: try fields.optionalInteger("max_tokens", ConstraintLimit.tokens) ?? 4_096,
+            intents: Set(intents), isAvailable: try fields.defaulted("available", to: true))
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("model", model)
+            json.field("max_tokens", maxTokens)
+            json.field("intents", QuestionIntent.allCases.filter(intents.contains))
+            json.field("available", isAvailable)
+        }
+    }
+}
+
+extension RuntimeState: WireObject {
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        let names = 1...SimulatedCase.modelNameLength
+        self.init(
+            local: try fields.defaulted("local", to: LocalCapability()),
+            network: try fields.defaulted("network", to: .online),
+            tokenThreshold: try fields.optionalInteger("token_threshold", ConstraintLimit.tokens) ?? 4_096,
+            mode: try fields.defaulted("mode", to: .heuristic),
+            ownProviderModel: try fields.optionalText("byo_model", names),
+            gatewayModel: try fields.optionalText("gateway_model", names),
+            isThirdPartyAllowed: try fields.defaulted("third_party_allowed", to: false))
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("local", local)
+            json.field("network", network)
+            json.field("token_threshold", tokenThreshold)
+            json.field("mode", mode)
+            json.field("byo_model", ownProviderModel)
+            json.field("gateway_model", gatewayModel)
+            json.field("third_party_allowed", isThirdPartyAllowed)
+        }
+    }
+}

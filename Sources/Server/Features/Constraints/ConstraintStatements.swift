@@ -1,0 +1,125 @@
+import Contract
+import Domain
+import DomainSQL
+import SQL
+
+/// Every statement on constraints.
+enum ConstraintStatements {
+    private static let columns: SQL = """
+        c.id, c.family_id, c.owner_id, c.name, c.type, c.enabled, c.priority, c.conditions::text AS conditions,
+        c.action::text AS action, c.created_by, c.created_at, c.updated_at
+        """
+
+    /// The constraints that a person obeys: the family's and their own.
+    private static func visible(to user: UserID, _ scope: ConstraintScope?, in family: FamilyID) -> SQL {
+        let isInScope: SQL =
+            switch scope {
+            case .family: "c.owner_id IS NULL"
+            case .own: "c.owner_id = \(user)"
+            case nil: "(c.owner_id IS NULL OR c.owner_id = \(user))"
+            }
+        return "c.family_id = \(family) AND \(isInScope)"
+    }
+
+    /// In the order of evaluation, each with the `total`; at least one row.
+    static func page(_ page: PageRequest, of user: UserID, _ query: ConstraintQuery) -> SQL {
+        let condition = visible(to: user, query.scope, in: query.familyID)
+        return """
+            SELECT t.total, p.* FROM (SELECT count(*) AS total FROM ai_constraints c WHERE \(condition)) t
+            LEFT JOIN (
+                SELECT \(columns) FROM ai_constraints c WHERE \(condition)
+                ORDER BY c.priority, c.id LIMIT \(page.limit) OFFSET \(page.offset)
+            ) p ON true
+            ORDER BY p.priority, p.id
+            """
+    }
+
+    /// In the order of evaluation.
+    static func all(of user: UserID, _ scope: ConstraintScope?, in family: FamilyID) -> SQL {
+        """
+        SELECT \(columns) FROM ai_constraints c WHERE \(visible(to: user, scope, in: family))
+        ORDER BY c.priority, c.id
+        """
+    }
+
+    static func constraint(_ id: ConstraintID, of user: UserID, in family: FamilyID) -> SQL {
+        "SELECT \(columns) FROM ai_constraints c WHERE c.id = \(id) AND \(visible(to: user, nil, in: family))"
+    }
+
+    /// `id`, `priority` and `is_own` of the constraints that the person sees.
+    static func places(of user: UserID, in family: FamilyID) -> SQL {
+        """
+        SELECT c.id, c.priority, c.owner_id IS NOT NULL AS is_own FROM ai_constraints c
+        WHERE \(visible(to: user, nil, in: family))
+        """
+    }
+
+    /// The person's own constraints.
+    static func exported(_ page: ExportPage, in family: FamilyID) -> SQL {
+        """
+        SELECT c.id, jsonb_build_object(
+            'id', c.id, 'family_id', c.family_id, 'name', c.name, 'type', c.type, 'enabled', c.enabled,
+            'priority', c.priority, 'conditions', c.conditions, 'action', c.action,
+            'created_at', \(ExportPage.moment("c.created_at")), 'updated_at', \(ExportPage.moment("c.updated_at")))::text AS json
+        FROM ai_constraints c
+        WHERE c.family_id = \(family) AND c.owner_id = \(page.user) AND c.id > \(page.after)
+        ORDER BY c.id LIMIT \(page.limit)
+        """
+    }
+
+    // MARK: Statements of an act
+
+    static func insert(_ constraints: [ConstraintResponse]) -> SQL {
+        """
+        INSERT INTO ai_constraints (family_id, id, owner_id, name, type, enabled, priority, conditions, action,
+                                    created_by, created_at, updated_at, changed_by)
+        SELECT family_id, n.id, CASE n.scope WHEN 'own' THEN n.maker END, n.name, n.type, n.enabled = 'true',
+               n.priority::integer, n.conditions::jsonb, n.action::jsonb, n.maker, n.at, n.at, seq
+        FROM ledger_stamp, unnest(
+            \(SQLList(constraints.map(\.id))), \(SQLList(constraints.map(\.terms.scope.rawValue))),
+            \(SQLList(constraints.map(\.terms.name))), \(SQLList(constraints.map(\.terms.type.rawValue))),
+            \(SQLList(constraints.map { "\($0.terms.isEnabled)" })), \(SQLList(constraints.map(\.terms.priority))),
+            \(SQLList(constraints.map { text(of: $0.terms.conditions) })),
+            \(SQLList(constraints.map { text(of: $0.terms.action) })),
+            \(SQLList(constraints.map(\.createdBy))), \(SQLList(constraints.map(\.createdAt)))
+        ) AS n (id, scope, name, type, enabled, priority, conditions, action, maker, at)
+        """
+    }
+
+    static func update(_ constraint: ConstraintResponse) -> SQL {
+        let terms = constraint.terms
+        return """
+            UPDATE ai_constraints c SET name = \(terms.name), type = \(terms.type), enabled = \(terms.isEnabled),
+                priority = \(terms.priority), conditions = \(SQLJSON(text(of: terms.conditions))),
+                action = \(SQLJSON(text(of: terms.action))), updated_at = \(constraint.updatedAt),
+                changed_by = ledger_stamp.seq
+            FROM ledger_stamp WHERE c.family_id = ledger_stamp.family_id AND c.id = \(constraint.id)
+            """
+    }
+
+    /// Gives some constraints their new priorities.
+    static func move(_ moves: [ConstraintMove], at now: Timestamp) -> SQL {
+        """
+        UPDATE ai_constraints c SET priority = m.priority::integer, updated_at = \(now), changed_by = ledger_stamp.seq
+        FROM ledger_stamp, unnest(\(SQLList(moves.map(\.id))), \(SQLList(moves.map(\.priority)))) AS m (id, priority)
+        WHERE c.family_id = ledger_stamp.family_id AND c.id = m.id
+        """
+    }
+
+    static func delete(_ id: ConstraintID) -> SQL {
+        """
+        DELETE FROM ai_constraints c USING ledger_stamp
+        WHERE c.family_id = ledger_stamp.family_id AND c.id = \(id)
+        """
+    }
+
+    /// Part of a departure: the person's own constraints.
+    static func deleteAll(of user: UserID) -> SQL {
+        """
+        DELETE FROM ai_constraints c USING ledger_stamp
+        WHERE c.family_id = ledger_stamp.family_id AND c.owner_id = \(user)
+        """
+    }
+
+    private static func text(of value: some WireOutput) -> String { String(decoding: value.jsonBytes, as: UTF8.self) }
+}

@@ -1,0 +1,77 @@
+import Audit
+import Contract
+import Domain
+import NagzAI
+import Postgres
+
+// Writes of several constraints at once.
+extension Constraints {
+    /// Puts constraints of one scope in another order. They share out the priorities that they have, so that those that
+    /// are not named stay where they are.
+    func order(_ caller: Caller, _ call: Call<NoParameters, ConstraintOrderUpdate>) async throws -> ConstraintMoves {
+        let ids = call.body.ids
+        let family = try await services.access.member(caller, orNotFound: Self.missing, services.database).familyID
+        return try await services.ledger.write(caller, in: family) { queries in
+            let member = try await services.access.member(caller, of: family, queries)
+            let places = try await ConstraintPlaces(of: member, queries)
+            let scopes = try ids.map { id throws(APIError) -> ConstraintScope in
+                guard let scope = places.scope(of: id) else { throw APIError(.notFound, Self.missing) }
+                return scope
+            }
+            if let denial = Self.denial(of: scopes, by: member) {
+                return .denied(.aiConstraintChangeDenied, to: member, denial)
+            }
+            guard let scope = scopes.first, Set(scopes).count == 1 else {
+                throw APIError(.validationFailed, "ids must be of one scope.", field: "ids")
+            }
+            var after = places
+            after[scope].reorder(ids)
+            let moves = after.moved(since: places)
+            guard !moves.isEmpty else { return .answer(ConstraintMoves(reordered: [])) }
+            return .perform(
+                try await act(
+                    .aiConstraintsReordered, member, nil, ["scope": scope.rawValue, "moved": moves.auditText], moves,
+                    [],
+                    at: call.now, queries),
+                ConstraintMoves(reordered: moves))
+        }
+    }
+
+    /// Adds constraints in their order, as if one were made after another: all or none.
+    func importAll(
+        _ caller: Caller, _ call: Call<ConstraintImportQuery, ConstraintDocument>
+    ) async throws -> ConstraintImport {
+        let (family, isDryRun) = (call.parameters.familyID, call.parameters.isDryRun)
+        return try await services.ledger.write(caller, in: family) { queries in
+            let member = try await services.access.member(caller, of: family, queries)
+            let scopes = call.body.constraints.map(\.scope)
+            if let denial = Self.denial(of: scopes, by: member) {
+                return .denied(.aiConstraintChangeDenied, to: member, denial)
+            }
+            let places = try await ConstraintPlaces(of: member, queries)
+            for scope in ConstraintScope.allCases {
+                let count = places[scope].count + scopes.count { $0 == scope }
+                guard count <= ConstraintLimit.constraintsPerScope else { return Self.full(member) }
+            }
+            var (after, added) = (places, [] as [ConstraintResponse])
+            for (index, terms) in call.body.constraints.enumerated() {
+                let constraint = try made(terms, by: member, at: call.now)
+                try after.insert(constraint, path: "constraints[\(index)].")
+                added.append(constraint)
+            }
+            for index in added.indices { added[index].terms.priority = after.priority(of: added[index]) }
+            let moves = after.moved(since: places)
+            let answer = ConstraintImport(isDryRun: isDryRun, imported: added.count, reordered: moves)
+            guard !isDryRun, !added.isEmpty else { return .answer(answer) }
+            var details: AuditBody = ["count": "\(added.count)", "moved": moves.auditText]
+            for (index, constraint) in added.enumerated() {
+                details["constraint_\(index + 1)"] = "\(constraint.id) \(constraint.auditSummary)"
+            }
+            return .perform(
+                try await act(
+                    .aiConstraintsImported, member, nil, details, moves, [ConstraintStatements.insert(added)],
+                    at: call.now, queries),
+                answer)
+        }
+    }
+}

@@ -1,0 +1,89 @@
+import Contract
+import Domain
+import JSON
+import NagzAI
+import Postgres
+import Reactor
+
+/// How much a simulation may cost. Its questions and constraints are anybody's words, made to take long if they can.
+enum SimulationLimit {
+    /// Texts that all conditions look for. Preparing one takes about a microsecond.
+    static let texts = 20_000
+    /// Bytes of a case's content times texts to look for: at most about 50 milliseconds, usually far less.
+    static let costOfCase = 20_000_000
+    /// The same of all cases together.
+    static let cost = 1_000_000_000
+    /// The same in one turn of the loop.
+    static let costOfSlice = 500_000
+    /// Bytes of the answer.
+    static let answer = 4 << 20
+}
+
+extension Constraints {
+    /// Evaluates questions that nobody asked, in slices: one simulation at a time for each person and two on a loop.
+    func simulate(_ caller: Caller, _ call: Call<NoParameters, ConstraintSimulation>) async throws -> [UInt8] {
+        let body = call.body
+        let member = try await services.access.member(caller, of: body.familyID, services.database)
+        return try await services.costlyReadLane.run(caller.userID) {
+            let constraints = try await constraints(body, of: member)
+            let texts = constraints.reduce(1) { $0 + $1.conditions.reduce(0) { $0 + $1.alternatives.count } }
+            guard texts <= SimulationLimit.texts else {
+                throw Self.tooCostly("The constraints look for too many texts.", field: "constraints")
+            }
+            let engine = PolicyEngine(constraints)
+            var (answer, cost, costOfSlice) = (Array(#"{"results":["#.utf8), 0, 0)
+            for (index, item) in body.cases.enumerated() {
+                let costOfCase = texts * (item.question.content.utf8.count + 32)
+                cost += costOfCase
+                guard costOfCase <= SimulationLimit.costOfCase, cost <= SimulationLimit.cost else {
+                    throw Self.tooCostly(
+                        "cases[\(index)].question.content is too long for so many constraints.",
+                        field: "cases[\(index)].question.content")
+                }
+                costOfSlice += costOfCase
+                if costOfSlice > SimulationLimit.costOfSlice {
+                    await services.database.poller.nextSlice()
+                    costOfSlice = costOfCase
+                }
+                if index > 0 { answer.append(UInt8(ascii: ",")) }
+                answer += result(of: item, engine, call).jsonBytes
+                guard answer.count <= SimulationLimit.answer else {
+                    throw Self.tooCostly("The answer to so many cases is too long.", field: "cases")
+                }
+            }
+            return answer + Array("]}".utf8)
+        }
+    }
+
+    private func constraints(_ body: ConstraintSimulation, of member: Member) async throws -> [Constraint] {
+        if let given = body.constraints {
+            return try given.enumerated().map { index, item in
+                try item.terms.constraint(item.id ?? ConstraintID(high: 0, low: UInt64(index + 1)))
+            }
+        }
+        let rows = try await services.database.query(
+            ConstraintStatements.all(of: member.userID, nil, in: member.familyID))
+        return try rows.map { row in
+            let constraint = try ConstraintResponse(row)
+            return try constraint.terms.constraint(constraint.id)
+        }
+    }
+
+    private func result(
+        of item: SimulatedCase, _ engine: PolicyEngine, _ call: Call<NoParameters, ConstraintSimulation>
+    ) -> SimulationResult {
+        let asked = item.question
+        let question = Question(
+            id: QuestionID(high: 0, low: 0), operation: .summarizeExcuse, content: asked.content,
+            tokenCount: asked.tokenCount, privacyLevel: asked.privacyLevel, intent: asked.intent,
+            requiresOffline: asked.requiresOffline, askedAt: call.now)
+        let policy = engine.evaluate(question)
+        let state = item.state ?? RuntimeState(local: LocalCapability(), network: .online)
+        return SimulationResult(
+            policy, Router.route(question, state, policy, at: call.now, trace: call.context.trace))
+    }
+
+    private static func tooCostly(_ message: String, field: String) -> APIError {
+        APIError(.validationFailed, message, field: field)
+    }
+}
