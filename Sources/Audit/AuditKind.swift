@@ -151,6 +151,10 @@ extension AuditKind {
         case .accountDeleted: .accountDeleted
         case .adminCreated: .adminCreated
         case .adminRevoked: .adminRevoked
+        case .aiConstraintChanged, .aiConstraintCreated: .constraintSet
+        case .aiConstraintDeleted: .constraintDeleted
+        case .aiConstraintsImported: .constraintsImported
+        case .aiConstraintsReordered: .constraintsReordered
         case .connectionAccepted: .connectionAccepted
         case .connectionChanged: .connectionChanged
         case .connectionDeclined: .connectionDeclined
@@ -189,11 +193,9 @@ extension AuditKind {
             .none
         case .accountChanged, .accountExported, .abuseReportCreated, .abuseReportReviewed, .abuseReportReviewDenied,
             .attachmentAdded,
-            .deliveryResent, .deliveryReviewDenied, .deviceRegistered, .deviceRemoved, .incentiveApproveDenied,
+            .aiConstraintChangeDenied, .deliveryResent, .deliveryReviewDenied, .deviceRegistered, .deviceRemoved,
+            .incentiveApproveDenied,
             .incentiveReadDenied, .incentiveRuleChangeDenied, .nagReadDeliveriesDenied:
-            .none
-        case .aiConstraintChanged, .aiConstraintChangeDenied, .aiConstraintCreated, .aiConstraintDeleted,
-            .aiConstraintsImported, .aiConstraintsReordered:
             .none
         case .connectionAcceptDenied, .connectionChangeDenied, .connectionDeclineDenied, .connectionInviteDenied:
             .none

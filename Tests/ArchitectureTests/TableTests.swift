@@ -15,7 +15,7 @@ struct TableTests {
             // Everybody shows or names people: by id, display name or pseudonym.
             readers: [
                 "Access", "Admins", "AI", "Attachments", "Audit", "Connections", "Consents", "Deliveries", "Families",
-                "Incentives",
+                "Constraints", "Incentives",
                 "Ingestion", "Ledger", "Metrics", "Nags", "Policies", "Preferences", "Realtime", "Safety", "Sync",
                 "Server/Audit",
             ]),

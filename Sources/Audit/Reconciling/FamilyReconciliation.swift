@@ -16,6 +16,7 @@ public struct FamilyReconciliation: Sendable {
     private var openRows:
         (consents: Set<ResourceID>, nags: Set<ResourceID>, scores: Set<Int64>, badges: Set<FamilyReplay.Badge>)
     var openIncentives: OpenIncentives
+    var openConstraints: Set<ResourceID>
     let retention: Timestamp?
     var dropped = DroppedPoints()
 
@@ -30,6 +31,7 @@ public struct FamilyReconciliation: Sendable {
             Set(replay.consents.keys), Set(replay.nags.keys), Set(replay.scores.keys), Set(replay.badges.keys)
         )
         openIncentives = OpenIncentives(replay)
+        openConstraints = Set(replay.constraints.constraints.keys)
         report.families = 1
         report.entries = replay.entries
         if let kind = replay.unknownKinds.min() {
@@ -51,6 +53,7 @@ public struct FamilyReconciliation: Sendable {
         case .connection(let row): check(row)
         case .incentiveRule(let row): check(row)
         case .incentive(let row): check(row)
+        case .constraint(let row): check(row)
         }
     }
 
@@ -75,6 +78,7 @@ public struct FamilyReconciliation: Sendable {
             missing(.badge, "\(badge.person) \(badge.type)", replay.badges[badge])
         }
         finishIncentives()
+        finishConstraints()
         finishDropped()
         for user in sums.keys { missing(.totals, user.description, nil) }
         if policies == 0, replay.isFounded { missing(.policy, replay.policyID ?? "default", 1) }

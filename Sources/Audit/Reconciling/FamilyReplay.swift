@@ -90,6 +90,7 @@ public struct FamilyReplay: Sendable {
     private(set) var incentives: [ResourceID: Incentive] = [:]
     /// The versions of the incentive rules; nil where the entry's details are erased.
     private(set) var incentiveRules: [ResourceID: [IncentiveRuleVersion?]] = [:]
+    private(set) var constraints = ConstraintReplay()
     private(set) var relationshipChanges: [RelationshipChange] = []
     private(set) var policyID: String?
     /// Nil before the entry of the family's creation.
@@ -162,6 +163,8 @@ public struct FamilyReplay: Sendable {
             guard let id = act.resource else { return }
             incentiveRules[id, default: []].append(body.flatMap { IncentiveRuleVersion($0, entry.number) })
         case .incentiveApproved: give(entry, body)
+        case .constraintSet, .constraintDeleted, .constraintsReordered, .constraintsImported:
+            constraints.apply(effect, entry, body)
         case .personErased: if let person = act.subject { erased.insert(person) }
         case .nagCreated, .nagEdited, .nagSnoozed, .nagCompleted, .nagEscalated, .nagMissed, .nagWithdrawn,
             .nagDismissed, .nagUndismissed:
@@ -199,6 +202,7 @@ public struct FamilyReplay: Sendable {
             nags[id]?.number = nag.status == nil ? nil : entry.number
             nags[id]?.status = "cancelled_relationship_change"
         }
+        constraints.depart(person)
         let heirs = heirs(of: person)
         policy?.depart(person, heirs: heirs, entry)
     }

@@ -32,6 +32,10 @@ public enum StateEffect: Sendable, Hashable {
     case incentiveRuleSet
     /// Gives what an incentive rule promised the subject.
     case incentiveApproved
+    /// Makes or changes a constraint of the AI; it may move others.
+    case constraintSet
+    case constraintDeleted
+    case constraintsReordered, constraintsImported
     case adminCreated, adminRevoked
 
     /// Nil for a kind that this version does not know.

@@ -7,6 +7,7 @@ public struct StateFinding: Error, Sendable, Hashable, CustomStringConvertible {
         case entry, clock, membership, relationship, consent, nag, points, totals, badge, policy, account, connection
         case incentiveRule = "incentive_rule"
         case incentive
+        case constraint = "ai_constraint"
         case administrator, schema, log
     }
 

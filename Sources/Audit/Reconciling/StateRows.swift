@@ -14,6 +14,7 @@ public enum StateRow: Sendable {
     case connection(ConnectionRow)
     case incentiveRule(IncentiveRuleRow)
     case incentive(IncentiveRow)
+    case constraint(ConstraintRow)
 }
 
 public struct MemberRow: Sendable {

@@ -196,6 +196,7 @@ struct FamilyCheck {
             state.check(.badge(row))
         }
         try await checkIncentives(of: family, &state, queries, renew)
+        try await checkConstraints(of: family, &state, queries, renew)
     }
 }
 

@@ -33,18 +33,10 @@ extension ConstraintResponse {
     }
 
     /// What the audit log tells: of words a digest.
-    var auditDetails: AuditBody {
-        [
-            "scope": terms.scope.rawValue, "type": terms.type.rawValue, "enabled": "\(terms.isEnabled)",
-            "priority": "\(terms.priority)", "action": terms.action.kind.rawValue,
-            "conditions": "\(terms.conditions.count)", "digest": digest,
-        ]
-    }
-
-    /// The same in one line.
-    var auditSummary: String {
-        "\(terms.scope.rawValue) \(terms.type.rawValue) \(terms.isEnabled) \(terms.priority) "
-            + "\(terms.action.kind.rawValue) \(terms.conditions.count) \(digest)"
+    var auditNote: ConstraintNote {
+        ConstraintNote(
+            scope: terms.scope, priority: terms.priority, type: terms.type, isEnabled: terms.isEnabled,
+            action: terms.action.kind.rawValue, conditions: terms.conditions.count, digest: digest)
     }
 
     /// SHA-256 of name, conditions and action, as JSON.

@@ -54,6 +54,14 @@ enum ConstraintStatements {
         """
     }
 
+    /// A family's and its members' own, each with the owner's `pseudonym`, in the order of their ids.
+    static func withOwners(after last: ConstraintID, limit: Int, in family: FamilyID) -> SQL {
+        """
+        SELECT \(columns), u.pseudonym FROM ai_constraints c LEFT JOIN users u ON u.id = c.owner_id
+        WHERE c.family_id = \(family) AND c.id > \(last) ORDER BY c.id LIMIT \(limit)
+        """
+    }
+
     /// The person's own constraints.
     static func exported(_ page: ExportPage, in family: FamilyID) -> SQL {
         """

@@ -65,7 +65,7 @@ extension Constraints {
             guard !isDryRun, !added.isEmpty else { return .answer(answer) }
             var details: AuditBody = ["count": "\(added.count)", "moved": moves.auditText]
             for (index, constraint) in added.enumerated() {
-                details["constraint_\(index + 1)"] = "\(constraint.id) \(constraint.auditSummary)"
+                details["constraint_\(index + 1)"] = "\(constraint.id) \(constraint.auditNote.text)"
             }
             return .perform(
                 try await act(

@@ -84,7 +84,7 @@ final class Constraints {
             var after = places
             try after.insert(constraint)
             let moves = after.moved(since: places)
-            var details = constraint.auditDetails
+            var details = constraint.auditNote.details
             details["moved"] = moves.auditText
             return .perform(
                 try await act(
@@ -110,7 +110,7 @@ final class Constraints {
             after.remove(changed)
             try after.insert(changed)
             let moves = after.moved(since: places).filter { $0.id != changed.id }
-            var details = changed.auditDetails
+            var details = changed.auditNote.details
             details["moved"] = moves.auditText
             return .perform(
                 try await act(

@@ -123,6 +123,24 @@ struct LivedFamily: Sendable {
         }
     }
 
+    /// Constraints of the family and of people, and all that can happen to them.
+    func liveWithConstraints() async throws {
+        var ids: [ConstraintID] = []
+        for (scope, person) in [(.family, guardian), (.family, guardian), (.own, participant), (.own, child)]
+            as [(ConstraintScope, Person)]
+        {
+            let made = try await server.call(
+                API.createConstraint, ConstraintCreate(familyID: id, terms: try .about("n", scope)), as: person)
+            ids.append(made.constraint.id)
+        }
+        _ = try await server.call(API.orderConstraints, ConstraintOrderUpdate(ids: [ids[0], ids[1]]), as: guardian)
+        _ = try await server.call(
+            API.importConstraints, ConstraintImportQuery(familyID: id),
+            ConstraintDocument(constraints: [try .about("i", .family, 1), try .about("j", .own, 1)]), as: guardian)
+        try await server.change(ids[0], ConstraintUpdate(isEnabled: false, priority: 9), as: guardian)
+        _ = try await server.call(API.deleteConstraint, ConstraintPath(constraintID: ids[1]), as: guardian)
+    }
+
     /// People who come and go: by leaving, by being removed, by the end of their account, inside a family and outside.
     func liveWithDepartures() async throws {
         try await server.consent(.aiMediation, in: id, as: participant)

@@ -16,6 +16,7 @@ struct ReconcileTests {
             let family = try await LivedFamily(server)
             try await family.liveWithNags()
             try await family.liveWithIncentives()
+            try await family.liveWithConstraints()
             #expect(try await server.reconcile().findings.map(\.description) == [])
             try await family.liveWithDepartures()
             try await family.makeAdministrators()
@@ -103,7 +104,7 @@ struct ReconcileTests {
         }
     }
 
-    @Test("state changed beside the log is named", arguments: Tampering.all)
+    @Test("state changed beside the log is named", arguments: Tampering.all + Tampering.constraints)
     func tampered(_ tampering: Tampering) async throws {
         let history = try await Self.history.value
         try await TestCluster.shared.withDatabase(copyOf: history.template) { url in
@@ -135,6 +136,7 @@ struct ReconcileTests {
                 let family = try await LivedFamily(server)
                 try await family.liveWithNags()
                 try await family.liveWithIncentives()
+                try await family.liveWithConstraints()
                 _ = try await server.call(
                     API.suspendRelationship, RelationshipPath(relationshipID: family.participant.id.retyped()),
                     as: family.guardian)
