@@ -10,7 +10,7 @@ import argparse
 import asyncio
 import json
 import os
-import pathlib
+import signal
 import statistics
 import subprocess
 import sys
@@ -235,6 +235,7 @@ def sending(database, provider):
 
 
 def main():
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers end with their blocks
     parser = argparse.ArgumentParser(prog="deploy/bench schedule")
     parser.add_argument("--seconds", type=int, default=5)
     parser.add_argument("--runs", type=int, default=3)
