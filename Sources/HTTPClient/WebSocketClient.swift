@@ -110,15 +110,14 @@ public final class WebSocketClient {
 
     // MARK: Silence
 
+    private var silenceEnd: MonotonicTime { lastHeard + limits.silence * (isPingSent ? 2 : 1) }
+
     private func awaitSilence() {
-        timer = poller.schedule(at: lastHeard + limits.silence * (isPingSent ? 2 : 1)) { [weak self] in
-            self?.checkSilence()
-        }
+        timer = poller.schedule(at: silenceEnd) { [weak self] in self?.checkSilence() }
     }
 
     private func checkSilence() {
-        let isSilent = lastHeard + limits.silence * (isPingSent ? 2 : 1) <= .now()
-        guard isSilent else { return awaitSilence() }
+        guard silenceEnd <= .now() else { return awaitSilence() }
         guard case .open = phase, !isPingSent else { return end(.failure(.timedOut)) }
         isPingSent = true
         write(.ping)
