@@ -23,7 +23,7 @@ from crowd import Crowd, open_socket
 
 SOCKETS = 5000
 FEW, MANY, DUE = 10_000, 1_000_000, 10_000
-IDLE_SECONDS = 20
+IDLE_SECONDS = 60
 
 
 def progress(words):
@@ -254,7 +254,7 @@ def main():
         open_nags(database, count)
         figures[f"idle_{name}"] = idle(database)
         progress(figures[f"idle_{name}"])
-    figures["idle_growth"] = round(figures["idle_many"]["blocks"] / figures["idle_few"]["blocks"], 2)
+    figures["idle_growth"] = round(figures["idle_many"]["processors"] / figures["idle_few"]["processors"], 2)
     provider = Provider()
     progress(f"{DUE} of {MANY} nags fall due within a minute")
     figures["late"] = lateness(database, provider)
