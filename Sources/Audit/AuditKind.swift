@@ -13,6 +13,11 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case adminCreated = "admin.created"
     case adminRead = "admin.read"
     case adminRevoked = "admin.revoked"
+    case aiConfirmationDeclined = "ai_execution.declined"
+    case aiExecutionRefused = "ai_execution.refused"
+    case aiExecutionsDeleted = "ai_execution.deleted"
+    case aiSessionBegun = "ai_session.begun"
+    case aiSessionEnded = "ai_session.ended"
     case aiConstraintChanged = "ai_constraint.changed"
     case aiConstraintCreated = "ai_constraint.created"
     case aiConstraintDeleted = "ai_constraint.deleted"
@@ -87,6 +92,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
 
     case abuseReportReviewDenied = "abuse_report.review.denied"
     case accountDeleteDenied = "account.delete.denied"
+    case aiExecutionsReadDenied = "ai_execution.read.denied"
     case aiConstraintChangeDenied = "ai_constraint.change.denied"
     case aiCoachingDenied = "ai.coaching.denied"
     case aiDigestDenied = "ai.digest.denied"
@@ -193,7 +199,9 @@ extension AuditKind {
             .none
         case .accountChanged, .accountExported, .abuseReportCreated, .abuseReportReviewed, .abuseReportReviewDenied,
             .attachmentAdded,
-            .aiConstraintChangeDenied, .deliveryResent, .deliveryReviewDenied, .deviceRegistered, .deviceRemoved,
+            .aiConfirmationDeclined, .aiConstraintChangeDenied, .aiExecutionRefused, .aiExecutionsDeleted,
+            .aiExecutionsReadDenied, .aiSessionBegun, .aiSessionEnded, .deliveryResent, .deliveryReviewDenied,
+            .deviceRegistered, .deviceRemoved,
             .incentiveApproveDenied,
             .incentiveReadDenied, .incentiveRuleChangeDenied, .nagReadDeliveriesDenied:
             .none

@@ -16,6 +16,8 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     case incentiveRuleChanges = "incentive_rule_changes"
     /// Constraints made, changed, deleted, put in order and imported.
     case constraintChanges = "constraint_changes"
+    /// AI sessions begun.
+    case aiSessions = "ai_sessions"
     /// Pictures uploaded.
     case attachments = "attachments"
 
@@ -28,7 +30,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         case .codeRenewals: 20
         case .deviceRegistrations, .policyChanges, .incentiveRuleChanges: 50
         case .attachments, .blockChanges: 100
-        case .constraintChanges, .preferenceChanges: 200
+        case .aiSessions, .constraintChanges, .preferenceChanges: 200
         }
     }
 
@@ -42,6 +44,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         case .preferenceChanges: "You have made today's number of changes to preferences. Try again later."
         case .codeRenewals: "You have renewed today's number of codes. Try again later."
         case .constraintChanges: "You have made today's number of changes to constraints. Try again later."
+        case .aiSessions: "You have begun today's number of AI sessions. Try again later."
         case .attachments: "You have uploaded today's number of pictures. Try again later."
         case .incentiveRuleChanges: "You have made today's number of changes to incentive rules. Try again later."
         }

@@ -65,6 +65,8 @@ public enum Kind {
     public enum Constraint {}
     /// A question to the AI.
     public enum Question {}
+    /// An attempt to answer a question to the AI.
+    public enum Execution {}
     /// A person's pseudonym in the audit log. Erasure removes its link to the person.
     public enum Pseudonym {}
     public enum Trace {}
@@ -98,6 +100,7 @@ public typealias AttachmentID = Identifier<Kind.Attachment>
 public typealias DeliveryID = Identifier<Kind.Delivery>
 public typealias ConstraintID = Identifier<Kind.Constraint>
 public typealias QuestionID = Identifier<Kind.Question>
+public typealias ExecutionID = Identifier<Kind.Execution>
 public typealias Pseudonym = Identifier<Kind.Pseudonym>
 public typealias TraceID = Identifier<Kind.Trace>
 public typealias RequestID = Identifier<Kind.Request>

@@ -73,10 +73,16 @@ public struct AIRecord: Sendable {
     public var classification: String
     /// Whether the response counts towards a limit.
     public var countsOnce: Bool
+    /// How sure the answer is, 0 to 1.
+    public var confidence: Double
+
+    /// The confidence of the rules, where an answer has none of its own.
+    public static let ruleConfidence = 0.7
 
     public init(
         promptType: String? = nil, tone: AITone = .neutral, summary: String, content: String = "",
-        inputs: [(name: String, value: String)], classification: String, countsOnce: Bool = false
+        inputs: [(name: String, value: String)], classification: String, countsOnce: Bool = false,
+        confidence: Double = ruleConfidence
     ) {
         self.promptType = promptType
         self.tone = tone
@@ -85,5 +91,6 @@ public struct AIRecord: Sendable {
         self.inputs = inputs
         self.classification = classification
         self.countsOnce = countsOnce
+        self.confidence = confidence
     }
 }

@@ -10,7 +10,7 @@ public enum AIOperations {
             AIRecord(
                 summary: "Excuse: \(response.category.rawValue)", content: response.summary,
                 inputs: [("text_length", "\(question.text.unicodeScalars.count)")],
-                classification: response.category.rawValue)
+                classification: response.category.rawValue, confidence: response.confidence)
         })
 
     /// Selects the tone for a nag's recipient.

@@ -36,7 +36,8 @@ struct TableTests {
         "memberships": Ownership(
             writers: ["Families"],
             readers: [
-                "Access", "AI", "Attachments", "Audit", "Auth", "Consents", "Deliveries", "Gamification", "Nags",
+                "Access", "AI", "Attachments", "Audit", "Auth", "Consents", "Deliveries", "Executions", "Gamification",
+                "Nags",
                 "Policies",
                 "Preferences", "Realtime", "Safety", "Sync", "Server/Audit",
             ]),
@@ -45,7 +46,7 @@ struct TableTests {
         // Made with a membership, suspended for safety.
         "relationships": Ownership(writers: ["Families", "Safety"], readers: ["Server/Audit"]),
         "consents": Ownership(writers: ["Consents"], readers: ["Server/Audit"]),
-        "preferences": Ownership(writers: ["Preferences"], readers: ["AI", "Gamification"]),
+        "preferences": Ownership(writers: ["Preferences"], readers: ["AI", "Executions", "Gamification"]),
         "policies": Ownership(writers: ["Policies"], readers: ["AI", "Gamification", "Nags", "Server/Audit"]),
         "policy_approvals": Ownership(writers: ["Policies"], readers: ["Server/Audit"]),
         "sync_grants": Ownership(writers: ["Sync"]),
@@ -61,7 +62,10 @@ struct TableTests {
         "excuses": Ownership(writers: ["Nags"], readers: ["AI", "Reports"]),
         "inputs": Ownership(writers: ["Ingestion"]),
         "enrichments": Ownership(writers: ["Ingestion"]),
-        "ai_constraints": Ownership(writers: ["Constraints"]),
+        "ai_constraints": Ownership(writers: ["Constraints"], readers: ["AI"]),
+        "ai_executions": Ownership(writers: ["Executions"]),
+        "ai_sessions": Ownership(writers: ["Executions"]),
+        "ai_confirmations": Ownership(writers: ["Executions"]),
         "ai_mediation_events": Ownership(writers: ["AI"], readers: ["Sync"]),
         "gamification_events": Ownership(writers: ["Gamification"], readers: ["Realtime", "Sync", "Server/Audit"]),
         "member_totals": Ownership(writers: ["Gamification"], readers: ["AI", "Server/Audit"]),

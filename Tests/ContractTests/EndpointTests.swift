@@ -94,7 +94,7 @@ struct EndpointTests {
         #expect(try JSONValue(parsing: consent.content)["family_id_nullable"] == .null)
         #expect(API.changePIN.operation.successStatus == 200)
         let withoutContent = API.all.filter { $0.successStatus == 204 }.map(\.id)
-        #expect(withoutContent == ["logOut", "deleteDevice", "deleteConstraint"])
+        #expect(withoutContent == ["logOut", "deleteDevice", "deleteConstraint", "deleteExecution", "endAISession"])
     }
 
     @Test("tiers are those of the limits")

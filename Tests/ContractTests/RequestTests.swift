@@ -308,7 +308,7 @@ struct RequestTests {
             described
                 == Set(
                     (Self.auth + Self.family + Self.nags + Self.policies + Self.incentives
-                        + Self.constraints + Self.rest
+                        + Self.constraints + Self.executions + Self.rest
                         + Self.abuseReports + Self.connections
                         + Self.outbox)
                         .map(\.schema)))
@@ -318,8 +318,8 @@ struct RequestTests {
 /// Reads a body as the type of that name and writes it again.
 private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     var readers: [String: @Sendable ([UInt8]) throws -> [UInt8]] = [:]
-    func add<Body: WireObject>(_: Body.Type) {
-        readers[String(describing: Body.self)] = { bytes in try Body(content: bytes.span).content }
+    func add<Body: WireReadable & WireContent>(_: Body.Type, _ name: String = String(describing: Body.self)) {
+        readers[name] = { bytes in try Body(content: bytes.span).content }
     }
     add(SignupRequest.self)
     add(LoginRequest.self)
@@ -362,6 +362,10 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     add(ToneSelectRequest.self)
     add(CoachingRequest.self)
     add(PushBackRequest.self)
+    add(Asking<ExecutionRequest>.self, "ExecutionRequest")
+    add(ConfirmationReply.self)
+    add(AISessionCreate.self)
+    add(AISessionName.self)
     add(OutboxUpload.self)
     return readers
 }()

@@ -47,7 +47,7 @@ extension Sample {
     /// One for every operation.
     static let all =
         identity + family + nags + fun + rights + figures + feed + auditLog + plain
-        + devices + abuseReports + accountData + connections + incentives + attachments + aiConstraints
+        + devices + abuseReports + accountData + connections + incentives + attachments + aiConstraints + aiExecutions
 
     static func id<Kind>(_ number: UInt64) -> Identifier<Kind> { Identifier(high: 0xABCD, low: number) }
     /// A refined text that is known to be fine.
@@ -257,36 +257,42 @@ extension Sample {
                 familyID: id(2), fromDate: moment, toDate: nil, totalNags: 4, completed: 3, missed: 1,
                 completionRate: 0.75)),
         Sample(
-            API.summarizeExcuse, NoParameters(), ExcuseSummaryRequest(text: "The bus", nagID: id(3)),
-            ExcuseSummaryResponse(nagID: id(3), summary: "The bus", category: .timeConflict, confidence: 0.9)),
+            API.summarizeExcuse, NoParameters(), asking(ExcuseSummaryRequest(text: "The bus", nagID: id(3))),
+            AIAnswer(ExcuseSummaryResponse(nagID: id(3), summary: "The bus", category: .timeConflict, confidence: 0.9))),
         Sample(
-            API.selectTone, NoParameters(), ToneSelectRequest(nagID: id(3)),
-            ToneSelectResponse(nagID: id(3), tone: .firm, missCount7d: 3, streak: 0, reason: "misses")),
+            API.selectTone, NoParameters(), asking(ToneSelectRequest(nagID: id(3))),
+            AIAnswer(
+                ToneSelectResponse(nagID: id(3), tone: .firm, missCount7d: 3, streak: 0, reason: "misses"),
+                execution: execution)),
         Sample(
-            API.coach, NoParameters(), CoachingRequest(nagID: id(3)),
-            CoachingResponse(nagID: id(3), tip: "Try", category: "homework", scenario: "general")),
+            API.coach, NoParameters(), asking(CoachingRequest(nagID: id(3))),
+            AIAnswer(CoachingResponse(nagID: id(3), tip: "Try", category: "homework", scenario: "general"))),
         Sample(
-            API.detectPatterns, UserInFamilyQuery(userID: id(1), familyID: id(2)), NoBody(),
-            PatternsResponse(
-                userID: id(1), familyID: id(2), insights: [InsightItem(dayOfWeek: .monday, missCount: 4)],
-                analyzedAt: moment)),
+            API.detectPatterns, asking(UserInFamilyQuery(userID: id(1), familyID: id(2))), NoBody(),
+            AIAnswer(
+                PatternsResponse(
+                    userID: id(1), familyID: id(2), insights: [InsightItem(dayOfWeek: .monday, missCount: 4)],
+                    analyzedAt: moment))),
         Sample(
-            API.generateDigest, FamilyQuery(familyID: id(2)), NoBody(),
-            DigestResponse(
-                familyID: id(2), periodStart: moment, periodEnd: moment, summaryText: "Well done.",
-                memberSummaries: [
-                    MemberSummary(
-                        userID: id(1), displayName: nil, totalNags: 1, completed: 1, missed: 0, completionRate: 1)
-                ],
-                totals: DigestTotals(totalNags: 1, completed: 1, missed: 0, open: 0, completionRate: 1))),
+            API.generateDigest, asking(FamilyQuery(familyID: id(2))), NoBody(),
+            AIAnswer(
+                DigestResponse(
+                    familyID: id(2), periodStart: moment, periodEnd: moment, summaryText: "Well done.",
+                    memberSummaries: [
+                        MemberSummary(
+                            userID: id(1), displayName: nil, totalNags: 1, completed: 1, missed: 0, completionRate: 1)
+                    ],
+                    totals: DigestTotals(totalNags: 1, completed: 1, missed: 0, open: 0, completionRate: 1)))),
         Sample(
-            API.predictCompletion, NagQuery(nagID: id(3)), NoBody(),
-            PredictCompletionResponse(
-                nagID: id(3), likelihood: 0.65, suggestedReminderTime: moment,
-                factors: [CompletionFactor(name: "overall_rate", value: 0.5)])),
+            API.predictCompletion, asking(NagQuery(nagID: id(3))), NoBody(),
+            AIAnswer(
+                PredictCompletionResponse(
+                    nagID: id(3), likelihood: 0.65, suggestedReminderTime: moment,
+                    factors: [CompletionFactor(name: "overall_rate", value: 0.5)]))),
         Sample(
-            API.evaluatePushBack, NoParameters(), PushBackRequest(nagID: id(3)),
-            PushBackResponse(nagID: id(3), shouldPushBack: false, message: nil, tone: nil, reason: "mode_off")),
+            API.evaluatePushBack, NoParameters(), asking(PushBackRequest(nagID: id(3))),
+            AIAnswer(PushBackResponse(nagID: id(3), shouldPushBack: false, message: nil, tone: nil, reason: "mode_off"))
+        ),
     ]
 
     // MARK: sync, audit

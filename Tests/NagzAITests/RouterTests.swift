@@ -58,7 +58,7 @@ import Testing
                     let got =
                         switch try route(row, level, mode, network) {
                         case .success(let decision): decision.rule.rawValue
-                        case .failure(let failure): failure.code ?? "off"
+                        case .failure(let failure): failure.code?.rawValue ?? "off"
                         }
                     #expect(got == expected(row, level, mode, network), "\(row) \(level) \(mode) \(network)")
                 }

@@ -21,6 +21,7 @@ public enum API {
         deliveriesOperations,
         aiOperations,
         constraintsOperations,
+        executionsOperations,
         syncOperations,
         auditOperations,
         legalOperations,

@@ -5,31 +5,35 @@ public protocol AICall<Question, Response>: Sendable {
     associatedtype Question: AIQuestion
     associatedtype Parameters: WireParameters
     associatedtype Body: WireContent
-    associatedtype Response: WireContent
+    associatedtype Response: WireInput & WireMembers & Hashable
 
     var operation: AIOperation<Question, Response> { get }
-    var endpoint: Endpoint<Parameters, Body, Response> { get }
+    var endpoint: Endpoint<Parameters, Body, AIAnswer<Response>> { get }
 
     func request(_ question: Question) -> (parameters: Parameters, body: Body)
 }
 
 /// Sends the question as the body.
-struct AIBodyCall<Body: AIRequest & WireContent, Response: WireContent>: AICall {
-    let operation: AIOperation<Body.Question, Response>
-    let endpoint: Endpoint<NoParameters, Body, Response>
+struct AIBodyCall<
+    Request: AIRequest & WireInput & WireMembers & Hashable, Response: WireInput & WireMembers & Hashable
+>: AICall {
+    let operation: AIOperation<Request.Question, Response>
+    let endpoint: Endpoint<NoParameters, Asking<Request>, AIAnswer<Response>>
 
-    func request(_ question: Body.Question) -> (parameters: NoParameters, body: Body) {
-        (NoParameters(), Body(asking: question))
+    func request(_ question: Request.Question) -> (parameters: NoParameters, body: Asking<Request>) {
+        (NoParameters(), Asking(Request(asking: question)))
     }
 }
 
 /// Sends the question as parameters.
-struct AIQueryCall<Parameters: AIRequest & WireParameters, Response: WireContent>: AICall {
-    let operation: AIOperation<Parameters.Question, Response>
-    let endpoint: Endpoint<Parameters, NoBody, Response>
+struct AIQueryCall<
+    Request: AIRequest & WireParameters & Hashable, Response: WireInput & WireMembers & Hashable
+>: AICall {
+    let operation: AIOperation<Request.Question, Response>
+    let endpoint: Endpoint<Asking<Request>, NoBody, AIAnswer<Response>>
 
-    func request(_ question: Parameters.Question) -> (parameters: Parameters, body: NoBody) {
-        (Parameters(asking: question), NoBody())
+    func request(_ question: Request.Question) -> (parameters: Asking<Request>, body: NoBody) {
+        (Asking(Request(asking: question)), NoBody())
     }
 }
 

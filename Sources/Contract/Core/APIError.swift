@@ -65,6 +65,8 @@ public struct APIError: Error, Hashable, Sendable {
     public var reason: String?
     /// Seconds until a retry makes sense; sent as `Retry-After`.
     public var retryAfter: Int?
+    /// What the mediator says of a question that it did not answer.
+    public var execution: ExecutionFault?
 
     public init(
         _ code: ErrorCode, _ message: String, field: String? = nil, reason: String? = nil, retryAfter: Int? = nil,
@@ -124,8 +126,9 @@ public struct ErrorEnvelope: Hashable, WireObject {
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         let error: ErrorFields = try fields.required("error")
-        self.init(
-            APIError(error.code, error.message, field: error.field, reason: error.reason), requestID: error.requestID)
+        var refusal = APIError(error.code, error.message, field: error.field, reason: error.reason)
+        refusal.execution = error.execution
+        self.init(refusal, requestID: error.requestID)
     }
 
     public func write(to json: inout JSONWriter) {
@@ -136,12 +139,13 @@ public struct ErrorEnvelope: Hashable, WireObject {
                 json.field("message", error.message)
                 json.field("request_id", requestID)
                 json.key("details")
-                if error.field == nil, error.reason == nil {
+                if error.field == nil, error.reason == nil, error.execution == nil {
                     json.null()
                 } else {
                     json.object { json in
-                        if let field = error.field { json.field("field", field) }
-                        if let reason = error.reason { json.field("reason", reason) }
+                        json.fieldIfPresent("field", error.field)
+                        json.fieldIfPresent("reason", error.reason)
+                        error.execution?.writeMembers(to: &json)
                     }
                 }
             }
@@ -156,6 +160,7 @@ private struct ErrorFields: WireInput {
     let requestID: String
     let field: String?
     let reason: String?
+    let execution: ExecutionFault?
 
     init(_ fields: FieldReader) throws(InvalidInput) {
         code = try fields.required("code")
@@ -164,5 +169,6 @@ private struct ErrorFields: WireInput {
         let details: JSONObject? = try fields.optional("details")
         field = details?["field"]?.stringValue
         reason = details?["reason"]?.stringValue
+        execution = details.flatMap { try? ExecutionFault(FieldReader($0)) }
     }
 }

@@ -1,4 +1,5 @@
 import Domain
+import NagzAI
 
 /// An enumeration with string values. An unknown value is refused with the list of allowed ones.
 public protocol WireEnumeration: WireText, CaseIterable, RawRepresentable where RawValue == String {}
@@ -47,5 +48,8 @@ extension QuestionIntent: WireEnumeration {}
 extension NetworkState: WireEnumeration {}
 extension AIMode: WireEnumeration {}
 extension TaskType: WireEnumeration {}
+extension AIOperationID: WireEnumeration {}
+extension RoutingRule: WireEnumeration {}
+extension RoutingDecision.Route: WireEnumeration {}
 extension ConstraintScope: WireEnumeration {}
 extension ConstraintType: WireEnumeration {}

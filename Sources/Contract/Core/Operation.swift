@@ -35,7 +35,7 @@ public struct Operation: Hashable, Sendable {
     public enum Tag: String, Sendable, CaseIterable {
         case version, auth, accounts, preferences, families, connections, nags, attachments, gamification, safety,
             consents,
-            policies, incentives, reports, devices, deliveries, ai, constraints, sync, audit,
+            policies, incentives, reports, devices, deliveries, ai, constraints, executions, sync, audit,
             legal, metrics, operations
     }
 
@@ -64,6 +64,9 @@ public struct Operation: Hashable, Sendable {
         self.bodyLimit = bodyLimit
         self.tier = tier ?? Self.usualTier(method, path)
     }
+
+    /// Whether its answers tell their trace in `X-Trace-Id`.
+    public var isTraced: Bool { tag == .ai || tag == .executions }
 
     private static func usualTier(_ method: Method, _ path: String) -> RateTier {
         guard method == .get else { return .write }

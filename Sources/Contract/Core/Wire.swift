@@ -26,6 +26,18 @@ extension WireInput {
 public typealias WireValue = WireReadable & WireOutput
 public typealias WireObject = WireInput & WireOutput & WireContent
 
+/// A value that is encoded as the members of an object, so that others can add members to it.
+public protocol WireMembers: WireOutput {
+    /// Writes the members, without braces.
+    func writeMembers(to json: inout JSONWriter)
+}
+
+extension WireMembers {
+    public func write(to json: inout JSONWriter) {
+        json.object { json in writeMembers(to: &json) }
+    }
+}
+
 extension WireOutput {
     /// This value as a JSON document.
     public var jsonBytes: [UInt8] {

@@ -4,7 +4,7 @@ import NagzAI
 
 // The wire format of the seven responses that NagzAI defines.
 
-extension ExcuseSummaryResponse: WireObject {
+extension ExcuseSummaryResponse: WireObject, WireMembers {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         self.init(
             nagID: try fields.required("nag_id"),
@@ -13,17 +13,15 @@ extension ExcuseSummaryResponse: WireObject {
             confidence: try fields.required("confidence"))
     }
 
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("nag_id", nagID)
-            json.field("summary", summary)
-            json.field("category", category)
-            json.field("confidence", confidence)
-        }
+    public func writeMembers(to json: inout JSONWriter) {
+        json.field("nag_id", nagID)
+        json.field("summary", summary)
+        json.field("category", category)
+        json.field("confidence", confidence)
     }
 }
 
-extension ToneSelectResponse: WireObject {
+extension ToneSelectResponse: WireObject, WireMembers {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         self.init(
             nagID: try fields.required("nag_id"),
@@ -33,18 +31,16 @@ extension ToneSelectResponse: WireObject {
             reason: try fields.required("reason"))
     }
 
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("nag_id", nagID)
-            json.field("tone", tone)
-            json.field("miss_count_7d", missCount7d)
-            json.field("streak", streak)
-            json.field("reason", reason)
-        }
+    public func writeMembers(to json: inout JSONWriter) {
+        json.field("nag_id", nagID)
+        json.field("tone", tone)
+        json.field("miss_count_7d", missCount7d)
+        json.field("streak", streak)
+        json.field("reason", reason)
     }
 }
 
-extension CoachingResponse: WireObject {
+extension CoachingResponse: WireObject, WireMembers {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         self.init(
             nagID: try fields.required("nag_id"),
@@ -53,17 +49,15 @@ extension CoachingResponse: WireObject {
             scenario: try fields.required("scenario"))
     }
 
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("nag_id", nagID)
-            json.field("tip", tip)
-            json.field("category", category)
-            json.field("scenario", scenario)
-        }
+    public func writeMembers(to json: inout JSONWriter) {
+        json.field("nag_id", nagID)
+        json.field("tip", tip)
+        json.field("category", category)
+        json.field("scenario", scenario)
     }
 }
 
-extension PatternsResponse: WireObject {
+extension PatternsResponse: WireObject, WireMembers {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         self.init(
             userID: try fields.required("user_id"),
@@ -72,13 +66,11 @@ extension PatternsResponse: WireObject {
             analyzedAt: try fields.required("analyzed_at"))
     }
 
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("user_id", userID)
-            json.field("family_id", familyID)
-            json.field("insights", insights)
-            json.field("analyzed_at", analyzedAt)
-        }
+    public func writeMembers(to json: inout JSONWriter) {
+        json.field("user_id", userID)
+        json.field("family_id", familyID)
+        json.field("insights", insights)
+        json.field("analyzed_at", analyzedAt)
     }
 }
 
@@ -97,7 +89,7 @@ extension InsightItem: WireObject {
     }
 }
 
-extension DigestResponse: WireObject {
+extension DigestResponse: WireObject, WireMembers {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         self.init(
             familyID: try fields.required("family_id"),
@@ -108,15 +100,13 @@ extension DigestResponse: WireObject {
             totals: try fields.required("totals"))
     }
 
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("family_id", familyID)
-            json.field("period_start", periodStart)
-            json.field("period_end", periodEnd)
-            json.field("summary_text", summaryText)
-            json.field("member_summaries", memberSummaries)
-            json.field("totals", totals)
-        }
+    public func writeMembers(to json: inout JSONWriter) {
+        json.field("family_id", familyID)
+        json.field("period_start", periodStart)
+        json.field("period_end", periodEnd)
+        json.field("summary_text", summaryText)
+        json.field("member_summaries", memberSummaries)
+        json.field("totals", totals)
     }
 }
 
@@ -164,7 +154,7 @@ extension DigestTotals: WireObject {
     }
 }
 
-extension PredictCompletionResponse: WireObject {
+extension PredictCompletionResponse: WireObject, WireMembers {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         self.init(
             nagID: try fields.required("nag_id"),
@@ -173,13 +163,11 @@ extension PredictCompletionResponse: WireObject {
             factors: try fields.required("factors"))
     }
 
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("nag_id", nagID)
-            json.field("likelihood", likelihood)
-            json.field("suggested_reminder_time", suggestedReminderTime)
-            json.field("factors", factors)
-        }
+    public func writeMembers(to json: inout JSONWriter) {
+        json.field("nag_id", nagID)
+        json.field("likelihood", likelihood)
+        json.field("suggested_reminder_time", suggestedReminderTime)
+        json.field("factors", factors)
     }
 }
 
@@ -198,7 +186,7 @@ extension CompletionFactor: WireObject {
     }
 }
 
-extension PushBackResponse: WireObject {
+extension PushBackResponse: WireObject, WireMembers {
     public init(_ fields: FieldReader) throws(InvalidInput) {
         self.init(
             nagID: try fields.required("nag_id"),
@@ -208,13 +196,11 @@ extension PushBackResponse: WireObject {
             reason: try fields.required("reason"))
     }
 
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("nag_id", nagID)
-            json.field("should_push_back", shouldPushBack)
-            json.field("message", message)
-            json.field("tone", tone)
-            json.field("reason", reason)
-        }
+    public func writeMembers(to json: inout JSONWriter) {
+        json.field("nag_id", nagID)
+        json.field("should_push_back", shouldPushBack)
+        json.field("message", message)
+        json.field("tone", tone)
+        json.field("reason", reason)
     }
 }

@@ -22,18 +22,14 @@ extension NagRequest {
     public var question: NagQuestion { NagQuestion(nagID: nagID) }
 }
 
-extension NagRequest where Self: WireObject {
+extension NagRequest where Self: WireInput & WireMembers {
     public init(_ fields: FieldReader) throws(InvalidInput) { self.init(nagID: try fields.required("nag_id")) }
 
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("nag_id", nagID)
-        }
-    }
+    public func writeMembers(to json: inout JSONWriter) { json.field("nag_id", nagID) }
 }
 
 /// Requests a summary and a category of an excuse.
-public struct ExcuseSummaryRequest: Hashable, WireObject, AIRequest {
+public struct ExcuseSummaryRequest: Hashable, WireObject, WireMembers, AIRequest {
     public var text: String
     public var nagID: NagID
 
@@ -51,30 +47,28 @@ public struct ExcuseSummaryRequest: Hashable, WireObject, AIRequest {
         nagID = try fields.required("nag_id")
     }
 
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("text", text)
-            json.field("nag_id", nagID)
-        }
+    public func writeMembers(to json: inout JSONWriter) {
+        json.field("text", text)
+        json.field("nag_id", nagID)
     }
 }
 
 /// Requests the tone for a nag's recipient.
-public struct ToneSelectRequest: Hashable, WireObject, NagRequest {
+public struct ToneSelectRequest: Hashable, WireObject, WireMembers, NagRequest {
     public var nagID: NagID
 
     public init(nagID: NagID) { self.nagID = nagID }
 }
 
 /// Requests a tip for a nag.
-public struct CoachingRequest: Hashable, WireObject, NagRequest {
+public struct CoachingRequest: Hashable, WireObject, WireMembers, NagRequest {
     public var nagID: NagID
 
     public init(nagID: NagID) { self.nagID = nagID }
 }
 
 /// Requests a push-back on an overdue nag, within the family's limits.
-public struct PushBackRequest: Hashable, WireObject, NagRequest {
+public struct PushBackRequest: Hashable, WireObject, WireMembers, NagRequest {
     public var nagID: NagID
 
     public init(nagID: NagID) { self.nagID = nagID }

@@ -19,8 +19,8 @@ public struct SimulationResult: Hashable, WireObject {
             self.decision = SimulatedDecision(decision)
             explanation = decision.reason
         case .failure(let failure):
-            self.failure = SimulatedFailure(code: failure.code, rule: failure.rule?.rawValue)
-            explanation = failure.explanation
+            self.failure = SimulatedFailure(code: failure.code?.rawValue, rule: failure.rule?.rawValue)
+            explanation = failure.text
         }
     }
 
@@ -189,20 +189,6 @@ public struct SimulatedFailure: Hashable, WireObject {
         json.object { json in
             json.field("error_code", code)
             json.field("rule_id", rule)
-        }
-    }
-}
-
-extension RoutingFailure {
-    /// The failure in words.
-    fileprivate var explanation: String {
-        switch self {
-        case .blocked(let violation): "\(RoutingRule.policyBlock.text): \(violation.reason)"
-        case .networkUnavailable: RoutingRule.networkUnavailable.text
-        case .localModelUnavailable: "The chosen mode and the question leave no place that may answer"
-        case .ownProviderMissing: "The chosen mode asks for an own provider, which has no key"
-        case .thirdPartyForbidden: "The family's policy allows no model of a third party"
-        case .switchedOff: "The AI is switched off"
         }
     }
 }

@@ -18,7 +18,7 @@ public struct ServerAIService: AIService, Sendable {
 
     private func send<Call: AICall>(_ call: Call, _ question: Call.Question) async throws -> Call.Response {
         let (parameters, body) = call.request(question)
-        return try await client.call(call.endpoint, parameters, body)
+        return try await client.call(call.endpoint, parameters, body).response
     }
 }
 

@@ -52,6 +52,9 @@ public struct PolicyResult: Hashable, Sendable {
     /// The first block.
     public internal(set) var violation: ConstraintViolation?
 
+    /// The result where no constraint was evaluated.
+    public static let nothing = PolicyResult()
+
     public var isAllowed: Bool { violation == nil }
 }
 

@@ -56,12 +56,12 @@ public enum RoutingFailure: Error, Hashable, Sendable {
     }
 
     /// The code in `details.error_code`; nil for the mode `off`, which is answered with AUTHZ_DENIED alone.
-    public var code: String? {
+    public var code: ExecutionCode? {
         switch self {
-        case .blocked, .thirdPartyForbidden: "E-POLICY-001"
-        case .networkUnavailable: "E-NET-001"
-        case .localModelUnavailable: "E-LOCAL-001"
-        case .ownProviderMissing: "E-CLOUD-001"
+        case .blocked, .thirdPartyForbidden: .blocked
+        case .networkUnavailable: .networkUnavailable
+        case .localModelUnavailable: .localUnavailable
+        case .ownProviderMissing: .cloudNotConfigured
         case .switchedOff: nil
         }
     }

@@ -14,3 +14,17 @@ extension RoutingRule {
         }
     }
 }
+
+extension RoutingFailure {
+    /// The failure as people read it.
+    public var text: String {
+        switch self {
+        case .blocked(let violation): "\(RoutingRule.policyBlock.text): \(violation.reason)"
+        case .networkUnavailable: RoutingRule.networkUnavailable.text
+        case .localModelUnavailable: "The chosen mode and the question leave no place that may answer"
+        case .ownProviderMissing: "The chosen mode asks for an own provider, which has no key"
+        case .thirdPartyForbidden: "The family's policy allows no model of a third party"
+        case .switchedOff: "The AI is switched off"
+        }
+    }
+}

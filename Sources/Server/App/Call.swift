@@ -22,7 +22,7 @@ package struct Call<Parameters, Body> {
 package struct CallContext: Sendable {
     /// The request's time. All rules of the request use this one value.
     let now: Timestamp
-    let trace: TraceID
+    var trace: TraceID
     let request: Domain.RequestID
     /// The client's network; nil for work that no request asked for.
     var remote: RemoteAddress.Network?
@@ -84,6 +84,13 @@ package struct Caller: Sendable {
         let context = CallContext(
             now: now, trace: context.trace, request: context.request, remote: context.remote,
             idempotency: context.idempotency, ifMatch: context.ifMatch)
+        return Caller(userID: userID, session: session, context: context)
+    }
+
+    /// The same request under the trace that its client has named.
+    func traced(by trace: TraceID) -> Caller {
+        var context = context
+        context.trace = trace
         return Caller(userID: userID, session: session, context: context)
     }
 

@@ -3,6 +3,8 @@ import HTTP
 /// The header fields of this API, and those that browsers of other origins may use.
 enum HeaderFields {
     static let requestID: StaticString = "X-Request-Id"
+    /// The execution's trace, in every answer of the AI operations.
+    static let traceID = "x-trace-id"
     /// A client's rate limit: requests allowed, requests left, and seconds until the next window.
     static let rateLimit = (
         limit: "x-ratelimit-limit", remaining: "x-ratelimit-remaining", reset: "x-ratelimit-reset"
@@ -16,7 +18,7 @@ enum HeaderFields {
             ],
             exposedHeaders: [
                 "x-request-id", rateLimit.limit, rateLimit.remaining, rateLimit.reset, "retry-after", "etag",
-                "location",
+                "location", traceID,
             ])
     }
 }

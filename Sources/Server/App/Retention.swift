@@ -51,6 +51,8 @@ enum Retention {
         RetentionRule(technical: "sessions", SessionStatements.retention, end: SessionStatements.deleteExpired),
         RetentionRule(technical: "refusal_counts", RefusalCount.window, end: RefusalCount.deleteExpired),
         RetentionRule(technical: "daily_counts", DailyLimit.day, end: DailyCount.deleteExpired),
+        ExecutionStatements.retention, ExecutionStatements.retentionOfSessions,
+        ExecutionStatements.retentionOfConfirmations,
         // What people did and said
         NagStatements.retentionOfEvents, NagStatements.retentionOfWords, NagStatements.retentionOfExcuses,
         IngestionStatements.retentionOfEnrichments, IngestionStatements.retentionOfInputs, AIStatements.retention,

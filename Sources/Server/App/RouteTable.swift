@@ -158,14 +158,23 @@ final class RouteTable {
         _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, _ context: CallContext,
         _ fields: inout [HeaderField], _ handler: (Caller, Call<Parameters, Body>) async throws -> Value
     ) async throws -> Value {
-        let caller = try caller(of: request, endpoint.operation, context, &fields)
+        var caller = try caller(of: request, endpoint.operation, context, &fields)
+        let isTraced = endpoint.operation.isTraced
+        if isTraced { fields.append(HeaderField(HeaderFields.traceID, context.trace.description)) }
         do {
-            return try await handler(caller, call(endpoint, request, context))
+            let call = try call(endpoint, request, context)
+            if isTraced, let trace = Self.namedTrace(call.body) ?? Self.namedTrace(call.parameters) {
+                caller = caller.traced(by: trace)
+                fields[fields.count - 1] = HeaderField(HeaderFields.traceID, trace.description)
+            }
+            return try await handler(caller, call)
         } catch let refusal as APIError where refusal.reason == ErrorReason.sessionEnded {
             try countEnded(caller, endpoint.operation, &fields)
             throw refusal
         }
     }
+
+    private static func namedTrace(_ part: Any) -> TraceID? { (part as? any NamesTrace)?.namedTrace }
 
     /// The caller that the request's token names. A request without a valid token is counted by its address.
     private func caller(

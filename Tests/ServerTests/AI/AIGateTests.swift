@@ -173,23 +173,23 @@ struct AIGateTests {
 extension MatrixRow {
     static let ai: [MatrixRow] = [
         MatrixRow(API.summarizeExcuse, allowed: .readers) {
-            (NoParameters(), ExcuseSummaryRequest(text: "I forgot", nagID: $0.nag))
+            (NoParameters(), Asking(ExcuseSummaryRequest(text: "I forgot", nagID: $0.nag)))
         },
         MatrixRow(API.selectTone, "a participant's nag", allowed: .readers) {
-            (NoParameters(), ToneSelectRequest(nagID: $0.nag))
+            (NoParameters(), Asking(ToneSelectRequest(nagID: $0.nag)))
         },
         MatrixRow(API.selectTone, "a child's nag", allowed: .readersOfChild) {
-            (NoParameters(), ToneSelectRequest(nagID: $0.childNag))
+            (NoParameters(), Asking(ToneSelectRequest(nagID: $0.childNag)))
         },
-        MatrixRow(API.coach, allowed: .readers) { (NoParameters(), CoachingRequest(nagID: $0.nag)) },
-        MatrixRow(API.detectPatterns, allowed: .guardians.union([.child])) { (childQuery($0), NoBody()) },
-        MatrixRow(API.generateDigest, allowed: .members) { (inFamily($0), NoBody()) },
-        MatrixRow(API.predictCompletion, allowed: .readers) { (NagQuery(nagID: $0.nag), NoBody()) },
+        MatrixRow(API.coach, allowed: .readers) { (NoParameters(), Asking(CoachingRequest(nagID: $0.nag))) },
+        MatrixRow(API.detectPatterns, allowed: .guardians.union([.child])) { (Asking(childQuery($0)), NoBody()) },
+        MatrixRow(API.generateDigest, allowed: .members) { (Asking(inFamily($0)), NoBody()) },
+        MatrixRow(API.predictCompletion, allowed: .readers) { (Asking(NagQuery(nagID: $0.nag)), NoBody()) },
         MatrixRow(API.evaluatePushBack, "a participant's nag", allowed: .guardians.union([.creator])) {
-            (NoParameters(), PushBackRequest(nagID: $0.nag))
+            (NoParameters(), Asking(PushBackRequest(nagID: $0.nag)))
         },
         MatrixRow(API.evaluatePushBack, "a child's nag", allowed: .guardians) {
-            (NoParameters(), PushBackRequest(nagID: $0.childNag))
+            (NoParameters(), Asking(PushBackRequest(nagID: $0.childNag)))
         },
     ]
 }

@@ -69,6 +69,12 @@ struct Scene: Sendable {
     let attachment: AttachmentID
     /// The family's.
     let constraint: ConstraintID
+    /// Of a question that the creator asked.
+    let trace: TraceID
+    /// The guardian's.
+    let confirmation: Secret
+    /// The guardian's.
+    let session: Secret
     /// Waits for a guardian; the child's.
     let incentiveEvent: IncentiveEventID
 
@@ -154,6 +160,25 @@ struct Scene: Sendable {
                     '[{"field": "token_count", "operator": "exceeds", "value": "9"}]', '{"type": "force_local"}',
                     \(family.guardian.id), \(now), \(now), 1)
             """)
+        let trace: TraceID = server.random.identifier(at: now)
+        self.trace = trace
+        (confirmation, session) = (Secret("\(family.id)"), Secret("\(family.id)"))
+        try await server.sql(
+            """
+            INSERT INTO ai_executions (family_id, user_id, created_at, id, trace_id, operation, route, report)
+            VALUES (\(family.id), \(creator.id), \(now), \(trace), \(trace), 'digest', 'cloud',
+                    \(String(decoding: ExecutionReport.example.jsonBytes, as: UTF8.self))::json)
+            """)
+        try await server.sql(
+            """
+            INSERT INTO ai_confirmations (digest, family_id, user_id, request_digest, expires_at)
+            VALUES (\(AITokens.digest(confirmation)), \(family.id), \(family.guardian.id), '', \(now + .minutes(1)))
+            """)
+        try await server.sql(
+            """
+            INSERT INTO ai_sessions (digest, family_id, user_id, created_at, used_at)
+            VALUES (\(AITokens.digest(session)), \(family.id), \(family.guardian.id), \(now), \(now))
+            """)
         for person in people.values where person.familyID != nil { try await server.enableGamification(person) }
         try await server.write([.demoSeeded], by: family.guardian, in: family.id)
     }
@@ -207,7 +232,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
     static let all: [MatrixRow] = [
         accounts, preferences, families, connections, safety, consents, policies, nags, gamification, incentives,
         reports, ai, sync, audit,
-        devices, deliveries, abuseReports, accountData, attachments, constraints,
+        devices, deliveries, abuseReports, accountData, attachments, constraints, executions,
     ].flatMap(\.self)
 
     /// Rows that share a server.

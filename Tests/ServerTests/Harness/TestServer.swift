@@ -210,6 +210,27 @@ final class TestServer: Sendable {
             endpoint, NoParameters(), NoBody(), as: person, headers: headers, sourceLocation: sourceLocation)
     }
 
+    /// Asks the AI without options.
+    @discardableResult
+    func call<Request, Answer>(
+        _ endpoint: Endpoint<NoParameters, Asking<Request>, AIAnswer<Answer>>, _ request: Request,
+        as person: Person? = nil, headers: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        try await call(
+            endpoint, NoParameters(), Asking(request), as: person, headers: headers, sourceLocation: sourceLocation
+        ).response
+    }
+
+    @discardableResult
+    func call<Request, Answer>(
+        _ endpoint: Endpoint<Asking<Request>, NoBody, AIAnswer<Answer>>, _ request: Request, as person: Person? = nil,
+        headers: [String: String] = [:], sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws -> Answer {
+        try await call(
+            endpoint, Asking(request), NoBody(), as: person, headers: headers, sourceLocation: sourceLocation
+        ).response
+    }
+
     /// Sends one request with content as it is, and checks its answer.
     func send(
         _ method: String, _ path: String, token: String?, content: [UInt8], _ headers: [String: String] = [:],

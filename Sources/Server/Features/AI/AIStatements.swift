@@ -11,7 +11,8 @@ enum AIStatements {
     static func nagFacts(_ nag: NagID, for caller: Caller, sessionCheck: SQL, _ depth: FactDepth) -> SQL {
         """
         SELECT u.status AS account_status, n.recipient_id, n.family_id, n.creator_id, m.role,
-               \(hasConsentForNag), \(isEnabled), u.pseudonym, c.seq, r.pseudonym AS recipient_pseudonym, n.category,
+               \(hasConsentForNag), \(isEnabled),
+               \(settings), CASE WHEN n.family_id = m.family_id THEN c.authority_seq END AS authority_seq, u.pseudonym, c.seq, r.pseudonym AS recipient_pseudonym, n.category,
                n.status, n.due_at, n.created_at, n.connection_id, \(NagStatements.guardsRecipient)\(facts(depth, caller.now))
         FROM users u
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
@@ -27,8 +28,9 @@ enum AIStatements {
     /// Whether a member may use the mediator.
     static func gate(_ user: UserID, in family: FamilyID) -> SQL {
         """
-        SELECT \(hasConsent), \(isEnabled)
+        SELECT \(hasConsent), \(isEnabled), \(settings), c.authority_seq
         FROM memberships m LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = m.user_id
+        LEFT JOIN family_clock c ON c.family_id = m.family_id
         WHERE m.family_id = \(family) AND m.user_id = \(user)
         """
     }
@@ -45,7 +47,18 @@ enum AIStatements {
              END AS has_consent
         """
 
-    private static let isEnabled: SQL = "p.prefs->'ai_server_enabled' IS DISTINCT FROM 'false'::jsonb AS is_enabled"
+    private static let isEnabled: SQL = """
+        (p.prefs->'ai_server_enabled' IS DISTINCT FROM 'false'::jsonb AND p.prefs->>'ai_mode' IS DISTINCT FROM 'off')
+            AS is_enabled
+        """
+
+    /// Of the caller, where they are in a family: what they prefer, and whether they obey any constraint.
+    private static let settings: SQL = """
+        p.prefs->>'ai_mode' AS ai_mode, p.prefs->>'ai_privacy_level' AS ai_privacy_level,
+        p.prefs->'ai_log_errors_only' IS NOT DISTINCT FROM 'true'::jsonb AS logs_errors_only, m.family_id AS home_id,
+        EXISTS (SELECT FROM ai_constraints x WHERE x.family_id = m.family_id AND x.enabled
+                AND (x.owner_id IS NULL OR x.owner_id = m.user_id)) AS has_constraints
+        """
 
     private static func facts(_ depth: FactDepth, _ now: Timestamp) -> SQL {
         let tone: SQL = """

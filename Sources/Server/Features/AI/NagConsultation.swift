@@ -5,33 +5,6 @@ import NagzAI
 import Postgres
 import TimeZones
 
-/// The caller of an AI operation, as of one moment.
-struct Requester {
-    let pseudonym: Pseudonym
-    let seq: Int64
-
-    init(pseudonym: Pseudonym, seq: Int64) {
-        self.pseudonym = pseudonym
-        self.seq = seq
-    }
-
-    init(_ member: Member) { self.init(pseudonym: member.pseudonym, seq: member.seq) }
-
-    /// - Throws: 403 naming what is missing: the family's consent or the caller's own preference.
-    static func requireOpenGate(_ row: Row) throws {
-        guard try row["has_consent"] else {
-            throw APIError(
-                .authorizationDenied, "AI mediation needs the ai_mediation consent, which is not in force.",
-                reason: ErrorReason.consentMissing)
-        }
-        guard try row["is_enabled"] else {
-            throw APIError(
-                .authorizationDenied, "AI on the server is switched off by your ai_server_enabled preference.",
-                reason: ErrorReason.switchedOff)
-        }
-    }
-}
-
 /// The facts about one nag, the caller's right to see them, and the moment they are of.
 final class NagConsultation {
     let requester: Requester
@@ -65,7 +38,8 @@ final class NagConsultation {
             denial = nil
         }
         if denial == nil { try Requester.requireOpenGate(row) }
-        requester = Requester(pseudonym: try row["pseudonym"], seq: try row["seq"])
+        let settings = try AISettings(row)
+        requester = Requester(pseudonym: try row["pseudonym"], seq: try row["seq"], settings: settings)
         self.family = family
         recipient = try row["recipient_pseudonym"]
         var facts = NagFacts(

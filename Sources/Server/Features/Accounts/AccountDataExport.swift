@@ -97,7 +97,7 @@ extension AccountExport.Section {
     /// Its rows are read family by family; nil reads those outside families.
     fileprivate func ledgers(_ families: [FamilyID]) -> [FamilyID?] {
         switch self {
-        case .notes, .preferences, .points, .badges, .incentives, .aiConstraints: families
+        case .notes, .preferences, .points, .badges, .incentives, .aiConstraints, .aiExecutions: families
         // Those of connections besides.
         case .nags, .excuses: families + [nil]
         case .account, .memberships, .consents, .devices, .blocks, .abuseReports, .connections, .attachments: [nil]
@@ -121,6 +121,7 @@ extension AccountExport.Section {
         case .badges: GamificationStatements.exportedBadges(page, in: family)
         case .incentives: IncentiveStatements.exported(page, in: family)
         case .aiConstraints: ConstraintStatements.exported(page, in: family)
+        case .aiExecutions: ExecutionStatements.exported(page, in: family)
         case .connections: ConnectionStatements.exported(page)
         case .attachments: AttachmentStatements.exported(page)
         }

@@ -175,6 +175,7 @@ final class Constraints {
         if !moves.isEmpty { statements.append(ConstraintStatements.move(moves, at: now)) }
         return Act(
             kind: kind, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
-            resource: resource?.retyped(), details: details, stampedRows: 0, statements: statements)
+            resource: resource?.retyped(), details: details, changesRights: true, stampedRows: 0, statements: statements
+        )
     }
 }

@@ -1,0 +1,151 @@
+import Domain
+import JSON
+import NagzAI
+
+/// What a client may say about how its question is answered. Nil means what the server or the person's preferences say.
+public struct ExecutionOptions: Hashable, Sendable {
+    /// The execution's trace; it wins over the request's `traceparent`.
+    public var traceID: TraceID?
+    public var questionID: QuestionID?
+    /// The token of an AI session.
+    public var sessionID: Secret?
+    public var taskType: TaskType?
+    public var privacyLevel: PrivacyLevel?
+    public var intent: QuestionIntent?
+    public var model: String?
+    /// The rule by which the client chose the server.
+    public var rule: RoutingRule?
+    /// A confirmation that an earlier refusal asked for.
+    public var confirmation: Secret?
+
+    public static let longestModelName = 64
+    private static let longestToken = 64
+
+    public init(
+        traceID: TraceID? = nil, questionID: QuestionID? = nil, sessionID: Secret? = nil, taskType: TaskType? = nil,
+        privacyLevel: PrivacyLevel? = nil, intent: QuestionIntent? = nil, model: String? = nil,
+        rule: RoutingRule? = nil, confirmation: Secret? = nil
+    ) {
+        self.traceID = traceID
+        self.questionID = questionID
+        self.sessionID = sessionID
+        self.taskType = taskType
+        self.privacyLevel = privacyLevel
+        self.intent = intent
+        self.model = model
+        self.rule = rule
+        self.confirmation = confirmation
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        traceID = try fields.optional("trace_id")
+        questionID = try fields.optional("question_id")
+        sessionID = try fields.optionalText("session_id", 1...Self.longestToken).map { Secret($0) }
+        taskType = try fields.optional("task_type")
+        privacyLevel = try fields.optional("privacy_level")
+        intent = try fields.optional("intent")
+        model = try fields.optionalText("model", 1...Self.longestModelName)
+        rule = try fields.optional("rule_id")
+        confirmation = try fields.optionalText("confirmation", 1...Self.longestToken).map { Secret($0) }
+    }
+
+    public func writeMembers(to json: inout JSONWriter) {
+        json.fieldIfPresent("trace_id", traceID)
+        json.fieldIfPresent("question_id", questionID)
+        json.fieldIfPresent("session_id", sessionID)
+        json.fieldIfPresent("task_type", taskType)
+        json.fieldIfPresent("privacy_level", privacyLevel)
+        json.fieldIfPresent("intent", intent)
+        json.fieldIfPresent("model", model)
+        json.fieldIfPresent("rule_id", rule)
+        json.fieldIfPresent("confirmation", confirmation)
+    }
+}
+
+extension ExecutionOptions: WireParameters {
+    /// Without the tokens of sessions and confirmations, which MUST NOT be in an address: it reaches logs.
+    public init(_ parameters: ParameterReader) throws(InvalidInput) {
+        self.init(
+            traceID: try parameters.optionalQuery("trace_id"), questionID: try parameters.optionalQuery("question_id"),
+            taskType: try parameters.optionalQuery("task_type"),
+            privacyLevel: try parameters.optionalQuery("privacy_level"),
+            intent: try parameters.optionalQuery("intent"), rule: try parameters.optionalQuery("rule_id"))
+    }
+
+    public func write(to parameters: inout ParameterWriter) {
+        parameters.query("trace_id", traceID)
+        parameters.query("question_id", questionID)
+        parameters.query("task_type", taskType)
+        parameters.query("privacy_level", privacyLevel)
+        parameters.query("intent", intent)
+        parameters.query("rule_id", rule)
+    }
+}
+
+/// A request whose client may name its trace.
+public protocol NamesTrace {
+    var namedTrace: TraceID? { get }
+}
+
+extension Asking: NamesTrace {
+    public var namedTrace: TraceID? { options.traceID }
+}
+
+/// A request with options beside its own members or parameters.
+public struct Asking<Request: Sendable & Hashable>: Sendable, Hashable {
+    public var request: Request
+    public var options: ExecutionOptions
+
+    public init(_ request: Request, _ options: ExecutionOptions = ExecutionOptions()) {
+        self.request = request
+        self.options = options
+    }
+}
+
+extension Asking: WireReadable, WireInput where Request: WireInput {
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        self.init(try Request(fields), try ExecutionOptions(fields))
+    }
+}
+
+extension Asking: WireOutput where Request: WireMembers {
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            request.writeMembers(to: &json)
+            options.writeMembers(to: &json)
+        }
+    }
+}
+
+extension Asking: WireContent where Request: WireInput & WireMembers {}
+
+extension Asking: WireParameters where Request: WireParameters {
+    public init(_ parameters: ParameterReader) throws(InvalidInput) {
+        self.init(try Request(parameters), try ExecutionOptions(parameters))
+    }
+
+    public func write(to parameters: inout ParameterWriter) {
+        request.write(to: &parameters)
+        options.write(to: &parameters)
+    }
+}
+
+/// The answer of an AI operation, with how it came about where the client has set an option.
+public struct AIAnswer<Response: WireInput & WireMembers & Hashable>: WireObject, WireMembers, Hashable {
+    public var response: Response
+    public var execution: ExecutionReport?
+
+    public init(_ response: Response, execution: ExecutionReport? = nil) {
+        self.response = response
+        self.execution = execution
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        self.init(try Response(fields), execution: try fields.optional("execution"))
+    }
+
+    public func writeMembers(to json: inout JSONWriter) {
+        response.writeMembers(to: &json)
+        json.fieldIfPresent("execution", execution)
+    }
+}

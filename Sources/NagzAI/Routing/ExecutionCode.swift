@@ -1,0 +1,39 @@
+/// Why a question got no answer, in `details.error_code` and in the history. A code MUST NOT change its meaning.
+public enum ExecutionCode: String, Sendable, CaseIterable {
+    case localUnavailable = "E-LOCAL-001"
+    case localFailed = "E-LOCAL-002"
+    case localTooLong = "E-LOCAL-003"
+    case localTooSlow = "E-LOCAL-004"
+    case cloudNotConfigured = "E-CLOUD-001"
+    case cloudUnavailable = "E-CLOUD-002"
+    case cloudTooLong = "E-CLOUD-003"
+    case cloudKeyRefused = "E-CLOUD-004"
+    case cloudLimited = "E-CLOUD-005"
+    case cloudOutputRefused = "E-CLOUD-006"
+    case networkUnavailable = "E-NET-001"
+    /// A constraint, the family's policy or the person's role forbids it.
+    case blocked = "E-POLICY-001"
+    case confirmationNeeded = "E-POLICY-002"
+    /// The confirmation is wrong, was used before, or came too late.
+    case confirmationInvalid = "E-POLICY-003"
+    /// A question that must stay on the device has reached the server.
+    case localQuestion = "E-PRIVACY-001"
+    /// The task type is missing or unknown.
+    case taskUnknown = "E-TASK-001"
+    case taskUnavailable = "E-TASK-002"
+    case fallbackNeedsConfirmation = "E-FALLBACK-001"
+    case sessionOver = "E-SESSION-001"
+    case cancelled = "E-CANCEL-001"
+
+    /// Whether the person may get an answer by doing something: waiting, confirming, or asking in another way.
+    public var isRecoverable: Bool {
+        switch self {
+        case .localUnavailable, .localFailed, .localTooLong, .localTooSlow, .cloudUnavailable, .cloudLimited,
+            .networkUnavailable, .confirmationNeeded, .confirmationInvalid, .fallbackNeedsConfirmation, .sessionOver:
+            true
+        case .cloudNotConfigured, .cloudTooLong, .cloudKeyRefused, .cloudOutputRefused, .blocked, .localQuestion,
+            .taskUnknown, .taskUnavailable, .cancelled:
+            false
+        }
+    }
+}

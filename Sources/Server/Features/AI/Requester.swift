@@ -1,0 +1,59 @@
+import Contract
+import Domain
+import Postgres
+
+/// The caller of an AI operation, as of one moment.
+struct Requester {
+    let pseudonym: Pseudonym
+    let seq: Int64
+    let settings: AISettings
+
+    init(pseudonym: Pseudonym, seq: Int64, settings: AISettings) {
+        self.pseudonym = pseudonym
+        self.seq = seq
+        self.settings = settings
+    }
+
+    init(_ member: Member, _ settings: AISettings) {
+        self.init(pseudonym: member.pseudonym, seq: member.seq, settings: settings)
+    }
+
+    /// - Throws: 403 naming what is missing: the family's consent or the caller's own preference.
+    static func requireOpenGate(_ row: Row) throws {
+        guard try row["has_consent"] else {
+            throw APIError(
+                .authorizationDenied, "AI mediation needs the ai_mediation consent, which is not in force.",
+                reason: ErrorReason.consentMissing)
+        }
+        guard try row["is_enabled"] else {
+            throw APIError(
+                .authorizationDenied,
+                "AI on the server is switched off by your preference ai_server_enabled or ai_mode.",
+                reason: ErrorReason.switchedOff)
+        }
+    }
+}
+
+/// What a person prefers and obeys when they ask the AI: read from `AIStatements.settings`.
+struct AISettings {
+    let mode: AIMode
+    let privacyLevel: PrivacyLevel
+    /// Whether the history keeps only executions that failed.
+    let logsErrorsOnly: Bool
+    /// The person's family; nil without one.
+    let home: FamilyID?
+    /// Nil without a family.
+    let constraints: ObeyedConstraints.Version?
+
+    init(_ row: Row) throws(PostgresError) {
+        let (mode, level): (String?, String?) = (try row["ai_mode"], try row["ai_privacy_level"])
+        self.mode = mode.flatMap { AIMode(named: $0) } ?? .heuristic
+        privacyLevel = level.flatMap(PrivacyLevel.init) ?? .auto
+        logsErrorsOnly = try row["logs_errors_only"]
+        let home: FamilyID? = try row["home_id"]
+        let hasAny: Bool = try row["has_constraints"]
+        let seq: Int64? = try row["authority_seq"]
+        self.home = home
+        constraints = home.map { ObeyedConstraints.Version(family: $0, hasAny: hasAny, seq: seq) }
+    }
+}

@@ -1,0 +1,17 @@
+import Audit
+import Contract
+import Domain
+
+/// The tokens of AI sessions and confirmations: 256 random bits each, of which the server keeps a digest.
+struct AITokens {
+    /// How long an AI session goes on without being used.
+    static let sessionTime = Timestamp.Span.minutes(45)
+    /// How long a person may take to confirm.
+    static let confirmationTime = Timestamp.Span.seconds(300)
+
+    let random: any Randomness
+
+    func make() -> Secret { Secret(base64URL(random.bytes(32))) }
+
+    static func digest(_ token: Secret) -> [UInt8] { sha256(Array(token.wireText.utf8)) }
+}

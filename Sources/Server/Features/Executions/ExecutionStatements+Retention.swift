@@ -1,0 +1,44 @@
+import Domain
+import SQL
+
+extension ExecutionStatements {
+    /// Executions are kept as long as each person prefers.
+    static let retention = RetentionRule(technical: "ai_executions", Retention.year) { count, now in
+        """
+        DELETE FROM ai_executions WHERE (family_id, user_id, created_at, id) IN (
+            SELECT e.family_id, e.user_id, e.created_at, e.id
+            FROM memberships m
+            LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = m.user_id
+            CROSS JOIN LATERAL (
+                SELECT x.family_id, x.user_id, x.created_at, x.id FROM ai_executions x
+                WHERE x.family_id = m.family_id AND x.user_id = m.user_id
+                    AND x.created_at < \(now) - make_interval(days => \(days))
+                ORDER BY x.created_at, x.id LIMIT \(count)
+            ) e LIMIT \(count))
+        """
+    }
+
+    /// The person's `ai_log_retention_days`, which only `PreferenceChange` writes, and so within its bounds.
+    private static let days: SQL = """
+        CASE WHEN jsonb_typeof(p.prefs->'ai_log_retention_days') = 'number'
+             THEN least(greatest((p.prefs->>'ai_log_retention_days')::numeric, 7), 365)::integer ELSE 30 END
+        """
+
+    static let retentionOfSessions = RetentionRule(technical: "ai_sessions", AITokens.sessionTime) { count, now in
+        """
+        DELETE FROM ai_sessions WHERE digest IN (
+            SELECT digest FROM ai_sessions WHERE used_at <= \(now - AITokens.sessionTime)
+            ORDER BY used_at LIMIT \(count) FOR UPDATE SKIP LOCKED)
+        """
+    }
+
+    static let retentionOfConfirmations = RetentionRule(
+        technical: "ai_confirmations", AITokens.confirmationTime
+    ) { count, now in
+        """
+        DELETE FROM ai_confirmations WHERE digest IN (
+            SELECT digest FROM ai_confirmations WHERE expires_at < \(now)
+            ORDER BY expires_at LIMIT \(count) FOR UPDATE SKIP LOCKED)
+        """
+    }
+}

@@ -1,0 +1,179 @@
+import Contract
+import Domain
+import NagzAI
+import SQL
+
+/// Every statement on executions, AI sessions and confirmations.
+enum ExecutionStatements {
+    /// Part of an act.
+    static func record(_ record: ExecutionRecord, session: [UInt8]?) -> SQL {
+        let report = String(decoding: record.execution.jsonBytes, as: UTF8.self)
+        return """
+            INSERT INTO ai_executions (family_id, user_id, created_at, id, trace_id, question_id, session_digest,
+                                       nag_id, operation, route, error_code, report)
+            SELECT \(record.familyID), \(record.userID), \(record.createdAt), \(record.id), \(record.traceID),
+                   \(record.questionID), \(session), \(record.nagID), \(record.operation.rawValue),
+                   \(record.execution.route), \(record.errorCode), \(report)::json FROM ledger_stamp
+            """
+    }
+
+    // MARK: History
+
+    private static let columns: SQL = """
+        e.family_id, e.user_id, e.created_at, e.id, e.trace_id, e.question_id, e.nag_id, e.operation, e.error_code,
+        e.report::text AS report
+        """
+
+    /// The executions that a page examines, newest first: at most `depth` of each person, and of these as many in all.
+    /// A row's `matches` tells whether the filter lets it through.
+    /// - Parameter user: whose; nil for everybody's.
+    static func scan(
+        _ filter: ExecutionFilter, of user: UserID?, below place: ExecutionPlace?, depth: Int
+    ) -> SQL {
+        let person: SQL = user.map { "AND m.user_id = \($0)" } ?? ""
+        let below: SQL = place.map { "AND (x.created_at, x.id) < (\($0.at), \($0.id))" } ?? ""
+        let since: SQL = filter.since.map { "AND x.created_at >= \($0)" } ?? ""
+        let until: SQL = filter.until.map { "AND x.created_at < \($0)" } ?? ""
+        return """
+            SELECT \(columns), \(condition(filter)) AS matches
+            FROM memberships m CROSS JOIN LATERAL (
+                SELECT x.* FROM ai_executions x
+                WHERE x.family_id = m.family_id AND x.user_id = m.user_id \(below) \(since) \(until)
+                ORDER BY x.created_at DESC, x.id DESC LIMIT \(depth)
+            ) e
+            WHERE m.family_id = \(filter.familyID) \(person)
+            ORDER BY e.created_at DESC, e.id DESC LIMIT \(depth)
+            """
+    }
+
+    /// What has no index of its own.
+    private static func condition(_ filter: ExecutionFilter) -> SQL {
+        var condition: SQL = "true"
+        if let question = filter.questionID {
+            condition = "\(condition) AND e.question_id IS NOT DISTINCT FROM \(question)"
+        }
+        if let operation = filter.operation { condition = "\(condition) AND e.operation = \(operation.rawValue)" }
+        if let route = filter.route { condition = "\(condition) AND e.route = \(route.rawValue)" }
+        switch filter.result {
+        case .success: condition = "\(condition) AND e.error_code IS NULL"
+        case .error: condition = "\(condition) AND e.error_code IS NOT NULL"
+        case nil: break
+        }
+        return condition
+    }
+
+    /// Whether a scan may have to pass over rows that do not match.
+    static func isSelective(_ filter: ExecutionFilter) -> Bool {
+        filter.questionID != nil || filter.operation != nil || filter.route != nil || filter.result != nil
+    }
+
+    /// Every attempt under a trace, the oldest first.
+    /// - Parameter user: whose; nil for everybody's.
+    static func attempts(_ trace: TraceID, of user: UserID?, in family: FamilyID) -> SQL {
+        let person: SQL = user.map { "AND e.user_id = \($0)" } ?? ""
+        return """
+            SELECT \(columns) FROM ai_executions e
+            WHERE e.family_id = \(family) AND e.trace_id = \(trace) \(person)
+            ORDER BY e.created_at, e.id LIMIT 100
+            """
+    }
+
+    static func count(of user: UserID, in family: FamilyID, before moment: Timestamp, limit: Int) -> SQL {
+        "SELECT count(*) AS count FROM (\(oldest(of: user, in: family, before: moment, limit: limit))) x"
+    }
+
+    /// Part of an act.
+    static func delete(of user: UserID, in family: FamilyID, before moment: Timestamp, limit: Int) -> SQL {
+        """
+        DELETE FROM ai_executions WHERE (family_id, user_id, created_at, id) IN (
+            \(oldest(of: user, in: family, before: moment, limit: limit)))
+            AND EXISTS (SELECT FROM ledger_stamp)
+        """
+    }
+
+    private static func oldest(
+        of user: UserID, in family: FamilyID, before moment: Timestamp, limit: Int
+    ) -> SQL {
+        """
+        SELECT e.family_id, e.user_id, e.created_at, e.id FROM ai_executions e
+        WHERE e.family_id = \(family) AND e.user_id = \(user) AND e.created_at < \(moment)
+        ORDER BY e.created_at, e.id LIMIT \(limit)
+        """
+    }
+
+    /// Part of an act.
+    static func delete(_ trace: TraceID, of user: UserID) -> SQL {
+        """
+        DELETE FROM ai_executions e USING ledger_stamp
+        WHERE e.family_id = ledger_stamp.family_id AND e.trace_id = \(trace) AND e.user_id = \(user)
+        """
+    }
+
+    /// Part of a purge.
+    static func deleteAll(of user: UserID) -> SQL {
+        """
+        DELETE FROM ai_executions e USING ledger_stamp, memberships m
+        WHERE m.user_id = \(user) AND e.family_id = m.family_id AND e.user_id = m.user_id
+        """
+    }
+
+    // MARK: AI sessions
+
+    /// Part of an act.
+    static func begin(_ digest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO ai_sessions (digest, family_id, user_id, created_at, used_at)
+        SELECT \(digest), family_id, \(user), \(now), \(now) FROM ledger_stamp
+        """
+    }
+
+    /// One row while the session goes on.
+    static func session(_ digest: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
+        """
+        SELECT s.family_id FROM ai_sessions s
+        WHERE s.digest = \(digest) AND s.user_id = \(user) AND s.used_at > \(now - AITokens.sessionTime)
+        """
+    }
+
+    /// Part of an act.
+    static func use(session digest: [UInt8], at now: Timestamp) -> SQL {
+        """
+        UPDATE ai_sessions s SET used_at = greatest(s.used_at, \(now)) FROM ledger_stamp WHERE s.digest = \(digest)
+        """
+    }
+
+    /// Part of an act.
+    static func end(session digest: [UInt8]) -> SQL {
+        "DELETE FROM ai_sessions s USING ledger_stamp WHERE s.digest = \(digest)"
+    }
+
+    // MARK: Confirmations
+
+    /// Part of an act.
+    static func ask(
+        _ digest: [UInt8], _ request: [UInt8], of user: UserID, in family: FamilyID, until end: Timestamp
+    ) -> SQL {
+        """
+        INSERT INTO ai_confirmations (digest, family_id, user_id, request_digest, expires_at)
+        SELECT \(digest), \(family), \(user), \(request), \(end) FROM ledger_stamp
+        """
+    }
+
+    /// A row while the confirmation can be used. Read it on the basis of the act that uses it.
+    /// - Parameter request: what it must confirm; nil for anything.
+    static func confirmation(
+        _ digest: [UInt8], _ request: [UInt8]?, of user: UserID, at now: Timestamp
+    ) -> SQL {
+        let isOfRequest: SQL = request.map { "AND c.request_digest = \($0)" } ?? ""
+        return """
+            SELECT c.family_id FROM ai_confirmations c
+            WHERE c.digest = \(digest) AND c.user_id = \(user) AND c.used_at IS NULL AND c.expires_at >= \(now)
+                \(isOfRequest)
+            """
+    }
+
+    /// Part of an act.
+    static func use(confirmation digest: [UInt8], at now: Timestamp) -> SQL {
+        "UPDATE ai_confirmations c SET used_at = \(now) FROM ledger_stamp WHERE c.digest = \(digest)"
+    }
+}

@@ -1,0 +1,61 @@
+import Contract
+import Domain
+import JSON
+import NagzAI
+
+extension Sample {
+    /// Every option of a body.
+    static let options = ExecutionOptions(
+        traceID: id(50), questionID: id(51), sessionID: Secret("session"), taskType: .localModel, privacyLevel: .cloud,
+        intent: .analytical, model: "m", rule: .autoCloud, confirmation: Secret("confirmation"))
+
+    /// A request with every option that its kind may have.
+    static func asking<Request: Sendable & Hashable>(_ request: Request) -> Asking<Request> {
+        guard request is any WireParameters else { return Asking(request, options) }
+        var options = options
+        (options.sessionID, options.confirmation, options.model) = (nil, nil, nil)
+        return Asking(request, options)
+    }
+
+    static let execution = ExecutionReport(
+        id: id(52), provider: "heuristic", model: "m", route: "cloud", rule: .autoCloud, taskType: .localModel,
+        privacyLevel: .auto, intent: .retrieval, isFallbackAllowed: true, usedFallback: true,
+        fallbackReason: "unavailable", isFallbackConfirmed: true, confidence: 0.5, tokenCount: 12,
+        latencyMilliseconds: 0.25, policy: .nothing, warnings: ["careful"], sideEffects: ["ai_mediation_event"])
+    private static let record = ExecutionRecord(
+        id: id(52), familyID: id(2), userID: id(1), traceID: id(50), questionID: id(51), operation: .digest,
+        nagID: id(3), errorCode: "E-POLICY-001", createdAt: moment, execution: execution)
+    private static let filter = ExecutionFilter(
+        familyID: id(2), userID: id(1), questionID: id(51), operation: .pushBack, route: .cloud, result: .error,
+        since: moment, until: moment)
+
+    static let aiExecutions = [
+        Sample(
+            API.execute, NoParameters(),
+            asking(
+                ExecutionRequest(
+                    familyID: id(2), operation: .summarizeExcuse, nagID: id(3), userID: id(1), text: "The bus")),
+            ExecutionAnswer(
+                traceID: id(50), questionID: id(51),
+                response: ExecutedResponse(content: "The bus", model: "heuristic", latencyMilliseconds: 0.5),
+                result: ["summary": .string("The bus")], execution: execution)),
+        Sample(
+            API.listExecutions, ExecutionListQuery(filter, cursor: "c", limit: 7), NoBody(),
+            ExecutionPage(items: [record], nextCursor: "d")),
+        Sample(
+            API.deleteExecutions, ExecutionDeletionQuery(familyID: id(2), before: moment), NoBody(),
+            ExecutionDeletion(deleted: 3)),
+        Sample(API.exportExecutions, filter, NoBody(), PlainText("{}\n")),
+        Sample(
+            API.declineConfirmation, NoParameters(), ConfirmationReply(confirmation: Secret("c")),
+            CancelledExecution()),
+        Sample(
+            API.getExecution, ExecutionPath(traceID: id(50)), NoBody(),
+            ExecutionTrace(traceID: id(50), attempts: [record])),
+        Sample(API.deleteExecution, ExecutionPath(traceID: id(50)), NoBody(), NoAnswer()),
+        Sample(
+            API.beginAISession, NoParameters(), AISessionCreate(familyID: id(2)),
+            AISession(sessionID: Secret("s"), expiresAt: moment)),
+        Sample(API.endAISession, NoParameters(), AISessionName(sessionID: Secret("s")), NoAnswer()),
+    ]
+}
