@@ -4,8 +4,15 @@ import Domain
 public protocol AIQuestion: Sendable {
     associatedtype Facts: Sendable
 
+    /// The person's own words; empty for a question about records alone.
+    var content: String { get }
+
     /// - Throws: what the source throws.
     func facts(from source: some FactSource) async throws -> Facts
+}
+
+extension AIQuestion {
+    public var content: String { "" }
 }
 
 /// A question about one nag. Its facts come from the nag's facts.
@@ -37,6 +44,8 @@ public struct ExcuseQuestion: AboutNag, Hashable {
         self.text = text
         self.nagID = nagID
     }
+
+    public var content: String { text }
 
     public static func facts(in _: Snapshot<NagFacts>) -> NoFacts { NoFacts() }
 

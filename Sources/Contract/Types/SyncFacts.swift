@@ -13,15 +13,19 @@ public struct FamilyFacts: Hashable, WireObject {
     /// Whether the consent `ai_mediation` is in force for the caller.
     public var allowsMediation: Bool
     public var members: [MemberFacts]
+    /// The constraints that the caller's questions obey, in the order of evaluation; not on the wire if there are none.
+    public var constraints: [ConstraintFacts]
 
     public init(
-        timeZone: String, maxPushBack: Int, cooldownMinutes: Int, allowsMediation: Bool, members: [MemberFacts]
+        timeZone: String, maxPushBack: Int, cooldownMinutes: Int, allowsMediation: Bool, members: [MemberFacts],
+        constraints: [ConstraintFacts] = []
     ) {
         self.timeZone = timeZone
         self.maxPushBack = maxPushBack
         self.cooldownMinutes = cooldownMinutes
         self.allowsMediation = allowsMediation
         self.members = members
+        self.constraints = constraints
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -30,6 +34,7 @@ public struct FamilyFacts: Hashable, WireObject {
         cooldownMinutes = try fields.required("cooldown_minutes")
         allowsMediation = try fields.required("ai_mediation")
         members = try fields.required("members")
+        constraints = try fields.defaulted("constraints", to: [])
     }
 
     public func write(to json: inout JSONWriter) {
@@ -39,6 +44,30 @@ public struct FamilyFacts: Hashable, WireObject {
             json.field("cooldown_minutes", cooldownMinutes)
             json.field("ai_mediation", allowsMediation)
             json.field("members", members)
+            json.fieldIfPresent("constraints", constraints.isEmpty ? nil : constraints)
+        }
+    }
+}
+
+/// An enabled constraint of the family, or of the person whose device it is.
+public struct ConstraintFacts: Hashable, WireObject {
+    public var id: ConstraintID
+    public var terms: ConstraintTerms
+
+    public init(id: ConstraintID, terms: ConstraintTerms) {
+        self.id = id
+        self.terms = terms
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        id = try fields.required("id")
+        terms = try ConstraintTerms(fields)
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("id", id)
+            terms.writeFields(to: &json)
         }
     }
 }

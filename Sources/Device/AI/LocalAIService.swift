@@ -10,22 +10,48 @@ public struct LocalAIService: AIService {
     private let facts: CacheFacts
     private let heuristics: Heuristics
     private let service: HeuristicAIService<CacheFacts>
+    private let routing: QuestionRouting
 
-    public init(facts: CacheFacts, heuristics: Heuristics) {
+    public init(
+        facts: CacheFacts, heuristics: Heuristics, choices: AIChoices = AIChoices(),
+        dialog: ConstraintDialog = .silent
+    ) {
         self.facts = facts
         self.heuristics = heuristics
+        routing = QuestionRouting(cache: facts.cache, family: facts.family, choices: choices, dialog: dialog)
         service = HeuristicAIService(facts: facts, heuristics: heuristics)
     }
 
     /// An operation without facts, such as summarising an excuse, needs the consent but no synced cache.
-    /// - Throws: `CacheMiss` where the cache lacks a fact, `LocalRefusal` where the device may not answer.
+    /// - Throws: `CacheMiss` where the cache lacks a fact, `LocalRefusal` where the device may not answer,
+    ///   `QuestionRefusal` where the question is not to be answered.
     public func answer<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response {
+        try require(operation)
+        _ = try route(operation, question, requiresOffline: true, isAvailable: true)
+        return try await service.answer(operation, question)
+    }
+
+    /// Answers a question that was routed already.
+    func answerRouted<Question, Response>(
+        _ operation: AIOperation<Question, Response>, _ question: Question
+    ) async throws -> Response {
+        try require(operation)
+        return try await service.answer(operation, question)
+    }
+
+    func route<Question, Response>(
+        _ operation: AIOperation<Question, Response>, _ question: Question, requiresOffline: Bool, isAvailable: Bool
+    ) throws -> RoutingDecision {
+        try routing.decide(
+            operation.id, question.content, requiresOffline: requiresOffline, isAvailable: isAvailable, at: now)
+    }
+
+    private func require<Question, Response>(_ operation: AIOperation<Question, Response>) throws {
         if operation.onDevice == .never { throw LocalRefusal.mustBeRecorded }
         if operation.facts != .none { try facts.requireSynced() }
         try requireConsent()
-        return try await service.answer(operation, question)
     }
 
     /// A sentence for an excuse of that category, sent in place of the person's own words.

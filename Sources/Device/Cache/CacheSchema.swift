@@ -169,5 +169,16 @@ enum CacheSchema {
         -- Missed nags stay as long as their events from now on: the next sync fetches everything again.
         UPDATE families SET cursor = NULL, since = NULL;
         """,
+        """
+        -- The constraints that the person's questions obey, each as the server sent it.
+        CREATE TABLE constraints (
+            family INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
+            id     BLOB NOT NULL,
+            terms  TEXT NOT NULL,
+            PRIMARY KEY (family, id)
+        ) STRICT, WITHOUT ROWID;
+        -- Those that exist already come with the next sync, which fetches everything again.
+        UPDATE families SET cursor = NULL, since = NULL;
+        """,
     ]
 }

@@ -225,6 +225,12 @@ private struct RowWriter {
                     """)
             }
         }
+        try database.run("DELETE FROM constraints WHERE family = \(family)")
+        for constraint in facts.constraints {
+            let terms = String(decoding: constraint.terms.jsonBytes, as: UTF8.self)
+            try database.run(
+                "INSERT INTO constraints (family, id, terms) VALUES (\(family), \(constraint.id), \(terms))")
+        }
         // What the person may no longer see is deleted from their device.
         if !facts.allowsMediation { try database.run("DELETE FROM mediations WHERE family = \(family)") }
         if let reader = facts.onlyReader { try dropNags(notOf: reader) }

@@ -24,7 +24,8 @@ enum DeviceFacts {
                     'role', m.role, 'status', m.status, 'ai_mediation', g.sees_mediation,
                     'streak', coalesce(t.streak, 0), 'max_pushback', o.max_pushback,
                     'cooldown_minutes', o.cooldown_minutes, 'quiet_start', k.quiet_hours_start,
-                    'quiet_end', k.quiet_hours_end, 'resolved', coalesce(r.counts, '[]'))::text
+                    'quiet_end', k.quiet_hours_end, 'resolved', coalesce(r.counts, '[]'),
+                    'constraints', x.constraints)::text
                 """
             }
         }
@@ -52,6 +53,9 @@ enum DeviceFacts {
                                  ORDER BY y.category) AS counts
                 FROM resolved_nags y WHERE y.family_id = m.family_id AND y.user_id = m.user_id AND y.total > 0
             ) r ON true
+            CROSS JOIN LATERAL (
+                SELECT CASE WHEN m.user_id = \(caller.userID) THEN \(ConstraintStatements.facts) END AS constraints
+            ) x
             WHERE g.ts >= g.start
         )
         """
@@ -73,6 +77,12 @@ enum DeviceFacts {
                     allowsMediation: rest["ai_mediation"]?.boolValue ?? false, members: [])
             }
             facts?.members.append(member)
+            if let constraints = rest["constraints"], constraints != .null {
+                guard let constraints = try? [ConstraintFacts](json: constraints) else {
+                    throw .unexpectedShape("the constraints of a member")
+                }
+                facts?.constraints = constraints
+            }
         }
         return facts
     }
