@@ -19,6 +19,11 @@ public enum AIMode: String, Sendable, CaseIterable {
     /// Only the person's own provider, with their own key.
     case byoOnly = "byo_only"
     case off
+
+    /// A mode by its name, or by the name that a public client has for `on_device_only`.
+    public init?(named name: String) {
+        self.init(rawValue: name == "apple_only" ? AIMode.onDeviceOnly.rawValue : name)
+    }
 }
 
 /// What kind of engine answers a question.

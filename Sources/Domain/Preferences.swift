@@ -16,6 +16,22 @@ public struct Preferences: Hashable, Sendable {
     public var usesCommitTimeForEscalation = false
     public var notifiesSentOverdue = false
     public var tone = PreferredTone.friendly
+    /// What may answer the person's AI questions.
+    public var aiMode = AIMode.heuristic
+    /// Where AI questions may be answered that do not say so themselves.
+    public var aiPrivacyLevel = PrivacyLevel.auto
+    /// The model to use on the device, and the one of the person's own provider; nil for the provider's first.
+    public var aiLocalModel: String?
+    public var aiCloudModel: String?
+    /// Questions with more tokens are not answered on the device.
+    public var aiTokenThreshold = 4_096
+    /// How long the person's AI executions are kept.
+    public var aiLogRetentionDays = 30
+    /// Whether only AI executions that failed are kept.
+    public var aiLogsErrorsOnly = false
+
+    public static let aiTokenThresholdRange = 256...32_768
+    public static let aiLogRetentionDaysRange = 7...365
 
     /// The zone of families that have not set one.
     public static let standardTimeZone = "America/New_York"
@@ -48,6 +64,13 @@ public struct Preferences: Hashable, Sendable {
         usesCommitTimeForEscalation = layer.usesCommitTimeForEscalation ?? usesCommitTimeForEscalation
         notifiesSentOverdue = layer.notifiesSentOverdue ?? notifiesSentOverdue
         tone = layer.tone ?? tone
+        aiMode = layer.aiMode ?? aiMode
+        aiPrivacyLevel = layer.aiPrivacyLevel ?? aiPrivacyLevel
+        aiLocalModel = layer.aiLocalModel ?? aiLocalModel
+        aiCloudModel = layer.aiCloudModel ?? aiCloudModel
+        aiTokenThreshold = layer.aiTokenThreshold ?? aiTokenThreshold
+        aiLogRetentionDays = layer.aiLogRetentionDays ?? aiLogRetentionDays
+        aiLogsErrorsOnly = layer.aiLogsErrorsOnly ?? aiLogsErrorsOnly
     }
 }
 
@@ -80,6 +103,13 @@ public struct PreferenceOverrides: Hashable, Sendable {
     public var usesCommitTimeForEscalation: Bool?
     public var notifiesSentOverdue: Bool?
     public var tone: PreferredTone?
+    public var aiMode: AIMode?
+    public var aiPrivacyLevel: PrivacyLevel?
+    public var aiLocalModel: String?
+    public var aiCloudModel: String?
+    public var aiTokenThreshold: Int?
+    public var aiLogRetentionDays: Int?
+    public var aiLogsErrorsOnly: Bool?
 
     public init() {}
 
@@ -88,6 +118,9 @@ public struct PreferenceOverrides: Hashable, Sendable {
     public init(reading value: (PreferenceKey) -> PreferenceValue?) {
         func flag(_ key: PreferenceKey) -> Bool? { if case .flag(let flag)? = value(key) { flag } else { nil } }
         func text(_ key: PreferenceKey) -> String? { if case .text(let text)? = value(key) { text } else { nil } }
+        func number(_ key: PreferenceKey, _ range: ClosedRange<Int>) -> Int? {
+            if case .number(let number)? = value(key), range.contains(number) { number } else { nil }
+        }
         gamificationEnabled = flag(.gamificationEnabled)
         quietHoursEnabled = flag(.quietHoursEnabled)
         quietHoursStart = text(.quietHoursStart).flatMap { TimeOfDay($0) }
@@ -102,6 +135,13 @@ public struct PreferenceOverrides: Hashable, Sendable {
         usesCommitTimeForEscalation = flag(.useCommitTimeForEscalation)
         notifiesSentOverdue = flag(.notifySentOverdue)
         tone = text(.tone).flatMap(PreferredTone.init)
+        aiMode = text(.aiMode).flatMap { AIMode(named: $0) }
+        aiPrivacyLevel = text(.aiPrivacyLevel).flatMap(PrivacyLevel.init)
+        aiLocalModel = text(.aiLocalModel)
+        aiCloudModel = text(.aiCloudModel)
+        aiTokenThreshold = number(.aiTokenThreshold, Preferences.aiTokenThresholdRange)
+        aiLogRetentionDays = number(.aiLogRetentionDays, Preferences.aiLogRetentionDaysRange)
+        aiLogsErrorsOnly = flag(.aiLogErrorsOnly)
     }
 }
 
@@ -121,10 +161,18 @@ public enum PreferenceKey: String, Sendable, CaseIterable {
     case useCommitTimeForEscalation = "use_commit_time_for_escalation"
     case notifySentOverdue = "notify_sent_overdue"
     case tone
+    case aiMode = "ai_mode"
+    case aiPrivacyLevel = "ai_privacy_level"
+    case aiLocalModel = "ai_model_local"
+    case aiCloudModel = "ai_model_cloud"
+    case aiTokenThreshold = "ai_token_threshold"
+    case aiLogRetentionDays = "ai_log_retention_days"
+    case aiLogErrorsOnly = "ai_log_errors_only"
 }
 
 /// A value of a preferences document, of a type that the rules use.
 public enum PreferenceValue: Hashable, Sendable {
     case flag(Bool)
     case text(String)
+    case number(Int)
 }

@@ -155,6 +155,16 @@ struct Arguments {
         return words[index + 1]
     }
 
+    /// The value of an option that takes on or off; nil without the option.
+    mutating func isOn(_ name: String) throws -> Bool? {
+        switch try value(name) {
+        case nil: nil
+        case "on": true
+        case "off": false
+        default: throw Stop(.usage, "\(name) takes on or off")
+        }
+    }
+
     mutating func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
         guard let text = try value(name) else { return nil }
         guard let number = Int(text), range.contains(number) else {

@@ -30,6 +30,7 @@ enum Serve {
           --delivery-networks BLOCK,…
                                    networks of the own site that webhooks may lead into (192.168.0.0/16); none
           --deliveries on|off      on; whether this instance sends notifications
+          --audit-check on|off     on; whether this instance may check the audit log in the background
           --rate-limits on|off     on; off is for tests and benchmarks
           --log LEVEL              info, warning, error or off; info
           --migrations FOLDER      the migrations that the schema must have; else NAGZ_MIGRATIONS or Migrations
@@ -131,18 +132,10 @@ enum Serve {
             }
             configuration.logLevel = level
         }
-        if let limits = try arguments.value("--rate-limits") {
-            guard limits == "on" || limits == "off" else { throw Stop(.usage, "--rate-limits takes on or off") }
-            configuration.enforcesRateLimits = limits == "on"
-        }
-        if let turns = try arguments.value("--scheduler") {
-            guard turns == "on" || turns == "off" else { throw Stop(.usage, "--scheduler takes on or off") }
-            configuration.runsScheduler = turns == "on"
-        }
-        if let turns = try arguments.value("--deliveries") {
-            guard turns == "on" || turns == "off" else { throw Stop(.usage, "--deliveries takes on or off") }
-            configuration.runsDeliveries = turns == "on"
-        }
+        if let isOn = try arguments.isOn("--rate-limits") { configuration.enforcesRateLimits = isOn }
+        if let isOn = try arguments.isOn("--scheduler") { configuration.runsScheduler = isOn }
+        if let isOn = try arguments.isOn("--deliveries") { configuration.runsDeliveries = isOn }
+        if let isOn = try arguments.isOn("--audit-check") { configuration.runsBackgroundCheck = isOn }
         configuration.deliveries = try DeliveryOptions(&arguments)
         if let windows = try arguments.value("--escalation") { configuration.escalationPlan = try escalation(windows) }
         configuration.acceptsDevelopmentTokens = arguments.flag("--dev-tokens")

@@ -43,6 +43,9 @@ import Testing
             "mute_until": .text("1970-01-02T00:00:00Z"),
             "ai_server_enabled": .flag(false), "ai_on_device_enabled": .flag(false), "pushback_mode": .text("off"),
             "use_commit_time_for_escalation": .flag(true), "notify_sent_overdue": .flag(true),
+            "ai_mode": .text("apple_only"), "ai_privacy_level": .text("local"), "ai_model_local": .text("small"),
+            "ai_model_cloud": .text("large"), "ai_token_threshold": .number(256),
+            "ai_log_retention_days": .number(365), "ai_log_errors_only": .flag(true),
             "tone": .text("empathetic"), "colour": .text("green"),
         ]
         let read = Preferences(
@@ -61,6 +64,13 @@ import Testing
         expected.usesCommitTimeForEscalation = true
         expected.notifiesSentOverdue = true
         expected.tone = .empathetic
+        expected.aiMode = .onDeviceOnly
+        expected.aiPrivacyLevel = .local
+        expected.aiLocalModel = "small"
+        expected.aiCloudModel = "large"
+        expected.aiTokenThreshold = 256
+        expected.aiLogRetentionDays = 365
+        expected.aiLogsErrorsOnly = true
         #expect(read == expected)
     }
 
@@ -70,7 +80,8 @@ import Testing
             (PreferenceKey.tone, PreferenceValue.text("grumpy")), (.tone, .flag(true)),
             (.quietHoursStart, .text("25:00")), (.gamificationEnabled, .text("true")),
             (.pushBackMode, .text("OFF")), (.deliveryChannel, .text("fax")),
-            (.muteUntil, .text("tomorrow")),
+            (.muteUntil, .text("tomorrow")), (.aiMode, .text("cloud")), (.aiTokenThreshold, .number(255)),
+            (.aiLogRetentionDays, .number(366)), (.aiLogErrorsOnly, .number(1)),
         ])
     func ignores(_ key: PreferenceKey, _ value: PreferenceValue) {
         #expect(PreferenceOverrides { $0 == key ? value : nil } == PreferenceOverrides())

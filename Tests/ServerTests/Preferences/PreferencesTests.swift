@@ -14,6 +14,8 @@ struct PreferencesTests {
         "quiet_hours_end": "07:00", "timezone": "America/New_York", "notification_frequency": "always",
         "delivery_channel": "push", "ai_server_enabled": true, "ai_on_device_enabled": true, "pushback_mode": "bounded",
         "use_commit_time_for_escalation": false, "notify_sent_overdue": false, "tone": "friendly",
+        "ai_mode": "heuristic", "ai_privacy_level": "auto", "ai_token_threshold": 4_096, "ai_log_retention_days": 30,
+        "ai_log_errors_only": false,
     ]
 
     private static func path(_ family: Household, _ person: Person? = nil) -> String {
@@ -89,6 +91,9 @@ struct PreferencesTests {
             ("notification_frequency", ""),
             ("delivery_channel", "pigeon"), ("ai_server_enabled", "true"), ("ai_on_device_enabled", 1.5),
             ("pushback_mode", "unbounded"), ("use_commit_time_for_escalation", 0), ("notify_sent_overdue", "no"),
+            ("ai_mode", "cloud"), ("ai_privacy_level", "device"), ("ai_token_threshold", 255),
+            ("ai_token_threshold", 32_769), ("ai_token_threshold", 300.5), ("ai_log_retention_days", 6),
+            ("ai_log_retention_days", 366), ("ai_log_errors_only", 1), ("ai_model_local", ""),
             ("tone", "neutral"),
         ])
     func invalid(name: String, value: JSONValue) async throws {
@@ -211,7 +216,7 @@ struct PreferencesTests {
             }
             #expect(Set(all) == [200])
             let read = try await server.call("GET", Self.path(family), as: family.child)
-            #expect(read.json?["prefs_json"]?.objectValue?.count == 13 + 20)
+            #expect(read.json?["prefs_json"]?.objectValue?.count == 18 + 20)
             let tag = try #require(read.json?["etag"]?.stringValue)
             let statuses = try await server.expectOnly(audit: ["preferences.changed"]) {
                 try await together(20) { number in

@@ -66,14 +66,14 @@ struct PreferenceChange {
     private static func fault(of value: JSONValue, for key: PreferenceKey) -> String? {
         switch key {
         case .gamificationEnabled, .quietHoursEnabled, .aiServerEnabled, .aiOnDeviceEnabled,
-            .useCommitTimeForEscalation, .notifySentOverdue:
+            .useCommitTimeForEscalation, .notifySentOverdue, .aiLogErrorsOnly:
             return value.boolValue == nil ? "must be true or false" : nil
         case .quietHoursStart, .quietHoursEnd:
             return value.stringValue.flatMap { TimeOfDay($0) } == nil ? "must be a time as HH:MM or HH:MM:SS" : nil
         case .timeZone:
             return value.stringValue.flatMap { SystemZone(named: $0) } == nil
                 ? "must be a zone of the IANA database, such as Europe/Berlin" : nil
-        case .notificationFrequency:
+        case .notificationFrequency, .aiLocalModel, .aiCloudModel:
             guard let text = value.stringValue, (1...64).contains(text.unicodeScalars.count) else {
                 return "must be a word of at most 64 characters"
             }
@@ -84,7 +84,19 @@ struct PreferenceChange {
         case .deliveryChannel: return fault(of: value, in: PreferredChannel.self)
         case .pushBackMode: return fault(of: value, in: PushBackMode.self)
         case .tone: return fault(of: value, in: PreferredTone.self)
+        case .aiMode:
+            return value.stringValue.flatMap { AIMode(named: $0) } == nil ? fault(of: value, in: AIMode.self) : nil
+        case .aiPrivacyLevel: return fault(of: value, in: PrivacyLevel.self)
+        case .aiTokenThreshold: return fault(of: value, in: Preferences.aiTokenThresholdRange)
+        case .aiLogRetentionDays: return fault(of: value, in: Preferences.aiLogRetentionDaysRange)
         }
+    }
+
+    private static func fault(of value: JSONValue, in range: ClosedRange<Int>) -> String? {
+        guard let number = value.integerValue.flatMap(Int.init(exactly:)), range.contains(number) else {
+            return "must be a whole number from \(range.lowerBound) to \(range.upperBound)"
+        }
+        return nil
     }
 
     private static func fault<Choice: RawRepresentable & CaseIterable>(

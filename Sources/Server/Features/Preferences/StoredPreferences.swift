@@ -27,6 +27,7 @@ struct StoredPreferences: SQLDecodable, Hashable {
             switch document[key.rawValue] {
             case .bool(let flag): .flag(flag)
             case .string(let text): .text(text)
+            case .integer, .double: document[key.rawValue]?.integerValue.flatMap(Int.init(exactly:)).map { .number($0) }
             default: nil
             }
         }
@@ -64,6 +65,11 @@ struct StoredPreferences: SQLDecodable, Hashable {
             PreferenceKey.useCommitTimeForEscalation.rawValue: .bool(standard.usesCommitTimeForEscalation),
             PreferenceKey.notifySentOverdue.rawValue: .bool(standard.notifiesSentOverdue),
             PreferenceKey.tone.rawValue: .string(standard.tone.rawValue),
+            PreferenceKey.aiMode.rawValue: .string(standard.aiMode.rawValue),
+            PreferenceKey.aiPrivacyLevel.rawValue: .string(standard.aiPrivacyLevel.rawValue),
+            PreferenceKey.aiTokenThreshold.rawValue: .integer(Int64(standard.aiTokenThreshold)),
+            PreferenceKey.aiLogRetentionDays.rawValue: .integer(Int64(standard.aiLogRetentionDays)),
+            PreferenceKey.aiLogErrorsOnly.rawValue: .bool(standard.aiLogsErrorsOnly),
         ]
     }()
 
