@@ -46,7 +46,6 @@ final class Bench {
     let far = FarAway()
     var now = start + .hours(1)
     var records: [AnswerRecord] = []
-    var choices = AIChoices()
     /// What a person would answer who is asked for a confirmation.
     var confirmation = ConstraintDialog.Confirmation.nobodyToAsk
     /// The warnings and prompts that were shown.
@@ -67,7 +66,7 @@ final class Bench {
     var local: LocalAIService {
         let now = now
         return LocalAIService(
-            facts: CacheFacts(cache, family: homeFamily, now: { now }), heuristics: heuristics, choices: choices,
+            facts: CacheFacts(cache, family: homeFamily, now: { now }), heuristics: heuristics,
             dialog: ConstraintDialog(
                 warn: { self.shown.append("warning: \($0)") },
                 confirm: {

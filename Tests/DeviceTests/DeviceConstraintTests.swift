@@ -167,24 +167,38 @@ struct DeviceConstraintTests {
         }
     }
 
-    @Test("a person's choices: privacy level and mode")
+    @Test("a person's choices come with the sync: privacy level and mode")
     func choices() async throws {
         try await withFolder { folder in
             let bench = try bench(folder, [])
-            bench.choices = AIChoices(privacyLevel: .local)
+            var syncs = 0
+            func choose(_ mode: AIMode = .heuristic, _ level: PrivacyLevel = .auto) throws {
+                var facts = facts()
+                facts.choices = AIChoices(mode: mode, privacyLevel: level, tokenThreshold: 4_096)
+                let place = FeedPlace.cursor(syncs == 0 ? "a" : "a\(syncs)")
+                syncs += 1
+                #expect(
+                    try bench.cache.apply(
+                        page(cursor: "a\(syncs)", facts: facts), of: homeFamily, askedFrom: place, at: bench.now))
+                #expect(try bench.cache.choices(of: homeFamily) == facts.choices)
+            }
+            #expect(try bench.cache.choices(of: homeFamily) == .standard)
+            try choose(.heuristic, .local)
             #expect(try await bench.ask(.digest).place == .device && bench.records.last?.reason == .local)
-            bench.choices = AIChoices(privacyLevel: .cloud)
+            try choose(.heuristic, .cloud)
             #expect(try await bench.ask(.coaching).reason == .cloud && bench.far.asked == [.coaching])
             #expect(try await bench.ask(.summarizeExcuse).place == .device)
-            bench.choices = AIChoices(mode: .onDeviceOnly)
+            try choose(.onDeviceOnly)
             #expect(try await bench.ask(.coaching).place == .device)
             await #expect(throws: QuestionRefusal.noRoute(.localModelUnavailable)) { try await bench.ask(.digest) }
             await #expect(throws: CacheMiss.nagUnknown) { try await bench.ask(.coaching, nag: 77) }
-            bench.choices = AIChoices(mode: .off)
+            try choose(.off)
             for operation in AIOperationID.allCases {
                 await #expect(throws: QuestionRefusal.noRoute(.switchedOff)) { try await bench.ask(operation) }
             }
             #expect(bench.far.asked == [.coaching])
+            try choose()
+            #expect(try await bench.ask(.coaching).reason == .fresh)
         }
     }
 }

@@ -13,12 +13,11 @@ public struct LocalAIService: AIService {
     private let routing: QuestionRouting
 
     public init(
-        facts: CacheFacts, heuristics: Heuristics, choices: AIChoices = AIChoices(),
-        dialog: ConstraintDialog = .silent
+        facts: CacheFacts, heuristics: Heuristics, dialog: ConstraintDialog = .silent
     ) {
         self.facts = facts
         self.heuristics = heuristics
-        routing = QuestionRouting(cache: facts.cache, family: facts.family, choices: choices, dialog: dialog)
+        routing = QuestionRouting(cache: facts.cache, family: facts.family, dialog: dialog)
         service = HeuristicAIService(facts: facts, heuristics: heuristics)
     }
 

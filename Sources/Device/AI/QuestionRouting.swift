@@ -1,20 +1,6 @@
 import Domain
 import NagzAI
 
-/// What a person has chosen for all their questions.
-public struct AIChoices: Hashable, Sendable {
-    public var mode: AIMode
-    public var privacyLevel: PrivacyLevel
-    /// The largest number of tokens of a question that the device answers.
-    public var tokenThreshold: Int
-
-    public init(mode: AIMode = .heuristic, privacyLevel: PrivacyLevel = .auto, tokenThreshold: Int = 4_096) {
-        self.mode = mode
-        self.privacyLevel = privacyLevel
-        self.tokenThreshold = tokenThreshold
-    }
-}
-
 /// How constraints speak to the person at the device.
 public struct ConstraintDialog {
     /// What became of the question whether to go on.
@@ -45,12 +31,11 @@ public enum QuestionRefusal: Error, Hashable, Sendable {
     case declined
 }
 
-/// The rules that each question obeys before it is answered: the constraints that the latest sync has brought, and the
-/// person's choices.
+/// The rules that each question obeys before it is answered: the constraints and the person's choices that the latest
+/// sync has brought.
 struct QuestionRouting {
     let cache: EventCache
     let family: FamilyID
-    let choices: AIChoices
     let dialog: ConstraintDialog
 
     /// Decides where a question is answered; shows warnings, and asks for a confirmation where a constraint wants it.
@@ -61,6 +46,7 @@ struct QuestionRouting {
     func decide(
         _ operation: AIOperationID, _ content: String, requiresOffline: Bool, isAvailable: Bool, at now: Timestamp
     ) throws -> RoutingDecision {
+        let (constraints, choices) = (try cache.constraints(of: family), try cache.choices(of: family))
         // Nothing on the device refers to the question or its trace by their ids.
         let question = Question(
             id: QuestionID(high: 0, low: 0), operation: operation, content: content,
@@ -69,7 +55,7 @@ struct QuestionRouting {
         let state = RuntimeState(
             local: LocalCapability(isAvailable: isAvailable), network: .online,
             tokenThreshold: choices.tokenThreshold, mode: choices.mode)
-        let policy = PolicyEngine(try cache.constraints(of: family)).evaluate(question)
+        let policy = PolicyEngine(constraints).evaluate(question)
         let outcome = Router.route(question, state, policy, at: now, trace: TraceID(high: 0, low: 0))
         switch outcome {
         case .success(let decision):

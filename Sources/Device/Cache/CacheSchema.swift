@@ -177,7 +177,9 @@ enum CacheSchema {
             terms  TEXT NOT NULL,
             PRIMARY KEY (family, id)
         ) STRICT, WITHOUT ROWID;
-        -- Those that exist already come with the next sync, which fetches everything again.
+        -- What the person has chosen for their questions, as the server sent it; null before the next sync.
+        ALTER TABLE families ADD COLUMN choices TEXT;
+        -- What exists already comes with the next sync, which fetches everything again.
         UPDATE families SET cursor = NULL, since = NULL;
         """,
     ]

@@ -200,10 +200,12 @@ private struct RowWriter {
 
     /// Replaces the stored facts.
     func write(_ facts: FamilyFacts) throws(SQLiteError) {
+        let choices = String(decoding: facts.choices.jsonBytes, as: UTF8.self)
         try database.run(
             """
             UPDATE families SET time_zone = \(facts.timeZone), max_push_back = \(facts.maxPushBack),
-                cooldown_minutes = \(facts.cooldownMinutes), allows_mediation = \(facts.allowsMediation)
+                cooldown_minutes = \(facts.cooldownMinutes), allows_mediation = \(facts.allowsMediation),
+                choices = \(choices)
             WHERE key = \(family)
             """)
         try database.run("DELETE FROM members WHERE family = \(family)")

@@ -3,6 +3,7 @@ import Contract
 import Device
 import Domain
 import Foundation
+import JSON
 import NagzAI
 import Synchronization
 import Testing
@@ -76,7 +77,7 @@ struct ConstrainedDeviceTests {
         }
     }
 
-    @Test("everybody gets the family's and their own, nobody another person's, and a family without any no field")
+    @Test("everybody gets the family's and their own, nobody another person's")
     func facts() async throws {
         try await TestServer.run { server in
             let home = try await server.family()
@@ -89,10 +90,6 @@ struct ConstrainedDeviceTests {
                 return page.facts?.constraints.map(\.terms.name)
             }
             #expect(try await names(home.child) == [])
-            let raw = try await server.call(
-                "GET", "/api/v1/sync/events?family_id=\(home.id)&facts=true", token: server.token(home.child))
-            let sent = try #require(raw.json?["facts"])
-            #expect(sent["constraints"] == nil)
             try await server.constraint("later", .family, 9, in: home)
             try await server.constraint("guardian's", .own, 1, in: home)
             try await server.constraint("child's", .own, 3, in: home, as: home.child)
@@ -100,6 +97,16 @@ struct ConstrainedDeviceTests {
             #expect(try await names(home.guardian) == ["guardian's", "later"])
             #expect(try await names(home.participant) == ["later"])
             #expect(try await names(home.child) == nil, "nothing has happened since")
+            try await server.call(
+                API.updatePreferences, FamilyQuery(familyID: home.id),
+                PreferenceUpdate(preferences: ["ai_mode": "apple_only", "ai_privacy_level": "local"]), as: home.child)
+            func choices(_ person: Person) async throws -> AIChoices? {
+                let query = SyncQuery(familyID: home.id, cursor: cursors[PersonaKey(person)], facts: true)
+                return try await server.call(API.syncEvents, query, as: person).facts?.choices
+            }
+            let chosen = AIChoices(mode: .onDeviceOnly, privacyLevel: .local, tokenThreshold: 4_096)
+            #expect(try await choices(home.child) == chosen)
+            #expect(try await choices(home.guardian) == .standard, "they are the child's own")
         }
     }
 
