@@ -1,5 +1,6 @@
 import Domain
 import DomainSQL
+import LocalAI
 import NagzAI
 import SQL
 import SQLite

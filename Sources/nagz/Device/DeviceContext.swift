@@ -2,6 +2,7 @@ import Contract
 import Device
 import Domain
 import Foundation
+import LocalAI
 import NagzAI
 
 /// What the commands of a device share: its folder, session, cache and outbox, opened on demand.

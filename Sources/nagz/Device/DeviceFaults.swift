@@ -1,6 +1,7 @@
 import Contract
 import Device
 import Foundation
+import LocalAI
 import NagzAI
 import SQLite
 

@@ -4,6 +4,7 @@ import Device
 import Domain
 import Foundation
 import JSON
+import LocalAI
 import NagzAI
 import Synchronization
 import Testing

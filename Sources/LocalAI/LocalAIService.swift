@@ -33,14 +33,14 @@ public struct LocalAIService: AIService {
     }
 
     /// Answers a question that was routed already.
-    func answerRouted<Question, Response>(
+    package func answerRouted<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response {
         try require(operation)
         return try await service.answer(operation, question)
     }
 
-    func route<Question, Response>(
+    package func route<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question, requiresOffline: Bool, isAvailable: Bool
     ) throws -> RoutingDecision {
         try routing.decide(
@@ -60,13 +60,13 @@ public struct LocalAIService: AIService {
 
     // MARK: What holds for all
 
-    var cachedFamily: CachedFamily? {
+    package var cachedFamily: CachedFamily? {
         get throws { try facts.cache.cachedFamily(facts.family) }
     }
 
-    var now: Timestamp { facts.now() }
+    package var now: Timestamp { facts.now() }
 
-    func allowsOnDevice(_ user: UserID) throws -> Bool { try facts.allowsOnDevice(user) }
+    package func allowsOnDevice(_ user: UserID) throws -> Bool { try facts.allowsOnDevice(user) }
 
     /// An unknown consent counts as not given.
     private func requireConsent() throws {
