@@ -12,9 +12,8 @@ public struct LocalAIService: AIService {
     private let service: HeuristicAIService<CacheFacts>
     private let routing: QuestionRouting
 
-    public init(
-        facts: CacheFacts, heuristics: Heuristics, dialog: ConstraintDialog = .silent
-    ) {
+    /// - Parameter dialog: how constraints warn the person and ask for confirmations.
+    public init(facts: CacheFacts, heuristics: Heuristics, dialog: ConstraintDialog = .silent) {
         self.facts = facts
         self.heuristics = heuristics
         routing = QuestionRouting(cache: facts.cache, family: facts.family, dialog: dialog)
@@ -40,6 +39,12 @@ public struct LocalAIService: AIService {
         return try await service.answer(operation, question)
     }
 
+    /// Decides where a question is answered, by the constraints and the person's choices. It warns the person, and asks
+    /// for a confirmation where a constraint wants one.
+    /// - Parameters:
+    ///   - requiresOffline: whether the question must not leave the device.
+    ///   - isAvailable: whether the device can answer, as far as is known before its facts are read.
+    /// - Throws: `QuestionRefusal`, `SQLiteError`.
     package func route<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question, requiresOffline: Bool, isAvailable: Bool
     ) throws -> RoutingDecision {
@@ -47,6 +52,7 @@ public struct LocalAIService: AIService {
             operation.id, question.content, requiresOffline: requiresOffline, isAvailable: isAvailable, at: now)
     }
 
+    /// - Throws: why the device may not answer by itself, or `CacheMiss.neverSynced`.
     private func require<Question, Response>(_ operation: AIOperation<Question, Response>) throws {
         if operation.onDevice == .never { throw LocalRefusal.mustBeRecorded }
         if operation.facts != .none { try facts.requireSynced() }

@@ -84,7 +84,7 @@ export function constraints(main, state) {
             move(one.id, by);
         }}},
         h("header", {}, h("h3", {}, `${index + 1}. `, h("bdi", {}, one.name)), enabled), h("div", {class: "factrow"}, badges), h("p", {class: "rule"}, h("bdi", {}, one.plain_text)),
-        mayWrite(one) && h("footer", {}, button("up", icon("up"), "Move up", () => move(one.id, -1), {disabled: at === 0}), button("down", icon("lower"), "Move down", () => move(one.id, 1), {disabled: at === own.length - 1}),
+        mayWrite(one) && h("footer", {}, button("up", icon("up"), "Move up", () => move(one.id, -1), {disabled: at === 0, "aria-keyshortcuts": "Alt+ArrowUp"}), button("down", icon("lower"), "Move down", () => move(one.id, 1), {disabled: at === own.length - 1, "aria-keyshortcuts": "Alt+ArrowDown"}),
             button("edit", "Edit", "Edit", () => setFilters({edit: one.id})), button("delete", "Delete", "Delete", () => remove(one))));
     }
 

@@ -70,7 +70,7 @@ export function simulator({family, saved, edited}) {
     }
     function later() {
         clearTimeout(timer);
-        timer = setTimeout(run, 200);
+        timer = setTimeout(run, 400);
     }
     function run() {
         clearTimeout(timer);

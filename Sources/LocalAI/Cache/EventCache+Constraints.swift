@@ -7,7 +7,7 @@ import SQL
 import SQLite
 
 // What a person's questions obey, as the latest sync brought it. A value that cannot be read is an error: then no
-// question is answered until it is synced again.
+// question is answered until a sync brings it again.
 extension EventCache {
     /// The constraints that the person's questions obey; none for a family that was never synced.
     public func constraints(of family: FamilyID) throws(SQLiteError) -> [Constraint] {
