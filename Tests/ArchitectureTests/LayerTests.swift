@@ -33,8 +33,7 @@ struct LayerTests {
         "LocalAI": ["SQLite", "SQL", "DomainSQL", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
         "Device": [
             "LocalAI", "HTTPClient", "Reactor", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI",
-            "TimeZones", "Domain",
-            "JSON",
+            "TimeZones", "Domain", "JSON",
         ],
         "nagz": [
             "Server", "Seeds", "Device", "LocalAI", "HTTPClient", "Contract", "Postgres", "SQL", "SQLite", "Reactor",

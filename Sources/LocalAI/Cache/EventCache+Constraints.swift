@@ -9,10 +9,14 @@ import SQLite
 // What a person's questions obey, as the latest sync brought it. A value that cannot be read is an error: then no
 // question is answered until a sync brings it again.
 extension EventCache {
-    /// The constraints that the person's questions obey; none for a family that was never synced.
+    /// The constraints that the person's questions obey, in the order of evaluation; none for a family that was never
+    /// synced.
     public func constraints(of family: FamilyID) throws(SQLiteError) -> [Constraint] {
         try database.rows(
-            "SELECT c.id, c.terms FROM families f JOIN constraints c ON c.family = f.key WHERE f.id = \(family)"
+            """
+            SELECT c.id, c.terms FROM families f JOIN constraints c ON c.family = f.key WHERE f.id = \(family)
+            ORDER BY c.terms ->> 'priority', c.id
+            """
         ) { row throws(SQLiteError) in
             let terms: ConstraintTerms = try Self.value(try row["terms"], "a constraint")
             guard let constraint = try? terms.constraint(try row["id"]) else {

@@ -162,13 +162,12 @@ struct ConstrainedDeviceTests {
                 server.clock.set(to: SystemClock().now())
                 let home = try await server.family()
                 let nag = try await server.nag(from: home.guardian, to: home.child, in: home.id)
-                func run(_ arguments: String...) async throws -> (code: Int32?, errors: String) {
+                func run(_ arguments: String...) async throws -> (code: Int32?, output: String, errors: String) {
                     let process = try ChildProcess(
                         try #require(NagzProgram.url), ["device"] + arguments + ["--home", folder], in: repository)
                     try process.input.close()
-                    _ = ChildProcess.text(process.output)
-                    let errors = ChildProcess.text(process.errors)
-                    return (process.wait(), errors)
+                    let (output, errors) = (ChildProcess.text(process.output), ChildProcess.text(process.errors))
+                    return (process.wait(), output, errors)
                 }
                 try await server.constraint(
                     .about("No papers", .family, 1, .block(reason: "no papers, please"), Self.noPassports), in: home)
@@ -182,6 +181,10 @@ struct ConstrainedDeviceTests {
                 let device = try TestDevice(server, home.child, in: folder)
                 try await device.sync()
                 let name = nag.description
+                #expect(try device.cache.constraints(of: home.id).map(\.name) == ["No papers", "Sure", "Mind"])
+                let status = try await run("status").output
+                #expect(status.contains("AI          mode heuristic, privacy level auto\n"))
+                #expect(status.contains("constraint  Mind: If prompt contains \"dog\", then warn"))
                 let blocked = try await run("excuse", name, "my passport is lost", "--offline")
                 #expect(
                     blocked.code == 77 && blocked.errors.contains("E-POLICY-001")
