@@ -70,11 +70,16 @@ let package = Package(
                 "NagzAI", "Pictures", "TimeZones", "Domain", "JSON", "CCrypto", "CSodium",
             ],
             exclude: ["THREATS.md"], swiftSettings: common),
+        // It answers what a person keeps on the device: nothing below it reaches the network.
+        .target(
+            name: "LocalAI",
+            dependencies: ["SQLite", "SQL", "DomainSQL", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
+            swiftSettings: common),
         .target(
             name: "Device",
             dependencies: [
-                "HTTPClient", "Reactor", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones",
-                "Domain", "JSON",
+                "LocalAI", "HTTPClient", "Reactor", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI",
+                "TimeZones", "Domain", "JSON",
             ],
             exclude: ["README.md"], swiftSettings: common),
         .target(
@@ -87,9 +92,8 @@ let package = Package(
         .executableTarget(
             name: "nagz",
             dependencies: [
-                "Server", "Seeds", "Device", "HTTPClient", "Audit", "Contract", "Postgres", "SQLite", "Reactor",
-                "NagzAI",
-                "Domain", "JSON",
+                "Server", "Seeds", "Device", "LocalAI", "HTTPClient", "Audit", "Contract", "Postgres", "SQLite",
+                "Reactor", "NagzAI", "Domain", "JSON",
             ],
             swiftSettings: common),
 
@@ -125,16 +129,16 @@ let package = Package(
         .testTarget(
             name: "DeviceTests",
             dependencies: [
-                "Device", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON",
-                "FamilyHistories", "SeededNumbers", "TestHTTPServer",
+                "Device", "LocalAI", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain",
+                "JSON", "FamilyHistories", "SeededNumbers", "TestHTTPServer",
             ],
             swiftSettings: common),
         .testTarget(name: "ArchitectureTests", dependencies: ["Audit"], swiftSettings: common),
         .testTarget(
             name: "ServerTests",
             dependencies: [
-                "Server", "Seeds", "Device", "HTTP", "Postgres", "SQL", "DomainSQL", "SQLite", "Reactor", "Audit",
-                "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "OpenAPICheck", "FamilyHistories",
+                "Server", "Seeds", "Device", "LocalAI", "HTTP", "Postgres", "SQL", "DomainSQL", "SQLite", "Reactor",
+                "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "OpenAPICheck", "FamilyHistories",
                 "SeededNumbers", "HTTPClient", "TestHTTPServer", "ChildProcesses",
             ],
             swiftSettings: common),

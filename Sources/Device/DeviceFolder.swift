@@ -1,4 +1,5 @@
 import Foundation
+import LocalAI
 
 /// The folder of a device's files. Only its owner can read it.
 public struct DeviceFolder: Sendable {

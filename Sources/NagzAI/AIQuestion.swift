@@ -5,14 +5,14 @@ public protocol AIQuestion: Sendable {
     associatedtype Facts: Sendable
 
     /// The person's own words; empty for a question about records alone.
-    var words: String { get }
+    var content: String { get }
 
     /// - Throws: what the source throws.
     func facts(from source: some FactSource) async throws -> Facts
 }
 
 extension AIQuestion {
-    public var words: String { "" }
+    public var content: String { "" }
 }
 
 /// A question about one nag. Its facts come from the nag's facts.
@@ -45,7 +45,7 @@ public struct ExcuseQuestion: AboutNag, Hashable {
         self.nagID = nagID
     }
 
-    public var words: String { text }
+    public var content: String { text }
 
     public static func facts(in _: Snapshot<NagFacts>) -> NoFacts { NoFacts() }
 

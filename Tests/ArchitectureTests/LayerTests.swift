@@ -30,18 +30,19 @@ struct LayerTests {
             "Server", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Contract", "NagzAI", "TimeZones", "Domain",
             "JSON", "SeededNumbers",
         ],
+        "LocalAI": ["SQLite", "SQL", "DomainSQL", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
         "Device": [
-            "HTTPClient", "Reactor", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain",
-            "JSON",
+            "LocalAI", "HTTPClient", "Reactor", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI",
+            "TimeZones", "Domain", "JSON",
         ],
         "nagz": [
-            "Server", "Seeds", "Device", "HTTPClient", "Contract", "Postgres", "SQL", "SQLite", "Reactor", "Audit",
-            "NagzAI", "Domain", "JSON",
+            "Server", "Seeds", "Device", "LocalAI", "HTTPClient", "Contract", "Postgres", "SQL", "SQLite", "Reactor",
+            "Audit", "NagzAI", "Domain", "JSON",
         ],
     ]
     private static let toolchain: Set<String> = ["Swift", "Synchronization", "Glibc", "Dispatch", "RegexBuilder"]
     /// Foundation is large and slow to start: only what runs once, or is at the outside, uses it.
-    private static let mayUseFoundation: Set<String> = ["TimeZones", "Server", "Seeds", "Device", "nagz"]
+    private static let mayUseFoundation: Set<String> = ["TimeZones", "Server", "Seeds", "LocalAI", "Device", "nagz"]
 
     @Test("every target is known here")
     func known() {
@@ -63,6 +64,24 @@ struct LayerTests {
             else { continue }
             let module = String(match.output.1)
             #expect(allowed.contains(module), "\(file.path) imports \(module)")
+        }
+    }
+
+    @Test("nothing below LocalAI reaches the network: what a person keeps on the device cannot leave")
+    func local() throws {
+        var below: Set<String> = []
+        var found = try #require(Self.allowed["LocalAI"])
+        while !found.isEmpty {
+            below.formUnion(found)
+            found = Set(found.flatMap { Self.allowed[$0] ?? [] }).subtracting(below)
+        }
+        #expect(below.isSuperset(of: ["SQLite", "CSQLite", "NagzAI"]))
+        #expect(
+            below.isDisjoint(with: ["HTTPClient", "LoopbackClient", "ModelProviders", "Reactor", "CLinux", "CCurl"]))
+        for file in SourceFile.all where below.contains(file.target) || file.target == "LocalAI" {
+            for call in ["URLSession", "socket(", "connect("] {
+                #expect(!file.code.contains { $0.contains(call) }, "\(file.path) has \(call)")
+            }
         }
     }
 

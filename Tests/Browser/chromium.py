@@ -188,10 +188,10 @@ class Browser:
         self.wait(f"document.querySelector({json.dumps(selector)})")
         self.js(f"document.querySelector({json.dumps(selector)}).click()")
 
-    def key(self, key, code=None, shift=False):
+    def key(self, key, code=None, shift=False, alt=False):
         text = key if len(key) == 1 else "\r" if key == "Enter" else None
-        number = {"Enter": 13, "Escape": 27, "Tab": 9, "ArrowLeft": 37, "ArrowDown": 40}.get(key, ord(key.upper()) if len(key) == 1 else 0)
-        down = {"type": "keyDown", "modifiers": 8 if shift else 0, "key": key, "code": code or key, "windowsVirtualKeyCode": number}
+        number = {"Enter": 13, "Escape": 27, "Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowDown": 40}.get(key, ord(key.upper()) if len(key) == 1 else 0)
+        down = {"type": "keyDown", "modifiers": (8 if shift else 0) | (1 if alt else 0), "key": key, "code": code or key, "windowsVirtualKeyCode": number}
         if text:
             down["text"] = text
         self.command("Input.dispatchKeyEvent", **down)

@@ -15,6 +15,7 @@ import traceback
 import reading  # noqa: F401 each module adds its steps, in this order
 import order  # noqa: F401
 import pages  # noqa: F401
+import constraints  # noqa: F401
 import looks  # noqa: F401
 import hostile  # noqa: F401
 import truth  # noqa: F401
@@ -36,7 +37,7 @@ def main():
     options = parser.parse_args()
     options.artefacts = options.artefacts.resolve()
     options.artefacts.mkdir(parents=True, exist_ok=True)
-    for old in [file for kind in ("*.png", "*.ndjson", "*.csv") for file in options.artefacts.glob(kind)]:
+    for old in [file for kind in ("*.png", "*.ndjson", "*.csv", "*.json") for file in options.artefacts.glob(kind)]:
         old.unlink()
     steps = [one for one in STEPS if not options.only or one.__name__ in options.only]
     # A name that is no secure context, which plain HTTP is not either.

@@ -13,6 +13,7 @@ VIEWS = {
     "decisions": "document.querySelectorAll('.decision').length > 3",
     "consents": "document.querySelectorAll('.consent').length > 3 && document.querySelectorAll('.history li').length > 2",
     "policies": "document.querySelector('[data-part=proposal] .changed') && document.querySelector('.changeform')",
+    "constraints?edit=new": "document.querySelectorAll('.constraint').length > 1 && document.querySelector('[data-part=form]') && document.querySelector('.simulator .verdict strong')",
 }
 
 

@@ -179,7 +179,8 @@ def moderation(walk):
     walk.view("moderation?status=dismissed", "document.querySelector('#main .empty')?.textContent === 'No abuse report has this status.'")
     states(walk, "*/api/v1/admin/abuse-reports?*", "moderation", f"{cards()}.length === 2")
     walk.view("policies", "document.querySelector('.health')")
-    assert not b.js("document.querySelector('nav [data-view=policies]')"), "policies are for guardians"
+    walk.view("constraints", "document.querySelector('.health')")
+    assert not b.js("document.querySelector('nav :is([data-view=policies], [data-view=constraints])')"), "policies and constraints are for guardians"
     # For the looks: one is being investigated.
     walk.call("PATCH", f"/admin/abuse-reports/{last}", {"status": "investigating", "note": "W" * 300}, admin)
 

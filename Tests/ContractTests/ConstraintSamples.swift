@@ -3,18 +3,19 @@ import Domain
 import NagzAI
 
 extension Sample {
-    private static let terms: ConstraintTerms = {
+    static let constraintTerms: ConstraintTerms = {
         let template = ConstraintTemplate.all[0]
         return ConstraintTerms(
             scope: .own, name: template.name, type: template.type, isEnabled: false, priority: 7,
             conditions: template.conditions, action: template.action)
     }()
     private static let constraint = ConstraintResponse(
-        id: id(40), familyID: id(2), ownerID: id(1), terms: terms, plainText: "If so, then so", createdBy: id(1),
+        id: id(40), familyID: id(2), ownerID: id(1), terms: constraintTerms, plainText: "If so, then so",
+        createdBy: id(1),
         createdAt: moment, updatedAt: moment)
     private static let moves = [ConstraintMove(id: id(41), priority: 8)]
     private static let change = ConstraintChange(constraint: constraint, reordered: moves)
-    private static let document = ConstraintDocument(constraints: [terms])
+    private static let document = ConstraintDocument(constraints: [constraintTerms])
     private static let query = ConstraintQuery(familyID: id(2), scope: .own)
     private static let state = RuntimeState(
         local: LocalCapability(model: LocalModel(isOfSystem: true, name: "m"), intents: [.analytical]),
@@ -37,7 +38,7 @@ extension Sample {
     static let aiConstraints = [
         Sample(
             API.listConstraints, ConstraintListQuery(query, page: page), NoBody(), page(constraint)),
-        Sample(API.createConstraint, NoParameters(), ConstraintCreate(familyID: id(2), terms: terms), change),
+        Sample(API.createConstraint, NoParameters(), ConstraintCreate(familyID: id(2), terms: constraintTerms), change),
         Sample(
             API.orderConstraints, NoParameters(), ConstraintOrderUpdate(ids: [id(40), id(41)]),
             ConstraintMoves(reordered: moves)),
@@ -54,7 +55,7 @@ extension Sample {
                             content: "c", tokenCount: 3, intent: .retrieval, privacyLevel: .cloud, requiresOffline: true
                         ), state: state)
                 ],
-                constraints: [SimulatedConstraint(id: id(40), terms: terms)]),
+                constraints: [SimulatedConstraint(id: id(40), terms: constraintTerms)]),
             SimulationAnswer(results: simulated)),
         Sample(API.exportConstraints, query, NoBody(), document),
         Sample(
@@ -64,7 +65,7 @@ extension Sample {
         Sample(
             API.updateConstraint, ConstraintPath(constraintID: id(40)),
             ConstraintUpdate(
-                name: "n", type: .cost, isEnabled: true, priority: 999, conditions: terms.conditions,
+                name: "n", type: .cost, isEnabled: true, priority: 999, conditions: constraintTerms.conditions,
                 action: .forceLocal), change),
         Sample(API.deleteConstraint, ConstraintPath(constraintID: id(40)), NoBody(), NoAnswer()),
     ]

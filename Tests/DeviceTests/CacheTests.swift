@@ -7,6 +7,7 @@ import SQL
 import Testing
 
 @testable import Device
+@testable import LocalAI
 @testable import SQLite
 
 @Suite("The event cache")

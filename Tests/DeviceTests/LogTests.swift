@@ -2,6 +2,7 @@ import Audit
 import Contract
 import Device
 import Domain
+import LocalAI
 import Synchronization
 import Testing
 

@@ -1,93 +1,12 @@
 import Contract
 import Device
 import Domain
+import LocalAI
 import NagzAI
 import Testing
 
-/// A server's service that says of each operation that it was asked, or that it cannot be reached.
-private final class FarAway: AIService {
-    struct Unreachable: Error {}
-    struct Refused: Error {}
-    var isDown = false
-    var refuses = false
-    private(set) var asked: [AIOperationID] = []
-
-    func answer<Question, Response>(
-        _ operation: AIOperation<Question, Response>, _ question: Question
-    ) async throws -> Response {
-        if isDown { throw Unreachable() }
-        if refuses { throw Refused() }
-        asked.append(operation.id)
-        return try #require(Self.answer(operation.id, question) as? Response)
-    }
-
-    private static func answer(_ operation: AIOperationID, _ question: any AIQuestion) -> any Sendable {
-        let nagID = (question as? any AboutNag)?.nagID ?? NagID(high: 0, low: 0)
-        return switch operation {
-        case .summarizeExcuse: ExcuseSummaryResponse(nagID: nagID, summary: "far", category: .other, confidence: 1)
-        case .selectTone: ToneSelectResponse(nagID: nagID, tone: .firm, missCount7d: 9, streak: 9, reason: "far")
-        case .coaching: CoachingResponse(nagID: nagID, tip: "far", category: "", scenario: "")
-        case .patterns: PatternsResponse(userID: me, familyID: homeFamily, insights: [], analyzedAt: .epoch)
-        case .digest:
-            DigestResponse(
-                familyID: homeFamily, periodStart: .epoch, periodEnd: .epoch, summaryText: "far", memberSummaries: [],
-                totals: DigestTotals(totalNags: 0, completed: 0, missed: 0, open: 0, completionRate: 0))
-        case .predictCompletion:
-            PredictCompletionResponse(nagID: nagID, likelihood: 1, suggestedReminderTime: nil, factors: [])
-        case .pushBack:
-            PushBackResponse(nagID: nagID, shouldPushBack: false, message: nil, tone: nil, reason: "far")
-        }
-    }
-}
-
 @Suite("Local first")
 struct OnDeviceTests {
-    /// Where one operation's answer came from and why, for a cache in some state.
-    private final class Bench {
-        let cache: EventCache
-        let far = FarAway()
-        var now = start + .hours(1)
-        var records: [AnswerRecord] = []
-        private let heuristics: Heuristics
-
-        init(_ folder: String) throws {
-            cache = try EventCache(path: folder + "/cache.db")
-            heuristics = Heuristics(phrasebook: try Phrasebook.english())
-        }
-
-        func sync(_ facts: FamilyFacts = facts()) throws {
-            let nags = [syncedNag(1), syncedNag(2, to: sibling, from: me)]
-            _ = try cache.apply(
-                page(nags: nags, cursor: "a", facts: facts), of: homeFamily, askedFrom: .cursor(nil), at: now)
-        }
-
-        var local: LocalAIService {
-            let now = now
-            return LocalAIService(
-                facts: CacheFacts(cache, family: homeFamily, now: { now }), heuristics: heuristics)
-        }
-
-        func ask(_ operation: AIOperationID, nag: UInt64 = 1) async throws -> AnswerRecord {
-            let service = OnDeviceAIService(
-                local: local, server: far, user: me, isOffline: { $0 is FarAway.Unreachable }, stopwatch: { 0 },
-                record: { self.records.append($0) })
-            try await Self.run(operation, service, NagID(high: 1, low: nag))
-            return try #require(records.last)
-        }
-
-        static func run(_ operation: AIOperationID, _ service: some AIService, _ nag: NagID) async throws {
-            switch operation {
-            case .summarizeExcuse: _ = try await service.summarizeExcuse("I forgot", nagID: nag)
-            case .selectTone: _ = try await service.selectTone(nagID: nag)
-            case .coaching: _ = try await service.coaching(nagID: nag)
-            case .patterns: _ = try await service.patterns(userID: me, familyID: homeFamily)
-            case .digest: _ = try await service.digest(familyID: homeFamily)
-            case .predictCompletion: _ = try await service.predictCompletion(nagID: nag)
-            case .pushBack: _ = try await service.pushBack(nagID: nag)
-            }
-        }
-    }
-
     private static let remoteFirst: [AIOperationID: AnswerReason] = [.digest: .wholeFamily, .pushBack: .mustBeRecorded]
 
     @Test("a fresh cache answers, but for the digest and push-backs", arguments: AIOperationID.allCases)

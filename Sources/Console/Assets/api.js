@@ -100,8 +100,11 @@ export function target(path, query = {}) {
 
 export const get = async (path, query, signal) => (await open("GET", target(path, query), {signal})).json();
 
-/** Changes something; with an entity tag only the state that the user has seen. */
-export const write = async (method, path, body, match) => (await open(method, target(path), {body, match})).json();
+/** Changes something; with an entity tag only the state that the user has seen. Returns the answer, null for one without content. */
+export async function write(method, path, body, match, signal) {
+    const response = await open(method, target(path), {body, match, signal});
+    return response.status === 204 ? null : response.json();
+}
 
 /** A page of the audit log. The server reads a limited number of entries for each request: responses are joined until the page is
     full, the audit log ends, or `pages` requests were made. `tell` is called with the time back to which it has searched. */

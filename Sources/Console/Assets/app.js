@@ -3,6 +3,7 @@ import "/console/keyboard.js";
 import {get, isSignedIn, me, onSessionEnd, signOut} from "/console/api.js";
 import {auditLog} from "/console/auditlog.js";
 import {consents} from "/console/consents.js";
+import {constraints} from "/console/constraints.js";
 import {decisions} from "/console/decisions.js";
 import {deliveries} from "/console/deliveries.js";
 import {drawer, showEntry} from "/console/detail.js";
@@ -26,7 +27,7 @@ const app = document.getElementById("app");
 const views = new Map([
     ["overview", {title: "Overview", show: overview}], ["trail", {title: "Audit log", show: auditLog}],
     ["decisions", {title: "AI decisions", show: decisions}], ["consents", {title: "Consents", show: consents}],
-    ["policies", {title: "Policies", show: policies, reader: "guardian"}],
+    ["policies", {title: "Policies", show: policies, reader: "guardian"}], ["constraints", {title: "Constraints", show: constraints, reader: "guardian"}],
     ["deliveries", {title: "Deliveries", show: deliveries, reader: "admin"}], ["moderation", {title: "Moderation", show: moderation, reader: "admin"}],
 ]);
 const isReadable = (view) => !view.reader || view.reader === state.status.reader;

@@ -29,13 +29,14 @@ const paths = {
     trail: "M5 6h14M5 12h14M5 18h9",
     decisions: "M12 3l1.9 5.1L19 10l-5.1 1.9L12 17l-1.9-5.1L5 10l5.1-1.9zM19 16l.8 2.2L22 19l-2.2.8L19 22l-.8-2.2L16 19l2.2-.8z",
     consents: "M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6zM9 12l2 2 4-4",
+    constraints: "M4 5h16l-6 7v7l-4-2v-5z",
     policies: "M7 3h8l4 4v14H7zM10 11h6M10 15h6", deliveries: "M4 6h16v12H4zM4 7l8 6 8-6", moderation: "M6 21V4h12l-3 4 3 4H6",
     check: "M5 12.5l4.5 4.5L19 7.5", cross: "M6 6l12 12M18 6L6 18", wait: "M12 7v5l3 2M12 3a9 9 0 100 18 9 9 0 000-18z",
     unknown: "M9.2 9a2.9 2.9 0 115 2c-1.2.9-2.2 1.4-2.2 3M12 17.6v.2",
     search: "M11 4a7 7 0 100 14 7 7 0 000-14zM16 16l4.5 4.5", out: "M14 4h6v16h-6M10 8l-4 4 4 4M6 12h10",
     download: "M12 4v11M7 10.5l5 5 5-5M5 20h14", theme: "M20 14.5A8 8 0 119.5 4 6.5 6.5 0 0020 14.5z", help: "M9.2 9a2.9 2.9 0 115 2c-1.2.9-2.2 1.4-2.2 3M12 17.6v.2",
     link: "M10 14a4 4 0 005.7 0l3-3a4 4 0 00-5.7-5.7l-1 1M14 10a4 4 0 00-5.7 0l-3 3a4 4 0 005.7 5.7l1-1",
-    shield: "M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6z", copy: "M8 8h11v12H8zM5 16V4h11", up: "M12 19V6M6 11l6-6 6 6", down: "M6 9l6 6 6-6",
+    shield: "M12 3l7 3v5c0 5-3 8-7 10-4-2-7-5-7-10V6z", copy: "M8 8h11v12H8zM5 16V4h11", up: "M12 19V6M6 11l6-6 6 6", lower: "M12 5v13M6 13l6 6 6-6", down: "M6 9l6 6 6-6",
 };
 
 /** An icon, hidden from screen readers. */

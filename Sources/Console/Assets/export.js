@@ -5,6 +5,16 @@ import {short8} from "/console/people.js";
 
 const megabytes = (bytes) => `${(bytes / 1_048_576).toFixed(1)} MB`;
 
+/** Gives the reader a file of these parts. */
+export function download(parts, name) {
+    const url = URL.createObjectURL(new Blob(parts, {type: "application/octet-stream"}));
+    const link = h("a", {href: url, download: name});
+    document.body.append(link);
+    link.click();
+    link.remove();
+    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
 /** A menu of exports. `wanted()` returns {query} from the filters, or {problem}. */
 export function exportMenu(wanted) {
     const text = h("span", {}, "Export");
@@ -17,7 +27,7 @@ export function exportMenu(wanted) {
     const found = (format) => {
         const {query, problem} = wanted();
         if (problem) return toast(problem, "bad");
-        return download("/audit/events/export", {...query, format}, `nagz-entries.${format}`, format === "csv" ? 1 : 0);
+        return exported("/audit/events/export", {...query, format}, `nagz-entries.${format}`, format === "csv" ? 1 : 0);
     };
     const summary = h("summary", {class: "button", id: "exports"}, icon("download"), text, progress);
     const menu = h("details", {class: "menu", onkeydown: (event) => {
@@ -30,20 +40,15 @@ export function exportMenu(wanted) {
         item("exportndjson", "What is filtered, as NDJSON", "one JSON object a line", () => found("ndjson")),
         item("export", "The whole audit log, with its proofs", "for “nagz audit verify”; filters do not count", () => {
             const family = wanted().query?.family_id;
-            return download("/audit/export", {family_id: family}, `nagz-audit-log-${family ? short8(family) : "all"}.ndjson`, 0);
+            return exported("/audit/export", {family_id: family}, `nagz-audit-log-${family ? short8(family) : "all"}.ndjson`, 0);
         })));
 
-    async function download(path, query, name, heads) {
+    async function exported(path, query, name, heads) {
         if (!progress.hidden) return toast("An export is running already.");
         progress.hidden = false;
         try {
             const {parts, bytes, count} = await lines(path, query, (bytes, count) => { text.textContent = `${number(count)} lines, ${megabytes(bytes)}`; });
-            const url = URL.createObjectURL(new Blob(parts, {type: "application/octet-stream"}));
-            const link = h("a", {href: url, download: name});
-            document.body.append(link);
-            link.click();
-            link.remove();
-            setTimeout(() => URL.revokeObjectURL(url), 60_000);
+            download(parts, name);
             toast(`${number(count - heads)} lines exported, ${megabytes(bytes)}`, "good");
         } catch (error) {
             toast(`The export failed: ${error.message}`, "bad");

@@ -1,5 +1,6 @@
 // Forms that change something: a refusal is shown at its field, and what was typed is kept until it is saved.
 import {me} from "/console/api.js";
+import {word} from "/console/cards.js";
 import {h, toast} from "/console/dom.js";
 
 /** What was typed and not saved, by account and form, as long as the page is loaded. */
@@ -8,6 +9,12 @@ const place = (key) => `${me()?.id} ${key}`;
 /** What was typed into this form, by field; undefined where nothing was. */
 export const draft = (key) => drafts.get(place(key));
 let last = 0;
+
+/** A typed number as one; null for nothing; anything else as it is, for the server to refuse. */
+export const numberFrom = (text) => (text === "" ? null : Number.isNaN(Number(text)) ? text : Number(text));
+
+/** A select over words of the API. */
+export const choose = (name, options, chosen, titleOf = word) => h("select", {name}, options.map((one) => h("option", {value: one, selected: one === chosen}, titleOf(one))));
 
 /** A field with a control (input, select, textarea); `name` is the one of the API, which refusals name. */
 export function field(name, label, control, hint) {
@@ -34,13 +41,17 @@ export function checkboxes(name, label, options, hint) {
 function labelled(name, id, control, content, hint, access) {
     const problem = h("small", {class: "problemtext", id: `${id}problem`, role: "alert", hidden: true});
     control.setAttribute("aria-describedby", hint ? `${id}hint ${id}problem` : `${id}problem`);
+    /** Shows what is wrong with the value, nothing for an empty text. */
+    function tell(text) {
+        control.setAttribute("aria-invalid", String(Boolean(text)));
+        problem.textContent = text;
+        problem.hidden = !text;
+    }
     return {
-        name, ...access,
+        name, ...access, tell,
         element: h("div", {class: "field"}, ...content, hint && h("small", {class: "muted", id: `${id}hint`}, hint), problem),
         refuse(text) {
-            control.setAttribute("aria-invalid", String(Boolean(text)));
-            problem.textContent = text;
-            problem.hidden = !text;
+            tell(text);
             if (text) (control.matches("input, select, textarea") ? control : control.querySelector("input"))?.focus();
         },
     };
@@ -49,6 +60,7 @@ function labelled(name, id, control, content, hint, access) {
 /**
  * A form over fields.
  * - `key` names what it changes;
+ * - a field whose value is an object or a list gets the refusals of its parts too, with their path;
  * - `save()` sends the change and returns the answer, which `saved` gets, or null if nothing is to be sent;
  * - `again()` loads what it changes, where the server says that this is another by now.
  */
@@ -79,8 +91,8 @@ export function form({key, fields, button: title, save, saved, again}) {
     }
     function refuse(error) {
         const isStale = [409, 412].includes(error.status);
-        const refused = fields.find((one) => one.name === error.field);
-        refused?.refuse(error.message);
+        const refused = fields.find((one) => error.field === one.name || [".", "["].some((sign) => error.field?.startsWith(one.name + sign)));
+        refused?.refuse(error.message, error.field);
         if (refused && !isStale) return;
         problem.replaceChildren(...refused ? [] : [h("p", {}, error.message)], ...isStale ? [h("button", {type: "button", class: "small", onclick: again}, "Load again")] : []);
         problem.hidden = false;

@@ -1,7 +1,7 @@
 // The limits of a policy in words, and the form that proposes others. The server names their bounds when it refuses one.
 import {write} from "/console/api.js";
 import {h, toast} from "/console/dom.js";
-import {checkboxes, field, form} from "/console/form.js";
+import {checkboxes, field, form, numberFrom} from "/console/form.js";
 
 const count = (value, one) => `${value} ${one}${value === 1 ? "" : "s"}`;
 /** Name of a limit in the API: its label, and what a value means. */
@@ -31,7 +31,7 @@ export function proposalForm(policy, members, nameOf, saved, again) {
     const note = policy.owners.length === 1 ? "You are the only owner: the change is in force at once." : "The change is in force when every owner has approved it. A new proposal takes the place of the one before.";
 
     async function save() {
-        const constraints = Object.fromEntries(fields.filter((one) => one.read().trim() !== String(policy.constraints[one.limit] ?? "")).map((one) => [one.limit, valueOf(one.read().trim())]));
+        const constraints = Object.fromEntries(fields.filter((one) => one.read().trim() !== String(policy.constraints[one.limit] ?? "")).map((one) => [one.limit, numberFrom(one.read().trim())]));
         const chosen = owners.read();
         const body = {...Object.keys(constraints).length && {constraints}, ...[...chosen].sort().join() !== [...policy.owners].sort().join() && {owners: chosen}};
         if (!Object.keys(body).length) return null;
@@ -42,6 +42,3 @@ export function proposalForm(policy, members, nameOf, saved, again) {
     return h("div", {}, h("p", {class: "muted"}, note, " An empty field brings a limit back to its standard."),
         form({key: `policy ${policy.id}`, fields: [...fields, owners], button: policy.owners.length === 1 ? "Change" : "Propose", save, saved, again}));
 }
-
-/** A number as one; null for nothing; anything else as it is, for the server to refuse. */
-const valueOf = (text) => (text === "" ? null : Number.isNaN(Number(text)) ? text : Number(text));

@@ -1,8 +1,7 @@
 // One abuse report in the drawer: all of it, the form of its review, and what the audit log says of the reviews before.
 import {entries, write} from "/console/api.js";
-import {word} from "/console/cards.js";
 import {copyable, failure, h, nothing, skeleton, toast} from "/console/dom.js";
-import {draft, field, form} from "/console/form.js";
+import {choose, draft, field, form} from "/console/form.js";
 import {latest} from "/console/latest.js";
 import {family, nobody, person} from "/console/people.js";
 import {address, openEntry} from "/console/router.js";
@@ -29,8 +28,6 @@ export function reportContent(one, {badge, severity, due, saved, again}) {
         stop: showHistory(history, one),
     };
 }
-
-const choose = (name, options, chosen) => h("select", {name}, options.map((one) => h("option", {value: one, selected: one === chosen}, word(one))));
 
 function reviewForm(one, saved, again) {
     const status = field("status", "Status", choose("status", next[one.status], one.status));

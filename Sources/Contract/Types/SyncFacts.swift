@@ -1,5 +1,6 @@
 import Domain
 import JSON
+import NagzAI
 
 /// What a device needs besides the feed's rows to run AI operations, as of the same moment: members, their preferences,
 /// and totals over a longer past than the feed has.
@@ -13,15 +14,22 @@ public struct FamilyFacts: Hashable, WireObject {
     /// Whether the consent `ai_mediation` is in force for the caller.
     public var allowsMediation: Bool
     public var members: [MemberFacts]
+    /// The constraints that the caller's questions obey, in the order of evaluation; older servers send none.
+    public var constraints: [ConstraintFacts]
+    /// What the caller has chosen for their questions; older servers do not say it.
+    public var choices: AIChoices
 
     public init(
-        timeZone: String, maxPushBack: Int, cooldownMinutes: Int, allowsMediation: Bool, members: [MemberFacts]
+        timeZone: String, maxPushBack: Int, cooldownMinutes: Int, allowsMediation: Bool, members: [MemberFacts],
+        constraints: [ConstraintFacts] = [], choices: AIChoices = .standard
     ) {
         self.timeZone = timeZone
         self.maxPushBack = maxPushBack
         self.cooldownMinutes = cooldownMinutes
         self.allowsMediation = allowsMediation
         self.members = members
+        self.constraints = constraints
+        self.choices = choices
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -30,6 +38,8 @@ public struct FamilyFacts: Hashable, WireObject {
         cooldownMinutes = try fields.required("cooldown_minutes")
         allowsMediation = try fields.required("ai_mediation")
         members = try fields.required("members")
+        constraints = try fields.defaulted("constraints", to: [])
+        choices = try fields.defaulted("ai_choices", to: .standard)
     }
 
     public func write(to json: inout JSONWriter) {
@@ -39,6 +49,47 @@ public struct FamilyFacts: Hashable, WireObject {
             json.field("cooldown_minutes", cooldownMinutes)
             json.field("ai_mediation", allowsMediation)
             json.field("members", members)
+            json.field("constraints", constraints)
+            json.field("ai_choices", choices)
+        }
+    }
+}
+
+extension AIChoices: WireObject {
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        self.init(
+            mode: try fields.required("ai_mode"), privacyLevel: try fields.required("ai_privacy_level"),
+            tokenThreshold: try fields.required("ai_token_threshold"))
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("ai_mode", mode)
+            json.field("ai_privacy_level", privacyLevel)
+            json.field("ai_token_threshold", tokenThreshold)
+        }
+    }
+}
+
+/// An enabled constraint of the family, or of the person whose device it is.
+public struct ConstraintFacts: Hashable, WireObject {
+    public var id: ConstraintID
+    public var terms: ConstraintTerms
+
+    public init(id: ConstraintID, terms: ConstraintTerms) {
+        self.id = id
+        self.terms = terms
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        id = try fields.required("id")
+        terms = try ConstraintTerms(fields)
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("id", id)
+            terms.writeFields(to: &json)
         }
     }
 }

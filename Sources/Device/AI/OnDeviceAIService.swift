@@ -1,5 +1,6 @@
 import Domain
 import DomainSQL
+import LocalAI
 import NagzAI
 import SQL
 import SQLite
@@ -10,6 +11,9 @@ import SQLite
 /// nothing new: the cache is a copy of its own records. When the server cannot be reached the device answers after all,
 /// if it has the facts, and the record of the answer says so. The words of an excuse are summarised here, however old
 /// the cache is, or nowhere.
+///
+/// Before that the question obeys the constraints that the latest sync has brought, and the person's choices. A question
+/// that stays local by them never reaches the server; one that goes to the server by them is not answered here.
 public struct OnDeviceAIService<Server: AIService>: AIService {
     private let local: LocalAIService
     private let server: Server
@@ -46,21 +50,24 @@ public struct OnDeviceAIService<Server: AIService>: AIService {
                     microseconds: stopwatch() - started))
             return response
         }
-        let reason: AnswerReason
-        if let known = try reasonToAskServer(operation) {
-            reason = known
-        } else {
+        let known = try reasonToAskServer(operation)
+        // The words of a person stay here where the device may answer.
+        let staysHere = known == nil && !question.content.isEmpty
+        let decision = try local.route(operation, question, requiresOffline: staysHere, isAvailable: known == nil)
+        var reason = AnswerReason(decision.rule, staysHere: staysHere) ?? known ?? .fresh
+        if decision.route == .local {
+            if known == .switchedOff { throw LocalRefusal.switchedOff }
             do {
-                return told(try await local.answer(operation, question), .device, .fresh)
-            } catch let miss as CacheMiss {
+                return told(try await local.answerRouted(operation, question), .device, reason)
+            } catch let miss as CacheMiss where decision.isFallbackAllowed {
                 reason = AnswerReason(miss)
             }
         }
         do {
             return told(try await server.answer(operation, question), .server, reason)
-        } catch  where isOffline(error) {
+        } catch  where isOffline(error) && !decision.rule.isForcedCloud {
             // The fallback is the more private way, and it is disclosed: nothing more leaves the device.
-            guard reason != .switchedOff, let response = try? await local.answer(operation, question) else {
+            guard reason != .switchedOff, let response = try? await local.answerRouted(operation, question) else {
                 throw error
             }
             return told(response, .device, .serverUnreachable)
@@ -105,8 +112,23 @@ public enum AnswerReason: String, Sendable, CaseIterable {
     case switchedOff = "switched_off"
     /// The server should have answered, but could not be reached.
     case serverUnreachable = "server_unreachable"
-    /// The caller wants an answer of the device only.
+    /// The person wants an answer of the device only.
     case local
+    /// The person wants an answer of the server.
+    case cloud
+    /// A constraint decided.
+    case constraint
+
+    /// Nil for a rule that leaves it to the state of the cache.
+    init?(_ rule: RoutingRule, staysHere: Bool) {
+        switch rule {
+        case .policyForceLocal, .policyForceCloud: self = .constraint
+        case .privacyLocal where !staysHere: self = .local
+        case .privacyCloud: self = .cloud
+        case .privacyLocal, .autoLocal, .autoCloud, .localFailureFallback, .policyBlock, .networkUnavailable:
+            return nil
+        }
+    }
 
     init(_ miss: CacheMiss) {
         self =
@@ -116,6 +138,11 @@ public enum AnswerReason: String, Sendable, CaseIterable {
             case .notHeld: .notHeld
             }
     }
+}
+
+extension RoutingRule {
+    /// Whether a constraint or the person sends the question to the server.
+    fileprivate var isForcedCloud: Bool { self == .policyForceCloud || self == .privacyCloud }
 }
 
 /// Who gave an answer, why, and how long it took.

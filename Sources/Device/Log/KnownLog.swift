@@ -1,6 +1,7 @@
 import Audit
 import Domain
 import DomainSQL
+import LocalAI
 import SQL
 import SQLite
 

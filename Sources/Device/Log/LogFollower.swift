@@ -1,5 +1,6 @@
 import Audit
 import Contract
+import LocalAI
 
 /// The server's operations on its audit log that a device needs.
 public protocol LogSource: Sendable {

@@ -1,6 +1,7 @@
 import Audit
 import Contract
 import Domain
+import LocalAI
 
 /// The server's operations that sync needs: a page of the feed, the upload of the outbox, and the audit log's.
 public protocol FeedSource: LogSource {

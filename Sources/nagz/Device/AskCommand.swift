@@ -2,6 +2,7 @@ import Contract
 import Device
 import Domain
 import JSON
+import LocalAI
 import NagzAI
 
 /// A command for one AI operation: its question, and its answer as lines.

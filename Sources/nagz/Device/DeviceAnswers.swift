@@ -3,6 +3,7 @@ import Device
 import Domain
 import Foundation
 import JSON
+import LocalAI
 import NagzAI
 
 /// The AI operations, answered by this device where it can.

@@ -41,9 +41,11 @@ enum DeviceCommand {
           --yes           deletes the account without asking
           --put-away      dismisses the acts that the server did not apply
 
-        exit codes: 0 done, 64 wrong usage, 65 the server did not apply it, 66 no such nag, 69 server unreachable,
+        exit codes: 0 done, 64 wrong usage, 65 not applied by the server, or not confirmed by you, 66 no such nag,
+                    69 server unreachable, or your AI mode leaves nobody to answer,
                     74 disk full or file unreadable, 75 try again later, 76 the server breaks the contract,
-                    77 not signed in or not allowed, 78 the device's files belong to a newer nagz,
+                    77 not signed in, not allowed, or a constraint forbids it,
+                    78 the device's files belong to a newer nagz, or your AI mode needs a key,
                     79 the server's audit log was tampered with
         """
 

@@ -2,6 +2,7 @@ import Contract
 import Device
 import Domain
 import Foundation
+import LocalAI
 import NagzAI
 
 /// What the commands of a device share: its folder, session, cache and outbox, opened on demand.
@@ -56,7 +57,18 @@ struct DeviceContext {
         let reported = try outbox().reported(in: family)
         return LocalAIService(
             facts: CacheFacts(cache, family: family, reported: reported, now: MachineClock.moment),
-            heuristics: Heuristics(phrasebook: try Phrasebook.english()))
+            heuristics: Heuristics(phrasebook: try Phrasebook.english()), dialog: dialog)
+    }
+
+    /// Warnings go to standard error. Confirmations are asked for on a terminal.
+    private var dialog: ConstraintDialog {
+        ConstraintDialog(
+            warn: { say("warning: \($0)") },
+            confirm: { prompt in
+                guard isatty(STDIN_FILENO) != 0 else { return .nobodyToAsk }
+                say("\(prompt)\nGo on? Type yes:")
+                return readLine(strippingNewline: true) == "yes" ? .given : .declined
+            })
     }
 
     /// The nag with that id, or with an id that ends so.

@@ -1,6 +1,8 @@
 import Contract
 import Device
 import Foundation
+import LocalAI
+import NagzAI
 import SQLite
 
 extension Stop {
@@ -12,6 +14,7 @@ extension Stop {
         case let error as SQLiteError: self = Stop(error)
         case let miss as CacheMiss: self = Stop(miss)
         case let refusal as LocalRefusal: self = Stop(refusal)
+        case let refusal as QuestionRefusal: self = Stop(refusal)
         case let fault as SyncFault: self = Stop(fault)
         case let fault as LogFault: self = Stop(fault)
         case is SessionFileError:
@@ -87,6 +90,30 @@ extension Stop {
             self.init(.noPermission, "a push-back is the server's to record; this device was not to ask it")
         case .switchedOff:
             self.init(.noPermission, "answers on the device are switched off by your ai_on_device_enabled preference")
+        }
+    }
+
+    private init(_ refusal: QuestionRefusal) {
+        switch refusal {
+        case .noRoute(let failure): self.init(failure)
+        case .unconfirmed(let prompt):
+            self.init(.noPermission, "E-POLICY-002: a constraint asks for a confirmation on a terminal: \(prompt)")
+        case .declined: self.init(.notApplied, "E-CANCEL-001: you did not confirm it; nothing was answered")
+        }
+    }
+
+    private init(_ failure: RoutingFailure) {
+        let code = failure.code.map { "\($0): " } ?? ""
+        switch failure {
+        case .blocked(let violation):
+            self.init(.noPermission, "\(code)a constraint blocks this question: \(violation.reason)")
+        case .networkUnavailable: self.init(.unavailable, "\(code)the server cannot be reached")
+        case .localModelUnavailable:
+            self.init(.unavailable, "\(code)your AI mode keeps questions on this device, which cannot answer this one")
+        case .ownProviderMissing:
+            self.init(.configuration, "\(code)your AI mode asks for a provider of your own, which has no key")
+        case .thirdPartyForbidden: self.init(.noPermission, "\(code)the family's policy allows no third party's model")
+        case .switchedOff: self.init(.noPermission, "your AI mode is off")
         }
     }
 

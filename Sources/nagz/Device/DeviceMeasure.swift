@@ -3,6 +3,7 @@ import Device
 import Domain
 import Foundation
 import JSON
+import LocalAI
 import NagzAI
 
 /// `nagz device measure`: times a first sync into a new cache, its size, and answers from it beside the same answers

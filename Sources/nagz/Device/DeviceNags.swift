@@ -3,6 +3,7 @@ import Device
 import Domain
 import Foundation
 import JSON
+import LocalAI
 import NagzAI
 
 /// `nagz device nags`: the nags in this device's cache.

@@ -57,6 +57,8 @@ extension AnswerReason {
         case .switchedOff: "answers on the device are switched off"
         case .serverUnreachable: "the server could not be reached"
         case .local: "nobody else was to be asked"
+        case .cloud: "the server was to be asked"
+        case .constraint: "a constraint says so"
         }
     }
 }

@@ -4,6 +4,7 @@ import Device
 import Domain
 import Foundation
 import JSON
+import LocalAI
 import NagzAI
 
 /// `nagz device status` and `outbox`: the state of this device.
@@ -17,6 +18,8 @@ enum DeviceStatus {
         let (waiting, unapplied) = (try outbox.waitingCount(), try outbox.unapplied().count)
         let isFresh = cachedFamily?.isFresh(at: now) ?? false
         let log = try cache.knownLog()
+        let choices = try session.familyID.map { try cache.choices(of: $0) } ?? .standard
+        let constraints = try session.familyID.map { try cache.constraints(of: $0) } ?? []
         if context.asJSON {
             return print(json: [
                 "server": .string(session.server.description), "user_id": .string(session.userID.description),
@@ -30,6 +33,7 @@ enum DeviceStatus {
                     "gamification_events": .integer(Int64(counts.gamification)),
                     "members": .integer(Int64(counts.members)),
                 ],
+                "ai_choices": choices.jsonValue, "constraints": .array(constraints.map(\.json)),
                 "log": log?.json ?? .null, "bytes": .integer(Int64(size)), "waiting": .integer(Int64(waiting)),
                 "unapplied": .integer(Int64(unapplied)), "answers": .array(answers.map(\.json)),
             ])
@@ -57,6 +61,8 @@ enum DeviceStatus {
                 "clock       this device's clock is \(ahead.spoken) \(ahead < .seconds(0) ? "behind" : "ahead of") the server's"
             )
         }
+        print("AI          mode \(choices.mode.rawValue), privacy level \(choices.privacyLevel.rawValue)")
+        for constraint in constraints { print("constraint  \(constraint.name): \(constraint.plainText)") }
         for answer in answers {
             print("\(answer.operation.rawValue.padded(to: 18)) \(answer.at.spoken): \(answer.spoken)")
         }
@@ -123,5 +129,11 @@ extension AnswerRecord {
             "operation": .string(operation.rawValue), "place": .string(place.rawValue),
             "reason": .string(reason.rawValue), "at": .string(at.rfc3339), "microseconds": .integer(microseconds),
         ]
+    }
+}
+
+extension Constraint {
+    fileprivate var json: JSONValue {
+        ["id": .string(id.description), "name": .string(name), "plain_text": .string(plainText)]
     }
 }

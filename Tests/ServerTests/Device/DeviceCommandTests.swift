@@ -5,6 +5,7 @@ import Device
 import Domain
 import Foundation
 import JSON
+import LocalAI
 import SQL
 import SQLite
 import Testing

@@ -3,6 +3,7 @@ import Device
 import Domain
 import FamilyHistories
 import JSON
+import LocalAI
 import NagzAI
 import SQL
 import Testing

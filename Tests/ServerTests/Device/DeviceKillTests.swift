@@ -4,6 +4,7 @@ import Device
 import Domain
 import Foundation
 import JSON
+import LocalAI
 import SQL
 import SeededNumbers
 import Testing

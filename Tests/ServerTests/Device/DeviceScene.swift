@@ -3,6 +3,7 @@ import Device
 import Domain
 import FamilyHistories
 import Foundation
+import LocalAI
 import NagzAI
 import Postgres
 import SQL

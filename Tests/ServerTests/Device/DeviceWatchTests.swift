@@ -1,6 +1,7 @@
 import Contract
 import Device
 import Domain
+import LocalAI
 import Testing
 
 @testable import Server

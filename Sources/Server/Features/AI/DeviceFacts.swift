@@ -1,6 +1,7 @@
 import Contract
 import Domain
 import JSON
+import NagzAI
 import Postgres
 import SQL
 
@@ -24,7 +25,8 @@ enum DeviceFacts {
                     'role', m.role, 'status', m.status, 'ai_mediation', g.sees_mediation,
                     'streak', coalesce(t.streak, 0), 'max_pushback', o.max_pushback,
                     'cooldown_minutes', o.cooldown_minutes, 'quiet_start', k.quiet_hours_start,
-                    'quiet_end', k.quiet_hours_end, 'resolved', coalesce(r.counts, '[]'))::text
+                    'quiet_end', k.quiet_hours_end, 'resolved', coalesce(r.counts, '[]'),
+                    'is_reader', x.is_reader, 'constraints', x.constraints)::text
                 """
             }
         }
@@ -52,6 +54,10 @@ enum DeviceFacts {
                                  ORDER BY y.category) AS counts
                 FROM resolved_nags y WHERE y.family_id = m.family_id AND y.user_id = m.user_id AND y.total > 0
             ) r ON true
+            CROSS JOIN LATERAL (
+                SELECT m.user_id = \(caller.userID) AS is_reader,
+                    CASE WHEN m.user_id = \(caller.userID) THEN \(ConstraintStatements.facts) END AS constraints
+            ) x
             WHERE g.ts >= g.start
         )
         """
@@ -63,8 +69,10 @@ enum DeviceFacts {
         for index in range {
             let row = rows[index]
             guard let rest = row.text(Text.rest.column).flatMap({ try? JSONValue(parsing: Array($0.utf8).span) }),
-                let zone = row.text(Text.familyZone.column), let member = member(row, rest, familyZone: zone)
+                let zone = row.text(Text.familyZone.column)
             else { throw .unexpectedShape("the facts of a member") }
+            let preferences = preferences(row, familyZone: zone)
+            guard let member = member(row, rest, preferences) else { throw .unexpectedShape("the facts of a member") }
             if facts == nil {
                 facts = FamilyFacts(
                     timeZone: zone,
@@ -73,13 +81,24 @@ enum DeviceFacts {
                     allowsMediation: rest["ai_mediation"]?.boolValue ?? false, members: [])
             }
             facts?.members.append(member)
+            guard rest["is_reader"]?.boolValue == true else { continue }
+            facts?.choices = AIChoices(preferences)
+            if let constraints = rest["constraints"], constraints != .null {
+                guard let constraints = try? [ConstraintFacts](json: constraints) else {
+                    throw .unexpectedShape("the constraints of a member")
+                }
+                facts?.constraints = constraints
+            }
         }
         return facts
     }
 
-    private static func member(_ row: Row, _ rest: JSONValue, familyZone: String) -> MemberFacts? {
+    private static func preferences(_ row: Row, familyZone: String) -> Preferences {
         let stored = row.text(Text.preferences.column).flatMap { try? JSONValue(parsing: Array($0.utf8).span) }
-        let preferences = StoredPreferences(stored?.objectValue ?? JSONObject()).effective(inFamilyAt: familyZone)
+        return StoredPreferences(stored?.objectValue ?? JSONObject()).effective(inFamilyAt: familyZone)
+    }
+
+    private static func member(_ row: Row, _ rest: JSONValue, _ preferences: Preferences) -> MemberFacts? {
         guard let role = rest["role"]?.stringValue.flatMap(FamilyRole.init),
             let status = rest["status"]?.stringValue.flatMap(MembershipStatus.init),
             let counts = rest["resolved"], let resolved = try? [ResolvedNags](json: counts)

@@ -137,7 +137,7 @@ package final class Mediator {
         since started: MonotonicTime
     ) -> ExecutionAttempt {
         let asked = NagzAI.Question(
-            id: options.questionID ?? QuestionID(high: 0, low: 0), operation: operation, content: question.words,
+            id: options.questionID ?? QuestionID(high: 0, low: 0), operation: operation, content: question.content,
             privacyLevel: options.privacyLevel ?? requester.settings.privacyLevel, intent: options.intent,
             askedAt: caller.now)
         return ExecutionAttempt(

@@ -10,6 +10,12 @@ enum ConstraintStatements {
         c.action::text AS action, c.created_by, c.created_at, c.updated_at
         """
 
+    /// What a constraint says, as pairs for a JSON object.
+    private static let wire: SQL = """
+        'id', c.id, 'name', c.name, 'type', c.type, 'enabled', c.enabled, 'priority', c.priority,
+        'conditions', c.conditions, 'action', c.action
+        """
+
     /// The constraints that a person obeys: the family's and their own.
     private static func visible(to user: UserID, _ scope: ConstraintScope?, in family: FamilyID) -> SQL {
         let isInScope: SQL =
@@ -66,14 +72,21 @@ enum ConstraintStatements {
     static func exported(_ page: ExportPage, in family: FamilyID) -> SQL {
         """
         SELECT c.id, jsonb_build_object(
-            'id', c.id, 'family_id', c.family_id, 'name', c.name, 'type', c.type, 'enabled', c.enabled,
-            'priority', c.priority, 'conditions', c.conditions, 'action', c.action,
-            'created_at', \(ExportPage.moment("c.created_at")), 'updated_at', \(ExportPage.moment("c.updated_at")))::text AS json
+            \(wire), 'family_id', c.family_id, 'created_at', \(ExportPage.moment("c.created_at")), 'updated_at', \(ExportPage.moment("c.updated_at")))::text AS json
         FROM ai_constraints c
         WHERE c.family_id = \(family) AND c.owner_id = \(page.user) AND c.id > \(page.after)
         ORDER BY c.id LIMIT \(page.limit)
         """
     }
+
+    /// A value for a statement of which a row `m` names a family and a person: the enabled constraints that this person
+    /// obeys as a JSON array in the order of evaluation, null for none.
+    static let facts: SQL = """
+        (SELECT jsonb_agg(jsonb_build_object(
+            \(wire), 'scope', CASE WHEN c.owner_id IS NULL THEN 'family' ELSE 'own' END) ORDER BY c.priority, c.id)
+         FROM ai_constraints c
+         WHERE c.family_id = m.family_id AND (c.owner_id IS NULL OR c.owner_id = m.user_id) AND c.enabled)
+        """
 
     // MARK: Statements of an act
 

@@ -169,5 +169,18 @@ enum CacheSchema {
         -- Missed nags stay as long as their events from now on: the next sync fetches everything again.
         UPDATE families SET cursor = NULL, since = NULL;
         """,
+        """
+        -- The constraints that the person's questions obey, each as the server sent it.
+        CREATE TABLE constraints (
+            family INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
+            id     BLOB NOT NULL,
+            terms  TEXT NOT NULL,
+            PRIMARY KEY (family, id)
+        ) STRICT, WITHOUT ROWID;
+        -- What the person has chosen for their questions, as the server sent it; null before the next sync.
+        ALTER TABLE families ADD COLUMN choices TEXT;
+        -- What exists already comes with the next sync, which fetches everything again.
+        UPDATE families SET cursor = NULL, since = NULL;
+        """,
     ]
 }

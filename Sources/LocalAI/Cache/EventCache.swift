@@ -16,7 +16,7 @@ public final class EventCache {
     public static let eventRetention = Timestamp.Span.days(90)
     public static let staleAfter = Timestamp.Span.hours(24)
 
-    let database: SQLiteDatabase
+    package let database: SQLiteDatabase
     /// Whether the file was damaged and had to be replaced.
     public let wasRebuilt: Bool
 

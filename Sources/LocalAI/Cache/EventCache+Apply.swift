@@ -200,10 +200,12 @@ private struct RowWriter {
 
     /// Replaces the stored facts.
     func write(_ facts: FamilyFacts) throws(SQLiteError) {
+        let choices = String(decoding: facts.choices.jsonBytes, as: UTF8.self)
         try database.run(
             """
             UPDATE families SET time_zone = \(facts.timeZone), max_push_back = \(facts.maxPushBack),
-                cooldown_minutes = \(facts.cooldownMinutes), allows_mediation = \(facts.allowsMediation)
+                cooldown_minutes = \(facts.cooldownMinutes), allows_mediation = \(facts.allowsMediation),
+                choices = \(choices)
             WHERE key = \(family)
             """)
         try database.run("DELETE FROM members WHERE family = \(family)")
@@ -224,6 +226,12 @@ private struct RowWriter {
                     VALUES (\(family), \(member.userID), \(count.category), \(count.total), \(count.completed))
                     """)
             }
+        }
+        try database.run("DELETE FROM constraints WHERE family = \(family)")
+        for constraint in facts.constraints {
+            let terms = String(decoding: constraint.terms.jsonBytes, as: UTF8.self)
+            try database.run(
+                "INSERT INTO constraints (family, id, terms) VALUES (\(family), \(constraint.id), \(terms))")
         }
         // What the person may no longer see is deleted from their device.
         if !facts.allowsMediation { try database.run("DELETE FROM mediations WHERE family = \(family)") }

@@ -1,0 +1,78 @@
+import Domain
+import NagzAI
+
+/// How constraints speak to the person at the device.
+public struct ConstraintDialog {
+    /// What became of the question whether to go on.
+    public enum Confirmation: Sendable { case given, declined, nobodyToAsk }
+
+    let warn: (String) -> Void
+    let confirm: (String) -> Confirmation
+
+    /// - Parameters:
+    ///   - warn: shows the message of a warning.
+    ///   - confirm: shows the prompts of all constraints that ask for a confirmation, and waits for the decision.
+    public init(warn: @escaping (String) -> Void, confirm: @escaping (String) -> Confirmation) {
+        self.warn = warn
+        self.confirm = confirm
+    }
+
+    /// Nobody sees warnings, and nobody can confirm.
+    public static var silent: ConstraintDialog { ConstraintDialog(warn: { _ in }, confirm: { _ in .nobodyToAsk }) }
+}
+
+/// Why a question is not answered, by this device or the server.
+public enum QuestionRefusal: Error, Hashable, Sendable {
+    /// A constraint blocks it, or the person's choices leave no place that may answer.
+    case noRoute(RoutingFailure)
+    /// A constraint asks for a confirmation, and there is nobody to ask.
+    case unconfirmed(prompt: String)
+    /// The person did not confirm.
+    case declined
+}
+
+/// The rules that each question obeys before it is answered: the constraints and the person's choices that the latest
+/// sync has brought.
+struct QuestionRouting {
+    let cache: EventCache
+    let family: FamilyID
+    let dialog: ConstraintDialog
+
+    /// Decides where a question is answered; shows warnings, and asks for a confirmation where a constraint wants it.
+    /// - Parameters:
+    ///   - requiresOffline: whether the question must not leave the device.
+    ///   - isAvailable: whether the device can answer, as far as is known before its facts are read.
+    /// - Throws: `QuestionRefusal`, `SQLiteError`.
+    func decide(
+        _ operation: AIOperationID, _ content: String, requiresOffline: Bool, isAvailable: Bool, at now: Timestamp
+    ) throws -> RoutingDecision {
+        let (constraints, choices) = (try cache.constraints(of: family), try cache.choices(of: family))
+        // Nothing on the device refers to the question or its trace by their ids.
+        let question = Question(
+            id: QuestionID(high: 0, low: 0), operation: operation, content: content,
+            privacyLevel: choices.privacyLevel, requiresOffline: requiresOffline, askedAt: now)
+        // Whether the server can be reached shows when it is asked.
+        let state = RuntimeState(
+            local: LocalCapability(isAvailable: isAvailable), network: .online,
+            tokenThreshold: choices.tokenThreshold, mode: choices.mode)
+        let policy = PolicyEngine(constraints).evaluate(question)
+        let outcome = Router.route(question, state, policy, at: now, trace: TraceID(high: 0, low: 0))
+        switch outcome {
+        case .success(let decision):
+            decision.warnings.forEach(dialog.warn)
+            if let prompt = policy.confirmation { try confirm(prompt) }
+            return decision
+        case .failure(let failure):
+            policy.warnings.forEach(dialog.warn)
+            throw QuestionRefusal.noRoute(failure)
+        }
+    }
+
+    private func confirm(_ prompt: String) throws(QuestionRefusal) {
+        switch dialog.confirm(prompt) {
+        case .given: return
+        case .declined: throw .declined
+        case .nobodyToAsk: throw .unconfirmed(prompt: prompt)
+        }
+    }
+}
