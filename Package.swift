@@ -36,7 +36,7 @@ let package = Package(
         .target(name: "Domain", swiftSettings: common),
         .target(name: "TimeZones", dependencies: ["Domain"], swiftSettings: common),
         .target(
-            name: "NagzAI", dependencies: ["Domain"], exclude: ["README.md"], resources: [.embedInCode("Pools")],
+            name: "NagzAI", dependencies: ["Domain"], exclude: ["README.md"], resources: [.embedInCode("Pools"), .embedInCode("Prompts")],
             swiftSettings: common),
         .target(name: "SeededNumbers", swiftSettings: common),
         .target(name: "JSON", exclude: ["README.md"], swiftSettings: checkedMemory),
