@@ -9,6 +9,8 @@ public struct HTTPClientRequest: Sendable {
     /// Nil for a request without content.
     public var body: [UInt8]?
     public var limits: Limits
+    /// The path of a Unix-domain socket to connect to, whatever host the URL names; nil for a connection over IP.
+    public var unixSocket: String?
 
     public init(
         _ method: String, _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil,
@@ -96,7 +98,7 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
     case unresolvable
     /// The connection was refused, or there is no route.
     case unreachable
-    /// The name leads into the own network, which the operator has not allowed.
+    /// The address is in the own network, which the operator has not allowed, or not one that the client may use.
     case ownNetwork
     /// The certificate is not valid for that name, or TLS failed otherwise.
     case untrusted

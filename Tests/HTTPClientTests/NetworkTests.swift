@@ -32,6 +32,16 @@ struct NetworkTests {
         #expect(NetworkGuard().allows(try #require(NetworkAddress(text))))
     }
 
+    @Test("the guard of loopback allows nothing else")
+    func loopback() throws {
+        for text in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
+            #expect(NetworkGuard.loopback.allows(try #require(NetworkAddress(text))), "\(text)")
+        }
+        for text in ["127.0.0.2", "::", "1.1.1.1", "10.0.0.1", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::7f00:1"] {
+            #expect(!NetworkGuard.loopback.allows(try #require(NetworkAddress(text))), "\(text)")
+        }
+    }
+
     @Test("blocks, and what is none")
     func blocks() throws {
         let block = try #require(NetworkBlock("192.168.0.0/16"))
