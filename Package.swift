@@ -132,7 +132,7 @@ let package = Package(
             name: "ModelProvidersTests",
             dependencies: [
                 "ModelProviders", "LoopbackClient", "HTTPClient", "Reactor", "NagzAI", "Domain", "JSON",
-                "TestHTTPServer",
+                "ChildProcesses", "TestHTTPServer",
             ],
             swiftSettings: common),
         .testTarget(

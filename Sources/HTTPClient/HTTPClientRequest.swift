@@ -9,6 +9,9 @@ public struct HTTPClientRequest: Sendable {
     /// Nil for a request without content.
     public var body: [UInt8]?
     public var limits: Limits
+    /// Whether the request opens a connection of its own. Over a kept one that turns out to be closed, libcurl sends it
+    /// again, and the server may get it twice.
+    public var isSentOnce = false
     /// The path of a Unix-domain socket to connect to, whatever host the URL names; nil for a connection over IP.
     public var unixSocket: String?
 
@@ -89,6 +92,14 @@ public struct HTTPClientResponse: Sendable {
 
     /// The first value of a header field, by its name in lower case.
     public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+
+    /// How long the server asks to wait, from `Retry-After` in seconds; nil if it does not say so, or with a date.
+    public var retryAfterSeconds: Int? {
+        guard let text = header("retry-after"), (1...6).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (48...57).contains($0) })
+        else { return nil }
+        return Int(text)
+    }
 }
 
 /// Why there is no complete response. None of them tells anything of the request but its target's reachability.

@@ -54,6 +54,7 @@ import Glibc
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         set(CURLOPT_HTTP_VERSION, Int(isConnection ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS))
         set(CURLOPT_CONNECT_ONLY, isConnection ? 1 : 0)
+        set(CURLOPT_FRESH_CONNECT, request.isSentOnce ? 1 : 0)
         // Requests to one HTTP/2 server share a connection: they wait for the first handshake. Without TLS they would wait
         // for the first response.
         set(CURLOPT_PIPEWAIT, request.url.prefix(6).lowercased() == "https:" ? 1 : 0)
@@ -143,7 +144,7 @@ import Glibc
 
     /// Whether a request may be sent over the connection.
     /// - Parameter peer: the address of its other end, with a zone where it is link-local.
-    fileprivate func maySend(to peer: String) -> Bool {
+    func maySend(to peer: String) -> Bool {
         usesUnixSocket || mayConnect(to: NetworkAddress(peer.prefix { $0 != "%" }), isUnixSocket: false)
     }
 

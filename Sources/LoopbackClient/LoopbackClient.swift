@@ -15,16 +15,19 @@ public final class LoopbackClient {
     public func close() { client.close() }
 
     /// Sends a request and waits for the complete response, whatever its status.
-    /// - Parameter path: with its slash; it follows the path of the URL.
+    /// - Parameters:
+    ///   - path: with its slash; it follows the path of the URL.
+    ///   - isSentOnce: see `HTTPClientRequest.isSentOnce`.
     public func send(
         _ method: String, _ url: LoopbackURL, _ path: String, headers: [(name: String, value: String)] = [],
-        body: [UInt8]? = nil, limits: HTTPClientRequest.Limits = .init()
+        body: [UInt8]? = nil, limits: HTTPClientRequest.Limits = .init(), isSentOnce: Bool = false
     ) async throws(HTTPClientError) -> HTTPClientResponse {
         // Without a slash the path would change the host or the port.
         guard path.hasPrefix("/") else { throw .malformedRequest }
         let target = url.target(path)
         var request = HTTPClientRequest(method, target.url, headers: headers, body: body, limits: limits)
         request.unixSocket = target.unixSocket
+        request.isSentOnce = isSentOnce
         return try await client.send(request)
     }
 }

@@ -13,7 +13,7 @@ public final class HTTPModelProvider: ModelProvider {
     public let capabilities: ProviderCapabilities
 
     private let host: ModelHost
-    private let language: any ModelProtocol
+    private let wire: any ModelProtocol
     private let model: String
     private let key: ModelKey?
     /// A test on a busy machine changes them.
@@ -27,11 +27,11 @@ public final class HTTPModelProvider: ModelProvider {
 
     init(
         _ name: ProviderName, _ reach: Reach, _ capabilities: ProviderCapabilities, at host: ModelHost,
-        speaking language: any ModelProtocol, model: String, key: ModelKey?,
+        wire: any ModelProtocol, model: String, key: ModelKey?,
         now: @escaping () -> ContinuousClock.Instant
     ) {
         (self.name, self.reach, self.capabilities, self.host) = (name, reach, capabilities, host)
-        (self.language, self.model, self.key, self.now) = (language, model, key, now)
+        (self.wire, self.model, self.key, self.now) = (wire, model, key, now)
         limits = host.limits
     }
 
@@ -44,7 +44,7 @@ public final class HTTPModelProvider: ModelProvider {
     ) -> HTTPModelProvider {
         HTTPModelProvider(
             name, reach, capabilities, at: host,
-            speaking: OpenAIProtocol(schemaStyle: schemaStyle, tokensField: tokensField), model: model, key: key,
+            wire: OpenAIProtocol(schemaStyle: schemaStyle, tokensField: tokensField), model: model, key: key,
             now: now)
     }
 
@@ -54,12 +54,12 @@ public final class HTTPModelProvider: ModelProvider {
         at host: ModelHost, model: String, key: ModelKey, now: @escaping () -> ContinuousClock.Instant = { .now }
     ) -> HTTPModelProvider {
         HTTPModelProvider(
-            .ownProvider, .thirdParty, .thirdParty, at: host, speaking: AnthropicProtocol(), model: model, key: key,
+            .ownProvider, .thirdParty, .thirdParty, at: host, wire: AnthropicProtocol(), model: model, key: key,
             now: now)
     }
 
     public func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
-        let body = language.body(request, model: model)
+        let body = wire.body(request, model: model)
         guard body.count <= ModelLimits.requestBytes else { throw .tooLong }
         let started = now()
         let availability = await isAvailable()
@@ -67,11 +67,11 @@ public final class HTTPModelProvider: ModelProvider {
         if case .unavailable(let reason) = availability { throw .unavailable(reason) }
         let left = limits.whole - (now() - started)
         guard left > .zero else { throw .timedOut }
-        var headers = language.headers(key) + [("Content-Type", "application/json")]
+        var headers = wire.headers(key) + [("Content-Type", "application/json")]
         if let traceparent = request.traceparent { headers.append(("traceparent", traceparent)) }
-        let response = try await send("POST", language.generatePath, headers, body, left)
+        let response = try await send("POST", wire.generatePath, headers, body, left)
         try check(response)
-        let answer = try language.answer(try Self.document(response))
+        let answer = try wire.answer(try Self.document(response))
         let text = trimmed(answer.text)
         guard !text.isEmpty else { throw .unreadable }
         return ModelResult(
@@ -88,7 +88,7 @@ public final class HTTPModelProvider: ModelProvider {
         let availability: Availability
         do throws(ModelFault) {
             let response = try await send(
-                "GET", language.modelsPath, language.headers(key), nil, min(limits.list, limits.whole))
+                "GET", wire.modelsPath, wire.headers(key), nil, min(limits.list, limits.whole))
             try check(response)
             let models = try Self.document(response)["data"]?.arrayValue ?? []
             let isListed = models.contains { $0["id"]?.stringValue == model }
@@ -122,20 +122,13 @@ public final class HTTPModelProvider: ModelProvider {
         case 200: return
         case 401, 403: throw .keyRefused
         case 413: throw .tooLong
-        case 429: throw .limited(seconds: Self.retryAfter(response))
+        case 429: throw .limited(seconds: response.retryAfterSeconds)
         // The one body that is read, because the status alone does not tell a prompt that is too long.
         case 400 where Self.isContextExceeded(response): throw .tooLong
         case 500...: breaker.recordFault(at: now())
         default: break
         }
         throw .failed(status: response.status)
-    }
-
-    private static func retryAfter(_ response: HTTPClientResponse) -> Int? {
-        guard let text = response.header("retry-after"), (1...6).contains(text.utf8.count),
-            text.utf8.allSatisfy({ (48...57).contains($0) })
-        else { return nil }
-        return Int(text)
     }
 
     private static func isContextExceeded(_ response: HTTPClientResponse) -> Bool {

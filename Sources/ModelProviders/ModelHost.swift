@@ -8,16 +8,20 @@ public enum ModelHost {
     /// A third party. The client's guard MUST NOT allow addresses of the own network, because people choose the URL.
     case thirdParty(HTTPClient, ThirdPartyURL)
 
+    /// Sends a request. One with a body is sent once, whatever becomes of its connection.
     func send(
         _ method: String, _ path: String, headers: [(name: String, value: String)], body: [UInt8]?,
         limits: HTTPClientRequest.Limits
     ) async throws(HTTPClientError) -> HTTPClientResponse {
+        let isSentOnce = body != nil
         switch self {
         case .loopback(let client, let url):
-            return try await client.send(method, url, path, headers: headers, body: body, limits: limits)
-        case .thirdParty(let client, let url):
             return try await client.send(
-                HTTPClientRequest(method, url.text + path, headers: headers, body: body, limits: limits))
+                method, url, path, headers: headers, body: body, limits: limits, isSentOnce: isSentOnce)
+        case .thirdParty(let client, let url):
+            var request = HTTPClientRequest(method, url.text + path, headers: headers, body: body, limits: limits)
+            request.isSentOnce = isSentOnce
+            return try await client.send(request)
         }
     }
 
