@@ -12,7 +12,7 @@ public struct HTTPClientRequest: Sendable {
     /// Whether the request opens a connection of its own. Over a kept one that turns out to be closed, libcurl sends it
     /// again, and the server may get it twice.
     public var isSentOnce = false
-    /// The path of a Unix-domain socket to connect to, whatever host the URL names; nil for a connection over IP.
+    /// The absolute path of a Unix-domain socket to connect to, whatever host the URL names; nil for a connection over IP.
     public var unixSocket: String?
 
     public init(
@@ -44,6 +44,7 @@ public struct HTTPClientRequest: Sendable {
         guard lowercased.hasPrefix("http://") || lowercased.hasPrefix("https://") else { return false }
         guard url.utf8.count <= 8_192, url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return false }
         guard Self.isToken(method) else { return false }
+        if let unixSocket, !unixSocket.hasPrefix("/") || unixSocket.utf8.contains(0) { return false }
         return headers.allSatisfy { name, value in
             Self.isToken(name) && value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }
         }

@@ -73,6 +73,8 @@ struct ModelLimits {
         limits.body = Self.answerBytes
         limits.connecting = min(connecting, whole)
         limits.whole = whole
+        // A model is silent until it has written its whole answer.
+        limits.stalled = whole + .seconds(1)
         return limits
     }
 }

@@ -43,13 +43,16 @@ struct AvailabilityTests {
         }
     }
 
-    @Test("three faults in a minute, and the provider is left alone for 30 seconds")
-    func paused() async throws {
+    @Test(
+        "three faults in a minute, and the provider is left alone for 30 seconds",
+        arguments: [("500", .failed(status: 500)), ("503", .failed(status: 503)), ("cut", .unreadable)]
+            as [(String, ModelFault)])
+    func paused(word: String, fault: ModelFault) async throws {
         try await TestHTTPServer.with { server in
             let harness = ModelHarness(server: server)
             try await ModelHarness.onLoop { poller in
-                let provider = try harness.gateway(poller, "500")
-                for _ in 0..<3 { #expect(await outcome(provider) == "\(ModelFault.failed(status: 500))") }
+                let provider = try harness.gateway(poller, word)
+                for _ in 0..<3 { #expect(await outcome(provider) == "\(fault)") }
                 for _ in 0..<3 { #expect(await outcome(provider) == "\(ModelFault.unavailable(.paused))") }
                 harness.clock.advance(.milliseconds(29_999))
                 #expect(await provider.isAvailable() == .unavailable(.paused))

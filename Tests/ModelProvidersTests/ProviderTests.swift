@@ -148,9 +148,13 @@ struct ProviderTests {
             var long = ModelHarness.request
             long.user = String(repeating: "a", count: 64 << 10)
             let asked = long
-            #expect(
-                try await ModelHarness.onLoop { await outcome(try harness.gateway($0, "good"), asked) } == "tooLong")
+            let tooLong = try await ModelHarness.onLoop { await outcome(try harness.gateway($0, "good"), asked) }
+            #expect(tooLong == "tooLong")
+            let key = try await ModelHarness.onLoop { await outcome(try harness.gateway($0, "good", key: "a\r\nX: b")) }
+            #expect(key == "\(ModelFault.unavailable(.notConfigured))", "a key with another header in it")
             #expect(try await harness.counts() == [0, 0])
+            let stalled = ModelLimits.thirdParty.request(.seconds(20)).stalled
+            #expect(stalled > .seconds(20), "a model is silent while it writes")
             let result = try await ModelHarness.onLoop { poller in
                 try await harness.gateway(poller, "usage").generate(ModelHarness.request)
             }

@@ -1,7 +1,8 @@
 import Domain
-import NagzAI
 import SeededNumbers
 import Testing
+
+@testable import NagzAI
 
 @Suite("Check of a model's text")
 struct OutputCheckTests {
@@ -79,6 +80,31 @@ struct OutputCheckTests {
         #expect(try refusal("it is past due", NagFacts(nag: nag(dueAt: noon + .milliseconds(1)))) == .late)
         #expect(try refusal("it is past due", NagFacts(nag: nag(dueAt: noon))) == nil)
         #expect(try refusal("it is done", NagFacts(nag: nag(.missed, dueAt: noon))) == .done)
+    }
+
+    @Test("the rules' own texts are in good form; most of them pass when a model repeats them")
+    func ownTexts() throws {
+        let (check, rules) = (try Self.check(), try heuristics())
+        var refusals: [OutputCheck.Refusal?: Int] = [:]
+        for number in 0..<2_000 as Range<UInt64> {
+            let category = NagCategory.allCases[Int(number % 5)]
+            let isLate = number % 3 == 0
+            let facts = NagFacts(
+                nag: nag(
+                    category: category, dueAt: isLate ? noon - .hours(1) : noon + .hours(5),
+                    id: NagID(high: number, low: number * 7_919)),
+                missCount7d: Int(number % 4), streak: Int(number % 7), timeConflictCount7d: Int(number % 11 / 4))
+            let snapshot = Snapshot(facts)
+            for facts in [
+                PromptFacts.coaching(snapshot, rules, familyNames: Self.family),
+                .selectTone(snapshot, rules, familyNames: Self.family),
+                try #require(.pushBack(snapshot, rules, familyNames: Self.family)),
+            ] {
+                refusals[check.refusal(of: facts.values[.draft] ?? "", for: facts), default: 0] += 1
+            }
+        }
+        #expect(Set(refusals.keys).isSubset(of: [nil, .done, .missed, .late]), "\(refusals)")
+        #expect(refusals[nil, default: 0] > 4_000, "\(refusals)")
     }
 
     @Test("numbers of the facts may be repeated, as they are")
