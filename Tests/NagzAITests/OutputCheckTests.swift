@@ -116,6 +116,9 @@ struct OutputCheckTests {
         for text in ["there were 1 2 misses", "there were 127 misses", "7.12 misses", "012 misses"] {
             #expect(check.refusal(of: text, for: facts) == .number, "\(text)")
         }
+        let bins = Self.excuse("There were 4 bins, and vitamin B12")
+        #expect(check.refusal(of: "there were 4 bins and vitamin B12", for: bins) == nil)
+        #expect(check.refusal(of: "the child is l4zy", for: bins) == .number)
         let excuse = Self.excuse("My bus came at 17:45")
         #expect(check.refusal(of: "the bus came at 17:45", for: excuse) == nil)
         #expect(check.refusal(of: "the bus came at 17", for: excuse) == nil)

@@ -115,15 +115,16 @@ public struct OutputCheck: Sendable {
         return [text, spaced, joined, "\(spelled) \(letters)"]
     }
 
-    /// Digits with the marks between them, as in `4`, `18:00` and `2.5`.
+    /// Digits with the marks between them, as in `4`, `18:00` and `2.5`, and with the letter before them, as in `l4`,
+    /// because that is no number.
     private static func numbers(in text: String) -> [Substring] {
         var numbers: [Substring] = []
         var rest = text[...]
         while let start = rest.firstIndex(where: \.isNumber) {
             let run = rest[start...].prefix { $0.isNumber || ".,:/".contains($0) }
+            let letter = rest[..<start].last?.isLetter == true ? rest.index(before: start) : start
+            if let last = run.lastIndex(where: \.isNumber) { numbers.append(rest[letter...last]) }
             rest = rest[run.endIndex...]
-            guard let last = run.lastIndex(where: \.isNumber) else { continue }
-            numbers.append(run[...last])
         }
         return numbers
     }
