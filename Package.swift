@@ -36,7 +36,8 @@ let package = Package(
         .target(name: "Domain", swiftSettings: common),
         .target(name: "TimeZones", dependencies: ["Domain"], swiftSettings: common),
         .target(
-            name: "NagzAI", dependencies: ["Domain"], exclude: ["README.md"], resources: [.embedInCode("Pools")],
+            name: "NagzAI", dependencies: ["Domain"], exclude: ["README.md"],
+            resources: [.embedInCode("Pools"), .embedInCode("Prompts")],
             swiftSettings: common),
         .target(name: "SeededNumbers", swiftSettings: common),
         .target(name: "JSON", exclude: ["README.md"], swiftSettings: checkedMemory),
@@ -55,11 +56,15 @@ let package = Package(
         .target(name: "WebSocketProtocol", dependencies: ["CCrypto"], swiftSettings: checkedMemory),
         .target(
             name: "HTTPClient", dependencies: ["Reactor", "WebSocketProtocol", "CCurl"], swiftSettings: checkedMemory),
+        .target(name: "LoopbackClient", dependencies: ["HTTPClient", "Reactor"], swiftSettings: common),
         .target(name: "SQL", swiftSettings: common),
         .target(name: "SQLite", dependencies: ["SQL", "CSQLite"], swiftSettings: checkedMemory),
         .target(name: "Postgres", dependencies: ["SQL", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
 
         // MARK: Product
+        .target(
+            name: "ModelProviders", dependencies: ["HTTPClient", "LoopbackClient", "NagzAI", "JSON", "Domain"],
+            swiftSettings: common),
         .target(name: "DomainSQL", dependencies: ["SQL", "Domain"], swiftSettings: common),
         .target(name: "Console", resources: [.embedInCode("Assets")], swiftSettings: common),
         .target(
@@ -106,7 +111,7 @@ let package = Package(
         .target(name: "ChildProcesses", path: "Tests/Support/ChildProcesses", swiftSettings: common),
         .target(
             name: "TestHTTPServer", dependencies: ["ChildProcesses"], path: "Tests/Support/TestHTTPServer",
-            exclude: ["server.py"], swiftSettings: common),
+            exclude: ["server.py", "models.py"], swiftSettings: common),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "SeededNumbers"], swiftSettings: common),
         .testTarget(name: "NagzAITests", dependencies: ["NagzAI", "SeededNumbers"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededNumbers"], swiftSettings: common),
@@ -122,6 +127,17 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "WebSocketProtocol", "Reactor", "TestHTTPServer"],
+            swiftSettings: common),
+        .testTarget(
+            name: "LoopbackClientTests",
+            dependencies: ["LoopbackClient", "HTTPClient", "Reactor", "ChildProcesses", "TestHTTPServer"],
+            swiftSettings: common),
+        .testTarget(
+            name: "ModelProvidersTests",
+            dependencies: [
+                "ModelProviders", "LoopbackClient", "HTTPClient", "Reactor", "NagzAI", "Domain", "JSON",
+                "ChildProcesses", "TestHTTPServer",
+            ],
             swiftSettings: common),
         .testTarget(
             name: "PostgresTests", dependencies: ["Postgres", "SQL", "DomainSQL", "Domain", "Reactor"],

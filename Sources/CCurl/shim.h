@@ -41,6 +41,12 @@ static inline CURLcode CCurlSetSocketOpener(CURL *easy, curl_opensocket_callback
     return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open);
 }
 
+/* The callback that sees the address of the connection's other end before the request is sent. */
+static inline CURLcode CCurlSetConnectionCheck(CURL *easy, curl_prereq_callback check, void *context) {
+    curl_easy_setopt(easy, CURLOPT_PREREQDATA, context);
+    return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, check);
+}
+
 static inline long CCurlNumber(CURL *easy, CURLINFO info) {
     long value = 0;
     return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
@@ -99,6 +105,8 @@ static inline int CCurlAddress(const struct curl_sockaddr *address, unsigned cha
     }
     return 0;
 }
+
+static inline int CCurlIsUnixSocket(const struct curl_sockaddr *address) { return address->family == AF_UNIX; }
 
 static inline curl_socket_t CCurlOpenSocket(const struct curl_sockaddr *address) {
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);

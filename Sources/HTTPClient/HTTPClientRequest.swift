@@ -9,6 +9,11 @@ public struct HTTPClientRequest: Sendable {
     /// Nil for a request without content.
     public var body: [UInt8]?
     public var limits: Limits
+    /// Whether the request opens a connection of its own. Over a kept one that turns out to be closed, libcurl sends it
+    /// again, and the server may get it twice.
+    public var isSentOnce = false
+    /// The absolute path of a Unix-domain socket to connect to, whatever host the URL names; nil for a connection over IP.
+    public var unixSocket: String?
 
     public init(
         _ method: String, _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil,
@@ -39,6 +44,7 @@ public struct HTTPClientRequest: Sendable {
         guard lowercased.hasPrefix("http://") || lowercased.hasPrefix("https://") else { return false }
         guard url.utf8.count <= 8_192, url.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else { return false }
         guard Self.isToken(method) else { return false }
+        if let unixSocket, !unixSocket.hasPrefix("/") || unixSocket.utf8.contains(0) { return false }
         return headers.allSatisfy { name, value in
             Self.isToken(name) && value.utf8.allSatisfy { $0 == 0x09 || $0 >= 0x20 && $0 != 0x7F }
         }
@@ -87,6 +93,14 @@ public struct HTTPClientResponse: Sendable {
 
     /// The first value of a header field, by its name in lower case.
     public func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
+
+    /// How long the server asks to wait, from `Retry-After` in seconds; nil if it does not say so, or with a date.
+    public var retryAfterSeconds: Int? {
+        guard let text = header("retry-after"), (1...6).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (48...57).contains($0) })
+        else { return nil }
+        return Int(text)
+    }
 }
 
 /// Why there is no complete response. None of them tells anything of the request but its target's reachability.
@@ -96,7 +110,7 @@ public enum HTTPClientError: Error, Hashable, Sendable, CustomStringConvertible 
     case unresolvable
     /// The connection was refused, or there is no route.
     case unreachable
-    /// The name leads into the own network, which the operator has not allowed.
+    /// The address is in the own network, which the operator has not allowed, or not one that the client may use.
     case ownNetwork
     /// The certificate is not valid for that name, or TLS failed otherwise.
     case untrusted

@@ -80,16 +80,24 @@ public struct NetworkBlock: Hashable, Sendable {
     ].compactMap { NetworkBlock($0) }
 }
 
-/// Which addresses a client may connect to. Checked after resolution for every connection, so that no name leads past
-/// it.
+/// Which addresses a client may connect to. Checked after resolution for every connection, and again on the connection
+/// before a request is sent over it, so that no name leads past it.
 public struct NetworkGuard: Sendable {
-    /// Blocks of the own network that the operator has named.
+    /// Blocks that are allowed wherever they are.
     public var allowed: [NetworkBlock]
+    /// Whether the public internet is allowed.
+    public let allowsInternet: Bool
 
-    public init(allowing blocks: [NetworkBlock] = []) { allowed = blocks }
+    /// - Parameter blocks: those of the own network that the operator has named.
+    public init(allowing blocks: [NetworkBlock] = []) { (allowed, allowsInternet) = (blocks, true) }
+
+    private init(only blocks: [NetworkBlock]) { (allowed, allowsInternet) = (blocks, false) }
+
+    /// 127.0.0.1 and ::1, and nothing else.
+    public static let loopback = NetworkGuard(only: ["127.0.0.1", "::1"].compactMap { NetworkBlock($0) })
 
     func allows(_ address: NetworkAddress) -> Bool {
         if allowed.contains(where: { $0.contains(address) }) { return true }
-        return !address.isOwnNetwork
+        return allowsInternet && !address.isOwnNetwork
     }
 }

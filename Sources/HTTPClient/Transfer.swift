@@ -17,6 +17,7 @@ import Glibc
     private var headerLines: UnsafeMutablePointer<curl_slist>?
     private let limits: HTTPClientRequest.Limits
     private let networks: NetworkGuard
+    private let usesUnixSocket: Bool
     private var response = HTTPClientResponse(status: 0)
     private var headBytes = 0
     private var isTooLarge = false
@@ -32,6 +33,7 @@ import Glibc
         guard let handle = unsafe curl_easy_init() else { throw .failed(code: CURLE_OUT_OF_MEMORY.rawValue) }
         unsafe self.handle = unsafe handle
         (limits, self.networks, self.isConnection) = (request.limits, networks, isConnection)
+        usesUnixSocket = request.unixSocket != nil
         guard prepare(request, authorities) else { throw .malformedRequest }
     }
 
@@ -52,6 +54,7 @@ import Glibc
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         set(CURLOPT_HTTP_VERSION, Int(isConnection ? CURL_HTTP_VERSION_1_1 : CURL_HTTP_VERSION_2TLS))
         set(CURLOPT_CONNECT_ONLY, isConnection ? 1 : 0)
+        set(CURLOPT_FRESH_CONNECT, request.isSentOnce ? 1 : 0)
         // Requests to one HTTP/2 server share a connection: they wait for the first handshake. Without TLS they would wait
         // for the first response.
         set(CURLOPT_PIPEWAIT, request.url.prefix(6).lowercased() == "https:" ? 1 : 0)
@@ -63,6 +66,7 @@ import Glibc
         var isSet = set(CURLOPT_PROTOCOLS_STR, "http,https") && set(CURLOPT_URL, request.url)
         // Not even the one of the environment.
         isSet = isSet && set(CURLOPT_PROXY, "") && set(CURLOPT_CUSTOMREQUEST, request.method)
+        if let path = request.unixSocket { isSet = isSet && set(CURLOPT_UNIX_SOCKET_PATH, path) }
         if let authorities { isSet = isSet && set(CURLOPT_CAINFO, authorities) }
         if let body = request.body {
             let code = unsafe CCurlSetBody(handle, body, curl_off_t(body.count))
@@ -84,6 +88,7 @@ import Glibc
         _ = unsafe CCurlSetHeaders(handle, headerLines)
         _ = unsafe CCurlSetReceiver(handle, receiveHeaderLine, receiveBody, context)
         _ = unsafe CCurlSetSocketOpener(handle, openSocket, context)
+        _ = unsafe CCurlSetConnectionCheck(handle, checkConnection, context)
         return isSet
     }
 
@@ -130,12 +135,17 @@ import Glibc
         return true
     }
 
-    fileprivate func mayConnect(to address: NetworkAddress?) -> Bool {
-        guard let address, networks.allows(address) else {
-            isForbidden = true
-            return false
-        }
-        return true
+    /// - Parameter address: nil for what is no IP address.
+    fileprivate func mayConnect(to address: NetworkAddress?, isUnixSocket: Bool) -> Bool {
+        let mayConnect = usesUnixSocket ? isUnixSocket : address.map(networks.allows) ?? false
+        if !mayConnect { isForbidden = true }
+        return mayConnect
+    }
+
+    /// Whether a request may be sent over the connection.
+    /// - Parameter peer: the address of its other end, with a zone where it is link-local.
+    func maySend(to peer: String) -> Bool {
+        usesUnixSocket || mayConnect(to: NetworkAddress(peer.prefix { $0 != "%" }), isUnixSocket: false)
     }
 
     // MARK: The end
@@ -143,6 +153,7 @@ import Glibc
     /// What the caller gets for libcurl's result.
     func outcome(_ code: CURLcode) -> Outcome {
         if isTooLarge { return .failure(.tooLarge) }
+        if isForbidden, code == CURLE_ABORTED_BY_CALLBACK { return .failure(.ownNetwork) }
         switch code {
         case CURLE_OK:
             response.status = unsafe CCurlNumber(handle, CURLINFO_RESPONSE_CODE)
@@ -196,8 +207,16 @@ private func openSocket(
     guard let address = unsafe address else { return -1 }
     var bytes = [UInt8](repeating: 0, count: 16)
     let isKnown = unsafe CCurlAddress(address, &bytes) == 1
-    guard unsafe transfer(context)?.mayConnect(to: isKnown ? NetworkAddress(bytes: bytes) : nil) == true else {
-        return -1
-    }
-    return unsafe CCurlOpenSocket(address)
+    let isUnixSocket = unsafe CCurlIsUnixSocket(address) == 1
+    let mayConnect = unsafe transfer(context)?
+        .mayConnect(to: isKnown ? NetworkAddress(bytes: bytes) : nil, isUnixSocket: isUnixSocket)
+    return unsafe mayConnect == true ? CCurlOpenSocket(address) : -1
+}
+
+private func checkConnection(
+    _ context: UnsafeMutableRawPointer?, _ peer: UnsafeMutablePointer<CChar>?, _ own: UnsafeMutablePointer<CChar>?,
+    _ peerPort: Int32, _ ownPort: Int32
+) -> Int32 {
+    let address = unsafe peer.map { unsafe String(cString: $0) } ?? ""
+    return unsafe transfer(context)?.maySend(to: address) == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }

@@ -7,21 +7,11 @@ extension Heuristics {
     /// It counts only completed, missed and open nags of listed members, so the totals are the sums of the rows.
     /// Withdrawn and cancelled nags are left out.
     public func digest(for snapshot: Snapshot<DigestFacts>) -> Outcome<DigestResponse> {
-        let facts = snapshot.facts
-        var tallies: [UserID: Tally] = [:]
-        let members = facts.members.filter {
-            $0.status == .active && $0.userID == facts.subject ?? $0.userID
-                && tallies.updateValue(Tally(), forKey: $0.userID) == nil
-        }
-        .sorted(by: Self.isListedBefore)
-        for nag in facts.nags where FactWindow.digest.contains(nag.dueAt, now: snapshot.now) {
-            tallies[nag.recipientID]?.count(nag.status)
-        }
-        let rows = members.map { ($0, tallies[$0.userID] ?? Tally()) }
-        let all = rows.reduce(into: Tally()) { $0.add($1.1) }
+        let (facts, rows) = (snapshot.facts, Self.rows(snapshot))
+        let all = Self.totals(rows)
         let response = DigestResponse(
             familyID: facts.familyID, periodStart: FactWindow.digest.start(snapshot.now), periodEnd: snapshot.now,
-            summaryText: summary(rows, all, isOwn: facts.subject != nil),
+            summaryText: summary(rows, isOwn: facts.subject != nil, naming: spoken),
             memberSummaries: rows.map { member, tally in
                 MemberSummary(
                     userID: member.userID, displayName: member.displayName, totalNags: tally.total,
@@ -31,6 +21,34 @@ extension Heuristics {
                 totalNags: all.total, completed: all.completed, missed: all.missed, open: all.open,
                 completionRate: all.rate.fourDecimals))
         return Outcome(response, all.total == 0 ? .digestNothingDue : .digestWeek)
+    }
+
+    /// The digest's text with `PromptFacts.person` for the member that it praises, and that member's name as the digest
+    /// has it; nil if it praises nobody.
+    func digestWithoutNames(for snapshot: Snapshot<DigestFacts>) -> (text: String, praised: String?) {
+        let rows = Self.rows(snapshot)
+        let isOwn = snapshot.facts.subject != nil
+        let praised = isOwn ? nil : Self.best(rows).map { spoken($0.0.displayName) }
+        return (summary(rows, isOwn: isOwn) { _ in PromptFacts.person }, praised)
+    }
+
+    /// The listed members with their counts, in the digest's order.
+    private static func rows(_ snapshot: Snapshot<DigestFacts>) -> [(DigestFacts.Member, Tally)] {
+        let facts = snapshot.facts
+        var tallies: [UserID: Tally] = [:]
+        let members = facts.members.filter {
+            $0.status == .active && $0.userID == facts.subject ?? $0.userID
+                && tallies.updateValue(Tally(), forKey: $0.userID) == nil
+        }
+        .sorted(by: isListedBefore)
+        for nag in facts.nags where FactWindow.digest.contains(nag.dueAt, now: snapshot.now) {
+            tallies[nag.recipientID]?.count(nag.status)
+        }
+        return members.map { ($0, tallies[$0.userID] ?? Tally()) }
+    }
+
+    private static func totals(_ rows: [(DigestFacts.Member, Tally)]) -> Tally {
+        rows.reduce(into: Tally()) { $0.add($1.1) }
     }
 
     /// Sorts by name, members without a name last, then by ID.
@@ -45,7 +63,10 @@ extension Heuristics {
 
     /// The completion rate, the best member and one thing to do next. It praises members by name, but never blames by
     /// name. The digest of one member makes no comparison.
-    private func summary(_ rows: [(DigestFacts.Member, Tally)], _ all: Tally, isOwn: Bool) -> String {
+    private func summary(
+        _ rows: [(DigestFacts.Member, Tally)], isOwn: Bool, naming: (String?) -> String
+    ) -> String {
+        let all = Self.totals(rows)
         guard all.total > 0 else { return phrasebook.sentence(isOwn ? .ownNothingDue : .nothingDue) }
         var sentences = [
             phrasebook.sentence(
@@ -57,7 +78,7 @@ extension Heuristics {
                 phrasebook.sentence(
                     .best,
                     [
-                        .name: spoken(member.displayName), .completed: "\(tally.completed)",
+                        .name: naming(member.displayName), .completed: "\(tally.completed)",
                         .total: "\(tally.total)",
                     ]))
         }
@@ -87,16 +108,7 @@ extension Heuristics {
     /// A display name for use in a sentence: one line, without invisible characters, at most 40 Characters. An empty
     /// name, or one that the avoid list refuses, becomes “a family member”.
     private func spoken(_ name: String?) -> String {
-        var visible = String.UnicodeScalarView()
-        for scalar in (name ?? "").unicodeScalars.prefix(scalarLimit) {
-            switch scalar.properties.generalCategory {
-            case .control, .lineSeparator, .paragraphSeparator: visible.append(" ")
-            case .format where scalar != "\u{200D}": continue
-            default: visible.append(scalar)
-            }
-        }
-        let line = String(visible).split(whereSeparator: \.isWhitespace).joined(separator: " ")
-        let short = Self.shortened(line, to: 40)
+        let short = Self.shortened(singleLine(name ?? ""), to: 40)
         return short.isEmpty || !phrasebook.disrespect(in: short).isEmpty ? phrasebook.sentence(.someone) : short
     }
 }

@@ -30,7 +30,7 @@ public struct Heuristics: Sendable {
     }
 
     /// The tone of tips and messages: the selected tone, or if that is neutral, the tone the recipient prefers.
-    private func wording(for facts: NagFacts) -> AITone {
+    func wording(for facts: NagFacts) -> AITone {
         let tone = tone(for: facts).response.tone
         return tone == .neutral ? facts.preferences.tone.aiTone : tone
     }

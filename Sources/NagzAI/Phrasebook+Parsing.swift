@@ -5,37 +5,27 @@ extension Phrasebook {
     ///
     /// These are errors: an unknown key or placeholder, a repeated text in one pool, a pool that is missing or too
     /// small, a text of more than 280 characters, and a text that the file's own avoid list refuses.
-    public init(parsing bytes: [UInt8]) throws(PhrasebookError) {
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw PhrasebookError(line: nil, problem: "not UTF-8")
-        }
+    public init(parsing bytes: [UInt8]) throws(PoolError) {
         self.init()
         var spoken: [(line: Int, text: String)] = []
         var recognized = RecognizedPhrases()
         var seen: Set<String> = []
-        // `\r\n` is one Character, and also a newline.
-        for (index, line) in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).enumerated() {
-            let trimmed = line.trimmed
-            if trimmed.isEmpty || trimmed.first == "#" { continue }
-            do throws(Problem) {
-                let entry = try Entry(trimmed)
-                guard seen.insert(entry.identity).inserted else { throw Problem("this line stands here twice") }
-                try add(entry, &recognized)
-                if entry.isSpoken { spoken.append((index + 1, entry.text)) }
-            } catch {
-                throw PhrasebookError(line: index + 1, problem: error.text)
-            }
+        try PoolLine.read(bytes, longestText: 280) { line throws(PoolProblem) in
+            let entry = try Entry(line)
+            guard seen.insert(entry.identity).inserted else { throw PoolProblem("this line stands here twice") }
+            try add(entry, &recognized)
+            if entry.isSpoken { spoken.append((line.number, entry.text)) }
         }
         for (phrase, category) in recognized.withVariants { _ = excuses.add(phrase, as: category) }
         try checkComplete()
         for (line, text) in spoken {
             if let word = disrespect(in: text).min() {
-                throw PhrasebookError(line: line, problem: "says \u{201C}\(word)\u{201D}, which is to be avoided")
+                throw PoolError(line: line, problem: "says \u{201C}\(word)\u{201D}, which is to be avoided")
             }
         }
     }
 
-    private mutating func add(_ entry: Entry, _ recognized: inout RecognizedPhrases) throws(Problem) {
+    private mutating func add(_ entry: Entry, _ recognized: inout RecognizedPhrases) throws(PoolProblem) {
         switch entry.kind {
         case .category:
             categories[try entry.key(0)] = try entry.plainText()
@@ -52,24 +42,24 @@ extension Phrasebook {
             digest[sentence] = try entry.template(sentence.slots)
         case .excuse:
             let category: ExcuseCategory = try entry.key(0)
-            guard category != .other else { throw Problem("other is what no phrase belongs to") }
-            guard excuses.add(entry.text, as: category) else { throw Problem("no word in it") }
+            guard category != .other else { throw PoolProblem("other is what no phrase belongs to") }
+            guard excuses.add(entry.text, as: category) else { throw PoolProblem("no word in it") }
             recognized.excuses.append((entry.text, category))
         case .excuseSentence:
             excuseSentences[try entry.key(0), default: []].append(try entry.plainText())
         case .variant:
             let key = words(in: String(entry.keys[0]))
-            guard let word = key.first, key.count == 1 else { throw Problem("not one word before the bar") }
-            guard !words(in: entry.text).isEmpty else { throw Problem("no word in it") }
+            guard let word = key.first, key.count == 1 else { throw PoolProblem("not one word before the bar") }
+            guard !words(in: entry.text).isEmpty else { throw PoolProblem("no word in it") }
             recognized.variants[word.text, default: []].append(entry.text)
         case .avoid:
-            guard avoided.add(entry.text, as: entry.text) else { throw Problem("no word in it") }
+            guard avoided.add(entry.text, as: entry.text) else { throw PoolProblem("no word in it") }
         }
     }
 
-    private func checkComplete() throws(PhrasebookError) {
-        func require(_ holds: Bool, _ what: String) throws(PhrasebookError) {
-            if !holds { throw PhrasebookError(line: nil, problem: "too few entries: \(what)") }
+    private func checkComplete() throws(PoolError) {
+        func require(_ holds: Bool, _ what: String) throws(PoolError) {
+            if !holds { throw PoolError(line: nil, problem: "too few entries: \(what)") }
         }
         for category in NagCategory.allCases {
             try require(categories[category] != nil, "category \(category.rawValue)")
@@ -113,13 +103,7 @@ private struct RecognizedPhrases {
     }
 }
 
-/// An error in one line.
-private struct Problem: Error {
-    let text: String
-    init(_ text: String) { self.text = text }
-}
-
-/// One line of a pool file.
+/// One line of a phrasebook's pool file.
 private struct Entry {
     enum Kind: String {
         case category, tip, message, reason, digest, excuse
@@ -131,18 +115,14 @@ private struct Entry {
     let keys: [Substring]
     let text: String
 
-    private static let longestText = 280
-
-    init(_ line: Substring) throws(Problem) {
-        guard let bar = line.firstIndex(of: "|") else { throw Problem("no bar between key and text") }
-        let words = line[..<bar].split(whereSeparator: \.isWhitespace)
-        guard let first = words.first, let kind = Kind(rawValue: String(first)) else { throw Problem("unknown key") }
+    init(_ line: PoolLine) throws(PoolProblem) {
+        guard let first = line.words.first, let kind = Kind(rawValue: String(first)) else {
+            throw PoolProblem("unknown key")
+        }
         self.kind = kind
-        keys = Array(words.dropFirst())
-        text = String(line[line.index(after: bar)...].trimmed)
-        guard !text.isEmpty else { throw Problem("no text") }
-        guard text.count <= Self.longestText else { throw Problem("more than \(Self.longestText) characters") }
-        guard keys.count == kind.keyCount else { throw Problem("\(kind.rawValue) takes \(kind.keyCount) keys") }
+        keys = Array(line.words.dropFirst())
+        text = line.text
+        guard keys.count == kind.keyCount else { throw PoolProblem("\(kind.rawValue) takes \(kind.keyCount) keys") }
     }
 
     /// Whether the text is shown to people.
@@ -154,18 +134,16 @@ private struct Entry {
         return kind.isPool ? "\(pool) | \(text)" : pool
     }
 
-    func key<Key: RawRepresentable<String>>(_ index: Int) throws(Problem) -> Key {
-        guard let key = Key(rawValue: String(keys[index])) else { throw Problem("unknown \(keys[index])") }
+    func key<Key: RawRepresentable<String>>(_ index: Int) throws(PoolProblem) -> Key {
+        guard let key = Key(rawValue: String(keys[index])) else { throw PoolProblem("unknown \(keys[index])") }
         return key
     }
 
-    func template(_ allowed: Set<Template.Slot>) throws(Problem) -> Template {
-        guard let template = Template(text) else { throw Problem("a brace that is no gap") }
-        guard template.slots.isSubset(of: allowed) else { throw Problem("a gap that has no value here") }
-        return template
+    func template(_ allowed: Set<PhraseSlot>) throws(PoolProblem) -> Template<PhraseSlot> {
+        try Template(text, allowing: allowed)
     }
 
-    func plainText() throws(Problem) -> String {
+    func plainText() throws(PoolProblem) -> String {
         _ = try template([])
         return text
     }
@@ -186,15 +164,5 @@ extension Entry.Kind {
         case .tip, .message, .excuse, .excuseSentence, .variant, .avoid: true
         case .category, .reason, .digest: false
         }
-    }
-}
-
-extension StringProtocol {
-    /// Without leading and trailing white space.
-    var trimmed: SubSequence {
-        guard let first = firstIndex(where: { !$0.isWhitespace }),
-            let last = lastIndex(where: { !$0.isWhitespace })
-        else { return self[endIndex...] }
-        return self[first...last]
     }
 }

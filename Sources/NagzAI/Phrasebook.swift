@@ -3,10 +3,10 @@ import Domain
 /// The mediator's texts and the phrases it recognises in one language, parsed from a pool file.
 public struct Phrasebook: Sendable {
     var categories: [NagCategory: String] = [:]
-    var tips: [TipPool: [Template]] = [:]
-    var messages: [MessagePool: [Template]] = [:]
+    var tips: [TipPool: [Template<PhraseSlot>]] = [:]
+    var messages: [MessagePool: [Template<PhraseSlot>]] = [:]
     var reasons: [Rule: String] = [:]
-    var digest: [DigestSentence: Template] = [:]
+    var digest: [DigestSentence: Template<PhraseSlot>] = [:]
     var excuses = PhraseMatcher<ExcuseCategory>()
     var excuseSentences: [ExcuseCategory: [String]] = [:]
     var avoided = PhraseMatcher<String>()
@@ -16,9 +16,9 @@ public struct Phrasebook: Sendable {
     public static let fewestMessages = 4
 
     /// The English phrasebook, embedded in the program and parsed at the first call.
-    public static func english() throws(PhrasebookError) -> Phrasebook { try parsedEnglish.get() }
+    public static func english() throws(PoolError) -> Phrasebook { try parsedEnglish.get() }
 
-    private static let parsedEnglish = Result { () throws(PhrasebookError) in
+    private static let parsedEnglish = Result { () throws(PoolError) in
         try Phrasebook(parsing: PackageResources.english_pool)
     }
 
@@ -55,7 +55,7 @@ public struct Phrasebook: Sendable {
 
     func name(of category: NagCategory) -> String { categories[category] ?? category.rawValue }
 
-    func sentence(_ sentence: DigestSentence, _ values: [Template.Slot: String] = [:]) -> String {
+    func sentence(_ sentence: DigestSentence, _ values: [PhraseSlot: String] = [:]) -> String {
         digest[sentence]?.filled(values) ?? ""
     }
 
@@ -64,6 +64,9 @@ public struct Phrasebook: Sendable {
         return pool[Int(number % UInt64(pool.count))]
     }
 }
+
+/// The placeholders of a phrasebook's texts.
+enum PhraseSlot: String, Sendable, CaseIterable { case task, name, completed, total, percent, count }
 
 /// The key of a pool of tips.
 struct TipPool: Hashable {
@@ -92,7 +95,7 @@ enum DigestSentence: String, CaseIterable {
     /// Replaces a name that is missing or that the avoid list refuses.
     case someone
 
-    var slots: Set<Template.Slot> {
+    var slots: Set<PhraseSlot> {
         switch self {
         case .rate, .ownRate: [.percent, .completed, .total]
         case .best: [.name, .completed, .total]
@@ -100,13 +103,4 @@ enum DigestSentence: String, CaseIterable {
         case .nothingDue, .ownNothingDue, .openOne, .missedOne, .allDone, .someone: []
         }
     }
-}
-
-/// An error in a pool file.
-public struct PhrasebookError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// From 1; nil for an error of the whole file.
-    public let line: Int?
-    public let problem: String
-
-    public var description: String { line.map { "line \($0): \(problem)" } ?? problem }
 }

@@ -1,8 +1,5 @@
 /// A text with placeholders such as `{name}`, parsed once.
-struct Template: Hashable, Sendable {
-    /// The placeholders.
-    enum Slot: String, Sendable, CaseIterable { case task, name, completed, total, percent, count }
-
+struct Template<Slot: RawRepresentable<String> & Hashable & Sendable>: Hashable, Sendable {
     private enum Part: Hashable, Sendable {
         case text(String)
         case slot(Slot)
@@ -10,14 +7,15 @@ struct Template: Hashable, Sendable {
 
     private let parts: [Part]
 
-    /// Nil for an unknown placeholder or an unbalanced brace.
-    init?(_ text: String) {
+    /// - Throws: an unbalanced brace, or a placeholder that is unknown or not among the allowed ones.
+    init(_ text: String, allowing allowed: Set<Slot>) throws(PoolProblem) {
         var parts: [Part] = []
         var rest = text[...]
         while let open = rest.firstIndex(where: { $0 == "{" || $0 == "}" }) {
             guard rest[open] == "{", let close = rest[open...].firstIndex(of: "}"),
                 let slot = Slot(rawValue: String(rest[rest.index(after: open)..<close]))
-            else { return nil }
+            else { throw PoolProblem("a brace that is no gap") }
+            guard allowed.contains(slot) else { throw PoolProblem("a gap that has no value here") }
             parts += [.text(String(rest[..<open])), .slot(slot)]
             rest = rest[rest.index(after: close)...]
         }

@@ -21,6 +21,20 @@ func words(in text: String) -> [Word] {
 /// The scalars of a text that are read: eight for each of the 2,000 characters that a client may send.
 let scalarLimit = 16_000
 
+/// A text on one line: without invisible characters, each run of white space as one space. At most `scalarLimit` scalars
+/// are read.
+func singleLine(_ text: String) -> String {
+    var visible = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars.prefix(scalarLimit) {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: visible.append(" ")
+        case .format where scalar != "\u{200D}": continue
+        default: visible.append(scalar)
+        }
+    }
+    return String(visible).split(whereSeparator: \.isWhitespace).joined(separator: " ")
+}
+
 private struct WordCutter {
     private var words: [Word] = []
     private var current = String.UnicodeScalarView()

@@ -18,6 +18,9 @@ struct LayerTests {
         "WebSocketProtocol": ["CCrypto"],
         "HTTP": ["Reactor", "WebSocketProtocol", "CLinux", "CZlib"],
         "HTTPClient": ["Reactor", "WebSocketProtocol", "CCurl"],
+        // On Apple's systems the operating system has a model.
+        "ModelProviders": ["HTTPClient", "LoopbackClient", "NagzAI", "JSON", "Domain", "FoundationModels"],
+        "LoopbackClient": ["HTTPClient", "Reactor"],
         "SQL": [],
         "Postgres": ["SQL", "Reactor", "CPostgres"],
         "SQLite": ["SQL", "CSQLite"],

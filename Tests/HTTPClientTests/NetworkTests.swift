@@ -32,6 +32,29 @@ struct NetworkTests {
         #expect(NetworkGuard().allows(try #require(NetworkAddress(text))))
     }
 
+    @Test("the guard of loopback allows nothing else")
+    func loopback() throws {
+        for text in ["127.0.0.1", "::1", "::ffff:127.0.0.1"] {
+            #expect(NetworkGuard.loopback.allows(try #require(NetworkAddress(text))), "\(text)")
+        }
+        for text in ["127.0.0.2", "::", "1.1.1.1", "10.0.0.1", "2606:4700::1111", "::ffff:1.1.1.1", "64:ff9b::7f00:1"] {
+            #expect(!NetworkGuard.loopback.allows(try #require(NetworkAddress(text))), "\(text)")
+        }
+    }
+
+    @Test("no request is sent over a connection whose other end is not allowed, or is unknown")
+    func peer() throws {
+        let request = HTTPClientRequest("GET", "https://api.example.com")
+        let internet = try Transfer(request, NetworkGuard(), authorities: nil)
+        let loopback = try Transfer(request, .loopback, authorities: nil)
+        #expect(internet.maySend(to: "1.1.1.1") && internet.maySend(to: "2606:4700::1111"))
+        #expect(loopback.maySend(to: "127.0.0.1") && loopback.maySend(to: "::1"))
+        for peer in ["", "localhost", "10.0.0.1", "169.254.169.254", "fe80::1%eth0", "::ffff:192.168.0.1"] {
+            #expect(!internet.maySend(to: peer) && !loopback.maySend(to: peer), "\(peer)")
+        }
+        #expect(!internet.maySend(to: "127.0.0.1") && !loopback.maySend(to: "1.1.1.1"))
+    }
+
     @Test("blocks, and what is none")
     func blocks() throws {
         let block = try #require(NetworkBlock("192.168.0.0/16"))

@@ -214,7 +214,7 @@ import Testing
         #expect {
             try load(Self.smallest + [line])
         } throws: { error in
-            let error = error as? PhrasebookError
+            let error = error as? PoolError
             return error?.line == Self.smallest.count + 1 && error?.problem == problem
         }
     }
@@ -228,7 +228,7 @@ import Testing
     }
 
     @Test func onlyUTF8() {
-        #expect(throws: PhrasebookError.self) { try Phrasebook(parsing: [0xFF]) }
-        #expect(throws: PhrasebookError.self) { try Phrasebook(parsing: []) }
+        #expect(throws: PoolError.self) { try Phrasebook(parsing: [0xFF]) }
+        #expect(throws: PoolError.self) { try Phrasebook(parsing: []) }
     }
 }

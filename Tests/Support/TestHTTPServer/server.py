@@ -7,7 +7,8 @@ usage: server.py [--certificate FILE --key FILE] [--webhook-secret FILE] [--apns
   /ws/…             a WebSocket that sends words, says nothing, or closes
   /hook/…           a webhook: checks its signature with Python's hmac
   /3/device/…       APNs: checks the token with the package cryptography
-  /requests         what came to the last two, as JSON; never counted itself
+  /model/…          a service with language models, see models.py
+  /requests         what came to the last three, as JSON; never counted itself
 
 The path of a webhook and a device token say what to answer: words between dashes, as `fail503x2-slow200`.
 """
@@ -24,6 +25,8 @@ import time
 
 from hypercorn.asyncio import serve
 from hypercorn.config import Config
+
+import models
 
 arguments = argparse.ArgumentParser()
 for option in ("certificate", "key", "webhook-secret", "apns-key"):
@@ -158,6 +161,11 @@ async def app(scope, receive, send):
     path, query = scope["path"], scope["query_string"].decode()
     if path.startswith("/hook") or path.startswith("/3/device/"):
         await provider(scope, receive, send, path)
+    elif path.startswith("/model/"):
+        body = await content(receive)
+        headers = {name.decode(): value.decode() for name, value in scope["headers"]}
+        requests.append({"path": path, "method": scope["method"], "headers": headers, "body": json.loads(body or b"null")})
+        await models.serve(scope["method"], path, send, answer)
     elif path == "/requests":
         await answer(send, 200, json.dumps({"requests": requests, "most": busy["most"]}).encode())
     elif path == "/hello":

@@ -86,13 +86,8 @@ extension HTTPClientRequest.Limits {
 }
 
 extension HTTPClientResponse {
-    /// How long the provider asks to wait, from `Retry-After` in seconds.
-    var retryAfter: Timestamp.Span? {
-        guard let text = header("retry-after"), (1...6).contains(text.utf8.count),
-            text.utf8.allSatisfy({ (48...57).contains($0) }), let seconds = Int64(text)
-        else { return nil }
-        return .seconds(seconds)
-    }
+    /// How long the provider asks to wait.
+    var retryAfter: Timestamp.Span? { retryAfterSeconds.map { .seconds(Int64($0)) } }
 }
 
 extension SendingOutcome {

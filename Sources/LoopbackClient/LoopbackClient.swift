@@ -1,0 +1,33 @@
+import HTTPClient
+import Reactor
+
+/// Sends requests to services on this machine, and nowhere else: its addresses can hold nothing else, and the other end
+/// of each connection is checked before a request is sent over it. Used on one event loop.
+public final class LoopbackClient {
+    private let client: HTTPClient
+
+    /// - Parameter authorities: a file of certificates in PEM form that are trusted; nil for the system's.
+    public init(_ poller: Poller, authorities: String? = nil) {
+        client = HTTPClient(poller, networks: .loopback, authorities: authorities)
+    }
+
+    /// Ends all requests, which throw `cancelled`, and closes all connections. Later requests throw `cancelled`.
+    public func close() { client.close() }
+
+    /// Sends a request and waits for the complete response, whatever its status.
+    /// - Parameters:
+    ///   - path: with its slash; it follows the path of the URL.
+    ///   - isSentOnce: see `HTTPClientRequest.isSentOnce`.
+    public func send(
+        _ method: String, _ url: LoopbackURL, _ path: String, headers: [(name: String, value: String)] = [],
+        body: [UInt8]? = nil, limits: HTTPClientRequest.Limits = .init(), isSentOnce: Bool = false
+    ) async throws(HTTPClientError) -> HTTPClientResponse {
+        // Without a slash the path would change the host or the port.
+        guard path.hasPrefix("/") else { throw .malformedRequest }
+        let target = url.target(path)
+        var request = HTTPClientRequest(method, target.url, headers: headers, body: body, limits: limits)
+        request.unixSocket = target.unixSocket
+        request.isSentOnce = isSentOnce
+        return try await client.send(request)
+    }
+}

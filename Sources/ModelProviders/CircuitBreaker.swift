@@ -1,0 +1,21 @@
+/// Leaves a provider alone for 30 seconds after three faults within 60 seconds. A pure value: the time is an input.
+struct CircuitBreaker {
+    private static let most = 3
+    private static let window = Duration.seconds(60)
+    private static let pause = Duration.seconds(30)
+
+    /// The times of the latest faults, none of them older than the window when the last one was added.
+    private var faults: [ContinuousClock.Instant] = []
+    private var pausedUntil: ContinuousClock.Instant?
+
+    /// Records a fault of the connection, a time-out or a status from 500.
+    mutating func recordFault(at now: ContinuousClock.Instant) {
+        faults.removeAll { now - $0 >= Self.window }
+        faults.append(now)
+        guard faults.count >= Self.most else { return }
+        faults = []
+        pausedUntil = now + Self.pause
+    }
+
+    func isPaused(at now: ContinuousClock.Instant) -> Bool { pausedUntil.map { now < $0 } ?? false }
+}

@@ -1,0 +1,56 @@
+import Domain
+import NagzAI
+
+#if canImport(FoundationModels)
+import FoundationModels
+#endif
+
+/// The operating system's model on Apple's devices; elsewhere it is never available.
+public final class FoundationModelsProvider: ModelProvider {
+    public let name = ProviderName.foundationModels
+    public let reach = Reach.device
+    public let capabilities = ProviderCapabilities.appleIntelligence
+
+    private let now: () -> ContinuousClock.Instant
+
+    /// - Parameter now: a clock that only goes forward.
+    public init(now: @escaping () -> ContinuousClock.Instant = { .now }) { self.now = now }
+
+    #if canImport(FoundationModels)
+    public func isAvailable() async -> Availability {
+        guard #available(macOS 26, iOS 26, *) else { return .unavailable(.unsupported) }
+        switch SystemLanguageModel.default.availability {
+        case .available: return .available
+        case .unavailable: return .unavailable(.notConfigured)
+        }
+    }
+
+    public func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
+        if case .unavailable(let reason) = await isAvailable() { throw .unavailable(reason) }
+        // A schema of this framework is made at compile time; an answer that needs one comes from elsewhere.
+        guard request.schema == nil, #available(macOS 26, iOS 26, *) else { throw .unavailable(.unsupported) }
+        let started = now()
+        let options = GenerationOptions(temperature: request.temperature, maximumResponseTokens: request.maxTokens)
+        let text: String
+        do {
+            let session = LanguageModelSession(instructions: request.system)
+            text = trimmed(try await session.respond(to: request.user, options: options).content)
+        } catch LanguageModelSession.GenerationError.exceededContextWindowSize {
+            throw .tooLong
+        } catch LanguageModelSession.GenerationError.guardrailViolation {
+            throw .refused
+        } catch {
+            throw .unreadable
+        }
+        guard !text.isEmpty else { throw .unreadable }
+        return ModelResult(
+            text: text, provider: name, model: "system", latency: now() - started, tokenCount: nil)
+    }
+    #else
+    public func isAvailable() async -> Availability { .unavailable(.unsupported) }
+
+    public func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
+        throw .unavailable(.unsupported)
+    }
+    #endif
+}

@@ -1,0 +1,182 @@
+import Domain
+import HTTPClient
+import JSON
+import NagzAI
+
+/// A model that is reached over HTTP. Used on one event loop.
+///
+/// A question is sent once, whatever becomes of it. After three faults within a minute the provider is left alone for 30
+/// seconds. Faults are told apart by the status of a response, because the bodies of errors differ between services.
+public final class HTTPModelProvider: ModelProvider {
+    public let name: ProviderName
+    public let reach: Reach
+    public let capabilities: ProviderCapabilities
+
+    private let host: ModelHost
+    private let wire: any ModelProtocol
+    private let model: String
+    private let key: ModelKey?
+    /// A test on a busy machine changes them.
+    var limits: ModelLimits
+    private let now: () -> ContinuousClock.Instant
+    private var breaker = CircuitBreaker()
+    private var latestCheck: (availability: Availability, at: ContinuousClock.Instant)?
+
+    /// How long the list of models is believed.
+    private static let listLifetime = Duration.seconds(10)
+
+    init(
+        _ name: ProviderName, _ reach: Reach, _ capabilities: ProviderCapabilities, at host: ModelHost,
+        wire: any ModelProtocol, model: String, key: ModelKey?,
+        now: @escaping () -> ContinuousClock.Instant
+    ) {
+        (self.name, self.reach, self.capabilities, self.host) = (name, reach, capabilities, host)
+        (self.wire, self.model, self.key, self.now) = (wire, model, key, now)
+        limits = host.limits
+    }
+
+    /// A service with OpenAI's protocol: a gateway on this machine, OpenAI itself, or another one.
+    /// - Parameter now: a clock that only goes forward.
+    public static func openAICompatible(
+        _ name: ProviderName, _ reach: Reach, _ capabilities: ProviderCapabilities, at host: ModelHost, model: String,
+        key: ModelKey? = nil, schemaStyle: SchemaStyle = .jsonSchema, tokensField: TokensField = .maxTokens,
+        now: @escaping () -> ContinuousClock.Instant = { .now }
+    ) -> HTTPModelProvider {
+        HTTPModelProvider(
+            name, reach, capabilities, at: host,
+            wire: OpenAIProtocol(schemaStyle: schemaStyle, tokensField: tokensField), model: model, key: key,
+            now: now)
+    }
+
+    /// A service with Anthropic's protocol, called with a person's own key.
+    /// - Parameter now: a clock that only goes forward.
+    public static func anthropic(
+        at host: ModelHost, model: String, key: ModelKey, now: @escaping () -> ContinuousClock.Instant = { .now }
+    ) -> HTTPModelProvider {
+        HTTPModelProvider(
+            .ownProvider, .thirdParty, .thirdParty, at: host, wire: AnthropicProtocol(), model: model, key: key,
+            now: now)
+    }
+
+    public func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
+        let body = wire.body(request, model: model)
+        guard body.count <= ModelLimits.requestBytes else { throw .tooLong }
+        let started = now()
+        let availability = await isAvailable()
+        guard !Task.isCancelled else { throw .cancelled }
+        if case .unavailable(let reason) = availability { throw .unavailable(reason) }
+        let left = limits.whole - (now() - started)
+        guard left > .zero else { throw .timedOut }
+        var headers = wire.headers(key) + [("Content-Type", "application/json")]
+        if let traceparent = request.traceparent { headers.append(("traceparent", traceparent)) }
+        let response = try await send("POST", wire.generatePath, headers, body, left)
+        try check(response)
+        let answer = try wire.answer(try Self.document(response))
+        let text = trimmed(answer.text)
+        guard !text.isEmpty else { throw .unreadable }
+        return ModelResult(
+            text: text, provider: name, model: model, latency: now() - started, tokenCount: answer.tokenCount,
+            structured: try request.schema.map { schema throws(ModelFault) in try Self.fields(of: text, schema) })
+    }
+
+    /// Asks for the list of models, at most every ten seconds: the configured one must be in it, because runtimes answer
+    /// requests for models that they do not have.
+    public func isAvailable() async -> Availability {
+        let asked = now()
+        guard !breaker.isPaused(at: asked) else { return .unavailable(.paused) }
+        if let latestCheck, asked - latestCheck.at < Self.listLifetime { return latestCheck.availability }
+        let availability: Availability
+        do throws(ModelFault) {
+            let response = try await send(
+                "GET", wire.modelsPath, wire.headers(key), nil, min(limits.list, limits.whole))
+            try check(response)
+            let models = try Self.document(response)["data"]?.arrayValue ?? []
+            let isListed = models.contains { $0["id"]?.stringValue == model }
+            availability = isListed ? .available : .unavailable(.unknownModel)
+        } catch {
+            // A caller that went away says nothing of the provider.
+            if error == .cancelled { return .unavailable(.failed) }
+            availability = .unavailable(UnavailabilityReason(error))
+        }
+        latestCheck = (availability, asked)
+        return availability
+    }
+
+    // MARK: One request
+
+    private func send(
+        _ method: String, _ path: String, _ headers: [(name: String, value: String)], _ body: [UInt8]?,
+        _ whole: Duration
+    ) async throws(ModelFault) -> HTTPClientResponse {
+        do throws(HTTPClientError) {
+            return try await host.send(method, path, headers: headers, body: body, limits: limits.request(whole))
+        } catch {
+            let fault = ModelFault(error)
+            if fault.isOfConnection || error == .interrupted { breaker.recordFault(at: now()) }
+            throw fault
+        }
+    }
+
+    private func check(_ response: HTTPClientResponse) throws(ModelFault) {
+        switch response.status {
+        case 200: return
+        case 401, 403: throw .keyRefused
+        case 413: throw .tooLong
+        case 429: throw .limited(seconds: response.retryAfterSeconds)
+        // The one body that is read, because the status alone does not tell a prompt that is too long.
+        case 400 where Self.isContextExceeded(response): throw .tooLong
+        case 500...: breaker.recordFault(at: now())
+        default: break
+        }
+        throw .failed(status: response.status)
+    }
+
+    private static func isContextExceeded(_ response: HTTPClientResponse) -> Bool {
+        let document = try? JSONValue(parsing: response.body)
+        return document?["error"]?["code"]?.stringValue == "context_length_exceeded"
+    }
+
+    private static func document(_ response: HTTPClientResponse) throws(ModelFault) -> JSONValue {
+        do throws(JSONError) { return try JSONValue(parsing: response.body) } catch { throw .unreadable }
+    }
+
+    /// The fields of a structured answer.
+    private static func fields(of text: String, _ schema: OutputSchema) throws(ModelFault) -> [String: String] {
+        guard let members = (try? JSONValue(parsing: text))?.objectValue?.members else { throw .unreadable }
+        var fields: [String: String] = [:]
+        for member in members {
+            guard let value = member.value.stringValue else { throw .unreadable }
+            fields[member.key] = value
+        }
+        guard schema.allows(fields) else { throw .unreadable }
+        return fields
+    }
+}
+
+extension ModelFault {
+    init(_ error: HTTPClientError) {
+        switch error {
+        case .unresolvable, .unreachable, .ownNetwork, .untrusted, .failed: self = .unreachable
+        case .timedOut: self = .timedOut
+        case .tooLarge, .interrupted: self = .unreadable
+        case .cancelled: self = .cancelled
+        // The URL, the key or the trace is not what a header or a URL can hold.
+        case .malformedRequest: self = .unavailable(.notConfigured)
+        }
+    }
+
+    fileprivate var isOfConnection: Bool { self == .unreachable || self == .timedOut }
+}
+
+extension UnavailabilityReason {
+    fileprivate init(_ fault: ModelFault) {
+        switch fault {
+        case .unavailable(let reason): self = reason
+        case .unreachable: self = .unreachable
+        case .timedOut: self = .timedOut
+        case .keyRefused: self = .keyRefused
+        case .limited: self = .limited
+        case .failed, .unreadable, .tooLong, .refused, .cancelled: self = .failed
+        }
+    }
+}

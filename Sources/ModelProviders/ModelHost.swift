@@ -1,0 +1,90 @@
+import HTTPClient
+import LoopbackClient
+
+/// Where a provider's model runs, with the client that reaches it.
+public enum ModelHost {
+    /// A gateway on this machine.
+    case loopback(LoopbackClient, LoopbackURL)
+    /// A third party. The client's guard MUST NOT allow addresses of the own network, because people choose the URL.
+    case thirdParty(HTTPClient, ThirdPartyURL)
+
+    /// Sends a request. One with a body is sent once, whatever becomes of its connection.
+    func send(
+        _ method: String, _ path: String, headers: [(name: String, value: String)], body: [UInt8]?,
+        limits: HTTPClientRequest.Limits
+    ) async throws(HTTPClientError) -> HTTPClientResponse {
+        let isSentOnce = body != nil
+        switch self {
+        case .loopback(let client, let url):
+            return try await client.send(
+                method, url, path, headers: headers, body: body, limits: limits, isSentOnce: isSentOnce)
+        case .thirdParty(let client, let url):
+            var request = HTTPClientRequest(method, url.text + path, headers: headers, body: body, limits: limits)
+            request.isSentOnce = isSentOnce
+            return try await client.send(request)
+        }
+    }
+
+    /// The time limits of a host of this kind.
+    var limits: ModelLimits {
+        switch self {
+        case .loopback: .loopback
+        case .thirdParty: .thirdParty
+        }
+    }
+}
+
+/// The base URL of a third party's service: `https` only, with a host and an optional path, and nothing else.
+public struct ThirdPartyURL: Hashable, Sendable {
+    /// Without slashes at its end.
+    public let text: String
+
+    public init?(_ text: String) {
+        guard text.hasPrefix("https://"), (9...500).contains(text.utf8.count),
+            text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }), !text.contains(where: { "?#@\\".contains($0) })
+        else { return nil }
+        var text = text
+        while text.hasSuffix("/") { text.removeLast() }
+        let host = text.dropFirst("https://".utf8.count).prefix { $0 != "/" && $0 != ":" }
+        guard !host.isEmpty else { return nil }
+        self.text = text
+    }
+}
+
+/// How long a call may take.
+struct ModelLimits {
+    var connecting: Duration
+    /// A question with everything that it needs.
+    var whole: Duration
+    /// The list of models.
+    var list = Duration.seconds(2)
+
+    static let loopback = Self(connecting: .seconds(1), whole: .seconds(8))
+    static let thirdParty = Self(connecting: .seconds(3), whole: .seconds(20))
+
+    /// Bytes of a request and of an answer.
+    static let requestBytes = 64 << 10
+    static let answerBytes = 256 << 10
+
+    /// The limits of a request that may take so long.
+    func request(_ whole: Duration) -> HTTPClientRequest.Limits {
+        var limits = HTTPClientRequest.Limits()
+        limits.head = 32 << 10
+        limits.body = Self.answerBytes
+        limits.connecting = min(connecting, whole)
+        limits.whole = whole
+        // A model is silent until it has written its whole answer.
+        limits.stalled = whole + .seconds(1)
+        return limits
+    }
+}
+
+/// A secret that a provider is called with. It is not printed.
+public struct ModelKey: Sendable, CustomStringConvertible, CustomReflectable {
+    let text: String
+
+    public init(_ text: String) { self.text = text }
+
+    public var description: String { "ModelKey" }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

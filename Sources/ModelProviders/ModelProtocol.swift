@@ -1,0 +1,75 @@
+import JSON
+import NagzAI
+
+/// What a provider's requests and answers look like. Nothing here sends anything.
+protocol ModelProtocol: Sendable {
+    /// The paths, after that of the base URL.
+    var generatePath: String { get }
+    var modelsPath: String { get }
+
+    func headers(_ key: ModelKey?) -> [(name: String, value: String)]
+
+    func body(_ request: ModelRequest, model: String) -> [UInt8]
+
+    /// Reads an answer with status 200.
+    func answer(_ document: JSONValue) throws(ModelFault) -> ModelAnswer
+}
+
+/// What an answer says.
+struct ModelAnswer: Hashable {
+    /// As it came; it may be empty.
+    let text: String
+    let tokenCount: Int?
+}
+
+extension ModelProtocol {
+    /// A pair of token counts as their sum; nil if one of them is missing or not credible.
+    func tokens(_ usage: JSONValue?, _ prompt: String, _ completion: String) -> Int? {
+        let credible: ClosedRange<Int64> = 0...1_000_000_000
+        guard let prompt = usage?[prompt]?.integerValue, let completion = usage?[completion]?.integerValue,
+            credible.contains(prompt), credible.contains(completion)
+        else { return nil }
+        return Int(prompt + completion)
+    }
+}
+
+extension JSONWriter {
+    mutating func field(_ name: StaticString, _ text: String) {
+        key(name)
+        string(text)
+    }
+
+    mutating func message(_ role: String, _ content: String) {
+        object { json in
+            json.field("role", role)
+            json.field("content", content)
+        }
+    }
+
+    /// The schema in the terms of JSON Schema.
+    mutating func schema(_ schema: OutputSchema) {
+        object { json in
+            json.field("type", "object")
+            json.key("properties")
+            json.object { json in
+                for field in schema.fields {
+                    json.key(escaping: field.name)
+                    json.object { json in
+                        json.field("type", "string")
+                        guard let choices = field.choices else { return }
+                        json.key("enum")
+                        json.texts(choices)
+                    }
+                }
+            }
+            json.key("required")
+            json.texts(schema.fields.map(\.name))
+            json.key("additionalProperties")
+            json.bool(false)
+        }
+    }
+
+    private mutating func texts(_ texts: [String]) {
+        array { json in for text in texts { json.string(text) } }
+    }
+}

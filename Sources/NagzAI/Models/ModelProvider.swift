@@ -1,0 +1,99 @@
+/// A model that answers requests, wherever it runs. Used on one event loop.
+public protocol ModelProvider: AnyObject {
+    var name: ProviderName { get }
+    var reach: Reach { get }
+    var capabilities: ProviderCapabilities { get }
+
+    /// Asks the model once. A request is never repeated: the person may have paid for the first one.
+    func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult
+
+    /// Whether a request has a chance now. The answer may be a few seconds old.
+    func isAvailable() async -> Availability
+}
+
+/// One prompt, made by `PromptBook`.
+public struct ModelRequest: Hashable, Sendable {
+    public var task: ModelTask
+    public var system: String
+    public var user: String
+    public var maxTokens: Int
+    /// The form of the answer; nil for plain text.
+    public var schema: OutputSchema?
+    /// The W3C header value that follows the question to the provider.
+    public var traceparent: String?
+
+    public init(
+        task: ModelTask, system: String, user: String, maxTokens: Int? = nil, schema: OutputSchema? = nil,
+        traceparent: String? = nil
+    ) {
+        self.task = task
+        self.system = system
+        self.user = user
+        self.maxTokens = maxTokens ?? task.maxTokens
+        self.schema = schema
+        self.traceparent = traceparent
+    }
+
+    public var temperature: Double { task.kind.temperature }
+
+    /// An estimate of the prompt's tokens.
+    public var promptTokens: Int { Question.estimatedTokens(of: system) + Question.estimatedTokens(of: user) }
+}
+
+/// The fields of a structured answer: an object with exactly these, all of them texts.
+public struct OutputSchema: Hashable, Sendable {
+    public struct Field: Hashable, Sendable {
+        public let name: String
+        /// The only values it may have; nil for any text.
+        public let choices: [String]?
+
+        public init(_ name: String, choices: [String]? = nil) {
+            self.name = name
+            self.choices = choices
+        }
+    }
+
+    /// An identifier that providers show in their logs.
+    public let name: String
+    public let fields: [Field]
+
+    public init(name: String, fields: [Field]) {
+        self.name = name
+        self.fields = fields
+    }
+
+    /// Whether an answer has this form.
+    public func allows(_ answer: [String: String]) -> Bool {
+        answer.count == fields.count
+            && fields.allSatisfy { field in
+                guard let value = answer[field.name] else { return false }
+                return field.choices?.contains(value) ?? true
+            }
+    }
+}
+
+/// A model's answer. Nothing of it has been checked yet.
+public struct ModelResult: Hashable, Sendable {
+    /// Trimmed.
+    public let text: String
+    public let provider: ProviderName
+    /// As configured; what a runtime calls itself is not believed.
+    public let model: String
+    public let latency: Duration
+    /// Tokens of prompt and answer, as the provider counts them; nil if it does not say.
+    public let tokenCount: Int?
+    /// The fields of an answer that was asked for with a schema.
+    public let structured: [String: String]?
+
+    public init(
+        text: String, provider: ProviderName, model: String, latency: Duration, tokenCount: Int?,
+        structured: [String: String]? = nil
+    ) {
+        self.text = text
+        self.provider = provider
+        self.model = model
+        self.latency = latency
+        self.tokenCount = tokenCount
+        self.structured = structured
+    }
+}

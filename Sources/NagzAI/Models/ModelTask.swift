@@ -1,0 +1,50 @@
+/// An operation whose text a model may write. The numbers, categories and tones of a response are never a model's.
+public enum ModelTask: String, Sendable, CaseIterable {
+    case summarizeExcuse = "summarize_excuse"
+    case selectTone = "select_tone"
+    case coaching
+    case pushBack = "push_back"
+    case digest
+    /// A person's words that become the draft of a nag.
+    case intent
+
+    public var kind: TaskKind {
+        switch self {
+        case .summarizeExcuse, .digest: .summarize
+        case .selectTone, .coaching, .pushBack: .rewrite
+        case .intent: .intentToAction
+        }
+    }
+
+    /// The longest text, in Unicode scalars; nil for an answer with a schema.
+    public var maxLength: Int? {
+        switch self {
+        case .summarizeExcuse: 200
+        case .selectTone, .coaching, .pushBack: 280
+        case .digest: 1_200
+        case .intent: nil
+        }
+    }
+
+    /// How many tokens a model may write.
+    public var maxTokens: Int { self == .digest ? 400 : 160 }
+}
+
+/// What a model is asked to do, as providers describe what they can.
+public enum TaskKind: String, Sendable, CaseIterable {
+    case intentToAction = "intent_to_action"
+    case studyQuestions = "study_question_gen"
+    case rewrite, summarize
+    case textCompletion = "text_completion"
+    case chat
+
+    /// How freely a model chooses its words, from 0.
+    public var temperature: Double {
+        switch self {
+        case .intentToAction: 0
+        case .studyQuestions: 0.7
+        case .rewrite: 0.5
+        case .summarize, .textCompletion, .chat: 0.3
+        }
+    }
+}

@@ -1,0 +1,173 @@
+/// Decides whether a model's text may be shown to people. What it refuses is replaced by the rules' own text.
+///
+/// It reads the text as the model wrote it, before a name is put back. The rules are strict rather than clever: a text
+/// that only seems to say too much is refused as well. A name at the start of a sentence is found only if it is among the
+/// family's.
+public struct OutputCheck: Sendable {
+    /// What is wrong with a text.
+    public enum Refusal: String, Sendable, CaseIterable {
+        case empty, length, paragraph, control, markup, link
+        /// A character that the language does not have.
+        case character
+        case disrespect
+        /// A number that the facts do not have.
+        case number
+        /// A name that the facts do not have.
+        case name
+        /// It says that something was done, and the facts do not.
+        case done
+        /// It says that something was missed, and the facts do not.
+        case missed
+        /// It says that the due time has passed, and that is still ahead.
+        case late
+
+        /// The reason why the rules answered instead.
+        public var reason: String { "output_rejected:\(rawValue)" }
+    }
+
+    private let prompts: PromptBook
+    private let phrasebook: Phrasebook
+
+    /// - Parameter phrasebook: its avoid list is what nobody is told.
+    public init(prompts: PromptBook, phrasebook: Phrasebook) {
+        self.prompts = prompts
+        self.phrasebook = phrasebook
+    }
+
+    /// What is wrong with the text, the first in the order of the cases; nil if it may be shown.
+    public func refusal(of text: String, for facts: PromptFacts) -> Refusal? {
+        let maxLength = facts.task.maxLength ?? 280
+        if let refusal = form(of: text, maxLength: maxLength) { return refusal }
+        guard facts.withName(text).unicodeScalars.count <= maxLength else { return .length }
+        let forms = readings(of: text)
+        if forms.contains(where: { !phrasebook.disrespect(in: $0).isEmpty }) { return .disrespect }
+        let known = facts.values.values
+        var numbers: Set<Substring> = []
+        for value in known {
+            for number in Self.numbers(in: value) {
+                numbers.insert(number)
+                numbers.formUnion(number.split { !$0.isNumber })
+            }
+        }
+        if Self.numbers(in: text).contains(where: { !numbers.contains($0) }) { return .number }
+        if hasUnknownName(text, facts) { return .name }
+        return claim(in: forms, facts)
+    }
+
+    // MARK: Form
+
+    private func form(of text: String, maxLength: Int) -> Refusal? {
+        // The bytes first, which are known without reading the text.
+        guard text.utf8.count <= maxLength * 4, text.unicodeScalars.count <= maxLength else { return .length }
+        guard text.contains(where: \.isLetter) else { return .empty }
+        if text.contains(where: \.isNewline) { return .paragraph }
+        for scalar in text.unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate: return .control
+            default: continue
+            }
+        }
+        if Self.hasMarkup(text) { return .markup }
+        if Self.hasLink(text) { return .link }
+        let isKnown = text.unicodeScalars.allSatisfy { $0.isASCII || prompts.characters.contains($0) }
+        return isKnown ? nil : .character
+    }
+
+    private static func hasMarkup(_ text: String) -> Bool {
+        let scalars = Array(text.unicodeScalars)
+        if ["-", "\u{2013}", "\u{2014}", "\u{2022}", "+"].contains(scalars.first) { return true }
+        for (index, scalar) in scalars.enumerated() {
+            if "<>[]{}*_#`|\\^~=".unicodeScalars.contains(scalar) { return true }
+            // The start of a character reference, as `&lt;`.
+            if scalar == "&", index + 1 < scalars.count, scalars[index + 1] != " " { return true }
+        }
+        return false
+    }
+
+    private static func hasLink(_ text: String) -> Bool {
+        if text.contains("@") || text.contains("://") || text.lowercased().contains("www.") { return true }
+        // A full stop between letters, with two or more of them after it: a host name.
+        let scalars = Array(text.unicodeScalars)
+        return scalars.indices.dropFirst().contains { index in
+            scalars[index] == "." && scalars[index - 1].properties.isAlphabetic
+                && scalars[(index + 1)...].prefix { $0.properties.isAlphabetic }.count >= 2
+        }
+    }
+
+    // MARK: Meaning
+
+    /// The text as it is and as a person may read it: hyphens and slashes as spaces, marks within words left out, and
+    /// letters with spaces between them as words.
+    private func readings(of text: String) -> [String] {
+        let hyphens: Set<Character> = ["-", "\u{2013}", "\u{2014}", "/"]
+        let spaced = String(text.map { hyphens.contains($0) ? " " : $0 })
+        let joined = String(text.filter { $0.isLetter || $0.isNumber || $0.isWhitespace || $0 == "'" })
+        var (spelled, letters) = ("", "")
+        for word in spaced.split(separator: " ") {
+            let bare = word.filter(\.isLetter)
+            if bare.count == 1 {
+                letters += bare
+            } else {
+                spelled += " \(letters) \(word)"
+                letters = ""
+            }
+        }
+        return [text, spaced, joined, "\(spelled) \(letters)"]
+    }
+
+    /// Digits with the marks between them, as in `4`, `18:00` and `2.5`, and with the letter before them, as in `l4`,
+    /// because that is no number.
+    private static func numbers(in text: String) -> [Substring] {
+        var numbers: [Substring] = []
+        var rest = text[...]
+        while let start = rest.firstIndex(where: \.isNumber) {
+            let run = rest[start...].prefix { $0.isNumber || ".,:/".contains($0) }
+            let letter = rest[..<start].last?.isLetter == true ? rest.index(before: start) : start
+            if let last = run.lastIndex(where: \.isNumber) { numbers.append(rest[letter...last]) }
+            rest = rest[run.endIndex...]
+        }
+        return numbers
+    }
+
+    private func hasUnknownName(_ text: String, _ facts: PromptFacts) -> Bool {
+        // Every word with a capital letter in the facts may be repeated.
+        let known = Set(facts.values.values.flatMap { Self.capitalizedWords($0).map(\.text) })
+        let family = Set(facts.familyNames.flatMap { words(in: $0).map(\.text) }).subtracting(known)
+        return Self.capitalizedWords(text).contains { word in
+            if prompts.capitalWords.contains(word.text) || known.contains(word.text) { return false }
+            return !word.startsSentence || family.contains(word.text)
+        }
+    }
+
+    /// The words that have a capital letter, in lower case. A word with one after its first letter never counts as the
+    /// start of a sentence.
+    private static func capitalizedWords(_ text: String) -> [(text: String, startsSentence: Bool)] {
+        var found: [(text: String, startsSentence: Bool)] = []
+        var startsSentence = true
+        for token in text.split(whereSeparator: { $0.isWhitespace || "-\u{2013}\u{2014}/".contains($0) }) {
+            let letters = token.filter { $0.isLetter || $0 == "'" || $0 == "\u{2019}" }
+            if letters.contains(where: \.isUppercase) {
+                let isPlain = !letters.dropFirst().contains(where: \.isUppercase)
+                found += words(in: String(token)).map { ($0.text, startsSentence && isPlain) }
+            }
+            let end = token.last { !"\"'\u{201D}\u{2019})".contains($0) }
+            if !letters.isEmpty || end != nil {
+                startsSentence = end.map { ".!?\u{2026}".contains($0) } ?? startsSentence
+            }
+        }
+        return found
+    }
+
+    private func claim(in forms: [String], _ facts: PromptFacts) -> Refusal? {
+        // A person's words may say that something was missed or late, but never that it is done.
+        let own = prompts.claims.labels(in: facts.values[.text] ?? "").subtracting([.done])
+        let allowed = facts.claims.union(own)
+        let made = forms.reduce(into: Set<Claim>()) { $0.formUnion(prompts.claims.labels(in: $1)) }
+        switch Claim.allCases.first(where: { made.contains($0) && !allowed.contains($0) }) {
+        case .done: return .done
+        case .missed: return .missed
+        case .late: return .late
+        case nil: return nil
+        }
+    }
+}

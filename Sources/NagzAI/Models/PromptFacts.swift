@@ -1,0 +1,167 @@
+import Domain
+
+/// What a prompt says of the facts, and what an answer may therefore say.
+///
+/// Only `summarizeExcuse` and `intent` carry a person's words. People go as `the child`, and a digest's one name is put
+/// back into the answer.
+public struct PromptFacts: Hashable, Sendable {
+    public let task: ModelTask
+    let values: [PromptSlot: String]
+    /// What the facts say of nags.
+    let claims: Set<Claim>
+    /// Names that an answer must not have unless the facts have them.
+    let familyNames: [String]
+    /// The name that `PromptFacts.person` stands for.
+    let personName: String?
+    let schema: OutputSchema?
+
+    /// What stands for a person in prompts and answers.
+    static let person = "the child"
+
+    private init(
+        _ task: ModelTask, _ values: [PromptSlot: String], claims: Set<Claim> = [], familyNames: [String],
+        personName: String? = nil, schema: OutputSchema? = nil
+    ) {
+        self.task = task
+        self.values = values
+        self.claims = claims
+        self.familyNames = familyNames
+        self.personName = personName
+        self.schema = schema
+    }
+
+    /// The words of an excuse, to be shortened.
+    public static func summarizeExcuse(_ text: String, familyNames: [String]) -> Self {
+        Self(.summarizeExcuse, [.text: quotable(text)], familyNames: familyNames)
+    }
+
+    /// The rule's reason for a tone, to be said in other words.
+    public static func selectTone(
+        _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics, familyNames: [String]
+    ) -> Self {
+        let tone = heuristics.tone(for: snapshot.facts).response
+        return Self(
+            .selectTone,
+            [
+                .draft: tone.reason, .tone: tone.tone.rawValue, .misses: "\(tone.missCount7d)",
+                .streak: "\(tone.streak)",
+            ], claims: claims(snapshot), familyNames: familyNames)
+    }
+
+    /// The rule's tip, to be said in other words.
+    public static func coaching(
+        _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics, familyNames: [String]
+    ) -> Self {
+        let tip = heuristics.coaching(for: snapshot).response.tip
+        return rewrite(.coaching, tip, snapshot, heuristics, familyNames)
+    }
+
+    /// The rule's message, to be said in other words; nil if the rules refuse the push-back.
+    public static func pushBack(
+        _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics, familyNames: [String]
+    ) -> Self? {
+        heuristics.pushBack(for: snapshot).response.message.map {
+            rewrite(.pushBack, $0, snapshot, heuristics, familyNames)
+        }
+    }
+
+    /// The digest's counts and its text without names.
+    public static func digest(_ snapshot: Snapshot<DigestFacts>, _ heuristics: Heuristics) -> Self {
+        let totals = heuristics.digest(for: snapshot).response.totals
+        let (text, praised) = heuristics.digestWithoutNames(for: snapshot)
+        var claims: Set<Claim> = totals.completed > 0 ? [.done] : []
+        if totals.missed > 0 { claims.insert(.missed) }
+        // What is open in a digest was due within its seven days.
+        if totals.missed + totals.open > 0 { claims.insert(.late) }
+        return Self(
+            .digest,
+            [
+                .draft: text, .completed: "\(totals.completed)", .total: "\(totals.totalNags)",
+                .missed: "\(totals.missed)", .open: "\(totals.open)",
+            ], claims: claims, familyNames: snapshot.facts.members.compactMap(\.displayName), personName: praised)
+    }
+
+    /// A person's words that become the draft of a nag.
+    /// - Parameter recipients: what the recipients are called; the answer names one of them.
+    public static func intent(
+        _ text: String, recipients: [String], now: Timestamp, zone: any ZoneRules
+    ) -> Self {
+        let categories = NagCategory.allCases.map(\.rawValue)
+        let definitions = DoneDefinition.allCases.map(\.rawValue)
+        let (date, time) = zone.local(now)
+        let day = [date.year, date.month, date.day].map { $0 < 10 ? "0\($0)" : "\($0)" }.joined(separator: "-")
+        return Self(
+            .intent,
+            [
+                .text: quotable(text), .recipients: recipients.map(quotable).joined(separator: ", "),
+                .categories: categories.joined(separator: ", "), .definitions: definitions.joined(separator: ", "),
+                .now: "\(date.weekday.rawValue) \(day) \(time)",
+            ], familyNames: recipients,
+            schema: OutputSchema(
+                name: "nag",
+                fields: [
+                    .init("recipient", choices: recipients), .init("category", choices: categories),
+                    .init("description"), .init("due_local"), .init("done_definition", choices: definitions),
+                ]))
+    }
+
+    /// The answer with the name that was withheld.
+    public func withName(_ answer: String) -> String {
+        guard let personName else { return answer }
+        return answer.replacing(Self.person, with: personName).replacing("The child", with: personName)
+    }
+
+    private static func rewrite(
+        _ task: ModelTask, _ draft: String, _ snapshot: Snapshot<NagFacts>, _ heuristics: Heuristics,
+        _ familyNames: [String]
+    ) -> Self {
+        Self(
+            task,
+            [
+                .draft: draft, .tone: heuristics.wording(for: snapshot.facts).rawValue,
+                .category: heuristics.phrasebook.name(of: snapshot.facts.nag.category),
+            ], claims: claims(snapshot), familyNames: familyNames)
+    }
+
+    private static func claims(_ snapshot: Snapshot<NagFacts>) -> Set<Claim> {
+        let nag = snapshot.facts.nag
+        var claims: Set<Claim> = nag.status == .completed ? [.done] : []
+        if nag.status == .missed || snapshot.facts.missCount7d > 0 { claims.insert(.missed) }
+        if snapshot.now >= nag.dueAt { claims.insert(.late) }
+        return claims
+    }
+
+    /// A person's words on one line, without the marks that surround them in a prompt.
+    private static func quotable(_ text: String) -> String {
+        singleLine(text).replacing("\u{AB}", with: "\"").replacing("\u{BB}", with: "\"")
+    }
+}
+
+/// The placeholders of prompts.
+enum PromptSlot: String, Sendable, CaseIterable {
+    /// A person's own words.
+    case text
+    /// What the rules say, to be said in other words.
+    case draft
+    case tone, category, misses, streak, completed, total, missed, open, recipients, categories, definitions, now
+}
+
+extension ModelTask {
+    /// The placeholders that its prompts may have.
+    var slots: Set<PromptSlot> {
+        switch self {
+        case .summarizeExcuse: [.text]
+        case .selectTone: [.draft, .tone, .misses, .streak]
+        case .coaching, .pushBack: [.draft, .tone, .category]
+        case .digest: [.draft, .completed, .total, .missed, .open]
+        case .intent: [.text, .recipients, .categories, .definitions, .now]
+        }
+    }
+}
+
+/// What a text may say of nags only if the facts say so.
+enum Claim: String, Sendable, CaseIterable {
+    case done, missed
+    /// That the due time has passed.
+    case late
+}

@@ -1,0 +1,66 @@
+/// How far a question travels to its answer. A smaller reach is more private.
+public enum Reach: String, Sendable, CaseIterable, Comparable {
+    case device, server
+    case thirdParty = "third_party"
+
+    public static func < (left: Self, right: Self) -> Bool { left.order < right.order }
+
+    private var order: Int {
+        switch self {
+        case .device: 0
+        case .server: 1
+        case .thirdParty: 2
+        }
+    }
+}
+
+/// What a provider can do.
+public struct ProviderCapabilities: Hashable, Sendable {
+    public let worksOffline: Bool
+    public let supportsTools: Bool
+    /// Whether it can be held to an `OutputSchema`.
+    public let supportsSchemas: Bool
+    /// How many tokens a prompt and its answer have together.
+    public let contextTokens: Int
+    public let kinds: Set<TaskKind>
+    /// How long an answer usually takes.
+    public let expectedLatency: Duration
+
+    public init(
+        worksOffline: Bool, supportsTools: Bool, supportsSchemas: Bool = true, contextTokens: Int,
+        kinds: Set<TaskKind>, expectedLatency: Duration
+    ) {
+        self.worksOffline = worksOffline
+        self.supportsTools = supportsTools
+        self.supportsSchemas = supportsSchemas
+        self.contextTokens = contextTokens
+        self.kinds = kinds
+        self.expectedLatency = expectedLatency
+    }
+
+    /// Whether it can answer the request.
+    public func covers(_ request: ModelRequest) -> Bool {
+        kinds.contains(request.task.kind) && (supportsSchemas || request.schema == nil)
+            && request.promptTokens + request.maxTokens <= contextTokens
+    }
+
+    /// The operating system's model on Apple's devices.
+    public static let appleIntelligence = Self(
+        worksOffline: true, supportsTools: true, contextTokens: 8_192,
+        kinds: [.intentToAction, .summarize, .rewrite, .textCompletion, .chat], expectedLatency: .milliseconds(500))
+
+    /// The larger model file behind a gateway on the loopback address.
+    public static let localStandard = Self(
+        worksOffline: true, supportsTools: false, contextTokens: 4_096,
+        kinds: [.intentToAction, .summarize, .rewrite, .studyQuestions], expectedLatency: .milliseconds(1_500))
+
+    /// The smaller model file, for a device with little room.
+    public static let localLite = Self(
+        worksOffline: true, supportsTools: false, contextTokens: 2_048, kinds: [.intentToAction, .summarize],
+        expectedLatency: .milliseconds(1_500))
+
+    /// A third party's model, called with a person's own key.
+    public static let thirdParty = Self(
+        worksOffline: false, supportsTools: true, contextTokens: 100_000, kinds: Set(TaskKind.allCases),
+        expectedLatency: .seconds(2))
+}

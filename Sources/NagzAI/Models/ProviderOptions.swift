@@ -1,0 +1,15 @@
+/// How a provider with OpenAI's protocol is told the form of an answer. Runtimes differ.
+public enum SchemaStyle: String, Sendable, CaseIterable {
+    /// `{"type":"json_schema","json_schema":{…}}`
+    case jsonSchema = "json_schema"
+    /// `{"type":"json_object","schema":{…}}`
+    case jsonObject = "json_object"
+    /// By the prompt alone.
+    case none
+}
+
+/// What the field is called that limits the tokens of an answer.
+public enum TokensField: String, Sendable, CaseIterable {
+    case maxTokens = "max_tokens"
+    case maxCompletionTokens = "max_completion_tokens"
+}

@@ -1,0 +1,51 @@
+import NagzAI
+import Testing
+
+@Suite("Faults and capabilities of models")
+struct ModelFaultTests {
+    @Test(
+        "the code of a fault depends on how far the question went",
+        arguments: [
+            (.unavailable(.notConfigured), "E-LOCAL-001", "E-CLOUD-001", false),
+            (.unavailable(.paused), "E-LOCAL-001", "E-CLOUD-002", true),
+            (.unavailable(.keyRefused), "E-LOCAL-001", "E-CLOUD-004", false),
+            (.unavailable(.limited), "E-LOCAL-001", "E-CLOUD-005", true),
+            (.unreachable, "E-LOCAL-001", "E-CLOUD-002", true), (.timedOut, "E-LOCAL-004", "E-CLOUD-002", true),
+            (.failed(status: 500), "E-LOCAL-002", "E-CLOUD-002", true),
+            (.unreadable, "E-LOCAL-002", "E-CLOUD-002", true), (.tooLong, "E-LOCAL-003", "E-CLOUD-003", false),
+            (.keyRefused, "E-LOCAL-002", "E-CLOUD-004", false),
+            (.limited(seconds: 3), "E-LOCAL-002", "E-CLOUD-005", true),
+            (.refused, "E-LOCAL-002", "E-CLOUD-006", false), (.cancelled, "E-LOCAL-002", "E-CLOUD-002", true),
+        ] as [(ModelFault, String, String, Bool)])
+    func codes(fault: ModelFault, local: String, cloud: String, isRecoverable: Bool) {
+        #expect(fault.code(at: .device) == local && fault.code(at: .server) == local)
+        #expect(fault.code(at: .thirdParty) == cloud)
+        #expect(fault.isRecoverable(at: .server) && fault.isRecoverable(at: .thirdParty) == isRecoverable)
+    }
+
+    @Test("reaches have an order")
+    func reaches() {
+        #expect(Reach.allCases.sorted() == [.device, .server, .thirdParty])
+        #expect(Reach.device < .server && Reach.server < .thirdParty && !(Reach.thirdParty < .device))
+    }
+
+    @Test("capabilities must cover task, schema and tokens")
+    func coverage() {
+        func request(_ task: ModelTask, bytes: Int = 100, schema: OutputSchema? = nil) -> ModelRequest {
+            ModelRequest(
+                task: task, system: "", user: String(repeating: "a", count: bytes), schema: schema)
+        }
+        #expect(ProviderCapabilities.localStandard.covers(request(.coaching)))
+        #expect(!ProviderCapabilities.localLite.covers(request(.coaching)), "it does not rewrite")
+        #expect(ProviderCapabilities.localLite.covers(request(.digest)))
+        let most = 4 * (4_096 - 160)
+        #expect(ProviderCapabilities.localStandard.covers(request(.coaching, bytes: most)))
+        #expect(!ProviderCapabilities.localStandard.covers(request(.coaching, bytes: most + 1)))
+        let unstructured = ProviderCapabilities(
+            worksOffline: true, supportsTools: false, supportsSchemas: false, contextTokens: 4_096,
+            kinds: [.intentToAction], expectedLatency: .seconds(1))
+        #expect(unstructured.covers(request(.intent)))
+        #expect(!unstructured.covers(request(.intent, schema: OutputSchema(name: "nag", fields: []))))
+        #expect(TaskKind.allCases.map(\.temperature) == [0, 0.7, 0.5, 0.3, 0.3, 0.3])
+    }
+}

@@ -1,0 +1,67 @@
+"""A service with language models that answers as its path says: /model/WORD/… to every question, and /model/list-WORD/… to the
+question for its models. It has the shapes of OpenAI's and of Anthropic's protocol.
+"""
+import asyncio
+import json
+
+MODEL = "test-model"
+TEXT = "  Start with one small step.\n"
+FIELDS = {"recipient": "the child", "category": "chores", "description": "Bins"}
+
+
+def completion(text, reason):
+    return {"id": "1", "model": "whatever was asked for", "choices": [{"index": 0, "finish_reason": reason, "message": {
+        "role": "assistant", "content": text}}], "usage": {"prompt_tokens": 40, "completion_tokens": 2, "total_tokens": 42}}
+
+
+def message(text, reason):
+    return {"type": "message", "model": "whatever was asked for", "content": [
+        {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": text}], "stop_reason": reason,
+        "usage": {"input_tokens": 40, "output_tokens": 2}}
+
+
+async def serve(method, path, send, answer):
+    _, _, word, *rest = path.split("/")
+    is_list = method == "GET" and path.endswith("/models")
+    if is_list != word.startswith("list-"):
+        word = "good"
+    word = word.removeprefix("list-")
+    is_anthropic = path.endswith("/messages")
+    form = message if is_anthropic else completion
+
+    async def document(status, value, headers=()):
+        await answer(send, status, json.dumps(value).encode(), list(headers))
+
+    if word.isdigit():
+        # Bodies of errors differ between services.
+        await document(int(word), {"detail": "no"}, [(b"retry-after", b"17")])
+    elif word == "context":
+        await document(400, {"error": {"message": "too long", "type": "invalid_request_error", "code": "context_length_exceeded"}})
+    elif word == "slow":
+        await asyncio.sleep(600)
+    elif word == "cut":
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"1000")]})
+        await send({"type": "http.response.body", "body": b'{"choices":[', "more_body": True})
+        raise ConnectionError("cut")
+    elif word == "garbage":
+        await answer(send, 200, b"<html>hello</html>")
+    elif word == "huge":
+        await document(200, form("a" * (256 << 10), "end_turn" if is_anthropic else "stop"))
+    elif word == "redirect":
+        await answer(send, 307, b"", [(b"location", path.replace("redirect", "good").encode())])
+    elif is_list:
+        await document(200, {"data": [{"id": "another"}] + ([{"id": MODEL}] if word != "without" else [])})
+    elif word == "empty":
+        await document(200, form(" \n", "end_turn" if is_anthropic else "stop"))
+    elif word == "nothing":
+        await document(200, {"choices": [], "content": []})
+    elif word.startswith("reason-"):
+        await document(200, form("half a sent", word.removeprefix("reason-")))
+    elif word.startswith("fields"):
+        fields = {"fields": FIELDS, "fields-role": FIELDS | {"role": "admin"}, "fields-number": FIELDS | {"description": 4},
+                  "fields-choice": FIELDS | {"recipient": "everybody"}, "fields-array": [FIELDS]}[word]
+        await document(200, form(json.dumps(fields), "stop"))
+    elif word == "usage":
+        await document(200, form(TEXT, "stop") | {"usage": {"prompt_tokens": -1, "completion_tokens": 2**63 - 1}})
+    else:
+        await document(200, form(TEXT, "end_turn" if is_anthropic else "stop"))
