@@ -17,6 +17,9 @@ public struct ConstraintDialog {
         self.confirm = confirm
     }
 
+    /// Whether the person agrees to a prompt.
+    public func confirms(_ prompt: String) -> Bool { confirm(prompt) == .given }
+
     /// Nobody sees warnings, and nobody can confirm.
     public static var silent: ConstraintDialog { ConstraintDialog(warn: { _ in }, confirm: { _ in .nobodyToAsk }) }
 }

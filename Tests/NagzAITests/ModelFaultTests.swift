@@ -18,9 +18,9 @@ struct ModelFaultTests {
             (.refused, "E-LOCAL-002", "E-CLOUD-006", false), (.cancelled, "E-LOCAL-002", "E-CLOUD-002", true),
         ] as [(ModelFault, String, String, Bool)])
     func codes(fault: ModelFault, local: String, cloud: String, isRecoverable: Bool) {
-        #expect(fault.code(at: .device) == local && fault.code(at: .server) == local)
-        #expect(fault.code(at: .thirdParty) == cloud)
-        #expect(fault.isRecoverable(at: .server) && fault.isRecoverable(at: .thirdParty) == isRecoverable)
+        #expect(fault.code(at: .device).rawValue == local && fault.code(at: .server).rawValue == local)
+        #expect(fault.code(at: .thirdParty).rawValue == cloud)
+        #expect(fault.code(at: .server).isRecoverable && fault.code(at: .thirdParty).isRecoverable == isRecoverable)
     }
 
     @Test("reaches have an order")

@@ -10,7 +10,7 @@ public protocol AICall<Question, Response>: Sendable {
     var operation: AIOperation<Question, Response> { get }
     var endpoint: Endpoint<Parameters, Body, AIAnswer<Response>> { get }
 
-    func request(_ question: Question) -> (parameters: Parameters, body: Body)
+    func request(_ question: Question, _ options: ExecutionOptions) -> (parameters: Parameters, body: Body)
 }
 
 /// Sends the question as the body.
@@ -20,8 +20,10 @@ struct AIBodyCall<
     let operation: AIOperation<Request.Question, Response>
     let endpoint: Endpoint<NoParameters, Asking<Request>, AIAnswer<Response>>
 
-    func request(_ question: Request.Question) -> (parameters: NoParameters, body: Asking<Request>) {
-        (NoParameters(), Asking(Request(asking: question)))
+    func request(_ question: Request.Question, _ options: ExecutionOptions) -> (
+        parameters: NoParameters, body: Asking<Request>
+    ) {
+        (NoParameters(), Asking(Request(asking: question), options))
     }
 }
 
@@ -32,8 +34,10 @@ struct AIQueryCall<
     let operation: AIOperation<Request.Question, Response>
     let endpoint: Endpoint<Asking<Request>, NoBody, AIAnswer<Response>>
 
-    func request(_ question: Request.Question) -> (parameters: Asking<Request>, body: NoBody) {
-        (Asking(Request(asking: question)), NoBody())
+    func request(_ question: Request.Question, _ options: ExecutionOptions) -> (
+        parameters: Asking<Request>, body: NoBody
+    ) {
+        (Asking(Request(asking: question), options), NoBody())
     }
 }
 

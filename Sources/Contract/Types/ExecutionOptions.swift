@@ -63,13 +63,15 @@ public struct ExecutionOptions: Hashable, Sendable {
 }
 
 extension ExecutionOptions: WireParameters {
-    /// Without the tokens of sessions and confirmations, which MUST NOT be in an address: it reaches logs.
+    /// Without the token of a session, which MUST NOT be in an address: addresses reach logs. A confirmation may be: it is
+    /// of use to its person alone, for one question, once.
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         self.init(
             traceID: try parameters.optionalQuery("trace_id"), questionID: try parameters.optionalQuery("question_id"),
             taskType: try parameters.optionalQuery("task_type"),
             privacyLevel: try parameters.optionalQuery("privacy_level"),
-            intent: try parameters.optionalQuery("intent"), rule: try parameters.optionalQuery("rule_id"))
+            intent: try parameters.optionalQuery("intent"), rule: try parameters.optionalQuery("rule_id"),
+            confirmation: try parameters.optionalQuery("confirmation"))
     }
 
     public func write(to parameters: inout ParameterWriter) {
@@ -79,6 +81,7 @@ extension ExecutionOptions: WireParameters {
         parameters.query("privacy_level", privacyLevel)
         parameters.query("intent", intent)
         parameters.query("rule_id", rule)
+        parameters.query("confirmation", confirmation)
     }
 }
 

@@ -3,10 +3,15 @@ import Domain
 import NagzAI
 
 /// Answers AI operations with the server's endpoints.
-public struct ServerAIService: AIService, Sendable {
+public struct ServerAIService: AIService {
     private let client: ServerClient
+    private let confirms: (String) -> Bool
 
-    public init(_ client: ServerClient) { self.client = client }
+    /// - Parameter confirms: whether the person agrees to the prompts of constraints, which the server gives.
+    public init(_ client: ServerClient, confirms: @escaping (String) -> Bool = { _ in false }) {
+        self.client = client
+        self.confirms = confirms
+    }
 
     /// - Throws: `ClientError`; `NoEndpoint` for an operation that the contract does not have.
     public func answer<Question, Response>(
@@ -17,7 +22,20 @@ public struct ServerAIService: AIService, Sendable {
     }
 
     private func send<Call: AICall>(_ call: Call, _ question: Call.Question) async throws -> Call.Response {
-        let (parameters, body) = call.request(question)
+        do {
+            return try await answer(call, question, ExecutionOptions())
+        } catch let ClientError.refused(refusal) {
+            guard let fault = refusal.execution, fault.code == ExecutionCode.confirmationNeeded.rawValue,
+                let confirmation = fault.confirmation, confirms(refusal.message)
+            else { throw ClientError.refused(refusal) }
+            return try await answer(call, question, ExecutionOptions(confirmation: confirmation))
+        }
+    }
+
+    private func answer<Call: AICall>(
+        _ call: Call, _ question: Call.Question, _ options: ExecutionOptions
+    ) async throws -> Call.Response {
+        let (parameters, body) = call.request(question, options)
         return try await client.call(call.endpoint, parameters, body).response
     }
 }

@@ -19,33 +19,26 @@ public enum ModelFault: Error, Hashable, Sendable {
     /// The person who asked has gone.
     case cancelled
 
-    /// The code in `details.error_code`.
-    public func code(at reach: Reach) -> String {
-        reach == .thirdParty ? "E-CLOUD-00\(cloudNumber)" : "E-LOCAL-00\(localNumber)"
-    }
+    /// The code for the person who asked.
+    public func code(at reach: Reach) -> ExecutionCode { reach == .thirdParty ? cloudCode : localCode }
 
-    /// Whether the same request may succeed later without anybody changing something.
-    public func isRecoverable(at reach: Reach) -> Bool {
-        reach != .thirdParty || cloudNumber == 2 || cloudNumber == 5
-    }
-
-    private var localNumber: Int {
+    private var localCode: ExecutionCode {
         switch self {
-        case .unavailable, .unreachable: 1
-        case .failed, .unreadable, .keyRefused, .limited, .refused, .cancelled: 2
-        case .tooLong: 3
-        case .timedOut: 4
+        case .unavailable, .unreachable: .localUnavailable
+        case .failed, .unreadable, .keyRefused, .limited, .refused, .cancelled: .localFailed
+        case .tooLong: .localTooLong
+        case .timedOut: .localTooSlow
         }
     }
 
-    private var cloudNumber: Int {
+    private var cloudCode: ExecutionCode {
         switch self {
-        case .unavailable(.notConfigured): 1
-        case .unavailable(.keyRefused), .keyRefused: 4
-        case .unavailable(.limited), .limited: 5
-        case .unavailable, .unreachable, .timedOut, .failed, .unreadable, .cancelled: 2
-        case .tooLong: 3
-        case .refused: 6
+        case .unavailable(.notConfigured): .cloudNotConfigured
+        case .unavailable(.keyRefused), .keyRefused: .cloudKeyRefused
+        case .unavailable(.limited), .limited: .cloudLimited
+        case .unavailable, .unreachable, .timedOut, .failed, .unreadable, .cancelled: .cloudUnavailable
+        case .tooLong: .cloudTooLong
+        case .refused: .cloudOutputRefused
         }
     }
 }

@@ -54,6 +54,8 @@ public enum ConstraintLimit {
     public static let actionTextLength = 280
     /// How many constraints a family has, and how many a person has beside them.
     public static let constraintsPerScope = 100
+    /// How many texts all these look for: each costs time at every question.
+    public static let textsPerScope = 500
 }
 
 /// What is wrong with a constraint that somebody wrote.

@@ -29,7 +29,7 @@ enum DeviceAnswers {
         }
         let told = LatestRecord()
         let service = OnDeviceAIService(
-            local: local, server: ServerAIService(try context.client(session)), user: session.userID,
+            local: local, server: try context.server(session), user: session.userID,
             isOffline: { ($0 as? ClientError)?.isOffline ?? false }, stopwatch: MachineClock.microseconds,
             record: { told.record = $0 })
         let answer = try await command.ask(service, asked)

@@ -9,6 +9,15 @@ import NagzAI
 struct DeviceContext {
     let folder: DeviceFolder
     let asJSON: Bool
+    private let prompts = Prompts()
+
+    /// What the person has confirmed in this run of the program.
+    private final class Prompts { var confirmed: Set<String> = [] }
+
+    init(folder: DeviceFolder, asJSON: Bool) {
+        self.folder = folder
+        self.asJSON = asJSON
+    }
 
     func session() throws -> DeviceSession {
         guard let session = try folder.session.load() else {
@@ -60,15 +69,24 @@ struct DeviceContext {
             heuristics: Heuristics(phrasebook: try Phrasebook.english()), dialog: dialog)
     }
 
-    /// Warnings go to standard error. Confirmations are asked for on a terminal.
+    /// Warnings go to standard error. Confirmations are asked for on a terminal, each once.
     private var dialog: ConstraintDialog {
         ConstraintDialog(
             warn: { say("warning: \($0)") },
             confirm: { prompt in
                 guard isatty(STDIN_FILENO) != 0 else { return .nobodyToAsk }
+                if prompts.confirmed.contains(prompt) { return .given }
                 say("\(prompt)\nGo on? Type yes:")
-                return readLine(strippingNewline: true) == "yes" ? .given : .declined
+                guard readLine(strippingNewline: true) == "yes" else { return .declined }
+                prompts.confirmed.insert(prompt)
+                return .given
             })
+    }
+
+    /// The server's answers to questions that stay within what the person confirms.
+    func server(_ session: DeviceSession) throws -> ServerAIService {
+        let dialog = dialog
+        return ServerAIService(try client(session)) { prompt in dialog.confirms(prompt) }
     }
 
     /// The nag with that id, or with an id that ends so.

@@ -103,7 +103,7 @@ extension Stop {
     }
 
     private init(_ failure: RoutingFailure) {
-        let code = failure.code.map { "\($0): " } ?? ""
+        let code = failure.code.map { "\($0.rawValue): " } ?? ""
         switch failure {
         case .blocked(let violation):
             self.init(.noPermission, "\(code)a constraint blocks this question: \(violation.reason)")

@@ -62,6 +62,36 @@ struct ConstraintTests {
         }
     }
 
+    @Test("all of a scope look for at most 500 texts: made, changed or imported")
+    func texts() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            func terms(_ texts: Int, _ scope: ConstraintScope = .family) throws -> ConstraintTerms {
+                let conditions = stride(from: 0, to: texts, by: 50).map { start in
+                    ("content", "contains", Array(repeating: "x", count: min(50, texts - start)).joined(separator: "|"))
+                }
+                return try .about("n", scope, 1, .warn(message: "m"), conditions)
+            }
+            let made = try await server.constraint(terms(450), in: family).constraint
+            try await server.constraint(terms(50), in: family)
+            func expectTooMany(_ field: String, _ body: () async throws -> some Any) async throws {
+                let refused = try await refusal(body)
+                #expect(refused.code == .validationFailed && refused.field == field)
+            }
+            try await expectTooMany("conditions") { try await server.constraint(terms(1), in: family) }
+            try await expectTooMany("constraints[1].conditions") {
+                try await server.importing([terms(500, .own), terms(1, .own)], in: family)
+            }
+            try await server.constraint(terms(500, .own), in: family)
+            try await server.change(made.id, ConstraintUpdate(conditions: terms(449).conditions), as: family.guardian)
+            try await server.constraint(terms(1), in: family)
+            try await expectTooMany("conditions") {
+                try await server.change(
+                    made.id, ConstraintUpdate(conditions: terms(450).conditions), as: family.guardian)
+            }
+        }
+    }
+
     @Test("a change keeps the rest; one that changes nothing writes nothing")
     func changes() async throws {
         try await TestServer.run { server in

@@ -155,6 +155,38 @@ struct ConstrainedDeviceTests {
         }
     }
 
+    @Test("a confirmation that the server wants is asked for once, and answers the question")
+    func confirmed() async throws {
+        try await TestServer.run { server in
+            try await TestDevice.withFolder { folder in
+                let home = try await server.family()
+                let nag = try await server.nag(from: home.guardian, to: home.child, in: home.id)
+                let device = try TestDevice(server, home.guardian, in: folder)
+                try await server.constraint(
+                    .about("Sure", .family, 1, .requireConfirmation(prompt: "Is this needed?")), in: home)
+                var asked: [String] = []
+                let far = ServerAIService(device.client) {
+                    asked.append($0)
+                    return true
+                }
+                try await server.constraint(
+                    .about(
+                        "Sure", .family, 1, .requireConfirmation(prompt: "Is this needed?"),
+                        [("token_count", "lessThan", "1000")]), in: home)
+                _ = try await far.pushBack(nagID: nag)
+                _ = try await far.digest(familyID: home.id)
+                #expect(asked == ["Is this needed?", "Is this needed?"])
+                let silent = ServerAIService(device.client)
+                let refused = await #expect(throws: ClientError.self) { try await silent.digest(familyID: home.id) }
+                guard case .refused(let refusal) = refused else {
+                    Issue.record("not refused")
+                    return
+                }
+                #expect(refusal.status == 409 && refusal.execution?.code == "E-POLICY-002")
+            }
+        }
+    }
+
     @Test("the commands say what a constraint says: 77 for a block, and for a confirmation that nobody can give")
     func commands() async throws {
         try await TestServer.run { server in

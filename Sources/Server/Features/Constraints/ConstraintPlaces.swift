@@ -3,9 +3,10 @@ import Domain
 import NagzAI
 import Postgres
 
-/// The priorities of a family's constraints and of one person's own.
+/// The priorities of a family's constraints and of one person's own, and how many texts they look for.
 struct ConstraintPlaces {
     private var orders: [ConstraintScope: ConstraintOrder]
+    private var texts: [ConstraintScope: [ConstraintID: Int]] = [:]
 
     /// MUST be read on the basis of the act that changes them, so that nobody else changes them meanwhile.
     init(of member: Member, _ queries: any Queries) async throws {
@@ -14,7 +15,9 @@ struct ConstraintPlaces {
         for index in 0..<rows.count {
             let row = rows[index]
             let (isOwn, priority): (Bool, Int) = (try row["is_own"], try row["priority"])
-            ids[isOwn ? .own : .family, default: [:]][priority] = try row["id"]
+            let (scope, id): (ConstraintScope, ConstraintID) = (isOwn ? .own : .family, try row["id"])
+            ids[scope, default: [:]][priority] = id
+            texts[scope, default: [:]][id] = try row["texts"]
         }
         orders = ids.mapValues(ConstraintOrder.init)
     }
@@ -33,8 +36,16 @@ struct ConstraintPlaces {
         self[constraint.terms.scope].ids.first { $0.value == constraint.id }?.key ?? constraint.terms.priority
     }
 
-    /// - Throws: 422 naming `priority` where there is no room, after the path of the constraint.
+    /// - Throws: 422 naming `priority` where there is no room, and `conditions` where they look for too many texts, after
+    ///   the path of the constraint.
     mutating func insert(_ constraint: ConstraintResponse, path: String = "") throws(APIError) {
+        texts[constraint.terms.scope, default: [:]][constraint.id] = constraint.terms.texts
+        guard texts[constraint.terms.scope, default: [:]].values.reduce(0, +) <= ConstraintLimit.textsPerScope else {
+            throw APIError(
+                .validationFailed,
+                "All constraints of a scope together look for at most \(ConstraintLimit.textsPerScope) texts.",
+                field: "\(path)conditions")
+        }
         do {
             try self[constraint.terms.scope].insert(constraint.id, at: constraint.terms.priority)
         } catch {
@@ -43,7 +54,10 @@ struct ConstraintPlaces {
         }
     }
 
-    mutating func remove(_ constraint: ConstraintResponse) { self[constraint.terms.scope].remove(constraint.id) }
+    mutating func remove(_ constraint: ConstraintResponse) {
+        self[constraint.terms.scope].remove(constraint.id)
+        texts[constraint.terms.scope]?[constraint.id] = nil
+    }
 
     /// The earlier constraints that have another priority now.
     func moved(since earlier: ConstraintPlaces) -> [ConstraintMove] {
@@ -56,4 +70,11 @@ struct ConstraintPlaces {
 extension [ConstraintMove] {
     /// For the audit log: ids and priorities.
     var auditText: String { map { "\($0.id) \($0.priority)" }.joined(separator: ",") }
+}
+
+extension ConstraintTerms {
+    /// How many texts its conditions look for.
+    fileprivate var texts: Int {
+        conditions.reduce(0) { $0 + ($1.field == .content ? $1.alternatives.count : 0) }
+    }
 }

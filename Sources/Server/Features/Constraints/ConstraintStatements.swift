@@ -52,10 +52,13 @@ enum ConstraintStatements {
         "SELECT \(columns) FROM ai_constraints c WHERE c.id = \(id) AND \(visible(to: user, nil, in: family))"
     }
 
-    /// `id`, `priority` and `is_own` of the constraints that the person sees.
+    /// `id`, `priority`, `is_own` and the number of `texts` to look for of the constraints that the person sees.
     static func places(of user: UserID, in family: FamilyID) -> SQL {
         """
-        SELECT c.id, c.priority, c.owner_id IS NOT NULL AS is_own FROM ai_constraints c
+        SELECT c.id, c.priority, c.owner_id IS NOT NULL AS is_own, (
+            SELECT coalesce(sum(1 + length(x->>'value') - length(replace(x->>'value', '|', ''))), 0)::integer
+            FROM jsonb_array_elements(c.conditions) x WHERE x->>'field' = 'content') AS texts
+        FROM ai_constraints c
         WHERE \(visible(to: user, nil, in: family))
         """
     }
