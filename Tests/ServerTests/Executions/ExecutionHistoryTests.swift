@@ -60,7 +60,39 @@ struct ExecutionHistoryTests {
             let read = try text.split(separator: "\n").map {
                 try ExecutionRecord(json: JSONValue(parsing: Array($0.utf8).span))
             }
-            #expect(try await read == scene.history())
+            #expect(try await read == scene.history() && read.count == 2)
+        }
+    }
+
+    @Test("a guardian sees that a question was blocked, and nothing of the constraint, which may be the person's own")
+    func ownConstraints() async throws {
+        try await TestServer.run { server in
+            let scene = try await AIScene(server)
+            for action in [ConstraintAction.block(reason: "canary"), .warn(message: "canary")] {
+                _ = try await scene.constrain(action, [("content", "contains", "bus")], .own, as: scene.home.child)
+            }
+            let trace = TraceID(high: 4, low: 4)
+            let fault = try await scene.expectRefusal(.blocked, 403) {
+                try await scene.summarize("bus", ExecutionOptions(traceID: trace))
+            }
+            let own = try #require(try await scene.history(as: scene.home.child).first?.execution)
+            #expect(own.violation == "canary" && own.warnings == ["canary"] && own.applied.last == fault.constraintID)
+            let filter = ExecutionFilter(familyID: scene.home.id)
+            let seen = [
+                try await server.call(API.exportExecutions, filter, as: scene.home.guardian).text,
+                String(
+                    decoding: try await server.call(
+                        API.getExecution, ExecutionPath(traceID: trace), as: scene.home.guardian
+                    ).jsonBytes, as: UTF8.self),
+                String(
+                    decoding: try await server.call(
+                        API.listExecutions, ExecutionListQuery(filter), as: scene.home.guardian
+                    ).jsonBytes, as: UTF8.self),
+            ]
+            for text in seen {
+                #expect(text.contains("E-POLICY-001") && !text.contains("canary"))
+                #expect(!text.contains(own.evaluated[0].description) && !text.contains(own.evaluated[1].description))
+            }
         }
     }
 

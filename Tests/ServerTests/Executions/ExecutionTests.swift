@@ -122,7 +122,7 @@ struct ExecutionTests {
             #expect(fault.constraintID == id)
             let mediations = try await server.rows("SELECT 1 FROM ai_mediation_events")
             #expect(mediations.isEmpty)
-            let record = try #require(try await scene.history().first)
+            let record = try #require(try await scene.history(as: scene.home.child).first)
             #expect(record.errorCode == "E-POLICY-001" && record.execution.violation == "No buses")
             #expect(record.execution.rule == .policyBlock && record.execution.applied == [id])
             #expect(record.execution.evaluated == [id] && record.execution.confidence == nil)
