@@ -33,6 +33,7 @@ public enum Console {
         File(name: "detail.js", contentType: script, bytes: PackageResources.detail_js),
         File(name: "dom.js", contentType: script, bytes: PackageResources.dom_js),
         File(name: "drawer.js", contentType: script, bytes: PackageResources.drawer_js),
+        File(name: "executions.js", contentType: script, bytes: PackageResources.executions_js),
         File(name: "export.js", contentType: script, bytes: PackageResources.export_js),
         File(name: "filters.js", contentType: script, bytes: PackageResources.filters_js),
         File(name: "form.js", contentType: script, bytes: PackageResources.form_js),

@@ -7,6 +7,7 @@ from walk import step
 
 ROWS = "[...document.querySelectorAll('.constraint')]"
 NAMES = f"{ROWS}.map((one) => one.querySelector('h3 bdi').textContent)"
+EXECUTIONS = "[...document.querySelectorAll('.execution')]"
 VERDICT = "document.querySelector('.simulator .verdict')"
 # What a screen reader says is wrong with the control that has the focus.
 PROBLEM = "document.getElementById(document.activeElement.getAttribute('aria-describedby').split(' ').at(-1)).textContent"
@@ -272,3 +273,32 @@ def constraints_of_others(walk):
     finally:
         walk.sql(role.format("guardian"))
     states(walk, "*/api/v1/ai/constraints?*", "constraints", f"{NAMES}.length === 4")
+
+
+@step
+def questions_asked(walk):
+    """What a guardian asked the AI is listed, filtered, and followed into the audit log; a refused question says why."""
+    b, guardian = walk.browser, walk.token(walk.options.guardian)["access_token"]
+    family, nag = walk.sql(
+        "SELECT n.family_id || ' ' || n.id FROM nags n JOIN memberships m ON m.family_id = n.family_id JOIN users u ON u.id = m.user_id"
+        f" WHERE u.email = '{walk.options.guardian[0]}' LIMIT 1").split()
+    walk.call("POST", "/ai/constraints", {
+        "family_id": family, "scope": "own", "name": "No submarines", "type": "privacy", "priority": 900,
+        "conditions": [{"field": "content", "operator": "contains", "value": "submarine"}],
+        "action": {"type": "block", "reason": HOSTILE}}, guardian)
+    walk.call("POST", "/ai/select-tone", {"nag_id": nag}, guardian)
+    try:
+        walk.call("POST", "/ai/summarize-excuse", {"nag_id": nag, "text": "The submarine was late"}, guardian)
+    except AssertionError as refusal:
+        assert "403" in str(refusal), refusal
+    else:
+        raise AssertionError("the question was answered")
+    walk.view("executions", f"{EXECUTIONS}.length > 1")
+    newest = f"{EXECUTIONS}[0].textContent"
+    assert b.js(f"{newest}.includes('Excuse summary') && {newest}.includes('E-POLICY-001')"), b.js(newest)
+    only_text(walk)
+    walk.shot("executions")
+    b.js("document.querySelector('.segments [data-name=success]').click()")
+    b.wait(f"location.hash === '#/executions?result=success' && {EXECUTIONS}.length && !{EXECUTIONS}.some((one) => one.textContent.includes('E-POLICY'))", "answers only")
+    b.js("document.querySelector('.execution footer a').click()")
+    b.wait("location.hash.includes('trace_id=') && document.querySelectorAll('tr[data-n]').length >= 1", "its trace in the audit log")

@@ -180,7 +180,8 @@ def moderation(walk):
     states(walk, "*/api/v1/admin/abuse-reports?*", "moderation", f"{cards()}.length === 2")
     walk.view("policies", "document.querySelector('.health')")
     walk.view("constraints", "document.querySelector('.health')")
-    assert not b.js("document.querySelector('nav :is([data-view=policies], [data-view=constraints])')"), "policies and constraints are for guardians"
+    walk.view("executions", "document.querySelector('.health')")
+    assert not b.js("document.querySelector('nav :is([data-view=policies], [data-view=constraints], [data-view=executions])')"), "these are for guardians"
     # For the looks: one is being investigated.
     walk.call("PATCH", f"/admin/abuse-reports/{last}", {"status": "investigating", "note": "W" * 300}, admin)
 

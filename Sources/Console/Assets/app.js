@@ -8,6 +8,7 @@ import {decisions} from "/console/decisions.js";
 import {deliveries} from "/console/deliveries.js";
 import {drawer, showEntry} from "/console/detail.js";
 import {h, icon, toast} from "/console/dom.js";
+import {executions} from "/console/executions.js";
 import {loadKinds} from "/console/kinds.js";
 import {showHelp} from "/console/keyboard.js";
 import {moderation} from "/console/moderation.js";
@@ -28,6 +29,7 @@ const views = new Map([
     ["overview", {title: "Overview", show: overview}], ["trail", {title: "Audit log", show: auditLog}],
     ["decisions", {title: "AI decisions", show: decisions}], ["consents", {title: "Consents", show: consents}],
     ["policies", {title: "Policies", show: policies, reader: "guardian"}], ["constraints", {title: "Constraints", show: constraints, reader: "guardian"}],
+    ["executions", {title: "Questions", show: executions, reader: "guardian"}],
     ["deliveries", {title: "Deliveries", show: deliveries, reader: "admin"}], ["moderation", {title: "Moderation", show: moderation, reader: "admin"}],
 ]);
 const isReadable = (view) => !view.reader || view.reader === state.status.reader;

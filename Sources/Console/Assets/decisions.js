@@ -8,7 +8,7 @@ import {address, openEntry} from "/console/router.js";
 import {time} from "/console/time.js";
 
 const titles = {select_tone: "Tone", coaching: "Coaching", summarize_excuse: "Excuse summary", patterns: "Patterns", digest: "Digest", predict_completion: "Prediction", push_back: "Push-back"};
-const title = (operation) => (Object.hasOwn(titles, operation) ? titles[operation] : operation.replaceAll("_", " "));
+export const title = (operation) => (Object.hasOwn(titles, operation) ? titles[operation] : operation.replaceAll("_", " "));
 
 export function decisions(main, state) {
     const place = latest();

@@ -19,6 +19,7 @@ enum DeviceCommand {
                nagz device tone|coach|predict|push-back NAG [--local]
                nagz device patterns [USER] [--local]
                nagz device digest [--local]
+               nagz device history [--errors]
                nagz device outbox [--put-away]
                nagz device status
                nagz device measure [--answers N] [--requests N]    for benchmarks; the server records every answer
@@ -34,6 +35,7 @@ enum DeviceCommand {
                           5 minutes or as --every says
           --mode          how to page: by cursor, or by timestamps as older clients do
           --all           closed nags too
+          --errors        only questions to the AI that the server refused
           --local         answers on this device only, even from a stale cache
           --offline       keeps the act in the outbox; the next sync uploads it
           --with-words    sends the words of an excuse; else only its category and a sentence for that category
@@ -63,6 +65,7 @@ enum DeviceCommand {
             case "sync": try await DeviceSync.run(context, &arguments)
             case "nags": try DeviceNags.list(context, &arguments)
             case "complete", "excuse", "note": try await DeviceActs.run(command, context, &arguments)
+            case "history": try await DeviceHistory.run(context, &arguments)
             case "outbox": try DeviceStatus.outbox(context, &arguments)
             case "status": try DeviceStatus.status(context, &arguments)
             case "measure": try await DeviceMeasure.run(context, &arguments)

@@ -1,0 +1,89 @@
+// What members of the family asked the AI, and how each question was answered or refused: never a word of it.
+import {get, lines} from "/console/api.js";
+import {failure, h, nothing, number, skeleton, toast} from "/console/dom.js";
+import {title} from "/console/decisions.js";
+import {download} from "/console/export.js";
+import {latest} from "/console/latest.js";
+import {short8} from "/console/people.js";
+import {address} from "/console/router.js";
+import {time} from "/console/time.js";
+
+const outcomes = new Map([["", "All"], ["success", "Answered"], ["error", "Refused"]]);
+
+export function executions(main, state) {
+    const family = state.status.family_id;
+    const place = latest();
+    const choose = h("div", {class: "segments", role: "group", "aria-label": "Outcome"}, [...outcomes].map(([result, text]) => h("a", {href: address("executions", {result}), "data-name": result}, text)));
+    const list = h("div", {class: "cards"});
+    const more = h("button", {type: "button", class: "button", hidden: true, onclick: () => load()}, "Older questions");
+    const exporting = h("button", {type: "button", onclick: () => exportAll()}, "Export");
+    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Questions to the AI"), h("p", {class: "muted"}, "What was asked of what, and how it ended, for as long as each person keeps it. Words are never kept.")),
+        h("div", {class: "actions"}, choose, exporting), list, h("p", {class: "more"}, more));
+    let [result, cursor, shown, names] = ["", "", 0, new Map()];
+
+    const filters = () => ({family_id: family, result});
+
+    function load() {
+        more.disabled = true;
+        place.run(async (signal) => {
+            const [page, members] = await Promise.all([get("/ai/executions", {...filters(), cursor, limit: 60}, signal), cursor ? null : get(`/families/${family}/members`, {}, signal)]);
+            return {page, members};
+        }, ({page, members}) => {
+            if (members) names = new Map(members.items.map((one) => [one.user_id, one.display_name]));
+            if (!cursor) list.replaceChildren();
+            list.append(...page.items.map((one) => card(one, names)));
+            shown += page.items.length;
+            cursor = page.next_cursor;
+            if (!shown) list.replaceChildren(nothing(cursor ? "Nothing among the newest questions." : "Nobody has asked the AI anything like this."));
+            more.hidden = !cursor;
+            more.disabled = false;
+        }, (error) => {
+            more.disabled = false;
+            more.hidden = true;
+            list.append(failure(error, (event) => {
+                event.target.closest(".empty").remove();
+                load();
+            }));
+        });
+    }
+
+    async function exportAll() {
+        exporting.disabled = true;
+        try {
+            const {parts, count} = await lines("/ai/executions/export", filters(), () => {});
+            download(parts, `nagz-ai-questions-${short8(family)}.ndjson`);
+            toast(`${number(count)} lines exported`, "good");
+        } catch (error) {
+            toast(`The export failed: ${error.message}`, "bad");
+        } finally {
+            exporting.disabled = false;
+        }
+    }
+
+    return {
+        update(params) {
+            [result, cursor, shown] = [outcomes.has(params.get("result")) ? params.get("result") : "", "", 0];
+            for (const link of choose.children) {
+                if (link.dataset.name === result) link.setAttribute("aria-current", "true");
+                else link.removeAttribute("aria-current");
+            }
+            more.hidden = true;
+            list.replaceChildren(...skeleton(6));
+            load();
+        },
+        leave: place.stop,
+    };
+}
+
+function card(one, names) {
+    const how = one.execution;
+    const fact = (name, value) => value && h("span", {class: "fact"}, h("span", {class: "muted"}, name), value);
+    const text = (value) => value && h("bdi", {}, value);
+    return h("article", {class: "card decision execution"},
+        h("header", {}, h("h3", {}, title(one.operation)), time(one.created_at)),
+        h("p", {class: "rule"}, h("b", {}, one.error_code ? "Refused" : "Answered"), one.error_code && h("span", {}, " with ", h("code", {}, one.error_code)), how.violation_reason && h("span", {}, ": ", text(how.violation_reason))),
+        h("div", {class: "factrow"}, fact("by", text(names.get(one.user_id) || short8(one.user_id))), fact("provider", how.provider), fact("asked for", how.task_type), fact("privacy", how.privacy_level),
+            fact("route", text(how.reason)), fact("latency", `${how.latency_ms.toFixed(1)} ms`), how.applied.length > 0 && fact("constraints applied", String(how.applied.length)),
+            how.used_fallback && h("span", {class: "badge warn"}, `fallback: ${how.fallback_reason.replaceAll("_", " ")}`), how.warnings.map((warning) => h("span", {class: "badge warn"}, text(warning)))),
+        h("footer", {}, h("a", {class: "button small", href: address("trail", {trace_id: one.trace_id}), "aria-label": `The trace of the question ${short8(one.id)} in the audit log`}, "Follow the trace")));
+}
