@@ -72,7 +72,8 @@ let package = Package(
             dependencies: [
                 "HTTP", "HTTPClient", "WebSocketProtocol", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit",
                 "Console", "Contract",
-                "NagzAI", "Pictures", "TimeZones", "Domain", "JSON", "CCrypto", "CSodium",
+                "NagzAI", "Pictures", "TimeZones", "Domain", "JSON", "CCrypto", "CSodium", "ModelProviders",
+                "LoopbackClient",
             ],
             exclude: ["THREATS.md"], swiftSettings: common),
         .target(
@@ -94,7 +95,7 @@ let package = Package(
             dependencies: [
                 "Server", "Seeds", "Device", "HTTPClient", "Audit", "Contract", "Postgres", "SQLite", "Reactor",
                 "NagzAI",
-                "Domain", "JSON",
+                "Domain", "JSON", "ModelProviders", "LoopbackClient",
             ],
             swiftSettings: common),
 
@@ -151,7 +152,7 @@ let package = Package(
             dependencies: [
                 "Server", "Seeds", "Device", "HTTP", "Postgres", "SQL", "DomainSQL", "SQLite", "Reactor", "Audit",
                 "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "OpenAPICheck", "FamilyHistories",
-                "SeededNumbers", "HTTPClient", "TestHTTPServer", "ChildProcesses",
+                "SeededNumbers", "HTTPClient", "TestHTTPServer", "ChildProcesses", "ModelProviders", "LoopbackClient",
             ],
             swiftSettings: common),
     ]

@@ -18,6 +18,8 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     case constraintChanges = "constraint_changes"
     /// Pictures uploaded.
     case attachments = "attachments"
+    /// Keys for models stored.
+    case aiKeyChanges = "ai_key_changes"
 
     /// The length of a day, which begins with the first act that it counts.
     public static let day = Timestamp.Span.days(1)
@@ -26,7 +28,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         switch self {
         case .accountExports: 10
         case .codeRenewals: 20
-        case .deviceRegistrations, .policyChanges, .incentiveRuleChanges: 50
+        case .aiKeyChanges, .deviceRegistrations, .policyChanges, .incentiveRuleChanges: 50
         case .attachments, .blockChanges: 100
         case .constraintChanges, .preferenceChanges: 200
         }
@@ -43,6 +45,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         case .codeRenewals: "You have renewed today's number of codes. Try again later."
         case .constraintChanges: "You have made today's number of changes to constraints. Try again later."
         case .attachments: "You have uploaded today's number of pictures. Try again later."
+        case .aiKeyChanges: "You have stored today's number of keys. Try again later."
         case .incentiveRuleChanges: "You have made today's number of changes to incentive rules. Try again later."
         }
     }

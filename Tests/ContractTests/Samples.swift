@@ -48,6 +48,7 @@ extension Sample {
     static let all =
         identity + family + nags + fun + rights + figures + feed + auditLog + plain
         + devices + abuseReports + accountData + connections + incentives + attachments + aiConstraints
+        + keys
 
     static func id<Kind>(_ number: UInt64) -> Identifier<Kind> { Identifier(high: 0xABCD, low: number) }
     /// A refined text that is known to be fine.

@@ -26,5 +26,6 @@ public enum API {
         legalOperations,
         metricsOperations,
         operationalOperations,
+        keysOperations,
     ].flatMap { $0 }
 }

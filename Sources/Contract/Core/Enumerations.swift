@@ -1,4 +1,5 @@
 import Domain
+import NagzAI
 
 /// An enumeration with string values. An unknown value is refused with the list of allowed ones.
 public protocol WireEnumeration: WireText, CaseIterable, RawRepresentable where RawValue == String {}
@@ -49,3 +50,8 @@ extension AIMode: WireEnumeration {}
 extension TaskType: WireEnumeration {}
 extension ConstraintScope: WireEnumeration {}
 extension ConstraintType: WireEnumeration {}
+extension KeyProvider: WireEnumeration {}
+extension SchemaStyle: WireEnumeration {}
+extension TokensField: WireEnumeration {}
+extension Reach: WireEnumeration {}
+extension TaskKind: WireEnumeration {}

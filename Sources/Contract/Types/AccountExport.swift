@@ -37,6 +37,7 @@ public struct AccountExport: Hashable, WireObject {
         case abuseReports = "abuse_reports"
         case points, badges, incentives, connections, attachments
         case aiConstraints = "ai_constraints"
+        case aiKeys = "ai_keys"
     }
 
     public var sections: [Section: [JSONObject]]

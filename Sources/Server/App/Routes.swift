@@ -24,6 +24,7 @@ enum Routes {
         Incentives(services).register(in: routes)
         Mediator(services).register(in: routes)
         Constraints(services).register(in: routes)
+        AIKeys(services).register(in: routes)
         Feed(services).register(in: routes)
         Safety(services).register(in: routes)
         AbuseReports(services).register(in: routes)

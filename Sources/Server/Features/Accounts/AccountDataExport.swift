@@ -100,7 +100,8 @@ extension AccountExport.Section {
         case .notes, .preferences, .points, .badges, .incentives, .aiConstraints: families
         // Those of connections besides.
         case .nags, .excuses: families + [nil]
-        case .account, .memberships, .consents, .devices, .blocks, .abuseReports, .connections, .attachments: [nil]
+        case .account, .memberships, .consents, .devices, .blocks, .abuseReports, .connections, .attachments, .aiKeys:
+            [nil]
         }
     }
 
@@ -121,6 +122,7 @@ extension AccountExport.Section {
         case .badges: GamificationStatements.exportedBadges(page, in: family)
         case .incentives: IncentiveStatements.exported(page, in: family)
         case .aiConstraints: ConstraintStatements.exported(page, in: family)
+        case .aiKeys: AIKeyStatements.exported(page)
         case .connections: ConnectionStatements.exported(page)
         case .attachments: AttachmentStatements.exported(page)
         }
