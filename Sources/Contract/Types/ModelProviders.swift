@@ -5,6 +5,7 @@ import NagzAI
 public struct ModelProviderItem: Hashable, WireObject {
     /// `heuristic`, `server_gateway`, or the provider of a key.
     public var name: String
+    /// The narrowest: the rules run on devices too.
     public var reach: Reach
     /// Whether it works without the internet.
     public var worksOffline: Bool

@@ -43,9 +43,11 @@ package final class ModelGateways {
     }
 
     /// Whether the URL's host is, or resolves to, an address that third parties are not called at. It sends a request
-    /// without a key, over the path that later calls take, and believes nothing of the answer.
+    /// without a key, over the path that later calls take, and believes nothing of the answer. A host that cannot be
+    /// resolved or reached now may be a public one: every later connection is checked too.
     func isInner(_ url: ThirdPartyURL) async throws -> Bool {
         var limits = HTTPClientRequest.Limits()
+        (limits.head, limits.body) = (32 << 10, 256 << 10)
         (limits.connecting, limits.whole) = (.seconds(2), .seconds(3))
         do throws(HTTPClientError) {
             _ = try await thirdParties.send(HTTPClientRequest("GET", url.text + "/models", limits: limits))

@@ -4,15 +4,16 @@ import Domain
 import Postgres
 import SQL
 
-/// Wraps people's keys again with the first of the master keys, seals their keys for models again, and retires the others. Once those are destroyed, no
-/// older backup can show anything about people who were erased since.
+/// Wraps people's keys again with the first of the master keys, seals their keys for models again, and retires the
+/// others. Once those are destroyed, no older backup can show anything about people who were erased since.
 ///
-/// Each batch is a transaction: if the process dies, finished batches stay, and the next run goes on.
+/// Each batch, and each key for models, is a transaction: if the process dies, what is done stays, and the next run goes
+/// on.
 public enum Rewrapping {
     /// A key that no master key unwraps.
     public struct UnknownMaster: Error, CustomStringConvertible {
         let key: String
-        public var description: String { "\(key) was wrapped by a master key that is not in the file" }
+        public var description: String { "\(key) was wrapped by a master key that is not in the file, or changed" }
     }
 
     /// A retired master key that still wraps keys, because a server goes on using it.
@@ -23,7 +24,8 @@ public enum Rewrapping {
         }
     }
 
-    /// The number of people's keys, and of their keys for models, that each master key wraps, by its name in the database.
+    /// The number of people's keys, and of their keys for models, that each master key wraps, by its name in the
+    /// database.
     public static func keyCounts(databaseURL: String) async throws -> [(master: [UInt8], keys: Int)] {
         try await Schema.onDatabase(databaseURL) { database in
             try await database.query(RewrapStatements.keyCounts).map { row throws(PostgresError) in
