@@ -72,7 +72,8 @@ let package = Package(
             dependencies: [
                 "HTTP", "HTTPClient", "WebSocketProtocol", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit",
                 "Console", "Contract",
-                "NagzAI", "Pictures", "TimeZones", "Domain", "JSON", "CCrypto", "CSodium",
+                "NagzAI", "Pictures", "TimeZones", "Domain", "JSON", "CCrypto", "CSodium", "ModelProviders",
+                "LoopbackClient",
             ],
             exclude: ["THREATS.md"], swiftSettings: common),
         // It answers what a person keeps on the device: nothing below it reaches the network.
@@ -98,7 +99,7 @@ let package = Package(
             name: "nagz",
             dependencies: [
                 "Server", "Seeds", "Device", "LocalAI", "HTTPClient", "Audit", "Contract", "Postgres", "SQLite",
-                "Reactor", "NagzAI", "Domain", "JSON",
+                "Reactor", "NagzAI", "Domain", "JSON", "ModelProviders", "LoopbackClient",
             ],
             swiftSettings: common),
 
@@ -155,7 +156,7 @@ let package = Package(
             dependencies: [
                 "Server", "Seeds", "Device", "LocalAI", "HTTP", "Postgres", "SQL", "DomainSQL", "SQLite", "Reactor",
                 "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "OpenAPICheck", "FamilyHistories",
-                "SeededNumbers", "HTTPClient", "TestHTTPServer", "ChildProcesses",
+                "SeededNumbers", "HTTPClient", "TestHTTPServer", "ChildProcesses", "ModelProviders", "LoopbackClient",
             ],
             swiftSettings: common),
     ]

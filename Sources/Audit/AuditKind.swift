@@ -23,6 +23,8 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case aiConstraintDeleted = "ai_constraint.deleted"
     case aiConstraintsImported = "ai_constraint.imported"
     case aiConstraintsReordered = "ai_constraint.reordered"
+    case aiKeyDeleted = "ai_key.deleted"
+    case aiKeySet = "ai_key.set"
     case aiCoaching = "ai.coaching"
     case aiDigest = "ai.digest"
     case aiPatterns = "ai.patterns"
@@ -94,6 +96,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case accountDeleteDenied = "account.delete.denied"
     case aiExecutionsReadDenied = "ai_execution.read.denied"
     case aiConstraintChangeDenied = "ai_constraint.change.denied"
+    case aiKeyUseDenied = "ai_key.use.denied"
     case aiCoachingDenied = "ai.coaching.denied"
     case aiDigestDenied = "ai.digest.denied"
     case aiPatternsDenied = "ai.patterns.denied"
@@ -207,6 +210,7 @@ extension AuditKind {
             .none
         case .connectionAcceptDenied, .connectionChangeDenied, .connectionDeclineDenied, .connectionInviteDenied:
             .none
+        case .aiKeyDeleted, .aiKeySet, .aiKeyUseDenied: .none
         case .accountDeleteDenied, .aiCoachingDenied, .aiDigestDenied, .aiPatternsDenied, .aiPredictCompletionDenied,
             .aiPushBackDenied, .aiSelectToneDenied, .aiSummarizeExcuseDenied, .auditReadDenied,
             .childCredentialsSetDenied, .childLockoutLiftDenied, .childPinChangeDenied, .childSettingsChangeDenied,

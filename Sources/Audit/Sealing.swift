@@ -91,6 +91,19 @@ public struct MasterKey: Hashable, Sendable {
         return key
     }
 
+    /// Seals a secret that is no person's key, with a key derived for that purpose.
+    /// - Parameters:
+    ///   - bound: what the box can only be opened with.
+    ///   - nonce: 24 random bytes.
+    public func seal(_ secret: [UInt8], for purpose: String, bound: [UInt8], nonce: [UInt8]) -> [UInt8] {
+        SealedBox.seal(secret, bound: bound, key: derivedKey(label: purpose), nonce: nonce)
+    }
+
+    /// Nil for what this key did not seal for that purpose, bound to those bytes.
+    public func open(_ box: [UInt8], for purpose: String, bound: [UInt8]) -> [UInt8]? {
+        SealedBox.open(box, bound: bound, key: derivedKey(label: purpose))
+    }
+
     /// - Parameter nonce: 24 random bytes.
     public func wrap(_ key: SubjectKey, nonce: [UInt8]) -> [UInt8] { key.wrapped(by: secret, nonce: nonce) }
 

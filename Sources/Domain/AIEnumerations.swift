@@ -37,6 +37,13 @@ public enum TaskType: String, Sendable, CaseIterable {
     case hybridRetrieval = "hybrid_rag"
 }
 
+/// The third parties that a person can have a key for.
+public enum KeyProvider: String, Sendable, CaseIterable {
+    case openai, anthropic
+    /// Another service with OpenAI's protocol.
+    case custom
+}
+
 /// Whose questions a constraint applies to: everybody's in the family, or its owner's.
 public enum ConstraintScope: String, Sendable, CaseIterable { case family, own }
 

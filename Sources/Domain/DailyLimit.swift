@@ -20,6 +20,8 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     case aiSessions = "ai_sessions"
     /// Pictures uploaded.
     case attachments = "attachments"
+    /// Keys for models stored.
+    case aiKeyChanges = "ai_key_changes"
 
     /// The length of a day, which begins with the first act that it counts.
     public static let day = Timestamp.Span.days(1)
@@ -28,7 +30,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         switch self {
         case .accountExports: 10
         case .codeRenewals: 20
-        case .deviceRegistrations, .policyChanges, .incentiveRuleChanges: 50
+        case .aiKeyChanges, .deviceRegistrations, .policyChanges, .incentiveRuleChanges: 50
         case .attachments, .blockChanges: 100
         case .aiSessions, .constraintChanges, .preferenceChanges: 200
         }
@@ -46,6 +48,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         case .constraintChanges: "You have made today's number of changes to constraints. Try again later."
         case .aiSessions: "You have begun today's number of AI sessions. Try again later."
         case .attachments: "You have uploaded today's number of pictures. Try again later."
+        case .aiKeyChanges: "You have stored today's number of keys. Try again later."
         case .incentiveRuleChanges: "You have made today's number of changes to incentive rules. Try again later."
         }
     }

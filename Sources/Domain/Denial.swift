@@ -30,6 +30,8 @@ public enum Denial: String, Error, Sendable, CaseIterable {
     case caregiverChildrenOnly = "caregiver_children_only"
     // Connections
     case adultsOnly = "adults_only"
+    // Keys for models
+    case keysForAdultsOnly = "keys_for_adults_only"
     case inviteeOnly = "invitee_only"
     case ownChildrenOnly = "own_children_only"
     case connectionBlocked = "connection_blocked"
@@ -86,6 +88,7 @@ public enum Denial: String, Error, Sendable, CaseIterable {
         case .connectionOtherPartyOnly: "In this connection you can only nag the other person."
         case .caregiverChildrenOnly: "A caregiver can only nag the children of the other person's family."
         case .adultsOnly: "Connections are for adults with a sign-in of their own."
+        case .keysForAdultsOnly: "Keys for models are for adults with a sign-in of their own."
         case .inviteeOnly: "Only the person who was invited can answer an invitation."
         case .ownChildrenOnly: "Only a guardian can do this, and only for the children of their own family."
         case .connectionBlocked: "The two of you cannot be connected."

@@ -29,3 +29,4 @@ extension IncentiveReward: SQLBindable, SQLDecodable {}
 extension IncentiveApprovalMode: SQLBindable, SQLDecodable {}
 extension IncentiveRuleStatus: SQLBindable, SQLDecodable {}
 extension ConstraintType: SQLBindable, SQLDecodable {}
+extension KeyProvider: SQLBindable, SQLDecodable {}

@@ -42,6 +42,11 @@ enum Serve {
           NAGZ_AUDIT_CHECKPOINT_FILE  the log's newest checkpoint, kept over restarts; beside the keys by default
           NAGZ_WEBHOOK_SECRET_FILE    signs the messages to webhooks: 32 characters or more
           NAGZ_APNS_KEY_FILE          Apple's .p8 file
+          NAGZ_MODEL_KEY_FILE         what the language model's gateway asks for; none without it
+
+        A language model on this machine, with OpenAI's protocol:
+          NAGZ_MODEL_URL              its base URL, such as http://127.0.0.1:8081/v1: 127.0.0.1 or [::1] only
+          NAGZ_MODEL_NAME             the model, as the gateway lists it
         """
 
     static func run(_ arguments: Arguments, _ termination: TerminationSignals) async throws {
@@ -137,6 +142,7 @@ enum Serve {
         if let isOn = try arguments.isOn("--deliveries") { configuration.runsDeliveries = isOn }
         if let isOn = try arguments.isOn("--audit-check") { configuration.runsBackgroundCheck = isOn }
         configuration.deliveries = try DeliveryOptions(&arguments)
+        configuration.models = try ModelOptions.ofEnvironment()
         if let windows = try arguments.value("--escalation") { configuration.escalationPlan = try escalation(windows) }
         configuration.acceptsDevelopmentTokens = arguments.flag("--dev-tokens")
         return configuration

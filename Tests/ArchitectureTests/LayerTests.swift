@@ -27,7 +27,8 @@ struct LayerTests {
         "DomainSQL": ["SQL", "Domain"],
         "Server": [
             "HTTP", "HTTPClient", "WebSocketProtocol", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Console",
-            "Contract", "NagzAI", "Pictures", "TimeZones", "Domain", "JSON", "CCrypto", "CSodium",
+            "Contract", "NagzAI", "Pictures", "TimeZones", "Domain", "JSON", "CCrypto", "CSodium", "ModelProviders",
+            "LoopbackClient",
         ],
         "Seeds": [
             "Server", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Contract", "NagzAI", "TimeZones", "Domain",
@@ -40,7 +41,7 @@ struct LayerTests {
         ],
         "nagz": [
             "Server", "Seeds", "Device", "LocalAI", "HTTPClient", "Contract", "Postgres", "SQL", "SQLite", "Reactor",
-            "Audit", "NagzAI", "Domain", "JSON",
+            "Audit", "NagzAI", "Domain", "JSON", "ModelProviders", "LoopbackClient",
         ],
     ]
     private static let toolchain: Set<String> = ["Swift", "Synchronization", "Glibc", "Dispatch", "RegexBuilder"]

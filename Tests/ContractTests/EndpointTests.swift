@@ -94,7 +94,10 @@ struct EndpointTests {
         #expect(try JSONValue(parsing: consent.content)["family_id_nullable"] == .null)
         #expect(API.changePIN.operation.successStatus == 200)
         let withoutContent = API.all.filter { $0.successStatus == 204 }.map(\.id)
-        #expect(withoutContent == ["logOut", "deleteDevice", "deleteConstraint", "deleteExecution", "endAISession"])
+        #expect(
+            withoutContent == [
+                "logOut", "deleteDevice", "deleteConstraint", "deleteExecution", "endAISession", "deleteAIKey",
+            ])
     }
 
     @Test("tiers are those of the limits")
@@ -104,6 +107,7 @@ struct EndpointTests {
                 "updateNagStatus", "submitExcuse", "recomputeEscalation", "createAttachment", "uploadEvents",
             ])
         #expect(API.all.filter { $0.tier == .auth }.map(\.id) == ["signUp", "logIn", "childLogIn"])
+        #expect(API.all.filter { $0.tier == .thirdParty }.map(\.id) == ["setAIKey", "checkAIKey"])
         #expect(API.refreshSession.operation.tier == .write)
         #expect(API.all.filter { $0.tier == .exempt }.allSatisfy { $0.tag == .operations })
         for operation in API.all where operation.method == .get && operation.tier != .exempt {

@@ -198,6 +198,10 @@ struct RequestTests {
         + fine("DeviceTokenRegister", #"{"platform":"macos","token":"t"}"#)
         + wrong("DeviceTokenRegister", "platform", #"{"token":"t"}"#, #"{"platform":"android","token":"t"}"#)
         + wrong("DeviceTokenRegister", "token", #"{"platform":"ios"}"#, #"{"platform":"ios","token":""}"#)
+        + fine("AIKeyUpdate", #"{"key":"0123456789abcdef","model":"m","endpoint":null,"password":"p"}"#)
+        + wrong("AIKeyUpdate", "key", #"{"key":"short","model":"m","password":"p"}"#)
+        + wrong("AIKeyUpdate", "model", #"{"key":"0123456789abcdef","model":"","password":"p"}"#)
+        + wrong("AIKeyUpdate", "password", #"{"key":"0123456789abcdef","model":"m"}"#)
         + wrong("BlockCreate", "target_id", "{}")
         + fine("BlockUpdate", #"{"state":"active"}"#)
         + wrong("BlockUpdate", "state", #"{"state":""}"#)
@@ -322,6 +326,7 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
         readers[name] = { bytes in try Body(content: bytes.span).content }
     }
     add(SignupRequest.self)
+    add(AIKeyUpdate.self)
     add(LoginRequest.self)
     add(RefreshRequest.self)
     add(ChildLoginRequest.self)

@@ -58,8 +58,19 @@ private struct LimitedAct: Sendable, CustomTestStringConvertible {
                 ]
             )
         },
+        LimitedAct(limit: .aiSessions, kind: "ai_session.begun") { family, _ in
+            ("POST", "/api/v1/ai/sessions", ["family_id": .string(family.id.description)])
+        },
         LimitedAct(limit: .attachments, kind: "attachment.added", form: PictureForm.form(PictureForm.jpeg())) { _, _ in
             ("POST", "/api/v1/attachments", nil)
+        },
+        LimitedAct(limit: .aiKeyChanges, kind: "ai_key.set") { _, _ in
+            (
+                "PUT", "/api/v1/ai/keys/openai",
+                [
+                    "key": .string(TestServer.secret), "model": "m", "password": .string(TestServer.password),
+                ]
+            )
         },
     ]
 }
@@ -75,6 +86,7 @@ struct DailyLimitTests {
     private func limited(act: LimitedAct) async throws {
         try await TestServer.run { server in
             let family = try await server.family()
+            try await server.setPasswords()
             let policy = try await server.policyID(family.id)
             @Sendable func send(_ number: Int, as person: Person, on instance: TestServer) async throws -> Reply {
                 let request = act.request(family, number)

@@ -72,6 +72,38 @@ struct ServeCommandTests {
     }
 
     @Test(
+        "starts only with a language model on this machine that has a name, and says what is wrong",
+        arguments: [
+            (["NAGZ_MODEL_URL": "https://models.example.org/v1", "NAGZ_MODEL_NAME": "m"], "127.0.0.1"),
+            (["NAGZ_MODEL_URL": "http://localhost:8081", "NAGZ_MODEL_NAME": "m"], "127.0.0.1"),
+            (["NAGZ_MODEL_URL": "http://10.0.0.1:8081", "NAGZ_MODEL_NAME": "m"], "127.0.0.1"),
+            (["NAGZ_MODEL_URL": "http://127.0.0.1:8081"], "NAGZ_MODEL_NAME"),
+            (["NAGZ_MODEL_NAME": "m"], "NAGZ_MODEL_URL"),
+            (
+                [
+                    "NAGZ_MODEL_URL": "http://127.0.0.1:8081", "NAGZ_MODEL_NAME": "m",
+                    "NAGZ_MODEL_KEY_FILE": repository.appending(path: "README.md").path,
+                ], "chmod 600"
+            ),
+        ])
+    func models(environment: [String: String], advice: String) async throws {
+        let program = try #require(NagzProgram.url)
+        try await TestDevice.withFolder { folder in
+            try Self.writeKeys(in: folder)
+            let own = [
+                "DATABASE_URL": "host=/nowhere", "NAGZ_TOKEN_KEY_FILE": folder + "/token",
+                "NAGZ_AUDIT_KEY_FILE": folder + "/audit",
+            ]
+            let process = try ChildProcess(
+                program, ["serve", "--port", "0"], in: repository,
+                environment: own.merging(environment) { _, given in given })
+            let line = ChildProcess.text(process.errors)
+            #expect(process.wait() == 78)
+            #expect(line.contains(advice) && line.split(separator: "\n").count == 1, "\(line)")
+        }
+    }
+
+    @Test(
         "refuses in one line a login that may do too much, and no place to remember the audit log",
         arguments: [
             (TestLogin.owner, "which owns", ""), (nil, "a superuser", ""),

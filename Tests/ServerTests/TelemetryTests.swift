@@ -224,7 +224,7 @@ struct TelemetryTests {
             let origin = ["Origin": "http://localhost:5173"]
             let reply = try await server.call("GET", "/api/v1/audit/events", headers: origin)
             let exposed =
-                "x-request-id, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, etag, location"
+                "x-request-id, x-ratelimit-limit, x-ratelimit-remaining, x-ratelimit-reset, retry-after, etag, location, x-trace-id"
             #expect(reply.header("access-control-expose-headers") == exposed)
             let preflight = try await server.call(
                 "OPTIONS", "/api/v1/audit/events",

@@ -27,5 +27,6 @@ public enum API {
         legalOperations,
         metricsOperations,
         operationalOperations,
+        keysOperations,
     ].flatMap { $0 }
 }

@@ -53,3 +53,8 @@ extension RoutingRule: WireEnumeration {}
 extension RoutingDecision.Route: WireEnumeration {}
 extension ConstraintScope: WireEnumeration {}
 extension ConstraintType: WireEnumeration {}
+extension KeyProvider: WireEnumeration {}
+extension SchemaStyle: WireEnumeration {}
+extension TokensField: WireEnumeration {}
+extension Reach: WireEnumeration {}
+extension TaskKind: WireEnumeration {}

@@ -24,6 +24,8 @@ public struct Operation: Hashable, Sendable {
         case write
         /// Status changes, excuses and uploads: 60 per minute.
         case frequentWrite
+        /// Calls of third parties on behalf of a person: 5 per minute.
+        case thirdParty
         /// Sign-up and sign-in: 60 per minute and address. Failed attempts are also counted, per account and per
         /// address.
         case auth
@@ -35,7 +37,7 @@ public struct Operation: Hashable, Sendable {
     public enum Tag: String, Sendable, CaseIterable {
         case version, auth, accounts, preferences, families, connections, nags, attachments, gamification, safety,
             consents,
-            policies, incentives, reports, devices, deliveries, ai, constraints, executions, sync, audit,
+            policies, incentives, reports, devices, deliveries, ai, constraints, executions, keys, sync, audit,
             legal, metrics, operations
     }
 

@@ -38,6 +38,7 @@ public struct AccountExport: Hashable, WireObject {
         case points, badges, incentives, connections, attachments
         case aiConstraints = "ai_constraints"
         case aiExecutions = "ai_executions"
+        case aiKeys = "ai_keys"
     }
 
     public var sections: [Section: [JSONObject]]

@@ -22,7 +22,7 @@ public struct PasswordHashing: Sendable {
         case knownSignIn
         case signIn
         case childSignIn
-        /// A password or PIN that a signed-in person sets or changes.
+        /// A password or PIN that a signed-in person sets, changes or confirms.
         case credentials
         case signUp
     }

@@ -33,6 +33,8 @@ public struct Configuration: Sendable {
     /// Whether this server sends notifications.
     public var runsDeliveries = true
     public var deliveries = DeliveryOptions()
+    /// The language models that this server can ask.
+    public var models = ModelOptions()
     public var enforcesRateLimits = true
     /// How many WebSockets may be open.
     var socketLimits = SocketLimiter.Limits()

@@ -66,11 +66,13 @@ public final class NagzServer: Sendable {
             let (application, member) = try await Self.compose(on: loop) { poller in
                 let database = Database(options, limits: limits, poller: poller)
                 database.open()
+                let models = ModelGateways(configuration.models, poller)
                 let services = Services(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
                     heuristics: heuristics, auditKeyring: configuration.auditKeyring,
                     checkpointStatus: checkpointStatus, answerMemory: answerMemory, exports: exports,
-                    escalationPlan: configuration.escalationPlan, changes: exchange.changes, picturePool: picturePool)
+                    escalationPlan: configuration.escalationPlan, changes: exchange.changes, picturePool: picturePool,
+                    models: models)
                 let sockets = LoopSockets(
                     exchange, loop: number, poller, memory: answerMemory, limits: configuration.webSocketLimits)
                 let routes = RouteTable(services: services, limiter: limiter, log: log)
@@ -96,7 +98,8 @@ public final class NagzServer: Sendable {
                     application,
                     LoopBound(
                         value: LoopMembers(
-                            database: database, pulse: pulse, housekeeping: housekeeping, sockets: sockets))
+                            database: database, pulse: pulse, housekeeping: housekeeping, sockets: sockets,
+                            models: models))
                 )
             }
             applications.append(application)
@@ -194,6 +197,7 @@ public final class NagzServer: Sendable {
         /// On the first loop only.
         let housekeeping: Housekeeping?
         let sockets: LoopSockets
+        let models: ModelGateways
     }
 
     private static func compose<Value: Sendable>(
@@ -281,6 +285,7 @@ public final class NagzServer: Sendable {
     }
 
     private static func close(_ member: LoopBound<LoopMembers>, on loop: isolated EventLoop) {
+        member.value.models.close()
         member.value.database.close()
     }
 }

@@ -76,6 +76,7 @@ public final class RateLimiter: Sendable {
         case .nagDetail: 1_200
         case .write: 200
         case .frequentWrite: 60
+        case .thirdParty: 5
         case .auth: 60
         case .exempt: nil
         }

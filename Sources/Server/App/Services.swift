@@ -30,6 +30,8 @@ package final class Services {
     let answerMemory: MemoryBudget
     /// Exports under way, shared by all loops.
     let exports: ExportLimiter
+    /// The models that questions can be sent to.
+    package let models: ModelGateways
     /// Reads that cost much: one at a time for each person, two on this loop.
     let costlyReadLane: Lane<UserID>
 
@@ -37,7 +39,8 @@ package final class Services {
         database: Database, clock: any WallClock, random: any Randomness, tokens: Tokens, hashing: PasswordHashing,
         heuristics: Heuristics, auditKeyring: AuditKeyring? = nil, checkpointStatus: CheckpointStatus? = nil,
         answerMemory: MemoryBudget? = nil, exports: ExportLimiter? = nil, escalationPlan: EscalationPlan = .standard,
-        changes: ChangedFamilies? = nil, picturePool: BlockingPool? = nil
+        changes: ChangedFamilies? = nil, picturePool: BlockingPool? = nil,
+        models: ModelGateways? = nil
     ) {
         self.database = database
         self.clock = clock
@@ -46,6 +49,7 @@ package final class Services {
         verifiedTokens = VerifiedTokens(tokens)
         self.hashing = hashing
         self.picturePool = picturePool
+        self.models = models ?? ModelGateways(ModelOptions(), database.poller)
         self.heuristics = heuristics
         access = Access()
         costlyReadLane = Lane(database.poller, limit: 2, limitPerKey: 1, queueLimit: 256, timeout: .seconds(4))

@@ -180,6 +180,8 @@ struct Scene: Sendable {
             VALUES (\(AITokens.digest(session)), \(family.id), \(family.guardian.id), \(now), \(now))
             """)
         for person in people.values where person.familyID != nil { try await server.enableGamification(person) }
+        try await server.setPasswords()
+        try await server.insertInnerKey(of: family.guardian)
         try await server.write([.demoSeeded], by: family.guardian, in: family.id)
     }
 
@@ -233,6 +235,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
         accounts, preferences, families, connections, safety, consents, policies, nags, gamification, incentives,
         reports, ai, sync, audit,
         devices, deliveries, abuseReports, accountData, attachments, constraints, executions,
+        keys,
     ].flatMap(\.self)
 
     /// Rows that share a server.

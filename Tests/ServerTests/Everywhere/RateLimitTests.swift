@@ -117,6 +117,25 @@ struct RateLimitTests {
         }
     }
 
+    @Test("calls of third parties are counted apart: five a minute, also for another provider")
+    func thirdParties() async throws {
+        try await TestServer.run(configure: Self.limits) { server in
+            let loner = try await server.account()
+            let statuses = try await server.expectOnly {
+                var statuses: [Int] = []
+                for provider in ["openai", "custom", "openai", "anthropic", "openai", "custom"] {
+                    statuses.append(
+                        try await server.call("POST", "/api/v1/ai/keys/\(provider)/check", as: loner).status)
+                }
+                return statuses
+            }
+            #expect(statuses == [404, 404, 404, 404, 404, 429])
+            #expect(try await server.call("GET", "/api/v1/ai/keys", as: loner).status == 200)
+            server.clock.advance(by: .minutes(1))
+            #expect(try await server.call("POST", "/api/v1/ai/keys/openai/check", as: loner).status == 404)
+        }
+    }
+
     @Test("status changes are counted apart: 60 a minute")
     func tiers() async throws {
         try await TestServer.run(configure: Self.limits) { server in

@@ -103,5 +103,7 @@ enum SchemaFacts {
         trigger nags nag_has_connection O AFTER INSERT ON public.nags FOR EACH ROW WHEN ((new.connection_id IS NOT NULL)) EXECUTE FUNCTION refuse_nag_without_connection()
         trigger nags nag_is_of_members O AFTER INSERT ON public.nags FOR EACH ROW WHEN ((new.connection_id IS NULL)) EXECUTE FUNCTION refuse_nag_of_nonmember()
         function refuse_nag_without_connection plpgsql d2b5b1096bb9dc82
+        function drop_ai_keys_of_account plpgsql 1c89522be864b980
+        trigger users account_drops_ai_keys O AFTER UPDATE OF status ON public.users FOR EACH ROW WHEN (((new.status = 'deleted'::text) AND (old.status <> 'deleted'::text))) EXECUTE FUNCTION drop_ai_keys_of_account()
         """
 }

@@ -1,17 +1,19 @@
 import Audit
+import Contract
 import Domain
 import Postgres
 import SQL
 
-/// Wraps people's keys again with the first of the master keys, and retires the others. Once those are destroyed, no
-/// older backup can show anything about people who were erased since.
+/// Wraps people's keys again with the first of the master keys, seals their keys for models again, and retires the
+/// others. Once those are destroyed, no older backup can show anything about people who were erased since.
 ///
-/// Each batch is a transaction: if the process dies, finished batches stay, and the next run goes on.
+/// Each batch, and each key for models, is a transaction: if the process dies, what is done stays, and the next run goes
+/// on.
 public enum Rewrapping {
     /// A key that no master key unwraps.
     public struct UnknownMaster: Error, CustomStringConvertible {
-        let person: Pseudonym
-        public var description: String { "the key of \(person) was wrapped by a master key that is not in the file" }
+        let key: String
+        public var description: String { "\(key) was wrapped by a master key that is not in the file, or changed" }
     }
 
     /// A retired master key that still wraps keys, because a server goes on using it.
@@ -22,7 +24,8 @@ public enum Rewrapping {
         }
     }
 
-    /// The number of people's keys that each master key wraps, by its name in the database.
+    /// The number of people's keys, and of their keys for models, that each master key wraps, by its name in the
+    /// database.
     public static func keyCounts(databaseURL: String) async throws -> [(master: [UInt8], keys: Int)] {
         try await Schema.onDatabase(databaseURL) { database in
             try await database.query(RewrapStatements.keyCounts).map { row throws(PostgresError) in
@@ -61,13 +64,13 @@ public enum Rewrapping {
         var (count, last) = (0, Pseudonym(high: 0, low: 0))
         while true {
             let rows = try await database.query(RewrapStatements.outdated(newest.id, after: last, batch))
-            guard rows.count > 0 else { return count }
+            guard rows.count > 0 else { return count + (try await sealKeysForModels(keys, sealing, database, batch)) }
             var fresh: [(person: Pseudonym, wrapped: [UInt8])] = []
             for index in 0..<rows.count {
                 let person: Pseudonym = try rows[index]["id"]
                 guard
                     let key = sealing.unwrap(try rows[index]["wrapped"], of: person, master: try rows[index]["master"])
-                else { throw UnknownMaster(person: person) }
+                else { throw UnknownMaster(key: "the key of \(person)") }
                 fresh.append((person, newest.wrap(key, nonce: sealing.nonce())))
                 last = person
             }
@@ -75,12 +78,33 @@ public enum Rewrapping {
             count += fresh.count
         }
     }
+
+    private static func sealKeysForModels(
+        _ keys: AuditKeyring, _ sealing: Sealing, _ database: Database, _ batch: Int64
+    ) async throws -> Int {
+        let newest = keys.masters[0]
+        var count = 0
+        while true {
+            let rows = try await database.query(AIKeyStatements.outdated(newest.id, batch))
+            guard rows.count > 0 else { return count }
+            for index in 0..<rows.count {
+                let old = try StoredAIKey(rows[index])
+                guard let new = old.sealedAgain(keys, by: newest, nonce: sealing.nonce()) else {
+                    throw UnknownMaster(key: "the key of \(old.user) for \(old.key.provider.rawValue)")
+                }
+                _ = try await database.query(AIKeyStatements.sealAgain(old, new))
+                count += 1
+            }
+        }
+    }
 }
 
 /// Every statement that wraps people's keys again.
 enum RewrapStatements {
-    static let keyCounts: SQL =
-        "SELECT master, count(*)::bigint AS keys FROM audit_subject_key GROUP BY master ORDER BY master"
+    static let keyCounts: SQL = """
+        SELECT master, count(*)::bigint AS keys
+        FROM (SELECT master FROM audit_subject_key UNION ALL SELECT master FROM ai_keys) k GROUP BY master ORDER BY master
+        """
 
     static func outdated(_ master: [UInt8], after person: Pseudonym, _ limit: Int64) -> SQL {
         """
@@ -104,6 +128,8 @@ enum RewrapStatements {
         return """
             ALTER TABLE audit_subject_key DROP CONSTRAINT IF EXISTS \(name);
             ALTER TABLE audit_subject_key ADD CONSTRAINT \(name) CHECK (master <> '\\x\(hexadecimal(master))');
+            ALTER TABLE ai_keys DROP CONSTRAINT IF EXISTS \(name);
+            ALTER TABLE ai_keys ADD CONSTRAINT \(name) CHECK (master <> '\\x\(hexadecimal(master))');
             """
     }
 }

@@ -100,7 +100,8 @@ extension AccountExport.Section {
         case .notes, .preferences, .points, .badges, .incentives, .aiConstraints, .aiExecutions: families
         // Those of connections besides.
         case .nags, .excuses: families + [nil]
-        case .account, .memberships, .consents, .devices, .blocks, .abuseReports, .connections, .attachments: [nil]
+        case .account, .memberships, .consents, .devices, .blocks, .abuseReports, .connections, .attachments, .aiKeys:
+            [nil]
         }
     }
 
@@ -122,6 +123,7 @@ extension AccountExport.Section {
         case .incentives: IncentiveStatements.exported(page, in: family)
         case .aiConstraints: ConstraintStatements.exported(page, in: family)
         case .aiExecutions: ExecutionStatements.exported(page, in: family)
+        case .aiKeys: AIKeyStatements.exported(page)
         case .connections: ConnectionStatements.exported(page)
         case .attachments: AttachmentStatements.exported(page)
         }

@@ -1,0 +1,30 @@
+import HTTPClient
+import LoopbackClient
+import ModelProviders
+
+/// Which models a server can ask.
+public struct ModelOptions: Sendable {
+    /// A service with OpenAI's protocol on the server's machine.
+    public struct Gateway: Sendable {
+        let url: LoopbackURL
+        let model: String
+        let key: ModelKey?
+
+        /// - Parameters:
+        ///   - url: the base URL.
+        ///   - model: one of those that the service lists.
+        ///   - key: nil for a service that asks for none.
+        public init(url: LoopbackURL, model: String, key: ModelKey? = nil) {
+            (self.url, self.model, self.key) = (url, model, key)
+        }
+    }
+
+    /// Nil if there is none.
+    public var gateway: Gateway?
+    /// The addresses at which third parties are called: the public internet.
+    var networks = NetworkGuard()
+    /// The file of the authorities that are trusted; nil for the system's.
+    var authorities: String?
+
+    public init() {}
+}

@@ -1,0 +1,43 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+
+extension Services {
+    /// Runs `body` if the password is that of the caller's account. Attempts are limited and counted as at sign-in,
+    /// together with those, and a wrong one is an entry of the audit log.
+    /// - Parameters:
+    ///   - email: of the caller's account.
+    ///   - chain: the one that the entry of a wrong password goes to.
+    ///   - body: gets the part of an act that takes the right attempt back. If it throws, the attempt is taken back too.
+    /// - Throws: 422 for a wrong password, 429 when the attempts are used up.
+    func confirming<Answer: WireContent>(
+        _ password: Secret, of account: Account, _ email: String, _ caller: Caller, in chain: FamilyID,
+        _ body: (SQL) async throws -> Answer
+    ) async throws -> Answer {
+        let (now, remote) = (caller.now, caller.context.remote)
+        let addresses = KnownAddresses.hashes(email, remote, tokens)
+        let row = try await database.query(AccountStatements.byEmail(email, from: addresses, at: now)).first
+        let isKnown: Bool = try row?["is_known_address"] ?? false
+        let own = Attempts.Limit.account(email, from: remote)
+        let shared = isKnown ? [] : [Attempts.Limit.account(email), .address(remote)]
+        try await Attempts.count([own] + shared, at: now, database)
+        let hash: String? = try row.flatMap { row in try row["password_hash"] }
+        let isRight = try await Attempts.takingBackOnFailure([own] + shared, at: now, database) {
+            try await hashing.verify(password.wireText, against: hash, .credentials, for: caller.userID)
+        }
+        guard isRight else {
+            return try await ledger.write(caller, in: chain) { queries in
+                .refuse(
+                    Act(
+                        kind: .signInFailed, basis: .nothing, actor: account.pseudonym, subject: account.pseudonym,
+                        details: ["method": "confirmation"], stampedRows: 0),
+                    APIError(.validationFailed, "This is not your password.", field: "password"))
+            }
+        }
+        return try await Attempts.takingBackOnFailure([own] + shared, at: now, database) {
+            try await body(AttemptStatements.succeed(own, shared))
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Audit
+import Contract
+import Domain
+import ModelProviders
+import NagzAI
+import Postgres
+
+/// A key as it is stored.
+struct StoredAIKey {
+    let user: UserID
+    let key: AIKeyResponse
+    let master: [UInt8]
+    let sealed: [UInt8]
+
+    /// Seals a secret.
+    /// - Parameter nonce: 24 random bytes.
+    init(_ secret: Secret, _ key: AIKeyResponse, of user: UserID, by master: MasterKey, nonce: [UInt8]) {
+        (self.user, self.key, self.master) = (user, key, master.id)
+        sealed = master.seal(
+            Array(secret.wireText.utf8), for: Self.purpose, bound: Self.bound(user, key.provider, key.endpoint),
+            nonce: nonce)
+    }
+
+    /// Reads a row of `AIKeyStatements`.
+    init(_ row: Row) throws(PostgresError) {
+        (user, master, sealed) = (try row["user_id"], try row["master"], try row["sealed"])
+        key = AIKeyResponse(
+            provider: try row["provider"], hint: try row["hint"], model: try row["model"],
+            endpoint: try row["endpoint"], schemaStyle: try row["schema_style"], tokensField: try row["tokens_field"],
+            createdAt: try row["created_at"], lastUsedAt: try row["used_at"])
+    }
+
+    /// The secret; nil without the master key that sealed it, or if what it is bound to was changed.
+    private func secret(_ keyring: AuditKeyring) -> String? {
+        let bytes = keyring.masters.first { $0.id == master }?.open(
+            sealed, for: Self.purpose, bound: Self.bound(user, key.provider, key.endpoint))
+        return bytes.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The key, ready for use; nil if it cannot be opened.
+    func opened(_ keyring: AuditKeyring) -> OpenedAIKey? {
+        guard let secret = secret(keyring), let endpoint = ThirdPartyURL(key.endpoint) else { return nil }
+        return OpenedAIKey(
+            provider: key.provider, endpoint: endpoint, model: key.model, schemaStyle: key.schemaStyle,
+            tokensField: key.tokensField, secret: ModelKey(secret))
+    }
+
+    /// The same key, sealed again; nil if it cannot be opened.
+    func sealedAgain(_ keyring: AuditKeyring, by master: MasterKey, nonce: [UInt8]) -> StoredAIKey? {
+        secret(keyring).map { StoredAIKey(Secret($0), key, of: user, by: master, nonce: nonce) }
+    }
+
+    private static let purpose = "ai keys"
+
+    /// No two of them give the same bytes: an id has 16, and no provider's name has a line break.
+    private static func bound(_ user: UserID, _ provider: KeyProvider, _ endpoint: String) -> [UInt8] {
+        user.bytes + Array("\(provider.rawValue)\n\(endpoint)".utf8)
+    }
+}
+
+/// A person's key, ready for use. Its secret is not printed.
+struct OpenedAIKey {
+    let provider: KeyProvider
+    let endpoint: ThirdPartyURL
+    let model: String
+    let schemaStyle: SchemaStyle
+    let tokensField: TokensField
+    let secret: ModelKey
+}

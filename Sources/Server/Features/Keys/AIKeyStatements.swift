@@ -1,0 +1,80 @@
+import Contract
+import Domain
+import NagzAI
+import SQL
+
+extension SchemaStyle: SQLBindable, SQLDecodable {}
+extension TokensField: SQLBindable, SQLDecodable {}
+
+/// Every statement on people's keys for models. A trigger deletes all of a person's when the account is deleted.
+enum AIKeyStatements {
+    private static let columns: SQL = """
+        k.user_id, k.provider, k.endpoint, k.model, k.schema_style, k.tokens_field, k.master, k.sealed, k.hint,
+        k.created_at, k.used_at
+        """
+
+    static func all(of user: UserID) -> SQL {
+        "SELECT \(columns) FROM ai_keys k WHERE k.user_id = \(user) ORDER BY k.provider"
+    }
+
+    static func key(of user: UserID, _ provider: KeyProvider) -> SQL {
+        "SELECT \(columns) FROM ai_keys k WHERE k.user_id = \(user) AND k.provider = \(provider)"
+    }
+
+    /// A person's keys without their secrets.
+    static func exported(_ page: ExportPage) -> SQL {
+        // They have no ids: one page has them all.
+        """
+        SELECT k.user_id AS id, jsonb_build_object(
+            'provider', k.provider, 'endpoint', k.endpoint, 'model', k.model, 'hint', k.hint,
+            'created_at', \(ExportPage.moment("k.created_at")), 'last_used_at', \(ExportPage.moment("k.used_at")))::text AS json
+        FROM ai_keys k WHERE k.user_id = \(page.user) AND k.user_id > \(page.after)
+        ORDER BY k.provider LIMIT \(page.limit)
+        """
+    }
+
+    // MARK: Statements of an act
+
+    /// Stores a key in the place of an earlier one.
+    static func store(_ key: StoredAIKey) -> SQL {
+        """
+        INSERT INTO ai_keys (user_id, provider, endpoint, model, schema_style, tokens_field, master, sealed, hint, created_at)
+        SELECT \(key.user), \(key.key.provider), \(key.key.endpoint), \(key.key.model), \(key.key.schemaStyle),
+               \(key.key.tokensField), \(key.master), \(key.sealed), \(key.key.hint), \(key.key.createdAt)
+        FROM ledger_stamp
+        ON CONFLICT (user_id, provider) DO UPDATE SET
+            endpoint = excluded.endpoint, model = excluded.model, schema_style = excluded.schema_style,
+            tokens_field = excluded.tokens_field, master = excluded.master, sealed = excluded.sealed,
+            hint = excluded.hint, created_at = excluded.created_at, used_at = NULL
+        """
+    }
+
+    static func delete(of user: UserID, _ provider: KeyProvider) -> SQL {
+        "DELETE FROM ai_keys USING ledger_stamp WHERE ai_keys.user_id = \(user) AND ai_keys.provider = \(provider)"
+    }
+
+    // MARK: Use
+
+    /// Notes that the provider was called with the key, unless another one has taken its place.
+    static func use(_ key: StoredAIKey, at now: Timestamp) -> SQL {
+        """
+        UPDATE ai_keys SET used_at = \(now)
+        WHERE user_id = \(key.user) AND provider = \(key.key.provider) AND sealed = \(key.sealed)
+        """
+    }
+
+    // MARK: Rotation of the master key
+
+    /// Keys that another master key sealed.
+    static func outdated(_ master: [UInt8], _ limit: Int64) -> SQL {
+        "SELECT \(columns) FROM ai_keys k WHERE k.master <> \(master) ORDER BY k.user_id, k.provider LIMIT \(limit)"
+    }
+
+    /// Replaces a seal, unless the key has been replaced in the meantime.
+    static func sealAgain(_ old: StoredAIKey, _ new: StoredAIKey) -> SQL {
+        """
+        UPDATE ai_keys SET master = \(new.master), sealed = \(new.sealed)
+        WHERE user_id = \(old.user) AND provider = \(old.key.provider) AND sealed = \(old.sealed)
+        """
+    }
+}

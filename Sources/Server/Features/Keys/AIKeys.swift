@@ -1,0 +1,171 @@
+import Audit
+import Contract
+import Domain
+import ModelProviders
+import NagzAI
+import Postgres
+import SQL
+
+/// People's own keys for third parties' models. Everybody sees, checks and deletes their own only.
+///
+/// A secret is sealed before it is stored, is bound to its owner, provider and endpoint, and leaves the server towards
+/// that endpoint only. A key goes with its owner's account.
+final class AIKeys {
+    private let services: Services
+    /// Calls of third parties that people cause here: one at a time for each person.
+    private let calls: Lane<UserID>
+
+    init(_ services: Services) {
+        self.services = services
+        calls = Lane(services.database.poller, limit: 8, limitPerKey: 1, queueLimit: 32)
+    }
+
+    /// The group `keys`.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.setAIKey, set)
+        routes.signedIn(API.listAIKeys, list)
+        routes.signedIn(API.deleteAIKey, delete)
+        routes.signedIn(API.checkAIKey, check)
+        routes.signedIn(API.listModelProviders, ProviderList(services).list)
+    }
+
+    /// Stores a key in the place of an earlier one.
+    func set(_ caller: Caller, _ call: Call<AIKeyPath, AIKeyUpdate>) async throws -> AIKeyResponse {
+        if let earlier: AIKeyResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
+        let (provider, body) = (call.parameters.provider, call.body)
+        let (account, email) = try await adult(caller)
+        guard let master = services.auditKeyring?.masters.first else { throw Self.noMasterKey }
+        let endpoint = try Self.endpoint(of: provider, body.endpoint)
+        let chain = account.family ?? .outside
+        return try await services.confirming(body.password, of: account, email, caller, in: chain) { success in
+            if provider == .custom { try await requireOuter(endpoint, caller) }
+            let key = AIKeyResponse(
+                provider: provider, hint: "…" + body.key.wireText.suffix(4), model: body.model,
+                endpoint: endpoint.text, schemaStyle: body.schemaStyle ?? .jsonSchema,
+                tokensField: body.tokensField ?? provider.usualTokensField, createdAt: call.now, lastUsedAt: nil)
+            let stored = StoredAIKey(
+                body.key, key, of: caller.userID, by: master, nonce: services.random.bytes(24))
+            return try await services.ledger.write(caller, in: chain) { queries in
+                let seq = try await Ledger.newestNumber(of: chain, queries)
+                let account = try await services.access.account(caller, queries)
+                guard account.connectableAddress != nil else { return Self.denied(account, since: seq) }
+                let count = DailyCount(limit: .aiKeyChanges, user: caller.userID)
+                let act = Act(
+                    kind: .aiKeySet, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                    details: ["provider": provider.rawValue], stampedRows: 0,
+                    statements: [
+                        AIKeyStatements.store(stored), success, try await count.increment(at: call.now, queries),
+                    ])
+                return .perform(act, key)
+            }
+        }
+    }
+
+    /// The caller's own keys.
+    func list(_ caller: Caller, _ call: Call<NoParameters, NoBody>) async throws -> AIKeyList {
+        _ = try await services.access.account(caller, services.database)
+        let rows = try await services.database.query(AIKeyStatements.all(of: caller.userID))
+        return AIKeyList(items: try rows.map { row throws(PostgresError) in try StoredAIKey(row).key })
+    }
+
+    /// Deletes one of the caller's own keys.
+    func delete(_ caller: Caller, _ call: Call<AIKeyPath, NoBody>) async throws -> NoAnswer {
+        let provider = call.parameters.provider
+        let chain = try await services.access.account(caller, services.database).family ?? .outside
+        return try await services.ledger.write(caller, in: chain) { queries in
+            let seq = try await Ledger.newestNumber(of: chain, queries)
+            let account = try await services.access.account(caller, queries)
+            guard try await queries.query(AIKeyStatements.key(of: caller.userID, provider)).first != nil else {
+                throw Self.noKey
+            }
+            let act = Act(
+                kind: .aiKeyDeleted, basis: .nothingChanged(since: seq), actor: account.pseudonym,
+                details: ["provider": provider.rawValue], stampedRows: 0,
+                statements: [AIKeyStatements.delete(of: caller.userID, provider)])
+            return .perform(act, NoAnswer())
+        }
+    }
+
+    /// Asks the provider once whether it accepts the key and has the model.
+    func check(_ caller: Caller, _ call: Call<AIKeyPath, NoBody>) async throws -> AIKeyCheck {
+        _ = try await adult(caller)
+        let read = AIKeyStatements.key(of: caller.userID, call.parameters.provider)
+        guard let stored = try await services.database.query(read).first.map(StoredAIKey.init) else {
+            throw Self.noKey
+        }
+        guard let keyring = services.auditKeyring else { throw Self.noMasterKey }
+        guard let key = stored.opened(keyring) else {
+            throw APIError(.conflict, "The server cannot open this key any more. Set it again.")
+        }
+        let availability = try await calls.run(caller.userID) {
+            await services.models.provider(key).isAvailable()
+        }
+        _ = try await services.database.query(AIKeyStatements.use(stored, at: call.now))
+        return AIKeyCheck(availability)
+    }
+
+    // MARK: Conditions
+
+    /// The caller's account and its email address.
+    /// - Throws: 403 for children and accounts without a sign-in of their own, with an entry in the audit log.
+    private func adult(_ caller: Caller) async throws -> (Account, email: String) {
+        let account = try await services.access.account(caller, services.database)
+        if let email = account.connectableAddress { return (account, email) }
+        let chain = account.family ?? .outside
+        let _: NoAnswer = try await services.ledger.write(caller, in: chain) { queries in
+            let seq = try await Ledger.newestNumber(of: chain, queries)
+            return Self.denied(try await services.access.account(caller, queries), since: seq)
+        }
+        throw APIError(.authorizationDenied, .keysForAdultsOnly)
+    }
+
+    private static func denied<Answer>(_ account: Account, since seq: Int64) -> Decision<Answer> {
+        let denial = Denial.keysForAdultsOnly
+        return .refuse(
+            Act(
+                kind: .aiKeyUseDenied, basis: .rightsUnchanged(since: seq), actor: account.pseudonym,
+                details: ["reason": denial.rawValue], stampedRows: 0),
+            APIError(.authorizationDenied, denial))
+    }
+
+    /// Where a key is sent to.
+    /// - Throws: 422 for a custom provider without an endpoint, and for another one with one.
+    private static func endpoint(of provider: KeyProvider, _ given: String?) throws(APIError) -> ThirdPartyURL {
+        if let usual = provider.usualEndpoint {
+            guard given == nil, let url = ThirdPartyURL(usual) else {
+                throw APIError(.validationFailed, "Only a custom provider has an endpoint.", field: "endpoint")
+            }
+            return url
+        }
+        guard let url = given.flatMap({ ThirdPartyURL($0) }) else {
+            throw APIError(
+                .validationFailed, "A custom provider needs the https URL of its service.", field: "endpoint")
+        }
+        return url
+    }
+
+    private func requireOuter(_ endpoint: ThirdPartyURL, _ caller: Caller) async throws {
+        let isInner = try await calls.run(caller.userID) { try await services.models.isInner(endpoint) }
+        guard !isInner else {
+            throw APIError(
+                .validationFailed, "This endpoint is not an address of the public internet.", field: "endpoint")
+        }
+    }
+
+    private static let noKey = APIError(.notFound, "You have stored no key for this provider.")
+    private static let noMasterKey = APIError(
+        .unavailable, "This server stores no keys, because it has no audit keyring to seal them with.")
+}
+
+extension KeyProvider {
+    /// Nil for a custom provider.
+    var usualEndpoint: String? {
+        switch self {
+        case .openai: "https://api.openai.com/v1"
+        case .anthropic: "https://api.anthropic.com"
+        case .custom: nil
+        }
+    }
+
+    fileprivate var usualTokensField: TokensField { self == .openai ? .maxCompletionTokens : .maxTokens }
+}

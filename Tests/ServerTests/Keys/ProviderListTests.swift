@@ -1,0 +1,62 @@
+import Contract
+import Domain
+import LoopbackClient
+import NagzAI
+import TestHTTPServer
+import Testing
+
+@testable import Server
+
+@Suite("What can answer questions")
+struct ProviderListTests {
+    private static func providers(_ person: Person, _ family: Household, _ server: TestServer) async throws
+        -> [ModelProviderItem]
+    {
+        try await server.call(API.listModelProviders, FamilyQuery(familyID: family.id), as: person).items
+    }
+
+    @Test("the rules answer everybody; third parties are off, and not for children")
+    func withoutModels() async throws {
+        try await TestServer.run { server in
+            let family = try await server.family()
+            try await server.setPasswords()
+            try await server.setKey(.anthropic, as: family.guardian)
+            try await server.expectOnly {
+                for (person, reasons) in [
+                    (family.guardian, ["not_configured", "third_party_models_off", "not_configured"]),
+                    (family.participant, ["not_configured", "not_configured", "not_configured"]),
+                    (family.child, ["adults_only", "adults_only", "adults_only"]),
+                ] {
+                    let items = try await Self.providers(person, family, server)
+                    #expect(items.map(\.name) == ["heuristic", "server_gateway", "openai", "anthropic", "custom"])
+                    #expect(items.map(\.isActive) == [true, false, false, false, false])
+                    #expect(items.map(\.isAvailable) == [true, false, false, false, false])
+                    #expect(items.map(\.reason) == [nil, "not_configured"] + reasons)
+                    #expect(items.map(\.reach) == [.device, .server, .thirdParty, .thirdParty, .thirdParty])
+                    #expect(items.map(\.worksOffline) == [true, true, false, false, false])
+                    #expect(items.map(\.contextTokens) == [nil, 4_096, 100_000, 100_000, 100_000])
+                    #expect(items[0].tasks == TaskKind.allCases)
+                    #expect(items[1].tasks == [.intentToAction, .studyQuestions, .rewrite, .summarize])
+                }
+            }
+        }
+    }
+
+    @Test(
+        "the server's gateway is available while it lists the model",
+        arguments: [("good", nil), ("list-without", "unknown_model"), ("list-401", "key_refused")]
+            as [(String, String?)])
+    func gateway(word: String, reason: String?) async throws {
+        try await TestHTTPServer.with { models in
+            let url = try #require(LoopbackURL(models.url() + "/model/\(word)"))
+            try await TestServer.run(configure: { $0.models.gateway = .init(url: url, model: "test-model") }) {
+                server in
+                let family = try await server.family()
+                for person in [family.guardian, family.child] {
+                    let gateway = try await Self.providers(person, family, server)[1]
+                    #expect(gateway.isAvailable == (reason == nil) && gateway.reason == reason && !gateway.isActive)
+                }
+            }
+        }
+    }
+}
