@@ -52,12 +52,12 @@ enum AIStatements {
             AS is_enabled
         """
 
-    /// Of the caller, where they are in a family: what they prefer, and whether they obey any constraint.
+    /// Of the caller, where they are in a family: what they prefer, and whose constraints they obey.
     private static let settings: SQL = """
         p.prefs->>'ai_mode' AS ai_mode, p.prefs->>'ai_privacy_level' AS ai_privacy_level,
         p.prefs->'ai_log_errors_only' IS NOT DISTINCT FROM 'true'::jsonb AS logs_errors_only, m.family_id AS home_id,
-        EXISTS (SELECT FROM ai_constraints x WHERE x.family_id = m.family_id AND x.enabled
-                AND (x.owner_id IS NULL OR x.owner_id = m.user_id)) AS has_constraints
+        \(ConstraintStatements.exist("x.owner_id IS NULL")) AS has_family_constraints,
+        \(ConstraintStatements.exist("x.owner_id = m.user_id")) AS has_own_constraints
         """
 
     private static func facts(_ depth: FactDepth, _ now: Timestamp) -> SQL {

@@ -51,9 +51,9 @@ struct AISettings {
         privacyLevel = level.flatMap(PrivacyLevel.init) ?? .auto
         logsErrorsOnly = try row["logs_errors_only"]
         let home: FamilyID? = try row["home_id"]
-        let hasAny: Bool = try row["has_constraints"]
+        let (ofFamily, own): (Bool, Bool) = (try row["has_family_constraints"], try row["has_own_constraints"])
         let seq: Int64? = try row["authority_seq"]
         self.home = home
-        constraints = home.map { ObeyedConstraints.Version(family: $0, hasAny: hasAny, seq: seq) }
+        constraints = home.map { ObeyedConstraints.Version(family: $0, hasFamilys: ofFamily, hasOwn: own, seq: seq) }
     }
 }

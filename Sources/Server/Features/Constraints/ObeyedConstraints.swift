@@ -3,20 +3,23 @@ import Domain
 import NagzAI
 import Postgres
 
-/// The constraints that people obey, ready to evaluate. Those of one loop are kept until the family's rights change.
+/// The constraints that people obey, ready to evaluate. Those of one loop are kept until the family's rights change: one
+/// set for all members without constraints of their own, and one for each of the others.
 final class ObeyedConstraints {
     /// The state of the constraints that a question has read with its facts.
     struct Version {
         let family: FamilyID
-        /// Whether any constraint is in force for the person.
-        let hasAny: Bool
+        /// Whether any constraint of the family is in force, and any of the person's own.
+        let hasFamilys: Bool
+        let hasOwn: Bool
         /// The ledger's number of the last change of rights, constraints among them; nil where it was not read.
         let seq: Int64?
     }
 
     private struct Key: Hashable {
-        let user: UserID
         let family: FamilyID
+        /// Nil for the members without constraints of their own.
+        let user: UserID?
     }
 
     private struct Entry {
@@ -26,7 +29,7 @@ final class ObeyedConstraints {
     }
 
     /// Bytes of the constraints kept, roughly.
-    private static let room = 16 << 20
+    private static let room = 32 << 20
 
     private var entries: [Key: Entry] = [:]
     private var bytes = 0
@@ -34,14 +37,15 @@ final class ObeyedConstraints {
 
     /// The constraints at `version` or later.
     func engine(for user: UserID, _ version: Version?, _ queries: any Queries) async throws -> PolicyEngine {
-        guard let version, version.hasAny else { return Self.nothing }
-        let key = Key(user: user, family: version.family)
+        guard let version, version.hasFamilys || version.hasOwn else { return Self.nothing }
+        let key = Key(family: version.family, user: version.hasOwn ? user : nil)
         if let seq = version.seq, let entry = entries[key], entry.seq == seq { return entry.engine }
-        let rows = try await queries.query(ConstraintStatements.all(of: user, nil, in: version.family))
+        let scope: ConstraintScope? = version.hasOwn ? nil : .family
+        let rows = try await queries.query(ConstraintStatements.all(of: user, scope, in: version.family))
         var size = 0
         let constraints = try rows.map { row in
             let constraint = try ConstraintResponse(row)
-            for condition in constraint.terms.conditions { size += 256 + 8 * condition.value.utf8.count }
+            for condition in constraint.terms.conditions { size += 256 + 10 * condition.value.utf8.count }
             return try constraint.terms.constraint(constraint.id)
         }
         let engine = PolicyEngine(constraints)
