@@ -54,6 +54,8 @@ struct AISettings {
         let (ofFamily, own): (Bool, Bool) = (try row["has_family_constraints"], try row["has_own_constraints"])
         let seq: Int64? = try row["authority_seq"]
         self.home = home
-        constraints = home.map { ObeyedConstraints.Version(family: $0, hasFamilys: ofFamily, hasOwn: own, seq: seq) }
+        constraints = home.map {
+            ObeyedConstraints.Version(family: $0, hasFamilyConstraints: ofFamily, hasOwnConstraints: own, seq: seq)
+        }
     }
 }

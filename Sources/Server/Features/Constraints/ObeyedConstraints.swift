@@ -10,8 +10,8 @@ final class ObeyedConstraints {
     struct Version {
         let family: FamilyID
         /// Whether any constraint of the family is in force, and any of the person's own.
-        let hasFamilys: Bool
-        let hasOwn: Bool
+        let hasFamilyConstraints: Bool
+        let hasOwnConstraints: Bool
         /// The ledger's number of the last change of rights, constraints among them; nil where it was not read.
         let seq: Int64?
     }
@@ -37,10 +37,10 @@ final class ObeyedConstraints {
 
     /// The constraints at `version` or later.
     func engine(for user: UserID, _ version: Version?, _ queries: any Queries) async throws -> PolicyEngine {
-        guard let version, version.hasFamilys || version.hasOwn else { return Self.nothing }
-        let key = Key(family: version.family, user: version.hasOwn ? user : nil)
+        guard let version, version.hasFamilyConstraints || version.hasOwnConstraints else { return Self.nothing }
+        let key = Key(family: version.family, user: version.hasOwnConstraints ? user : nil)
         if let seq = version.seq, let entry = entries[key], entry.seq == seq { return entry.engine }
-        let scope: ConstraintScope? = version.hasOwn ? nil : .family
+        let scope: ConstraintScope? = version.hasOwnConstraints ? nil : .family
         let rows = try await queries.query(ConstraintStatements.all(of: user, scope, in: version.family))
         var size = 0
         let constraints = try rows.map { row in

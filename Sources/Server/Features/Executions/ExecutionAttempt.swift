@@ -29,11 +29,11 @@ struct ExecutionAttempt {
         /// The statements that use them up.
         case used([SQL])
         /// With the confirmation that the person is asked for, if they are.
-        case refused(ExecutionRefusal, Asked?)
+        case refused(ExecutionRefusal, ConfirmationRequest?)
     }
 
     /// A confirmation that somebody is asked for.
-    struct Asked {
+    struct ConfirmationRequest {
         let token: Secret
         let requestDigest: [UInt8]
     }
@@ -60,7 +60,7 @@ struct ExecutionAttempt {
             guard let token = options.confirmation else {
                 return .refused(
                     ExecutionRefusal(.confirmationNeeded, prompt, policy: permit.policy),
-                    Asked(token: tokens.make(), requestDigest: request))
+                    ConfirmationRequest(token: tokens.make(), requestDigest: request))
             }
             let digest = AITokens.digest(token)
             let rows = try await queries.query(
@@ -123,7 +123,7 @@ struct ExecutionAttempt {
     }
 
     /// Refuses the question, and records that in the audit log and in the history.
-    func refuse<Answer>(_ refusal: ExecutionRefusal, _ asked: Asked? = nil) -> Decision<Answer> {
+    func refuse<Answer>(_ refusal: ExecutionRefusal, _ asked: ConfirmationRequest? = nil) -> Decision<Answer> {
         let report = report(
             rule: refusal.code == .blocked && refusal.policy.violation != nil ? .policyBlock : options.rule,
             refusal.policy, usesFallback: false, confidence: nil, sideEffects: [])
