@@ -11,7 +11,10 @@ public enum AIOperations {
                 summary: "Excuse: \(response.category.rawValue)", content: response.summary,
                 inputs: [("text_length", "\(question.text.unicodeScalars.count)")],
                 classification: response.category.rawValue, confidence: response.confidence)
-        })
+        },
+        wording: ModelWording(
+            facts: { _, question, _, names in .summarizeExcuse(question.text, familyNames: names) },
+            replace: { $0.summary = $1 }))
 
     /// Selects the tone for a nag's recipient.
     public static let selectTone = AIOperation<NagQuestion, ToneSelectResponse>(
@@ -22,7 +25,10 @@ public enum AIOperations {
                 tone: response.tone, summary: response.reason, content: response.reason,
                 inputs: [("miss_count_7d", "\(response.missCount7d)"), ("streak", "\(response.streak)")],
                 classification: response.tone.rawValue)
-        })
+        },
+        wording: ModelWording(
+            facts: { heuristics, _, snapshot, names in .selectTone(snapshot, heuristics, familyNames: names) },
+            replace: { $0.reason = $1 }))
 
     /// A tip for a nag.
     public static let coaching = AIOperation<NagQuestion, CoachingResponse>(
@@ -32,7 +38,10 @@ public enum AIOperations {
             AIRecord(
                 tone: heuristics.tone(for: snapshot.facts).response.tone, summary: response.tip,
                 content: response.tip, inputs: snapshot.facts.counts, classification: response.scenario)
-        })
+        },
+        wording: ModelWording(
+            facts: { heuristics, _, snapshot, names in .coaching(snapshot, heuristics, familyNames: names) },
+            replace: { $0.tip = $1 }))
 
     /// The weekdays on which a member repeatedly misses nags.
     public static let patterns = AIOperation<MemberQuestion, PatternsResponse>(
@@ -56,7 +65,9 @@ public enum AIOperations {
                     ("nags", "\(response.totals.totalNags)"), ("members", "\(snapshot.facts.members.count)"),
                 ],
                 classification: "\(response.totals.completionRate)")
-        })
+        },
+        wording: ModelWording(
+            facts: { heuristics, _, snapshot, _ in .digest(snapshot, heuristics) }, replace: { $0.summaryText = $1 }))
 
     /// The likelihood that a nag will be completed.
     public static let predictCompletion = AIOperation<NagQuestion, PredictCompletionResponse>(
@@ -79,7 +90,10 @@ public enum AIOperations {
                 summary: response.message ?? response.reason, content: response.message ?? "",
                 inputs: snapshot.facts.counts, classification: response.reason,
                 countsOnce: response.shouldPushBack)
-        })
+        },
+        wording: ModelWording(
+            facts: { heuristics, _, snapshot, names in .pushBack(snapshot, heuristics, familyNames: names) },
+            replace: { $0.message = $1 }))
 }
 
 extension NagFacts {

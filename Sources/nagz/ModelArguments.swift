@@ -1,6 +1,7 @@
 import Foundation
 import LoopbackClient
 import ModelProviders
+import NagzAI
 import Server
 
 /// The environment of `nagz serve` that names a language model on this machine.
@@ -9,6 +10,7 @@ extension ModelOptions {
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws -> ModelOptions {
         var options = ModelOptions()
+        options.prompts = try environment["NAGZ_MODEL_PROMPTS"].map(prompts)
         let (name, keyFile) = (environment["NAGZ_MODEL_NAME"], environment["NAGZ_MODEL_KEY_FILE"])
         guard let text = environment["NAGZ_MODEL_URL"] else {
             guard name == nil, keyFile == nil else {
@@ -26,6 +28,15 @@ extension ModelOptions {
         }
         options.gateway = Gateway(url: url, model: name, key: try keyFile.map(key))
         return options
+    }
+
+    private static func prompts(_ path: String) throws -> PromptBook {
+        guard let data = FileManager.default.contents(atPath: path), data.count <= 1 << 20 else {
+            throw Stop(.configuration, "NAGZ_MODEL_PROMPTS: there is no file “\(path)” of at most 1 MB")
+        }
+        do throws(PoolError) { return try PromptBook(parsing: Array(data)) } catch {
+            throw Stop(.configuration, "NAGZ_MODEL_PROMPTS: “\(path)”: \(error)")
+        }
     }
 
     /// The file's text without blanks around it.

@@ -172,6 +172,16 @@ enum ExecutionStatements {
             """
     }
 
+    /// Uses a confirmation up by itself. A row if it could be used.
+    static func useNow(confirmation digest: [UInt8], _ request: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
+        """
+        UPDATE ai_confirmations c SET used_at = \(now)
+        WHERE c.digest = \(digest) AND c.request_digest = \(request) AND c.user_id = \(user) AND c.used_at IS NULL
+            AND c.expires_at >= \(now)
+        RETURNING c.family_id
+        """
+    }
+
     /// Part of an act.
     static func use(confirmation digest: [UInt8], at now: Timestamp) -> SQL {
         "UPDATE ai_confirmations c SET used_at = \(now) FROM ledger_stamp WHERE c.digest = \(digest)"
