@@ -36,7 +36,7 @@ let package = Package(
         .target(name: "Domain", swiftSettings: common),
         .target(name: "TimeZones", dependencies: ["Domain"], swiftSettings: common),
         .target(
-            name: "NagzAI", dependencies: ["Domain"], exclude: ["README.md"],
+            name: "NagzAI", dependencies: ["Domain"], exclude: ["README.md", "FAMILIES.md"],
             resources: [.embedInCode("Pools"), .embedInCode("Prompts")],
             swiftSettings: common),
         .target(name: "SeededNumbers", swiftSettings: common),
@@ -64,6 +64,7 @@ let package = Package(
         // MARK: Product
         .target(
             name: "ModelProviders", dependencies: ["HTTPClient", "LoopbackClient", "NagzAI", "JSON", "Domain"],
+            exclude: ["README.md"],
             swiftSettings: common),
         .target(name: "DomainSQL", dependencies: ["SQL", "Domain"], swiftSettings: common),
         .target(name: "Console", resources: [.embedInCode("Assets")], swiftSettings: common),

@@ -244,6 +244,47 @@ struct TelemetryTests {
     }
 }
 
+@Suite("Who else gets something")
+struct OutsidePartyTests {
+    private static func policy(_ change: (inout OutsideParties) -> Void = { _ in }) -> LegalDocument {
+        var parties = OutsideParties()
+        change(&parties)
+        return LegalTexts.privacyPolicy(parties)
+    }
+
+    @Test("the privacy policy names whom the configuration names, under a version of its own")
+    func named() {
+        let plain = Self.policy()
+        #expect(
+            !plain.content.contains("Notifications for your devices") && !plain.content.contains("Text messages go"))
+        #expect(
+            !plain.content.contains("runs on this server's machine") && plain.content.contains("OpenAI or Anthropic"))
+        let push = Self.policy { $0.push = "Apple's push service" }
+        #expect(push.content.contains("go through Apple's push service."))
+        let sms = Self.policy { $0.sms = "the service at sms.example.org" }
+        #expect(sms.content.contains("Text messages go through the service at sms.example.org,"))
+        let model = Self.policy { $0.hasModel = true }
+        #expect(model.content.contains("runs on this server's machine"))
+        #expect(Set([plain, push, sms, model].map(\.version)).count == 4)
+    }
+
+    @Test(
+        "a webhook is named by its host, without a user, a port and a path",
+        arguments: [
+            ("https://sms.example.org/in?key=canary", "the service at sms.example.org"),
+            ("http://user:canary@10.0.0.7:8443", "the service at 10.0.0.7"),
+            ("https://[2001:db8::1]:8443/canary", "the service at [2001:db8::1]"),
+        ])
+    func hosts(url: String, name: String) throws {
+        var configuration = Configuration(databaseURL: "", tokenKeys: [], loops: 1)
+        let secret = [UInt8](repeating: 1, count: 32)
+        configuration.deliveries.sms = .webhook(try #require(DeliveryOptions.Webhook(url: url, secret: secret)))
+        #expect(OutsideParties(configuration).sms == name && OutsideParties(configuration).push == nil)
+        configuration.runsDeliveries = false
+        #expect(OutsideParties(configuration).sms == nil)
+    }
+}
+
 extension TestServer {
     /// The log's lines, once they are as expected; the log has a thread of its own.
     func logged(_ isEnough: ([String]) -> Bool) async throws -> [String] {

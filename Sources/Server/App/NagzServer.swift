@@ -81,7 +81,8 @@ public final class NagzServer: Sendable {
                 let routes = RouteTable(services: services, limiter: limiter, log: log)
                 Routes.register(
                     in: routes, services: services, telemetry: telemetry, counts: counts,
-                    realtime: RealtimeRoute(services, sockets, limiter, telemetry, log))
+                    realtime: RealtimeRoute(services, sockets, limiter, telemetry, log),
+                    parties: OutsideParties(configuration))
                 let application = Application(
                     router: try Router(routes.routes), cors: HeaderFields.cors(origins: configuration.corsOrigins),
                     proxies: configuration.proxies, requestIDField: HeaderFields.requestID,

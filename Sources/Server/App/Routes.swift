@@ -2,7 +2,7 @@
 enum Routes {
     static func register(
         in routes: RouteTable, services: Services, telemetry: Telemetry, counts: ProductCounts,
-        realtime: RealtimeRoute
+        realtime: RealtimeRoute, parties: OutsideParties
     ) {
         VersionRoutes.register(in: routes)
         Sessions(services).register(in: routes)
@@ -34,7 +34,7 @@ enum Routes {
         Devices(services).register(in: routes)
         Deliveries(services, nags).register(in: routes)
         AuditRoutes.register(in: routes, services)
-        LegalRoutes.register(in: routes)
+        LegalRoutes.register(in: routes, parties)
         ConsoleRoutes.register(in: routes)
         MetricsRoutes.register(in: routes, telemetry, counts, services)
         Readiness(services, telemetry).register(in: routes)

@@ -2,8 +2,8 @@ import Contract
 
 /// The group `legal`: texts that a person agrees to.
 enum LegalRoutes {
-    static func register(in routes: RouteTable) {
-        routes.constant(API.getPrivacyPolicy, LegalTexts.privacyPolicy)
+    static func register(in routes: RouteTable, _ parties: OutsideParties) {
+        routes.constant(API.getPrivacyPolicy, LegalTexts.privacyPolicy(parties))
         routes.constant(API.getTermsOfService, LegalTexts.termsOfService)
     }
 }

@@ -1,45 +1,86 @@
+import Audit
 import Contract
 
 /// Terms and privacy policy in plain words. A change of the words needs a new version.
 enum LegalTexts {
-    static let privacyPolicy = LegalDocument(
-        title: "Privacy policy", version: "1.1", effectiveDate: "2026-11-22",
-        content: """
-            Nagz keeps the things that the members of a family have asked each other to do. This policy says what it keeps for \
-            that, who can see it, and what you can do about it. "We" are the people who run this server.
+    /// Its version ends with a digest of what is said of others, which depends on the server's configuration.
+    static func privacyPolicy(_ parties: OutsideParties) -> LegalDocument {
+        let others = others(parties)
+        let digest = hexadecimal(Array(sha256(Array(others.utf8)).prefix(2)))
+        return LegalDocument(
+            title: "Privacy policy", version: "1.2-\(digest)", effectiveDate: "2026-11-23",
+            content: "\(whatIsKept)\n\n\(others)\n\n\(rights)")
+    }
 
-            What is kept
-            - Your account: an email address or, for children, a user name; a name to show; a date of birth if you gave \
-            one. Passwords and PINs are kept only as a hash from which they cannot be read back.
-            - Your family: who belongs to it, in which role, what each member prefers, and which consents were given and \
-            taken back, with the times.
-            - Nags: who asked whom for what, until when, and what became of it; notes and excuses that people wrote; \
-            points, streaks and badges.
-            - An audit trail: who did what and when. It holds ids, numbers and codes, never what you wrote, and it names \
-            you by a pseudonym.
-            - While you are signed in: your sessions. Logs of the server hold no message, name, address or password.
-
-            Who sees it
-            - A nag is seen by the person who sent it, the person it is for, and the guardians of the family. Excuses are \
-            seen by their author, by the sender of the nag and by guardians.
-            - Reports, the family's history and its audit trail are for guardians.
-            - Nobody in another family sees any of it. It is not sold, and there is no advertising.
-
-            The mediator
-            Summaries, tones, predictions and digests are worked out by rules on this server, and only while the consent \
-            "AI mediation" is in force. It decides nothing: what becomes of a nag follows fixed rules whether or not it is on.
-
-            Children
-            A guardian makes a child's account, or agrees to it, before it can be used. An account of a person under 13 \
-            can do nothing until a guardian has agreed. Children cannot give consents themselves.
-
-            Your choices
-            - Consents can be taken back at any time and that works at once. The record that they were given stays.
-            - You can change your preferences, block people, and leave the family.
-            - You can delete your account, and a guardian can delete that of a child. It ends at once.
-            - To see, correct or erase what is kept about you, ask the people who run this server. Erasing a person cuts \
-            the audit trail loose from them; its entries stay, without saying who it was.
+    /// Who else gets something, one paragraph each.
+    private static func others(_ parties: OutsideParties) -> String {
+        var paragraphs: [String] = []
+        if let push = parties.push {
+            paragraphs.append(
+                "Notifications for your devices go through \(push). It learns the device's address and the words of the notification."
+            )
+        }
+        if let sms = parties.sms {
+            paragraphs.append(
+                "Text messages go through \(sms), if you agreed to them. It learns your telephone number and the words of the message."
+            )
+        }
+        if parties.hasModel {
+            paragraphs.append(
+                """
+                A language model runs on this server's machine. A question that asks for it is worded by it: it is told counts \
+                and the rules' own text, and of an excuse its words. Nothing of that leaves the machine, and the model keeps nothing.
+                """)
+        }
+        paragraphs.append(
+            """
+            Adults can store a key of their own for a language model of another company, such as OpenAI or Anthropic. If the \
+            family's policy allows it, and only for a question that asks for it, that company is sent the same things. Its own \
+            terms hold for what it does with them. Questions of children are never sent to it.
             """)
+        return (["Others"] + paragraphs.map { "- \($0)" }).joined(separator: "\n")
+    }
+
+    private static let whatIsKept = """
+        Nagz keeps the things that the members of a family have asked each other to do. This policy says what it keeps for \
+        that, who can see it, and what you can do about it. "We" are the people who run this server.
+
+        What is kept
+        - Your account: an email address or, for children, a user name; a name to show; a date of birth if you gave \
+        one. Passwords and PINs are kept only as a hash from which they cannot be read back.
+        - Your family: who belongs to it, in which role, what each member prefers, and which consents were given and \
+        taken back, with the times.
+        - Nags: who asked whom for what, until when, and what became of it; notes and excuses that people wrote; \
+        points, streaks and badges.
+        - An audit trail: who did what and when. It holds ids, numbers and codes, never what you wrote, and it names \
+        you by a pseudonym.
+        - While you are signed in: your sessions. Logs of the server hold no message, name, address or password.
+
+        Who sees it
+        - A nag is seen by the person who sent it, the person it is for, and the guardians of the family. Excuses are \
+        seen by their author, by the sender of the nag and by guardians.
+        - Reports, the family's history and its audit trail are for guardians.
+        - Nobody in another family sees any of it. It is not sold, and there is no advertising.
+
+        The mediator
+        Summaries, tones, predictions and digests are worked out by rules on this server, and only while the consent \
+        "AI mediation" is in force. It decides nothing: what becomes of a nag follows fixed rules whether or not it is on. \
+        A language model words an answer only for a question that asks for one. A history of your questions, without their \
+        words, is kept for 30 days or as long as you choose.
+        """
+
+    private static let rights = """
+        Children
+        A guardian makes a child's account, or agrees to it, before it can be used. An account of a person under 13 \
+        can do nothing until a guardian has agreed. Children cannot give consents themselves.
+
+        Your choices
+        - Consents can be taken back at any time and that works at once. The record that they were given stays.
+        - You can change your preferences, block people, and leave the family.
+        - You can delete your account, and a guardian can delete that of a child. It ends at once.
+        - To see, correct or erase what is kept about you, ask the people who run this server. Erasing a person cuts \
+        the audit trail loose from them; its entries stay, without saying who it was.
+        """
 
     static let termsOfService = LegalDocument(
         title: "Terms of service", version: "1.1", effectiveDate: "2026-11-22",

@@ -1,0 +1,35 @@
+/// Who else gets something of what people write, as this server is configured. The privacy policy names each of them.
+struct OutsideParties: Sendable {
+    /// Who forwards push messages; nil if none are sent.
+    var push: String?
+    /// Who forwards text messages; nil if none are sent.
+    var sms: String?
+    /// Whether a language model runs on the server's machine.
+    var hasModel = false
+}
+
+extension OutsideParties {
+    init(_ configuration: Configuration) {
+        if configuration.runsDeliveries {
+            push = Self.name(configuration.deliveries.push)
+            sms = Self.name(configuration.deliveries.sms)
+        }
+        hasModel = configuration.models.gateway != nil
+    }
+
+    private static func name(_ provider: DeliveryOptions.Provider) -> String? {
+        switch provider {
+        case .log: nil
+        case .apns: "Apple's push service"
+        case .webhook(let webhook): host(of: webhook.url).map { "the service at \($0)" } ?? "a service"
+        }
+    }
+
+    /// What stands between the scheme and the path, without a user and a port.
+    private static func host(of url: String) -> String? {
+        guard let start = url.range(of: "://")?.upperBound else { return nil }
+        let authority = url[start...].prefix { !"/?#".contains($0) }
+        let host = authority.split(separator: "@").last ?? ""
+        return host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : String(host.prefix { $0 != ":" })
+    }
+}
