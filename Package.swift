@@ -63,7 +63,8 @@ let package = Package(
 
         // MARK: Product
         .target(
-            name: "ModelProviders", dependencies: ["HTTPClient", "LoopbackClient", "NagzAI", "JSON", "Domain"],
+            name: "ModelProviders",
+            dependencies: ["HTTPClient", "LoopbackClient", "Reactor", "Audit", "NagzAI", "JSON", "Domain"],
             swiftSettings: common),
         .target(name: "DomainSQL", dependencies: ["SQL", "Domain"], swiftSettings: common),
         .target(name: "Console", resources: [.embedInCode("Assets")], swiftSettings: common),
@@ -112,7 +113,7 @@ let package = Package(
         .target(name: "ChildProcesses", path: "Tests/Support/ChildProcesses", swiftSettings: common),
         .target(
             name: "TestHTTPServer", dependencies: ["ChildProcesses"], path: "Tests/Support/TestHTTPServer",
-            exclude: ["server.py", "models.py"], swiftSettings: common),
+            exclude: ["server.py", "models.py", "files.py"], swiftSettings: common),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "SeededNumbers"], swiftSettings: common),
         .testTarget(name: "NagzAITests", dependencies: ["NagzAI", "SeededNumbers"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededNumbers"], swiftSettings: common),
@@ -136,7 +137,7 @@ let package = Package(
         .testTarget(
             name: "ModelProvidersTests",
             dependencies: [
-                "ModelProviders", "LoopbackClient", "HTTPClient", "Reactor", "NagzAI", "Domain", "JSON",
+                "ModelProviders", "LoopbackClient", "HTTPClient", "Reactor", "Audit", "NagzAI", "Domain", "JSON",
                 "ChildProcesses", "TestHTTPServer",
             ],
             swiftSettings: common),

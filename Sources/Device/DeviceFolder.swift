@@ -10,6 +10,8 @@ public struct DeviceFolder: Sendable {
     public var session: SessionFile { SessionFile(path: path + "/session.json") }
     public var cachePath: String { path + "/cache.db" }
     public var outboxPath: String { path + "/outbox.db" }
+    /// The folder of model files. They tell nothing of a person and stay after a logout.
+    public var modelsPath: String { path + "/models" }
 
     /// Creates the folder where it is missing.
     public func make() throws {

@@ -19,7 +19,9 @@ struct LayerTests {
         "HTTP": ["Reactor", "WebSocketProtocol", "CLinux", "CZlib"],
         "HTTPClient": ["Reactor", "WebSocketProtocol", "CCurl"],
         // On Apple's systems the operating system has a model.
-        "ModelProviders": ["HTTPClient", "LoopbackClient", "NagzAI", "JSON", "Domain", "FoundationModels"],
+        "ModelProviders": [
+            "HTTPClient", "LoopbackClient", "Reactor", "Audit", "NagzAI", "JSON", "Domain", "FoundationModels",
+        ],
         "LoopbackClient": ["HTTPClient", "Reactor"],
         "SQL": [],
         "Postgres": ["SQL", "Reactor", "CPostgres"],

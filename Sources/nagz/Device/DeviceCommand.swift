@@ -22,6 +22,7 @@ enum DeviceCommand {
                nagz device history [--errors]
                nagz device outbox [--put-away]
                nagz device status
+               nagz device model list|download ID|status [ID]|delete ID    see nagz models --help
                nagz device measure [--answers N] [--requests N]    for benchmarks; the server records every answer
 
         NAG is a nag's id, or enough of its last digits to identify it.
@@ -68,6 +69,8 @@ enum DeviceCommand {
             case "history": try await DeviceHistory.run(context, &arguments)
             case "outbox": try DeviceStatus.outbox(context, &arguments)
             case "status": try DeviceStatus.status(context, &arguments)
+            case "model":
+                try await ModelCommand.run(&arguments, folder: context.folder.modelsPath, asJSON: asJSON)
             case "measure": try await DeviceMeasure.run(context, &arguments)
             default:
                 guard let ask = DeviceAnswers.command(command) else {
@@ -85,7 +88,12 @@ enum DeviceCommand {
     private static func defaultHome() -> String {
         let environment = ProcessInfo.processInfo.environment
         if let home = environment["NAGZ_DEVICE_HOME"], !home.isEmpty { return home }
-        if let data = environment["XDG_DATA_HOME"], !data.isEmpty { return data + "/nagz" }
+        return dataFolder()
+    }
+
+    /// Where the program keeps a person's files.
+    static func dataFolder() -> String {
+        if let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"], !data.isEmpty { return data + "/nagz" }
         return NSHomeDirectory() + "/.local/share/nagz"
     }
 }
