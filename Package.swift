@@ -85,8 +85,8 @@ let package = Package(
         .target(
             name: "Device",
             dependencies: [
-                "LocalAI", "HTTPClient", "Reactor", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI",
-                "TimeZones", "Domain", "JSON",
+                "LocalAI", "HTTPClient", "LoopbackClient", "ModelProviders", "Reactor", "SQLite", "SQL", "DomainSQL",
+                "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON",
             ],
             exclude: ["README.md"], swiftSettings: common),
         .target(
@@ -148,7 +148,8 @@ let package = Package(
             name: "DeviceTests",
             dependencies: [
                 "Device", "LocalAI", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain",
-                "JSON", "FamilyHistories", "SeededNumbers", "TestHTTPServer",
+                "JSON", "FamilyHistories", "SeededNumbers", "TestHTTPServer", "LoopbackClient", "Reactor",
+                "ModelProviders",
             ],
             swiftSettings: common),
         .testTarget(name: "ArchitectureTests", dependencies: ["Audit"], swiftSettings: common),

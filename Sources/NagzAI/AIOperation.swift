@@ -24,9 +24,12 @@ public struct AIOperation<Question: AIQuestion, Response: Sendable>: Sendable {
     public let rule: @Sendable (Heuristics, Question, Question.Facts) -> Outcome<Response>
     /// What the server records of a response and its facts.
     public let record: @Sendable (Heuristics, Question, Question.Facts, Response) -> AIRecord
+    /// How a model may say the response's text in other words; nil for an operation of figures alone.
+    public let wording: ModelWording<Question, Response>?
 
     public init(
         _ id: AIOperationID, nagAct: NagAct = .read, facts: FactDepth = .full, onDevice: OnDevice = .first,
+        wording: ModelWording<Question, Response>? = nil,
         rule: @escaping @Sendable (Heuristics, Question, Question.Facts) -> Outcome<Response>,
         record: @escaping @Sendable (Heuristics, Question, Question.Facts, Response) -> AIRecord
     ) {
@@ -34,6 +37,7 @@ public struct AIOperation<Question: AIQuestion, Response: Sendable>: Sendable {
         self.nagAct = nagAct
         self.facts = facts
         self.onDevice = onDevice
+        self.wording = wording
         self.rule = rule
         self.record = record
     }

@@ -5,6 +5,9 @@ public enum AIOperations {
     /// Shortens an excuse and finds its category. Neither the summary nor a part of it is recorded.
     public static let summarizeExcuse = AIOperation<ExcuseQuestion, ExcuseSummaryResponse>(
         .summarizeExcuse, facts: .none,
+        wording: ModelWording(.summarizeExcuse, \.summary) { _, question, _, names in
+            .summarizeExcuse(question.text, familyNames: names)
+        },
         rule: { heuristics, question, _ in heuristics.excuseSummary(of: question.text, nagID: question.nagID) },
         record: { _, question, _, response in
             AIRecord(
@@ -16,6 +19,9 @@ public enum AIOperations {
     /// Selects the tone for a nag's recipient.
     public static let selectTone = AIOperation<NagQuestion, ToneSelectResponse>(
         .selectTone, facts: .tone,
+        wording: ModelWording(.selectTone, \.reason) { heuristics, _, snapshot, names in
+            .selectTone(snapshot, heuristics, familyNames: names)
+        },
         rule: { heuristics, _, snapshot in heuristics.tone(for: snapshot.facts) },
         record: { _, _, _, response in
             AIRecord(
@@ -27,6 +33,9 @@ public enum AIOperations {
     /// A tip for a nag.
     public static let coaching = AIOperation<NagQuestion, CoachingResponse>(
         .coaching,
+        wording: ModelWording(.coaching, \.tip) { heuristics, _, snapshot, names in
+            .coaching(snapshot, heuristics, familyNames: names)
+        },
         rule: { heuristics, _, snapshot in heuristics.coaching(for: snapshot) },
         record: { heuristics, _, snapshot, response in
             AIRecord(
@@ -48,6 +57,7 @@ public enum AIOperations {
     /// The last seven days of a family or of one member.
     public static let digest = AIOperation<FamilyQuestion, DigestResponse>(
         .digest, onDevice: .whenOffline,
+        wording: ModelWording(.digest, \.summaryText) { heuristics, _, snapshot, _ in .digest(snapshot, heuristics) },
         rule: { heuristics, _, snapshot in heuristics.digest(for: snapshot) },
         record: { _, _, snapshot, response in
             AIRecord(
@@ -72,6 +82,14 @@ public enum AIOperations {
     /// count towards the limit; a granted one counts at once.
     public static let pushBack = AIOperation<NagQuestion, PushBackResponse>(
         .pushBack, nagAct: .askForPushBack, onDevice: .never,
+        wording: ModelWording(
+            .pushBack,
+            prompt: { heuristics, _, snapshot, names in .pushBack(snapshot, heuristics, familyNames: names) },
+            response: { response, words in
+                var response = response
+                if response.message != nil { response.message = words }
+                return response
+            }),
         rule: { heuristics, _, snapshot in heuristics.pushBack(for: snapshot) },
         record: { _, _, snapshot, response in
             AIRecord(

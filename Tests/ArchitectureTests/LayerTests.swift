@@ -38,8 +38,8 @@ struct LayerTests {
         ],
         "LocalAI": ["SQLite", "SQL", "DomainSQL", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
         "Device": [
-            "LocalAI", "HTTPClient", "Reactor", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI",
-            "TimeZones", "Domain", "JSON",
+            "LocalAI", "HTTPClient", "LoopbackClient", "ModelProviders", "Reactor", "SQLite", "SQL", "DomainSQL",
+            "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON",
         ],
         "nagz": [
             "Server", "Seeds", "Device", "LocalAI", "HTTPClient", "Contract", "Postgres", "SQL", "SQLite", "Reactor",

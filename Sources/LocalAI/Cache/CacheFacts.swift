@@ -101,6 +101,16 @@ public struct CacheFacts: FactSource {
             zone: zone(cachedFamily))
     }
 
+    /// The names of the family's members, as far as this device holds them.
+    func names() throws -> [String] {
+        try cache.database.rows(
+            """
+            SELECT m.display_name FROM families f JOIN members m ON m.family = f.key
+            WHERE f.id = \(family) AND m.display_name IS NOT NULL
+            """
+        ) { row throws(SQLiteError) in try row["display_name"] }
+    }
+
     /// - Throws: `CacheMiss.neverSynced` when no sync of the family has reached its end yet.
     func requireSynced() throws { _ = try cachedFamily() }
 

@@ -182,5 +182,16 @@ enum CacheSchema {
         -- What exists already comes with the next sync, which fetches everything again.
         UPDATE families SET cursor = NULL, since = NULL;
         """,
+        """
+        -- The questions that this device answered or refused by itself, each as the history has it.
+        CREATE TABLE executions (
+            family   INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
+            id       BLOB NOT NULL,
+            at       INTEGER NOT NULL,
+            is_error INTEGER NOT NULL,
+            record   TEXT NOT NULL,
+            PRIMARY KEY (family, at, id)
+        ) STRICT, WITHOUT ROWID;
+        """,
     ]
 }

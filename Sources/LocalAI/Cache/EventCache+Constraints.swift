@@ -34,7 +34,7 @@ extension EventCache {
         return choices ?? .standard
     }
 
-    private static func value<Value: WireReadable>(_ text: String, _ name: String) throws(SQLiteError) -> Value {
+    static func value<Value: WireReadable>(_ text: String, _ name: String) throws(SQLiteError) -> Value {
         guard let json = try? JSONValue(parsing: Array(text.utf8).span), let value = try? Value(json: json) else {
             throw .unexpectedShape(name)
         }

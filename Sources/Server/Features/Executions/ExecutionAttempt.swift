@@ -92,13 +92,11 @@ struct ExecutionAttempt {
     func report(_ permit: ExecutionPermit, _ record: AIRecord) -> ExecutionReport {
         report(
             rule: permit.rule, permit.policy, usesFallback: permit.usesFallback,
-            confidence: permit.usesFallback ? Self.fallbackConfidence : record.confidence,
+            confidence: permit.usesFallback ? ExecutionReport.fallbackConfidence : record.confidence,
             sideEffects: ["ai_mediation_event"])
     }
 
     /// How sure an answer is that is not by what was asked for.
-    private static let fallbackConfidence = 0.5
-
     private func report(
         rule: RoutingRule?, _ policy: PolicyResult, usesFallback: Bool, confidence: Double?, sideEffects: [String]
     ) -> ExecutionReport {

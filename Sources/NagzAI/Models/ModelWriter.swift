@@ -1,0 +1,61 @@
+import Domain
+
+/// Asks one model for a text, once, and checks what it wrote.
+public struct ModelWriter {
+    public let provider: any ModelProvider
+    private let prompts: PromptBook
+    private let check: OutputCheck
+
+    /// - Parameter phrasebook: its avoid list is what nobody is told.
+    public init(_ provider: any ModelProvider, prompts: PromptBook, phrasebook: Phrasebook) {
+        (self.provider, self.prompts) = (provider, prompts)
+        check = OutputCheck(prompts: prompts, phrasebook: phrasebook)
+    }
+
+    /// Whether the model is one for the task.
+    public func covers(_ task: ModelTask) -> Bool { provider.capabilities.kinds.contains(task.kind) }
+
+    /// The model's text, in which the name that the prompt withheld is back, or why there is none.
+    public func write(
+        _ facts: PromptFacts, traceparent: String? = nil
+    ) async -> Result<ModelResult, FallbackReason> {
+        let request = prompts.request(
+            for: facts, contextTokens: provider.capabilities.contextTokens, traceparent: traceparent)
+        guard provider.capabilities.covers(request) else { return .failure(.unavailable) }
+        let result: ModelResult
+        do throws(ModelFault) { result = try await provider.generate(request) } catch {
+            return .failure(FallbackReason(error))
+        }
+        if let refusal = check.refusal(of: result.text, for: facts) { return .failure(.outputRejected(refusal)) }
+        return .success(
+            ModelResult(
+                text: facts.withName(result.text), provider: result.provider, model: result.model,
+                latency: result.latency, tokenCount: result.tokenCount, structured: result.structured))
+    }
+}
+
+/// Why the rules answered although a model was to.
+public enum FallbackReason: Error, Hashable, Sendable {
+    case unavailable, error
+    /// The model took too long.
+    case latencyBudget
+    case outputRejected(OutputCheck.Refusal)
+
+    init(_ fault: ModelFault) {
+        switch fault {
+        case .unavailable, .unreachable: self = .unavailable
+        case .timedOut: self = .latencyBudget
+        case .failed, .unreadable, .tooLong, .keyRefused, .limited, .refused, .cancelled: self = .error
+        }
+    }
+
+    /// As in `fallback_reason`.
+    public var text: String {
+        switch self {
+        case .unavailable: "unavailable"
+        case .error: "error"
+        case .latencyBudget: "latency_budget"
+        case .outputRejected(let refusal): refusal.reason
+        }
+    }
+}
