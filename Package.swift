@@ -80,7 +80,7 @@ let package = Package(
         // It answers what a person keeps on the device: nothing below it reaches the network.
         .target(
             name: "LocalAI",
-            dependencies: ["SQLite", "SQL", "DomainSQL", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
+            dependencies: ["SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
             swiftSettings: common),
         .target(
             name: "Device",

@@ -36,7 +36,7 @@ struct LayerTests {
             "Server", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Contract", "NagzAI", "TimeZones", "Domain",
             "JSON", "SeededNumbers",
         ],
-        "LocalAI": ["SQLite", "SQL", "DomainSQL", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
+        "LocalAI": ["SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
         "Device": [
             "LocalAI", "HTTPClient", "LoopbackClient", "ModelProviders", "Reactor", "SQLite", "SQL", "DomainSQL",
             "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON",

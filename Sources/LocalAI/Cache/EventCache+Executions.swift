@@ -19,7 +19,8 @@ extension EventCache {
                 try database.run(
                     """
                     INSERT INTO executions (family, id, at, is_error, record)
-                    SELECT key, \(record.id), \(record.createdAt), \(isError), \(text) FROM families
+                    SELECT key, \(record.id), \(record.createdAt), \(isError),
+                           \(seal.seal(text, .execution, record.id)) FROM families
                     WHERE id = \(record.familyID)
                     """)
             }
@@ -39,10 +40,13 @@ extension EventCache {
         let oldest = now - .days(Int64(try choices(of: family).logRetentionDays))
         return try database.rows(
             """
-            SELECT e.record FROM families f JOIN executions e ON e.family = f.key
+            SELECT e.id, e.record FROM families f JOIN executions e ON e.family = f.key
             WHERE f.id = \(family) AND e.at >= \(oldest) AND (NOT \(errorsOnly) OR e.is_error)
             ORDER BY e.at DESC, e.id DESC LIMIT \(limit)
             """
-        ) { row throws(SQLiteError) in try Self.value(try row["record"], "a record of the history") }
+        ) { row throws(SQLiteError) in
+            let id: ExecutionID = try row["id"]
+            return try Self.value(try seal.open(try row["record"], .execution, id), "a record of the history")
+        }
     }
 }

@@ -38,14 +38,14 @@ struct DeviceContext {
     /// - Parameter isChecked: whether the whole file is checked for damage.
     func cache(isChecked: Bool = false) throws -> EventCache {
         try folder.make()
-        let cache = try EventCache(path: folder.cachePath, isChecked: isChecked)
+        let cache = try EventCache(path: folder.cachePath, seal: try folder.seal(), isChecked: isChecked)
         if cache.wasRebuilt { say("the cache was damaged; it was put aside and is fetched anew") }
         return cache
     }
 
     func outbox() throws -> Outbox {
         try folder.make()
-        return try Outbox(path: folder.outboxPath)
+        return try Outbox(path: folder.outboxPath, seal: try folder.seal())
     }
 
     func client(_ session: DeviceSession) throws -> ServerClient {
