@@ -1,8 +1,8 @@
 /// The cache's schema as a list of migrations. A released migration never changes; new ones are appended.
 ///
 /// Other tables refer to a family by a small number, ids are sixteen bytes and times microseconds: that halves the
-/// file. `generation` separates the rows of a full resync from older ones. Words of people are sealed: the columns of
-/// bytes that are no ids.
+/// file. `generation` separates the rows of a full resync from older ones. Words of people are sealed, in the
+/// columns of bytes that are no ids, or not kept where nothing on the device reads them.
 enum CacheSchema {
     static let migrations = [
         """
@@ -189,10 +189,8 @@ enum CacheSchema {
         DELETE FROM words WHERE key > 4;
         ALTER TABLE nags DROP COLUMN description;
         ALTER TABLE nags ADD COLUMN description BLOB;
-        -- What of the payload a person may have written.
-        ALTER TABLE nag_events ADD COLUMN words BLOB;
+        -- Nothing on the device reads the summaries.
         ALTER TABLE mediations DROP COLUMN summary;
-        ALTER TABLE mediations ADD COLUMN summary BLOB NOT NULL DEFAULT x'';
         ALTER TABLE members DROP COLUMN display_name;
         ALTER TABLE members ADD COLUMN display_name BLOB;
         ALTER TABLE constraints DROP COLUMN terms;

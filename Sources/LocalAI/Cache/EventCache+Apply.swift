@@ -80,8 +80,8 @@ private struct RowWriter {
         self.now = now
     }
 
-    /// The members of a payload that the server makes; a person may have written any other.
-    private static let plainMembers: Set = [
+    /// The members of a payload that are kept. A person may have written any other, and nothing on the device reads it.
+    private static let keptMembers: Set = [
         "category", "committed_at", "due_at", "from", "parent_nag_id", "phase", "punctuality",
     ]
     private static let closingEvents: Set = ["nag_completed", "nag_missed", "nag_withdrawn", "nag_cancelled"]
@@ -120,9 +120,8 @@ private struct RowWriter {
         for event in page.aiMediationEvents {
             try database.run(
                 """
-                INSERT INTO mediations (family, id, nag_id, prompt_type, tone, summary, at, generation)
+                INSERT INTO mediations (family, id, nag_id, prompt_type, tone, at, generation)
                 VALUES (\(family), \(event.id), \(event.nagID), \(try number(event.promptType)), \(try number(event.tone)),
-                        \(seal.seal(event.summary, .mediation, event.id)),
                         \(event.at), \(generation))
                 ON CONFLICT DO UPDATE SET generation = excluded.generation
                 """)
@@ -174,17 +173,14 @@ private struct RowWriter {
             recipient = try number(user)
             payload["recipient_id"] = nil
         }
-        let words = payload.filter { !Self.plainMembers.contains($0.key) }
-        for name in words.keys { payload[name] = nil }
-        let sealed = words.isEmpty ? nil : seal.seal(String(decoding: words.jsonBytes, as: UTF8.self), .event, event.id)
+        payload = payload.filter { Self.keptMembers.contains($0.key) }
         let text = String(decoding: payload.jsonBytes, as: UTF8.self)
         let codes = payload.values.allSatisfy(\.isCode) ? try number(text) : nil
         try database.run(
             """
-            INSERT INTO nag_events (family, id, nag_id, type, actor, recipient, at, codes, payload,
-                                    words, generation)
+            INSERT INTO nag_events (family, id, nag_id, type, actor, recipient, at, codes, payload, generation)
             VALUES (\(family), \(event.id), \(event.nagID), \(try number(event.eventType)), \(try number(event.actorID)), \(recipient),
-                    \(event.at), \(codes), \(codes == nil ? text : nil), \(sealed), \(generation))
+                    \(event.at), \(codes), \(codes == nil ? text : nil), \(generation))
             ON CONFLICT DO UPDATE SET generation = excluded.generation
             """)
         if Self.closingEvents.contains(event.eventType) {
