@@ -10,6 +10,8 @@ public struct FamilyPolicy: Hashable, Sendable {
     public private(set) var maxPushBack: Int
     /// Minutes between two push-backs on a nag, 15…240.
     public private(set) var cooldownMinutes: Int
+    /// Whether adults may send questions to models of third parties, with their own keys.
+    public private(set) var allowsThirdPartyModels: Bool
 
     public static let dailyCapRange = 1...8
     public static let maxSnoozeMinutesRange = 5...120
@@ -26,12 +28,13 @@ public struct FamilyPolicy: Hashable, Sendable {
         pointsMultiplier = 1
         maxPushBack = 2
         cooldownMinutes = 60
+        allowsThirdPartyModels = false
     }
 
     /// Uses the given values, and the standard ones in place of nil. Throws for the first value out of range.
     public init(
         dailyCap: Int? = nil, maxSnoozeMinutes: Int? = nil, pointsMultiplier: Double? = nil, maxPushBack: Int? = nil,
-        cooldownMinutes: Int? = nil
+        cooldownMinutes: Int? = nil, allowsThirdPartyModels: Bool? = nil
     ) throws(PolicyViolation) {
         self.init()
         self.dailyCap = try dailyCap.checked(.dailyCap, Self.dailyCapRange) ?? self.dailyCap
@@ -42,16 +45,17 @@ public struct FamilyPolicy: Hashable, Sendable {
         self.maxPushBack = try maxPushBack.checked(.maxPushBack, Self.maxPushBackRange) ?? self.maxPushBack
         self.cooldownMinutes =
             try cooldownMinutes.checked(.cooldownMinutes, Self.cooldownMinutesRange) ?? self.cooldownMinutes
+        self.allowsThirdPartyModels = allowsThirdPartyModels ?? self.allowsThirdPartyModels
     }
 }
 
 extension FamilyPolicy {
-    /// Whether any limit leaves more room than another policy does: more nags, longer snoozes, more points, more or
-    /// sooner push-backs.
+    /// Whether any value leaves more room than another policy does: more nags, longer snoozes, more points, more or
+    /// sooner push-backs, or third parties.
     public func widens(_ other: FamilyPolicy) -> Bool {
         dailyCap > other.dailyCap || maxSnoozeMinutes > other.maxSnoozeMinutes
             || pointsMultiplier > other.pointsMultiplier || maxPushBack > other.maxPushBack
-            || cooldownMinutes < other.cooldownMinutes
+            || cooldownMinutes < other.cooldownMinutes || allowsThirdPartyModels && !other.allowsThirdPartyModels
     }
 
     /// A value as text, such as `8` or `1.5`.
@@ -62,6 +66,7 @@ extension FamilyPolicy {
         case .pointsMultiplier: "\(pointsMultiplier)"
         case .maxPushBack: "\(maxPushBack)"
         case .cooldownMinutes: "\(cooldownMinutes)"
+        case .thirdPartyModels: "\(allowsThirdPartyModels)"
         }
     }
 }
@@ -75,6 +80,7 @@ public struct PolicyViolation: Error, Hashable, Sendable {
         case pointsMultiplier = "points_multiplier"
         case maxPushBack = "max_pushback"
         case cooldownMinutes = "pushback_cooldown_minutes"
+        case thirdPartyModels = "third_party_models"
     }
 
     public let field: Field

@@ -41,24 +41,25 @@ package struct RoutedQuestion {
     /// The router's decision; a failure while it is refused.
     package let route: Result<RoutingDecision, RoutingFailure>
 
-    /// What an answer came from.
-    struct Answer {
-        var provider = ProviderName.heuristic
-        var model: String?
-        var fallback: FallbackReason?
-        var confidence: Double
-        /// The prompt's and the answer's tokens; nil for the rules.
-        var tokenCount: Int?
-    }
-
     /// The record of an answer.
-    func record(_ answer: Answer, _ log: ExecutionLog) -> ExecutionRecord { record(answer, code: nil, log) }
+    /// - Parameters:
+    ///   - confidence: the answer's own; nil if it has none.
+    ///   - tokenCount: of the prompt and the model's answer; nil for the rules.
+    func record(
+        by author: Authorship, confidence: Double?, tokenCount: Int?, _ log: ExecutionLog
+    ) -> ExecutionRecord {
+        record(author, author.confidence(confidence), tokenCount, code: nil, log)
+    }
 
     /// The record of a refusal.
     /// - Parameter code: one of `ExecutionCode`, or an error code of the server's for what has none there.
-    func record(refusedWith code: String, _ log: ExecutionLog) -> ExecutionRecord { record(nil, code: code, log) }
+    func record(refusedWith code: String, _ log: ExecutionLog) -> ExecutionRecord {
+        record(Authorship(), nil, nil, code: code, log)
+    }
 
-    private func record(_ answer: Answer?, code: String?, _ log: ExecutionLog) -> ExecutionRecord {
+    private func record(
+        _ author: Authorship, _ confidence: Double?, _ tokenCount: Int?, code: String?, _ log: ExecutionLog
+    ) -> ExecutionRecord {
         let decision = try? route.get()
         let rule: RoutingRule? =
             switch route {
@@ -67,12 +68,12 @@ package struct RoutedQuestion {
             }
         let id: ExecutionID = log.identifier()
         let report = ExecutionReport(
-            id: id, provider: (answer?.provider ?? .heuristic).rawValue, model: answer?.model,
+            id: id, provider: author.provider.rawValue, model: author.model,
             route: RoutingDecision.Route.local.rawValue, rule: rule, taskType: decision?.taskType ?? .heuristic,
             privacyLevel: question.privacyLevel, intent: question.intent,
-            isFallbackAllowed: decision?.isFallbackAllowed ?? false, usedFallback: answer?.fallback != nil,
-            fallbackReason: answer?.fallback?.text ?? "none", confidence: answer?.confidence,
-            tokenCount: answer?.tokenCount ?? question.tokenCount,
+            isFallbackAllowed: decision?.isFallbackAllowed ?? false, usedFallback: author.fallback != nil,
+            fallbackReason: author.fallback?.text ?? "none", confidence: confidence,
+            tokenCount: tokenCount ?? question.tokenCount,
             latencyMilliseconds: Double(log.stopwatch() - started) / 1_000, policy: policy,
             warnings: decision?.warnings ?? policy.warnings, sideEffects: [])
         return ExecutionRecord(

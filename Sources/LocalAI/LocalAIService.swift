@@ -54,30 +54,24 @@ public struct LocalAIService: AIService {
         try require(operation)
         let known = try await question.facts(from: facts)
         var response = operation.rule(heuristics, question, known).response
-        var answer = RoutedQuestion.Answer(
-            fallback: replaced,
-            confidence: replaced == nil
-                ? operation.record(heuristics, question, known, response).confidence
-                : ExecutionReport.fallbackConfidence)
+        var (author, tokenCount): (Authorship, Int?) = (Authorship(fallback: replaced), nil)
         if let decision = try? routed.route.get(), decision.provider == .localModel, let model,
             let wording = operation.wording,
-            let prompt = wording.prompt(heuristics, question, known, try facts.names())
+            let told = wording.facts(heuristics, question, known, try facts.names())
         {
-            switch await model.write(prompt, traceparent: routed.trace.traceparent) {
+            switch await model.write(told, traceparent: routed.trace.traceparent) {
             case .success(let result):
-                response = wording.response(response, result.text)
-                answer = .init(
-                    provider: .localModel, model: result.model, confidence: ExecutionReport.modelConfidence,
-                    tokenCount: result.tokenCount)
-            case .failure(let reason):
-                answer.fallback = reason
-                answer.confidence = ExecutionReport.fallbackConfidence
+                wording.replace(&response, result.text)
+                author = Authorship(.localModel, model: result.model)
+                tokenCount = result.tokenCount
+            case .failure(let reason): author.fallback = reason
             }
             try Task.checkCancellation()
             // It may have been withdrawn while the model wrote.
             try requireConsent()
         }
-        log.note(routed.record(answer, log))
+        let confidence = operation.record(heuristics, question, known, response).confidence
+        log.note(routed.record(by: author, confidence: confidence, tokenCount: tokenCount, log))
         return response
     }
 
@@ -91,7 +85,7 @@ public struct LocalAIService: AIService {
         _ operation: AIOperation<Question, Response>, _ question: Question, requiresOffline: Bool, isAvailable: Bool
     ) throws -> RoutedQuestion {
         var local = LocalCapability(isAvailable: isAvailable)
-        if let model, let task = operation.wording?.task, model.covers(task) {
+        if let model, let task = operation.id.modelTask, model.covers(task) {
             local.model = LocalModel(isOfSystem: false, name: model.provider.name.rawValue)
         }
         return try routing.decide(

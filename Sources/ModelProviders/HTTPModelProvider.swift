@@ -17,21 +17,20 @@ public final class HTTPModelProvider: ModelProvider {
     private let model: String
     private let key: ModelKey?
     /// A test on a busy machine changes them.
-    var limits: ModelLimits
+    package var limits: ModelLimits
     private let now: () -> ContinuousClock.Instant
-    private var breaker = CircuitBreaker()
-    private var latestCheck: (availability: Availability, at: ContinuousClock.Instant)?
+    private let health: ProviderHealth
 
     /// How long the list of models is believed.
     private static let listLifetime = Duration.seconds(10)
 
     init(
         _ name: ProviderName, _ reach: Reach, _ capabilities: ProviderCapabilities, at host: ModelHost,
-        wire: any ModelProtocol, model: String, key: ModelKey?,
+        wire: any ModelProtocol, model: String, key: ModelKey?, health: ProviderHealth,
         now: @escaping () -> ContinuousClock.Instant
     ) {
         (self.name, self.reach, self.capabilities, self.host) = (name, reach, capabilities, host)
-        (self.wire, self.model, self.key, self.now) = (wire, model, key, now)
+        (self.wire, self.model, self.key, self.health, self.now) = (wire, model, key, health, now)
         limits = host.limits
     }
 
@@ -40,22 +39,23 @@ public final class HTTPModelProvider: ModelProvider {
     public static func openAICompatible(
         _ name: ProviderName, _ reach: Reach, _ capabilities: ProviderCapabilities, at host: ModelHost, model: String,
         key: ModelKey? = nil, schemaStyle: SchemaStyle = .jsonSchema, tokensField: TokensField = .maxTokens,
-        now: @escaping () -> ContinuousClock.Instant = { .now }
+        health: ProviderHealth = ProviderHealth(), now: @escaping () -> ContinuousClock.Instant = { .now }
     ) -> HTTPModelProvider {
         HTTPModelProvider(
             name, reach, capabilities, at: host,
             wire: OpenAIProtocol(schemaStyle: schemaStyle, tokensField: tokensField), model: model, key: key,
-            now: now)
+            health: health, now: now)
     }
 
     /// A service with Anthropic's protocol, called with a person's own key.
     /// - Parameter now: a clock that only goes forward.
     public static func anthropic(
-        at host: ModelHost, model: String, key: ModelKey, now: @escaping () -> ContinuousClock.Instant = { .now }
+        at host: ModelHost, model: String, key: ModelKey, health: ProviderHealth = ProviderHealth(),
+        now: @escaping () -> ContinuousClock.Instant = { .now }
     ) -> HTTPModelProvider {
         HTTPModelProvider(
             .ownProvider, .thirdParty, .thirdParty, at: host, wire: AnthropicProtocol(), model: model, key: key,
-            now: now)
+            health: health, now: now)
     }
 
     public func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
@@ -83,8 +83,10 @@ public final class HTTPModelProvider: ModelProvider {
     /// requests for models that they do not have.
     public func isAvailable() async -> Availability {
         let asked = now()
-        guard !breaker.isPaused(at: asked) else { return .unavailable(.paused) }
-        if let latestCheck, asked - latestCheck.at < Self.listLifetime { return latestCheck.availability }
+        guard !health.breaker.isPaused(at: asked) else { return .unavailable(.paused) }
+        if let latestCheck = health.latestCheck, asked - latestCheck.at < Self.listLifetime {
+            return latestCheck.availability
+        }
         let availability: Availability
         do throws(ModelFault) {
             let response = try await send(
@@ -98,7 +100,7 @@ public final class HTTPModelProvider: ModelProvider {
             if error == .cancelled { return .unavailable(.failed) }
             availability = .unavailable(UnavailabilityReason(error))
         }
-        latestCheck = (availability, asked)
+        health.latestCheck = (availability, asked)
         return availability
     }
 
@@ -112,7 +114,7 @@ public final class HTTPModelProvider: ModelProvider {
             return try await host.send(method, path, headers: headers, body: body, limits: limits.request(whole))
         } catch {
             let fault = ModelFault(error)
-            if fault.isOfConnection || error == .interrupted { breaker.recordFault(at: now()) }
+            if fault.isOfConnection || error == .interrupted { health.breaker.recordFault(at: now()) }
             throw fault
         }
     }
@@ -125,7 +127,7 @@ public final class HTTPModelProvider: ModelProvider {
         case 429: throw .limited(seconds: response.retryAfterSeconds)
         // The one body that is read, because the status alone does not tell a prompt that is too long.
         case 400 where Self.isContextExceeded(response): throw .tooLong
-        case 500...: breaker.recordFault(at: now())
+        case 500...: health.breaker.recordFault(at: now())
         default: break
         }
         throw .failed(status: response.status)

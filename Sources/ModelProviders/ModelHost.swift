@@ -8,19 +8,19 @@ public enum ModelHost {
     /// A third party. The client's guard MUST NOT allow addresses of the own network, because people choose the URL.
     case thirdParty(HTTPClient, ThirdPartyURL)
 
-    /// Sends a request. One with a body is sent once, whatever becomes of its connection.
+    /// Sends a request once, over a connection of its own: one that was idle may have been closed by the other end, which
+    /// says nothing of the provider.
     func send(
         _ method: String, _ path: String, headers: [(name: String, value: String)], body: [UInt8]?,
         limits: HTTPClientRequest.Limits
     ) async throws(HTTPClientError) -> HTTPClientResponse {
-        let isSentOnce = body != nil
         switch self {
         case .loopback(let client, let url):
             return try await client.send(
-                method, url, path, headers: headers, body: body, limits: limits, isSentOnce: isSentOnce)
+                method, url, path, headers: headers, body: body, limits: limits, isSentOnce: true)
         case .thirdParty(let client, let url):
             var request = HTTPClientRequest(method, url.text + path, headers: headers, body: body, limits: limits)
-            request.isSentOnce = isSentOnce
+            request.isSentOnce = true
             return try await client.send(request)
         }
     }
@@ -52,12 +52,16 @@ public struct ThirdPartyURL: Hashable, Sendable {
 }
 
 /// How long a call may take.
-struct ModelLimits {
+package struct ModelLimits: Sendable {
     var connecting: Duration
     /// A question with everything that it needs.
     var whole: Duration
     /// The list of models.
-    var list = Duration.seconds(2)
+    var list: Duration
+
+    package init(connecting: Duration, whole: Duration, list: Duration = .seconds(2)) {
+        (self.connecting, self.whole, self.list) = (connecting, whole, list)
+    }
 
     static let loopback = Self(connecting: .seconds(1), whole: .seconds(8))
     static let thirdParty = Self(connecting: .seconds(3), whole: .seconds(20))

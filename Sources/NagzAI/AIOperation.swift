@@ -24,22 +24,22 @@ public struct AIOperation<Question: AIQuestion, Response: Sendable>: Sendable {
     public let rule: @Sendable (Heuristics, Question, Question.Facts) -> Outcome<Response>
     /// What the server records of a response and its facts.
     public let record: @Sendable (Heuristics, Question, Question.Facts, Response) -> AIRecord
-    /// How a model may say the response's text in other words; nil for an operation of figures alone.
+    /// How a model says the response's text in other words; nil where responses are figures.
     public let wording: ModelWording<Question, Response>?
 
     public init(
         _ id: AIOperationID, nagAct: NagAct = .read, facts: FactDepth = .full, onDevice: OnDevice = .first,
-        wording: ModelWording<Question, Response>? = nil,
         rule: @escaping @Sendable (Heuristics, Question, Question.Facts) -> Outcome<Response>,
-        record: @escaping @Sendable (Heuristics, Question, Question.Facts, Response) -> AIRecord
+        record: @escaping @Sendable (Heuristics, Question, Question.Facts, Response) -> AIRecord,
+        wording: ModelWording<Question, Response>? = nil
     ) {
         self.id = id
         self.nagAct = nagAct
         self.facts = facts
         self.onDevice = onDevice
-        self.wording = wording
         self.rule = rule
         self.record = record
+        self.wording = wording
     }
 }
 
@@ -77,16 +77,13 @@ public struct AIRecord: Sendable {
     public var classification: String
     /// Whether the response counts towards a limit.
     public var countsOnce: Bool
-    /// How sure the answer is, 0 to 1.
-    public var confidence: Double
-
-    /// The confidence of the rules, where an answer has none of its own.
-    public static let ruleConfidence = 0.7
+    /// How sure the answer is, 0 to 1; nil where that depends on who worded it.
+    public var confidence: Double?
 
     public init(
         promptType: String? = nil, tone: AITone = .neutral, summary: String, content: String = "",
         inputs: [(name: String, value: String)], classification: String, countsOnce: Bool = false,
-        confidence: Double = ruleConfidence
+        confidence: Double? = nil
     ) {
         self.promptType = promptType
         self.tone = tone

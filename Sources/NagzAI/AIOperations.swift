@@ -5,43 +5,43 @@ public enum AIOperations {
     /// Shortens an excuse and finds its category. Neither the summary nor a part of it is recorded.
     public static let summarizeExcuse = AIOperation<ExcuseQuestion, ExcuseSummaryResponse>(
         .summarizeExcuse, facts: .none,
-        wording: ModelWording(.summarizeExcuse, \.summary) { _, question, _, names in
-            .summarizeExcuse(question.text, familyNames: names)
-        },
         rule: { heuristics, question, _ in heuristics.excuseSummary(of: question.text, nagID: question.nagID) },
         record: { _, question, _, response in
             AIRecord(
                 summary: "Excuse: \(response.category.rawValue)", content: response.summary,
                 inputs: [("text_length", "\(question.text.unicodeScalars.count)")],
                 classification: response.category.rawValue, confidence: response.confidence)
-        })
+        },
+        wording: ModelWording(
+            facts: { _, question, _, names in .summarizeExcuse(question.text, familyNames: names) },
+            replace: { $0.summary = $1 }))
 
     /// Selects the tone for a nag's recipient.
     public static let selectTone = AIOperation<NagQuestion, ToneSelectResponse>(
         .selectTone, facts: .tone,
-        wording: ModelWording(.selectTone, \.reason) { heuristics, _, snapshot, names in
-            .selectTone(snapshot, heuristics, familyNames: names)
-        },
         rule: { heuristics, _, snapshot in heuristics.tone(for: snapshot.facts) },
         record: { _, _, _, response in
             AIRecord(
                 tone: response.tone, summary: response.reason, content: response.reason,
                 inputs: [("miss_count_7d", "\(response.missCount7d)"), ("streak", "\(response.streak)")],
                 classification: response.tone.rawValue)
-        })
+        },
+        wording: ModelWording(
+            facts: { heuristics, _, snapshot, names in .selectTone(snapshot, heuristics, familyNames: names) },
+            replace: { $0.reason = $1 }))
 
     /// A tip for a nag.
     public static let coaching = AIOperation<NagQuestion, CoachingResponse>(
         .coaching,
-        wording: ModelWording(.coaching, \.tip) { heuristics, _, snapshot, names in
-            .coaching(snapshot, heuristics, familyNames: names)
-        },
         rule: { heuristics, _, snapshot in heuristics.coaching(for: snapshot) },
         record: { heuristics, _, snapshot, response in
             AIRecord(
                 tone: heuristics.tone(for: snapshot.facts).response.tone, summary: response.tip,
                 content: response.tip, inputs: snapshot.facts.counts, classification: response.scenario)
-        })
+        },
+        wording: ModelWording(
+            facts: { heuristics, _, snapshot, names in .coaching(snapshot, heuristics, familyNames: names) },
+            replace: { $0.tip = $1 }))
 
     /// The weekdays on which a member repeatedly misses nags.
     public static let patterns = AIOperation<MemberQuestion, PatternsResponse>(
@@ -57,7 +57,6 @@ public enum AIOperations {
     /// The last seven days of a family or of one member.
     public static let digest = AIOperation<FamilyQuestion, DigestResponse>(
         .digest, onDevice: .whenOffline,
-        wording: ModelWording(.digest, \.summaryText) { heuristics, _, snapshot, _ in .digest(snapshot, heuristics) },
         rule: { heuristics, _, snapshot in heuristics.digest(for: snapshot) },
         record: { _, _, snapshot, response in
             AIRecord(
@@ -66,7 +65,9 @@ public enum AIOperations {
                     ("nags", "\(response.totals.totalNags)"), ("members", "\(snapshot.facts.members.count)"),
                 ],
                 classification: "\(response.totals.completionRate)")
-        })
+        },
+        wording: ModelWording(
+            facts: { heuristics, _, snapshot, _ in .digest(snapshot, heuristics) }, replace: { $0.summaryText = $1 }))
 
     /// The likelihood that a nag will be completed.
     public static let predictCompletion = AIOperation<NagQuestion, PredictCompletionResponse>(
@@ -82,14 +83,6 @@ public enum AIOperations {
     /// count towards the limit; a granted one counts at once.
     public static let pushBack = AIOperation<NagQuestion, PushBackResponse>(
         .pushBack, nagAct: .askForPushBack, onDevice: .never,
-        wording: ModelWording(
-            .pushBack,
-            prompt: { heuristics, _, snapshot, names in .pushBack(snapshot, heuristics, familyNames: names) },
-            response: { response, words in
-                var response = response
-                if response.message != nil { response.message = words }
-                return response
-            }),
         rule: { heuristics, _, snapshot in heuristics.pushBack(for: snapshot) },
         record: { _, _, snapshot, response in
             AIRecord(
@@ -97,7 +90,10 @@ public enum AIOperations {
                 summary: response.message ?? response.reason, content: response.message ?? "",
                 inputs: snapshot.facts.counts, classification: response.reason,
                 countsOnce: response.shouldPushBack)
-        })
+        },
+        wording: ModelWording(
+            facts: { heuristics, _, snapshot, names in .pushBack(snapshot, heuristics, familyNames: names) },
+            replace: { $0.message = $1 }))
 }
 
 extension NagFacts {

@@ -63,12 +63,24 @@ struct ModelArguments {
         guard let found = try own ?? Self.ofEnvironment() else { return nil }
         self = found
     }
+
+    /// The prompts in the file that the environment names; nil where it names none.
+    static func prompts() throws -> PromptBook? {
+        guard let path = ProcessInfo.processInfo.environment["NAGZ_MODEL_PROMPTS"] else { return nil }
+        guard let data = FileManager.default.contents(atPath: path), data.count <= 1 << 20 else {
+            throw Stop(.configuration, "NAGZ_MODEL_PROMPTS: there is no file “\(path)” of at most 1 MB")
+        }
+        do throws(PoolError) { return try PromptBook(parsing: Array(data)) } catch {
+            throw Stop(.configuration, "NAGZ_MODEL_PROMPTS: “\(path)”: \(error)")
+        }
+    }
 }
 
 extension ModelOptions {
     /// The gateway of `nagz serve`.
     static func ofEnvironment() throws -> ModelOptions {
         var options = ModelOptions()
+        options.prompts = try ModelArguments.prompts()
         options.gateway = try ModelArguments.ofEnvironment().map { Gateway(url: $0.url, model: $0.model, key: $0.key) }
         return options
     }

@@ -47,6 +47,7 @@ enum Serve {
         A language model on this machine, with OpenAI's protocol:
           NAGZ_MODEL_URL              its base URL, such as http://127.0.0.1:8081/v1: 127.0.0.1 or [::1] only
           NAGZ_MODEL_NAME             the model, as the gateway lists it
+          NAGZ_MODEL_PROMPTS          a file of prompts in the place of the built-in ones
         """
 
     static func run(_ arguments: Arguments, _ termination: TerminationSignals) async throws {

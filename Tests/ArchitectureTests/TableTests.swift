@@ -37,6 +37,7 @@ struct TableTests {
             writers: ["Families"],
             readers: [
                 "Access", "AI", "Attachments", "Audit", "Auth", "Consents", "Deliveries", "Executions", "Gamification",
+                "Keys",
                 "Nags",
                 "Policies",
                 "Preferences", "Realtime", "Safety", "Sync", "Server/Audit",
@@ -47,7 +48,7 @@ struct TableTests {
         "relationships": Ownership(writers: ["Families", "Safety"], readers: ["Server/Audit"]),
         "consents": Ownership(writers: ["Consents"], readers: ["Server/Audit"]),
         "preferences": Ownership(writers: ["Preferences"], readers: ["AI", "Executions", "Gamification"]),
-        "policies": Ownership(writers: ["Policies"], readers: ["AI", "Gamification", "Nags", "Server/Audit"]),
+        "policies": Ownership(writers: ["Policies"], readers: ["AI", "Gamification", "Keys", "Nags", "Server/Audit"]),
         "policy_approvals": Ownership(writers: ["Policies"], readers: ["Server/Audit"]),
         "sync_grants": Ownership(writers: ["Sync"]),
         "nags": Ownership(

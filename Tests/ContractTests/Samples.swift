@@ -214,7 +214,7 @@ extension Sample {
 
     private static let constraints: JSONObject = [
         "daily_nag_cap": 5, "max_snooze_minutes": 60, "points_multiplier": 1.5, "max_pushback": 1,
-        "pushback_cooldown_minutes": 90, "mood": "quiet",
+        "pushback_cooldown_minutes": 90, "third_party_models": true, "mood": "quiet",
     ]
     private static let policy = PolicyResponse(
         id: id(8), familyID: id(2), owners: [id(1), id(4)], strategyTemplate: .friendlyReminder,

@@ -66,7 +66,9 @@ struct LocalModelTests {
             for record in bench.executions {
                 let report = record.execution
                 #expect(report.provider == "local_model" && report.model == "small" && report.route == "local")
-                #expect(report.rule == .privacyLocal && report.taskType == .localModel && report.confidence == 0.8)
+                #expect(
+                    report.rule == .privacyLocal && report.taskType == .localModel
+                        && report.confidence == (record.operation == .summarizeExcuse ? 0.9 : 0.8))
                 #expect(!report.usedFallback && report.fallbackReason == "none" && report.tokenCount == 42)
                 #expect(record.errorCode == nil && record.userID == me && record.questionID != nil)
             }

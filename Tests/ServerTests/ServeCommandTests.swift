@@ -78,6 +78,7 @@ struct ServeCommandTests {
             (["NAGZ_MODEL_URL": "http://localhost:8081", "NAGZ_MODEL_NAME": "m"], "127.0.0.1"),
             (["NAGZ_MODEL_URL": "http://10.0.0.1:8081", "NAGZ_MODEL_NAME": "m"], "127.0.0.1"),
             (["NAGZ_MODEL_URL": "http://127.0.0.1:8081"], "NAGZ_MODEL_NAME"),
+            (["NAGZ_MODEL_PROMPTS": "/nowhere"], "no file"), (["NAGZ_MODEL_PROMPTS": "README.md"], "line "),
             (["NAGZ_MODEL_NAME": "m"], "NAGZ_MODEL_URL"),
             (
                 [

@@ -3,21 +3,29 @@
 Prints the figures as JSON.
 
 1. W2 with 20 constraints in every family, of which none applies, as a ratio to the same without any.
-2. A page of the history of a family with 1,000,000 executions: the newest, from the middle, and with a filter.
+2. The slowest hundredth of W3 while eight questions wait for a language model, as a ratio to the same without.
+3. A page of the history of a family with 1,000,000 executions: the newest, from the middle, and with a filter.
 """
 import argparse
+import contextlib
+import http.server
 import json
 import os
 import signal
 import statistics
 import subprocess
 import sys
+import threading
 import time
 import urllib.request
 
 import bench
 
 CONSTRAINTS, EXECUTIONS, PAGES = 20, 1_000_000, 50
+# As many as the server has under way at once. More people ask, because each of its loops takes its share only.
+QUESTIONS, PEOPLE = 8, 16
+# Below the eight seconds after which the server gives up.
+ANSWER_SECONDS = 6
 
 
 def progress(words):
@@ -60,6 +68,88 @@ def beside(options):
                 bench.wrk("W2", server.port, options.connections, 3, strict=True)
                 found[constrained].append(bench.wrk("W2", server.port, options.connections, options.seconds)["rps"])
     progress(f"without {found[False]}, with {found[True]}")
+    return round(statistics.median(found[True]) / statistics.median(found[False]), 3)
+
+
+class SlowModel(http.server.BaseHTTPRequestHandler):
+    """A gateway with OpenAI's protocol whose answers take long."""
+    protocol_version = "HTTP/1.1"
+    waiting = threading.Semaphore(0)
+
+    def log_message(self, *_):
+        pass
+
+    def answer(self, document):
+        body = json.dumps(document).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.answer({"data": [{"id": "slow"}]})
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["Content-Length"]))
+        SlowModel.waiting.release()
+        time.sleep(ANSWER_SECONDS)
+        self.answer({"choices": [{"finish_reason": "stop", "message": {"content": "A calm reason for a calm tone."}}]})
+
+
+@contextlib.contextmanager
+def slow_model():
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), SlowModel)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    os.environ.update(NAGZ_MODEL_URL=f"http://127.0.0.1:{server.server_port}", NAGZ_MODEL_NAME="slow")
+    try:
+        yield
+    finally:
+        del os.environ["NAGZ_MODEL_URL"], os.environ["NAGZ_MODEL_NAME"]
+        server.shutdown()
+
+
+def ask(port, line, ended, providers):
+    """Asks again and again for the tone of a nag, worded by the model."""
+    token, _, nags = line.split()
+    body = json.dumps({"nag_id": nags.split(",")[0], "task_type": "local_llm"}).encode()
+    while not ended.is_set():
+        request = urllib.request.Request(
+            f"http://127.0.0.1:{port}/api/v1/ai/select-tone", body,
+            {"Authorization": f"Bearer {token}", "Content-Type": "application/json"})
+        with urllib.request.urlopen(request) as answer:
+            providers.append(json.load(answer)["execution"]["provider"])
+
+
+def beside_models(options):
+    """W3's p99 beside eight questions that a model works on, divided by that without them."""
+    found, ended, providers = {True: [], False: []}, threading.Event(), []
+    database = bench.fresh_database()
+    sql(database, """
+        INSERT INTO preferences (family_id, user_id, prefs, updated_at)
+        SELECT family_id, user_id, '{"ai_mode": "auto"}', now() FROM memberships
+        ON CONFLICT (family_id, user_id) DO UPDATE SET prefs = preferences.prefs || excluded.prefs""")
+    with slow_model(), bench.nagz(database) as server:
+        bench.wrk("W3", server.port, options.connections, 3, strict=True)
+        lines = (bench.DATA / "targets.txt").read_text().splitlines()[:PEOPLE]
+        for turn in range(options.runs):
+            progress(f"W3, turn {turn + 1}, with and without questions to a model")
+            found[False].append(bench.wrk("W3", server.port, options.connections, options.seconds)["p99_ms"])
+            ended.clear()
+            threads = [threading.Thread(target=ask, args=(server.port, line, ended, providers)) for line in lines]
+            for thread in threads:
+                thread.start()
+            for _ in range(QUESTIONS):
+                SlowModel.waiting.acquire()
+            found[True].append(bench.wrk("W3", server.port, options.connections, options.seconds)["p99_ms"])
+            ended.set()
+            for thread in threads:
+                thread.join()
+            while SlowModel.waiting.acquire(blocking=False):
+                pass
+    words = providers.count("server_gateway")
+    if words < QUESTIONS * options.runs:
+        sys.exit(f"deploy/bench: the model gave {words} answers only")
+    progress(f"without {found[False]}, with {found[True]}, {words} answers by the model")
     return round(statistics.median(found[True]) / statistics.median(found[False]), 3)
 
 
@@ -106,7 +196,7 @@ def main():
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--connections", type=int, default=64)
     options, _ = parser.parse_known_args()
-    figures = {"constrained": beside(options)}
+    figures = {"constrained": beside(options), "slow_models": beside_models(options)}
     progress(f"{EXECUTIONS} executions of one family")
     figures["history_ms"] = history(bench.fresh_database())
     print(json.dumps(figures))

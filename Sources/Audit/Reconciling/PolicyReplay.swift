@@ -44,7 +44,7 @@ struct PolicyReplay: Sendable {
             return
         }
         owners = .exactly(Self.people(body))
-        var told = Self.limits(body)
+        var told = PolicyRow.limits(body)
         told[PolicyRow.versionName] = body[PolicyRow.versionName]
         told[PolicyRow.awaitsCoOwnerName] = body[PolicyRow.awaitsCoOwnerName]
         values = told
@@ -60,7 +60,7 @@ struct PolicyReplay: Sendable {
         }
         proposal = .made(
             PolicyProposalRow(
-                id: id, owners: Set(Self.people(body)), values: Self.limits(body), approvers: [entry.act.actor]))
+                id: id, owners: Set(Self.people(body)), values: PolicyRow.limits(body), approvers: [entry.act.actor]))
     }
 
     mutating func approve(_ entry: AuditEntry, _ body: AuditBody?) {
@@ -96,11 +96,5 @@ struct PolicyReplay: Sendable {
 
     private static func people(_ body: AuditBody) -> Set<Pseudonym> {
         Set((body["owners"] ?? "").split(separator: ",").compactMap { Pseudonym($0) })
-    }
-
-    private static func limits(_ body: AuditBody) -> [String: String] {
-        var limits: [String: String] = [:]
-        for name in PolicyRow.limitNames { limits[name] = body[name] }
-        return limits
     }
 }

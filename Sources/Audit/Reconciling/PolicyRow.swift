@@ -62,5 +62,13 @@ extension PolicyRow {
 
     /// What every family begins with.
     public static let standard = values(of: .standard, others: "", version: 1, awaitsCoOwner: false)
-    static let limitNames = values(of: .standard, others: "").keys
+
+    /// The limits that an entry tells. One of an earlier release does not tell of third parties: they were not allowed.
+    static func limits(_ body: AuditBody) -> [String: String] {
+        var values: [String: String] = [:]
+        for (name, standard) in Self.values(of: .standard, others: "") {
+            values[name] = body[name] ?? (name == PolicyViolation.Field.thirdPartyModels.rawValue ? standard : nil)
+        }
+        return values
+    }
 }

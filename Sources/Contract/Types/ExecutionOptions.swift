@@ -18,6 +18,9 @@ public struct ExecutionOptions: Hashable, Sendable {
     /// A confirmation that an earlier refusal asked for.
     public var confirmation: Secret?
 
+    /// Whether a model is to word the answer.
+    public var asksForModel: Bool { taskType == .localModel || taskType == .cloudModel }
+
     public static let longestModelName = 64
     private static let longestToken = 64
 

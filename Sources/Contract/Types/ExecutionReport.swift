@@ -34,10 +34,6 @@ public struct ExecutionReport: Hashable, WireObject {
     /// What the answer left behind: `ai_mediation_event`, a row of the feed.
     public var sideEffects: [String]
 
-    /// The confidence of a model's text, and of the rules where something else was to answer.
-    public static let modelConfidence = 0.8
-    public static let fallbackConfidence = 0.5
-
     public init(
         id: ExecutionID, provider: String, model: String? = nil, route: String, rule: RoutingRule?, taskType: TaskType,
         privacyLevel: PrivacyLevel, intent: QuestionIntent?, isFallbackAllowed: Bool, usedFallback: Bool,

@@ -7,7 +7,7 @@ public struct TraceContext: Sendable, Hashable {
     public let parentSpan: UInt64?
     public let flags: UInt8
 
-    init(traceHigh: UInt64, traceLow: UInt64, span: UInt64, parentSpan: UInt64?, flags: UInt8) {
+    package init(traceHigh: UInt64, traceLow: UInt64, span: UInt64, parentSpan: UInt64?, flags: UInt8) {
         self.traceHigh = traceHigh
         self.traceLow = traceLow
         self.span = span

@@ -63,4 +63,6 @@ public enum UnavailabilityReason: String, Sendable, CaseIterable {
     case limited
     /// It failed several times in a row and is left alone for a while.
     case paused
+    /// Too many others are waiting for it.
+    case busy
 }

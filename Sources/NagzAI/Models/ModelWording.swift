@@ -1,31 +1,72 @@
-import Domain
-
-/// How a model may say the text of a response in other words. Everything else in a response is the rules' own.
+/// How a model words the response of an operation. It replaces the response's text and nothing else: numbers, tones,
+/// categories and decisions are the rules'.
 public struct ModelWording<Question: AIQuestion, Response: Sendable>: Sendable {
-    public let task: ModelTask
-    /// What the prompt says, given the names of the family; nil where the rules' response has no text.
-    public let prompt: @Sendable (Heuristics, Question, Question.Facts, [String]) -> PromptFacts?
-    /// The rules' response with another text.
-    public let response: @Sendable (Response, String) -> Response
+    /// What the model is told; nil for a response that has no text.
+    public let facts: @Sendable (Heuristics, Question, Question.Facts, _ familyNames: [String]) -> PromptFacts?
+    /// Puts the model's text in the place of the rules'.
+    public let replace: @Sendable (inout Response, String) -> Void
 
-    init(
-        _ task: ModelTask, _ text: any WritableKeyPath<Response, String> & Sendable,
-        prompt: @escaping @Sendable (Heuristics, Question, Question.Facts, [String]) -> PromptFacts?
+    public init(
+        facts: @escaping @Sendable (Heuristics, Question, Question.Facts, _ familyNames: [String]) -> PromptFacts?,
+        replace: @escaping @Sendable (inout Response, String) -> Void
     ) {
-        self.init(
-            task, prompt: prompt,
-            response: { response, words in
-                var response = response
-                response[keyPath: text] = words
-                return response
-            })
+        self.facts = facts
+        self.replace = replace
+    }
+}
+
+/// Who worded an answer.
+public struct Authorship: Hashable, Sendable {
+    public var provider: ProviderName
+    /// Nil for the rules, which are no model.
+    public var model: String?
+    /// Why it is not who was asked; nil if it is.
+    public var fallback: FallbackReason?
+
+    public init(_ provider: ProviderName = .heuristic, model: String? = nil, fallback: FallbackReason? = nil) {
+        self.provider = provider
+        self.model = model
+        self.fallback = fallback
     }
 
-    init(
-        _ task: ModelTask,
-        prompt: @escaping @Sendable (Heuristics, Question, Question.Facts, [String]) -> PromptFacts?,
-        response: @escaping @Sendable (Response, String) -> Response
-    ) {
-        (self.task, self.prompt, self.response) = (task, prompt, response)
+    /// How sure an answer is, 0 to 1.
+    /// - Parameter own: the answer's own; nil if it has none.
+    public func confidence(_ own: Double?) -> Double {
+        if fallback != nil { return 0.5 }
+        return own ?? (provider == .heuristic ? 0.7 : 0.8)
+    }
+}
+
+/// Why the rules answer a question that asked for a model.
+public enum FallbackReason: Error, Hashable, Sendable {
+    /// The person's preference `ai_mode` uses no such model.
+    case mode
+    case unavailable
+    /// The model was asked, and failed.
+    case error
+    /// The model took too long.
+    case latencyBudget
+    /// The facts are not those any more that the model was told.
+    case factsChanged
+    case outputRejected(OutputCheck.Refusal)
+
+    public init(_ fault: ModelFault) {
+        switch fault {
+        case .unavailable, .unreachable: self = .unavailable
+        case .timedOut: self = .latencyBudget
+        case .failed, .unreadable, .tooLong, .keyRefused, .limited, .refused, .cancelled: self = .error
+        }
+    }
+
+    /// As reports tell it.
+    public var text: String {
+        switch self {
+        case .mode: "mode"
+        case .unavailable: "unavailable"
+        case .error: "error"
+        case .latencyBudget: "latency_budget"
+        case .factsChanged: "facts_changed"
+        case .outputRejected(let refusal): refusal.reason
+        }
     }
 }

@@ -33,29 +33,3 @@ public struct ModelWriter {
                 latency: result.latency, tokenCount: result.tokenCount, structured: result.structured))
     }
 }
-
-/// Why the rules answered although a model was to.
-public enum FallbackReason: Error, Hashable, Sendable {
-    case unavailable, error
-    /// The model took too long.
-    case latencyBudget
-    case outputRejected(OutputCheck.Refusal)
-
-    init(_ fault: ModelFault) {
-        switch fault {
-        case .unavailable, .unreachable: self = .unavailable
-        case .timedOut: self = .latencyBudget
-        case .failed, .unreadable, .tooLong, .keyRefused, .limited, .refused, .cancelled: self = .error
-        }
-    }
-
-    /// As in `fallback_reason`.
-    public var text: String {
-        switch self {
-        case .unavailable: "unavailable"
-        case .error: "error"
-        case .latencyBudget: "latency_budget"
-        case .outputRejected(let refusal): refusal.reason
-        }
-    }
-}

@@ -8,14 +8,25 @@ import Reactor
 /// The models outside this process: the server's own gateway, and third parties that are called with people's keys. Used
 /// on one loop.
 package final class ModelGateways {
-    /// The server's gateway; nil if none is configured.
+    /// The server's gateway, and its model; nil if none is configured.
     let server: HTTPModelProvider?
+    let serverModel: String?
+    /// What models are asked; nil where no question is ever sent to one.
+    let prompts: PromptBook?
+    /// How many calls of this loop may be under way at once.
+    let callLimit: Int
+    /// How many calls of all loops may be under way at once.
+    static let callsAtOnce = 8
+    /// By a digest of the sealed key.
+    private var health: [[UInt8]: ProviderHealth] = [:]
+    private let limits: ModelLimits?
     private let thirdParties: HTTPClient
     private let loopback: LoopbackClient
 
-    init(_ options: ModelOptions, _ poller: Poller) {
+    init(_ options: ModelOptions, prompts: PromptBook? = nil, callLimit: Int = callsAtOnce, _ poller: Poller) {
+        (self.prompts, self.callLimit, serverModel) = (prompts, callLimit, options.gateway?.model)
         thirdParties = HTTPClient(poller, networks: options.networks, authorities: options.authorities)
-        let loopback = LoopbackClient(poller)
+        let loopback = LoopbackClient(poller, authorities: options.authorities)
         self.loopback = loopback
         server = options.gateway.map { gateway in
             // Of the styles this is the one that every runtime we know of has.
@@ -23,6 +34,8 @@ package final class ModelGateways {
                 .serverGateway, .server, .localStandard, at: .loopback(loopback, gateway.url), model: gateway.model,
                 key: gateway.key, schemaStyle: .jsonObject)
         }
+        limits = options.limits
+        if let limits { server?.limits = limits }
     }
 
     /// Ends all calls. Later ones fail.
@@ -31,15 +44,30 @@ package final class ModelGateways {
         loopback.close()
     }
 
-    /// The provider that is called with a person's key. Each has its own memory of faults.
+    /// The provider that is called with a person's key.
     func provider(_ key: OpenedAIKey) -> HTTPModelProvider {
+        let provider = provider(key, health(of: key))
+        if let limits { provider.limits = limits }
+        return provider
+    }
+
+    private func provider(_ key: OpenedAIKey, _ health: ProviderHealth) -> HTTPModelProvider {
         let host = ModelHost.thirdParty(thirdParties, key.endpoint)
         if key.provider == .anthropic {
-            return .anthropic(at: host, model: key.model, key: key.secret)
+            return .anthropic(at: host, model: key.model, key: key.secret, health: health)
         }
         return .openAICompatible(
             .ownProvider, .thirdParty, .thirdParty, at: host, model: key.model, key: key.secret,
-            schemaStyle: key.schemaStyle, tokensField: key.tokensField)
+            schemaStyle: key.schemaStyle, tokensField: key.tokensField, health: health)
+    }
+
+    /// What is known of a key's provider; of a few hundred keys at a time.
+    private func health(of key: OpenedAIKey) -> ProviderHealth {
+        if let known = health[key.digest] { return known }
+        if health.count >= 256 { health.removeAll() }
+        let new = ProviderHealth()
+        health[key.digest] = new
+        return new
     }
 
     /// Whether the URL's host is, or resolves to, an address that third parties are not called at. It sends a request

@@ -1,6 +1,7 @@
 import HTTPClient
 import LoopbackClient
 import ModelProviders
+import NagzAI
 
 /// Which models a server can ask.
 public struct ModelOptions: Sendable {
@@ -21,8 +22,12 @@ public struct ModelOptions: Sendable {
 
     /// Nil if there is none.
     public var gateway: Gateway?
+    /// What models are asked; nil for the English prompts.
+    public var prompts: PromptBook?
     /// The addresses at which third parties are called: the public internet.
     var networks = NetworkGuard()
+    /// How long a call may take; nil for what is usual for its host.
+    var limits: ModelLimits?
     /// The file of the authorities that are trusted; nil for the system's.
     var authorities: String?
 

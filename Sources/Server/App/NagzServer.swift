@@ -48,6 +48,7 @@ public final class NagzServer: Sendable {
             keys: configuration.tokenKeys, acceptsDevelopmentTokens: configuration.acceptsDevelopmentTokens)
         let options = try ConnectionOptions(url: configuration.databaseURL, settings: Configuration.sessionSettings)
         let heuristics = Heuristics(phrasebook: try Phrasebook.english())
+        let prompts = try configuration.models.prompts ?? PromptBook.english()
         let limiter = RateLimiter(isEnforced: configuration.enforcesRateLimits)
         var limits = Database.Limits()
         limits.connections = max(1, configuration.databaseConnections / configuration.loops)
@@ -66,7 +67,9 @@ public final class NagzServer: Sendable {
             let (application, member) = try await Self.compose(on: loop) { poller in
                 let database = Database(options, limits: limits, poller: poller)
                 database.open()
-                let models = ModelGateways(configuration.models, poller)
+                let models = ModelGateways(
+                    configuration.models, prompts: prompts,
+                    callLimit: max(1, ModelGateways.callsAtOnce / configuration.loops), poller)
                 let services = Services(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
                     heuristics: heuristics, auditKeyring: configuration.auditKeyring,

@@ -75,7 +75,7 @@ struct DeviceContext {
         let phrasebook = try Phrasebook.english()
         let model = try gateway.map { arguments, variant in
             ModelWriter(
-                try LocalGateway(arguments, variant: variant), prompts: try PromptBook.english(),
+                try LocalGateway(arguments, variant: variant), prompts: try ModelArguments.prompts() ?? .english(),
                 phrasebook: phrasebook)
         }
         let log = ExecutionLog(

@@ -64,6 +64,34 @@ struct ExecutionHistoryTests {
         }
     }
 
+    @Test("a report is stored without what is ordinary, and reads whole: in the history and in the account's export")
+    func stored() async throws {
+        try await TestServer.run { server in
+            let scene = try await AIScene(server)
+            let plain = try #require(try await scene.tone(ExecutionOptions(taskType: .heuristic)).execution)
+            _ = try await scene.constrain(.warn(message: "Mind"), [Self.words])
+            _ = try await scene.constrain(.warn(message: "Never"), [("token_count", "exceeds", "9999")])
+            server.clock.advance(by: .seconds(1))
+            let options = ExecutionOptions(taskType: .localModel, intent: .analytical, rule: .privacyCloud)
+            let warned = try #require(try await scene.summarize("the bus", options).execution)
+            #expect(warned.evaluated.count == 2 && warned.applied.count == 1 && warned.usedFallback)
+            #expect(try await scene.history(as: scene.home.child).map(\.execution) == [warned, plain])
+            let stored = try await server.rows("SELECT report::text AS report FROM ai_executions ORDER BY created_at")
+            #expect(stored.first?["report"]?.stringValue == #"{"latency_ms":\#(plain.latencyMilliseconds)}"#)
+            let export = try await server.call(API.exportAccount, as: scene.home.child)
+            let exported = try #require(export.sections[.aiExecutions]).map { try #require($0["execution"]) }
+            // The text of a rule is not repeated there.
+            for (report, document) in zip([plain, warned], exported) {
+                #expect(try ExecutionReport(json: document).rule == report.rule)
+                #expect(try ExecutionReport(json: document).evaluated == report.evaluated)
+                #expect(try ExecutionReport(json: document).warnings == report.warnings)
+            }
+            #expect(exported.count == 2)
+        }
+    }
+
+    private static let words = ("content", "contains", "bus")
+
     @Test("a guardian sees that a question was blocked, and nothing of the constraint, which may be the person's own")
     func ownConstraints() async throws {
         try await TestServer.run { server in

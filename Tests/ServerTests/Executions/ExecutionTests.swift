@@ -226,9 +226,12 @@ struct ExecutionTests {
             _ = try await scene.expectRefusal(.localUnavailable, 503) {
                 try await scene.execute(.digest, ExecutionOptions(taskType: .localModel, privacyLevel: .cloud))
             }
-            let fallback = try await scene.execute(.digest, ExecutionOptions(taskType: .localModel)).execution
-            #expect(fallback.usedFallback && fallback.fallbackReason == "unavailable" && fallback.confidence == 0.5)
-            #expect(fallback.provider == "heuristic" && fallback.taskType == .localModel)
+            for (mode, reason) in [("heuristic", "mode"), ("auto", "unavailable")] {
+                try await scene.prefer(#"{"ai_mode": "\#(mode)"}"#, scene.home.guardian)
+                let fallback = try await scene.execute(.digest, ExecutionOptions(taskType: .localModel)).execution
+                #expect(fallback.usedFallback && fallback.fallbackReason == reason && fallback.confidence == 0.5)
+                #expect(fallback.provider == "heuristic" && fallback.taskType == .localModel)
+            }
             #expect(try await scene.history(ExecutionFilter(familyID: scene.home.id, result: .error)).count == 6)
         }
     }

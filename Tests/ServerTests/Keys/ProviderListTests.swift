@@ -42,6 +42,26 @@ struct ProviderListTests {
         }
     }
 
+    @Test("a key counts where the family allows third parties, and is active in the modes that use it")
+    func thirdParties() async throws {
+        try await ModelScene.run { scene in
+            let home = scene.ai.home
+            for (mode, isActive) in [
+                ("auto", [true, true, true]), ("byo_only", [true, false, true]), ("heuristic", [true, false, false]),
+            ] {
+                try await scene.ai.prefer(#"{"ai_mode": "\#(mode)"}"#, home.guardian)
+                let items = try await Self.providers(home.guardian, home, scene.ai.server)
+                #expect(items.map(\.reason) == [nil, nil, "not_configured", "not_configured", nil])
+                #expect([items[0], items[1], items[4]].map(\.isActive) == isActive)
+            }
+            try await scene.allowThirdParties(false)
+            let items = try await Self.providers(home.guardian, home, scene.ai.server)
+            #expect(items[4].reason == "third_party_models_off" && !items[4].isActive)
+            let own = try await Self.providers(home.child, home, scene.ai.server)
+            #expect(own.map(\.isActive) == [true, true, false, false, false])
+        }
+    }
+
     @Test(
         "the server's gateway is available while it lists the model",
         arguments: [("good", nil), ("list-without", "unknown_model"), ("list-401", "key_refused")]

@@ -51,7 +51,7 @@ extension TestServer {
 struct PolicyTests {
     static let standard: JSONObject = [
         "daily_nag_cap": 8, "max_snooze_minutes": 30, "points_multiplier": 1.0, "max_pushback": 2,
-        "pushback_cooldown_minutes": 60,
+        "pushback_cooldown_minutes": 60, "third_party_models": false,
     ]
 
     @Test("every family has its policy, with every limit under its public name")
@@ -182,7 +182,7 @@ struct PolicyTests {
             let id = try await server.policyID(family.id)
             var many = JSONObject()
             for number in 0..<32 { many["name\(number)"] = .integer(Int64(number)) }
-            #expect(try await server.change(id, many, as: family.guardian).constraints.count == 37)
+            #expect(try await server.change(id, many, as: family.guardian).constraints.count == 38)
             try await server.expectOnly {
                 for more: JSONObject in [["one_more": true], [String(repeating: "n", count: 65): 1], ["": 1]] {
                     let refusal = try await expectRefusal(422) {

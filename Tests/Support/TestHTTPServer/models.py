@@ -1,11 +1,18 @@
 """A service with language models that answers as its path says: /model/WORD/… to every question, and /model/list-WORD/… to the
 question for its models. It has the shapes of OpenAI's and of Anthropic's protocol.
+
+The answer to WORD = say-TEXT is TEXT, in URL-safe base64. A question to WORD = hold-NAME is answered after a request for
+/model/release-NAME/; one for /model/arrived-NAME/ is answered once such a question is there.
 """
 import asyncio
+import base64
+import collections
 import json
 
 MODEL = "test-model"
 TEXT = "  Start with one small step.\n"
+arrived = collections.defaultdict(asyncio.Event)
+released = collections.defaultdict(asyncio.Event)
 FIELDS = {"recipient": "the child", "category": "chores", "description": "Bins"}
 
 
@@ -32,6 +39,14 @@ async def serve(method, path, send, answer):
     async def document(status, value, headers=()):
         await answer(send, status, json.dumps(value).encode(), list(headers))
 
+    name = word.partition("-")[2]
+    if word.startswith("hold-"):
+        arrived[name].set()
+        await released[name].wait()
+    elif word.startswith("arrived-"):
+        await arrived[name].wait()
+    elif word.startswith("release-"):
+        released[name].set()
     if word.isdigit():
         # Bodies of errors differ between services.
         await document(int(word), {"detail": "no"}, [(b"retry-after", b"17")])
@@ -61,6 +76,8 @@ async def serve(method, path, send, answer):
         fields = {"fields": FIELDS, "fields-role": FIELDS | {"role": "admin"}, "fields-number": FIELDS | {"description": 4},
                   "fields-choice": FIELDS | {"recipient": "everybody"}, "fields-array": [FIELDS]}[word]
         await document(200, form(json.dumps(fields), "stop"))
+    elif word.startswith("say-"):
+        await document(200, form(base64.urlsafe_b64decode(name + "==").decode(), "end_turn" if is_anthropic else "stop"))
     elif word == "usage":
         await document(200, form(TEXT, "stop") | {"usage": {"prompt_tokens": -1, "completion_tokens": 2**63 - 1}})
     else:

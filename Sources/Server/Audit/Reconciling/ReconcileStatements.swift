@@ -86,6 +86,7 @@ enum ReconcileStatements {
         """
         SELECT o.id, \(pseudonyms("o.owners")) AS owners, o.is_default AND o.status = 'active' AS is_in_force,
                o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes,
+               o.third_party_models,
                o.constraints::text AS constraints, o.version::bigint AS version, o.awaits_co_owner, o.proposal_id,
                \(pseudonyms("o.proposed_owners")) AS proposed_owners,
                o.proposed_constraints::text AS proposed_constraints,

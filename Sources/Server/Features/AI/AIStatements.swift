@@ -153,6 +153,15 @@ enum AIStatements {
         """
     }
 
+    /// The names of everybody in the families of these people.
+    static func names(around people: [UserID]) -> SQL {
+        """
+        SELECT DISTINCT u.display_name FROM memberships m
+        JOIN memberships p ON p.family_id = m.family_id AND p.status = 'active' JOIN users u ON u.id = p.user_id
+        WHERE m.user_id = ANY(\(SQLList(people))) AND m.status = 'active' AND u.display_name IS NOT NULL
+        """
+    }
+
     /// - Parameter subject: the only member to read; nil for all.
     static func digestMembers(of family: FamilyID, subject: UserID?) -> SQL {
         let condition: SQL = subject.map { "AND m.user_id = \($0)" } ?? ""

@@ -7,8 +7,11 @@ import Reactor
 import SQL
 import TimeZones
 
-/// The AI operations on the server: authorisation, constraints, facts from PostgreSQL, the operation's rule, and a record
-/// of every answer in the feed, in the history and in the audit log.
+/// The AI operations on the server: authorisation, constraints, facts from PostgreSQL, the operation's rule, a model's
+/// words where the question asks for them, and a record of every answer in the feed, in the history and in the audit log.
+///
+/// A model is asked before the act, and the act decides again: what was forbidden in the meantime is not recorded, and a
+/// text about facts that have changed is not used.
 ///
 /// An answer is recorded only if nobody's rights, consents or constraints have changed since its facts were read; a
 /// push-back and an answer that was confirmed only if nothing in the family has changed, so that limits and
@@ -16,12 +19,15 @@ import TimeZones
 package final class Mediator {
     private let services: Services
     private let obeyed = ObeyedConstraints()
+    /// Nil where no question is ever sent to a model.
+    private let models: ModelCalls?
     /// The key of the digests of produced texts; nil for throw-away data, whose audit log keeps no digests.
     private let contentKey: [UInt8]?
 
     package init(_ services: Services) {
         self.services = services
         contentKey = services.auditKeyring?.masters.first?.derivedKey(label: "content")
+        models = services.models.prompts.map { ModelCalls(services, prompts: $0) }
     }
 
     /// The group `ai`: the operations of the mediator.
@@ -73,20 +79,35 @@ package final class Mediator {
         let (nag, act, depth) = (question.nagID, operation.nagAct, operation.facts)
         let first = try await consult(caller, on: nag, act, depth, services.database)
         if let expected, expected != first.family, expected != first.requester.settings.home { throw NagView.notFound }
+        func attempt(_ consultation: NagConsultation) -> ExecutionAttempt {
+            self.attempt(
+                operation.id, question, options, caller, consultation.family, consultation.requester,
+                consultation.recipient, nag, since: started)
+        }
         var known: NagConsultation? = first
+        var reply: ModelReply?
+        if options.asksForModel, first.denial == nil {
+            if let earlier: AIAnswer<Response> = try await services.ledger.earlierAnswer(caller) { return earlier }
+            let people = [caller.userID, first.snapshot.facts.nag.recipientID]
+            reply = try await ask(
+                operation, question, Question.facts(in: first.snapshot), attempt(first), around: people)
+            known = nil
+        }
         return try await services.ledger.write(caller, in: first.family) { queries in
             let consultation: NagConsultation
             if let fresh = known {
                 consultation = fresh
             } else {
-                consultation = try await consult(caller, on: nag, act, depth, queries)
+                do {
+                    consultation = try await consult(caller, on: nag, act, depth, queries)
+                } catch let error as APIError where reply != nil && error.isClosedGate {
+                    return attempt(first).refuse(error)
+                }
             }
             known = nil
             if let denial = consultation.denial { return consultation.refuse(operation.id.deniedKind, denial) }
-            let attempt = attempt(
-                operation.id, question, options, caller, consultation.family, consultation.requester,
-                consultation.recipient, nag, since: started)
-            return try await decide(operation, question, Question.facts(in: consultation.snapshot), attempt, queries)
+            return try await decide(
+                operation, question, Question.facts(in: consultation.snapshot), attempt(consultation), reply, queries)
         }
     }
 
@@ -97,17 +118,39 @@ package final class Mediator {
         _ options: ExecutionOptions = ExecutionOptions(), for caller: Caller
     ) async throws -> AIAnswer<Response> {
         let (family, started) = (question.familyID, MonotonicTime.now())
-        return try await services.ledger.write(caller, in: family) { queries in
-            let (member, settings) = try await consult(caller, family, queries)
-            if let denial = question.denial(of: member, caller) {
-                return .denied(operation.id.deniedKind, to: member, denial)
-            }
+        func consult(_ member: Member, _ settings: AISettings, _ queries: any Queries) async throws
+            -> (Question.Facts, ExecutionAttempt)
+        {
             let (facts, subject) = try await question.consult(
                 for: member, caller, services.zones.zone(member.timeZone), queries)
             let attempt = attempt(
                 operation.id, question, options, caller, family, Requester(member, settings), subject, nil,
                 since: started)
-            return try await decide(operation, question, facts, attempt, queries)
+            return (facts, attempt)
+        }
+        var asked: (attempt: ExecutionAttempt, reply: ModelReply)?
+        if options.asksForModel {
+            if let earlier: AIAnswer<Response> = try await services.ledger.earlierAnswer(caller) { return earlier }
+            let (member, settings) = try await self.consult(caller, family, services.database)
+            if question.denial(of: member, caller) == nil {
+                let (facts, attempt) = try await consult(member, settings, services.database)
+                asked = try await ask(operation, question, facts, attempt, around: [caller.userID])
+                    .map { (attempt, $0) }
+            }
+        }
+        return try await services.ledger.write(caller, in: family) { queries in
+            let (member, settings): (Member, AISettings)
+            do {
+                (member, settings) = try await self.consult(caller, family, queries)
+            } catch let error as APIError where error.isClosedGate {
+                guard let asked else { throw error }
+                return asked.attempt.refuse(error)
+            }
+            if let denial = question.denial(of: member, caller) {
+                return .denied(operation.id.deniedKind, to: member, denial)
+            }
+            let (facts, attempt) = try await consult(member, settings, queries)
+            return try await decide(operation, question, facts, attempt, asked?.reply, queries)
         }
     }
 
@@ -145,31 +188,94 @@ package final class Mediator {
             ledger: family, requester: requester, subject: subject, nag: nag, started: started)
     }
 
+    /// Has a model word the answer, if the question asks for one that it may be sent to. It records nothing: what is
+    /// refused here is refused again by the act.
+    /// - Parameter people: whose families' names the model must not say.
+    private func ask<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
+        _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
+        _ attempt: ExecutionAttempt, around people: [UserID]
+    ) async throws -> ModelReply? {
+        guard let models, let wording = operation.wording else { return nil }
+        let database = services.database
+        let engine = try await obeyed.engine(
+            for: attempt.caller.userID, attempt.requester.settings.constraints, database)
+        let reachable = try await ReachableModels(for: attempt, services.models, database)
+        guard let permit = try? attempt.permit(engine, reachable), let model = permit.model else { return nil }
+        let names: [String] = try await database.query(AIStatements.names(around: people)).map { row in
+            try row["display_name"]
+        }
+        guard let told = wording.facts(services.heuristics, question, facts, names) else { return nil }
+        let tokens = AITokens(random: services.random)
+        guard case .used = try await attempt.useTokens(permit, tokens, confirmed: nil, database) else { return nil }
+        if let prompt = permit.prompt, try await !attempt.useConfirmation(of: prompt, database) { return nil }
+        var reply = try await models.reply(to: told, familyNames: names, from: model, for: attempt.caller)
+        reply.confirmed = permit.prompt
+        return reply
+    }
+
     /// Asks the constraints, applies the operation's rule, and builds the act that records the answer or the refusal.
     private func decide<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
-        _ attempt: ExecutionAttempt, _ queries: any Queries
+        _ attempt: ExecutionAttempt, _ reply: ModelReply?, _ queries: any Queries
     ) async throws -> Decision<AIAnswer<Response>> {
         let engine = try await obeyed.engine(
             for: attempt.caller.userID, attempt.requester.settings.constraints, queries)
+        let reachable = try await ReachableModels(for: attempt, services.models, queries)
         let permit: ExecutionPermit
         do throws(ExecutionRefusal) {
-            permit = try attempt.permit(engine)
+            permit = try attempt.permit(engine, reachable)
         } catch {
             return attempt.refuse(error)
         }
         let tokens: [SQL]
-        switch try await attempt.useTokens(permit, AITokens(random: services.random), queries) {
+        switch try await attempt.useTokens(
+            permit, AITokens(random: services.random), confirmed: reply?.confirmed, queries)
+        {
         case .used(let statements): tokens = statements
         case .refused(let refusal, let asked): return attempt.refuse(refusal, asked)
         }
         let outcome = operation.rule(services.heuristics, question, facts)
-        let record = operation.record(services.heuristics, question, facts, outcome.response)
-        let report = attempt.report(permit, record)
-        let act = answering(
-            attempt, operation.id, outcome.rule, record, report, tokens)
-        return .perform(
-            act, AIAnswer(outcome.response, execution: attempt.options == ExecutionOptions() ? nil : report))
+        var response = outcome.response
+        let author: Authorship
+        do throws(ExecutionRefusal) {
+            author = try word(&response, operation, question, facts, permit, reply)
+        } catch {
+            return attempt.refuse(error)
+        }
+        let record = operation.record(services.heuristics, question, facts, response)
+        let report = attempt.report(permit, record, by: author)
+        let act = answering(attempt, operation.id, outcome.rule, record, report, tokens)
+        return .perform(act, AIAnswer(response, execution: attempt.options == ExecutionOptions() ? nil : report))
+    }
+
+    /// Puts the model's text in the place of the rules', if a model was to word this response and its text is of use.
+    /// - Throws: the model's problem, where the rules may not answer instead.
+    private func word<Question: AIQuestion, Response>(
+        _ response: inout Response, _ operation: AIOperation<Question, Response>, _ question: Question,
+        _ facts: Question.Facts, _ permit: ExecutionPermit, _ reply: ModelReply?
+    ) throws(ExecutionRefusal) -> Authorship {
+        guard let model = permit.model else { return Authorship(fallback: permit.fallback) }
+        let told = operation.wording?.facts(services.heuristics, question, facts, reply?.familyNames ?? [])
+        guard let told else { return Authorship() }
+        var (fallback, code): (FallbackReason, ExecutionCode) = (
+            .unavailable, ModelFault.unreachable.code(at: model.reach)
+        )
+        if let reply, reply.model.isSame(as: model) {
+            switch reply.result {
+            case .success(let text) where reply.told == told:
+                operation.wording?.replace(&response, text)
+                return Authorship(model.provider, model: model.name)
+            case .success: fallback = .factsChanged
+            case .failure(let problem): (fallback, code) = (problem.fallback, problem.code(at: model.reach))
+            }
+        }
+        guard permit.allowsFallback else {
+            var refusal = ExecutionRefusal(
+                code, "The model could not answer. Try again, or ask without it.", policy: permit.policy)
+            refusal.author = Authorship(model.provider, model: model.name)
+            throw refusal
+        }
+        return Authorship(fallback: fallback)
     }
 
     /// The act that records an answer.
@@ -184,7 +290,7 @@ package final class Mediator {
             record.content.isEmpty ? nil : hexadecimal(hmac(Array(record.content.utf8), key: key))
         }
         var details: AuditBody = [
-            "content_length": "\(record.content.utf8.count)", "fallback_confirmed": "false",
+            "content_length": "\(record.content.utf8.count)", "fallback_confirmed": "\(report.isFallbackConfirmed)",
             "fallback_reason": report.fallbackReason,
             "latency_us": "\(MonotonicTime.now().nanoseconds(since: attempt.started) / 1_000)",
             "on_behalf_of": requester.pseudonym.description, "operation": operation.rawValue,
@@ -192,6 +298,7 @@ package final class Mediator {
             "rule": rule.rawValue, "used_fallback": "\(report.usedFallback)",
         ]
         details["content_hash"] = digest
+        details["model"] = report.model
         for (name, value) in record.inputs { details[name] = value }
         var statements = [
             AIStatements.record(

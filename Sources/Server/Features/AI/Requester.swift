@@ -34,6 +34,13 @@ struct Requester {
     }
 }
 
+extension APIError {
+    /// Whether a consent or preference for the AI is missing.
+    var isClosedGate: Bool {
+        reason == ErrorReason.consentMissing || reason == ErrorReason.switchedOff
+    }
+}
+
 /// What a person prefers and obeys when they ask the AI: read from `AIStatements.settings`.
 struct AISettings {
     let mode: AIMode

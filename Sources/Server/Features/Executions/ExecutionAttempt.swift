@@ -19,8 +19,9 @@ struct ExecutionAttempt {
     let nag: NagID?
     let started: MonotonicTime
 
-    func permit(_ engine: PolicyEngine) throws(ExecutionRefusal) -> ExecutionPermit {
-        try ExecutionPermit(question, options, requester.settings.mode, engine, trace: caller.context.trace)
+    func permit(_ engine: PolicyEngine, _ models: ReachableModels) throws(ExecutionRefusal) -> ExecutionPermit {
+        try ExecutionPermit(
+            question, options, requester.settings.mode, engine, models, trace: caller.context.trace)
     }
 
     // MARK: Tokens
@@ -40,8 +41,9 @@ struct ExecutionAttempt {
 
     /// Checks the AI session and what has to be confirmed. An act that uses them MUST require that nothing has changed
     /// since its facts were read.
+    /// - Parameter confirmed: the prompt that the question's confirmation was used up for already; nil for none.
     func useTokens(
-        _ permit: ExecutionPermit, _ tokens: AITokens, _ queries: any Queries
+        _ permit: ExecutionPermit, _ tokens: AITokens, confirmed: String?, _ queries: any Queries
     ) async throws -> TokenUse {
         var statements: [SQL] = []
         if let session = options.sessionID {
@@ -55,11 +57,13 @@ struct ExecutionAttempt {
             }
             statements.append(ExecutionStatements.use(session: digest, at: caller.now))
         }
-        if let prompt = permit.policy.confirmation {
+        if let prompt = permit.prompt, prompt != confirmed {
             let request = requestDigest(prompt)
             guard let token = options.confirmation else {
+                let code: ExecutionCode =
+                    permit.policy.confirmation == nil ? .fallbackNeedsConfirmation : .confirmationNeeded
                 return .refused(
-                    ExecutionRefusal(.confirmationNeeded, prompt, policy: permit.policy),
+                    ExecutionRefusal(code, prompt, policy: permit.policy),
                     ConfirmationRequest(token: tokens.make(), requestDigest: request))
             }
             let digest = AITokens.digest(token)
@@ -77,56 +81,80 @@ struct ExecutionAttempt {
         return .used(statements)
     }
 
+    /// Uses the question's confirmation up, before its words leave the server: of any number of questions with the same
+    /// one, one goes out.
+    /// - Returns: whether it could be used.
+    func useConfirmation(of prompt: String, _ queries: any Queries) async throws -> Bool {
+        guard let token = options.confirmation else { return false }
+        let rows = try await queries.query(
+            ExecutionStatements.useNow(
+                confirmation: AITokens.digest(token), requestDigest(prompt), of: caller.userID, at: caller.now))
+        return !rows.isEmpty
+    }
+
     /// What a confirmation is bound to: the question, how it is to be answered, and what the person was told.
     private func requestDigest(_ prompt: String) -> [UInt8] {
         let parts = [
             question.operation.rawValue, ledger.description, nag?.description ?? "", subject?.description ?? "",
             question.privacyLevel.rawValue, question.intent?.rawValue ?? "", options.taskType?.rawValue ?? "",
-            options.sessionID?.wireText ?? "",
+            options.model ?? "", options.sessionID?.wireText ?? "",
         ]
         return sha256(Array(parts.joined(separator: "\n").utf8) + [0] + prompt.utf8 + [0] + question.content.utf8)
     }
 
     // MARK: Records
 
-    func report(_ permit: ExecutionPermit, _ record: AIRecord) -> ExecutionReport {
-        report(
-            rule: permit.rule, permit.policy, usesFallback: permit.usesFallback,
-            confidence: permit.usesFallback ? ExecutionReport.fallbackConfidence : record.confidence,
+    func report(_ permit: ExecutionPermit, _ record: AIRecord, by author: Authorship) -> ExecutionReport {
+        var report = report(
+            rule: permit.rule, permit.policy, by: author, confidence: author.confidence(record.confidence),
             sideEffects: ["ai_mediation_event"])
+        report.isFallbackAllowed = permit.allowsFallback
+        report.isFallbackConfirmed = permit.isWidened
+        return report
     }
 
-    /// How sure an answer is that is not by what was asked for.
     private func report(
-        rule: RoutingRule?, _ policy: PolicyResult, usesFallback: Bool, confidence: Double?, sideEffects: [String]
+        rule: RoutingRule?, _ policy: PolicyResult, by author: Authorship, confidence: Double?, sideEffects: [String]
     ) -> ExecutionReport {
         ExecutionReport(
-            id: id, provider: ProviderName.heuristic.rawValue, route: RoutingDecision.Route.cloud.rawValue,
-            rule: rule, taskType: options.taskType ?? .heuristic, privacyLevel: question.privacyLevel,
-            intent: question.intent, isFallbackAllowed: question.privacyLevel == .auto, usedFallback: usesFallback,
-            fallbackReason: usesFallback ? "unavailable" : "none", confidence: confidence,
-            tokenCount: question.tokenCount,
+            id: id, provider: author.provider.rawValue, model: author.model,
+            route: RoutingDecision.Route.cloud.rawValue, rule: rule, taskType: options.taskType ?? .heuristic,
+            privacyLevel: question.privacyLevel, intent: question.intent,
+            isFallbackAllowed: question.privacyLevel == .auto, usedFallback: author.fallback != nil,
+            fallbackReason: author.fallback?.text ?? "none", confidence: confidence, tokenCount: question.tokenCount,
             latencyMilliseconds: Double(MonotonicTime.now().nanoseconds(since: started) / 1_000) / 1_000,
             policy: policy, warnings: policy.warnings, sideEffects: sideEffects)
     }
 
     /// The row of the history; nil for somebody without a family, of whose questions the audit log alone tells.
-    func row(_ report: ExecutionReport, _ code: ExecutionCode?) -> SQL? {
+    func row(_ report: ExecutionReport, _ code: String?) -> SQL? {
         guard let home = requester.settings.home else { return nil }
         let record = ExecutionRecord(
             id: id, familyID: home, userID: caller.userID, traceID: caller.context.trace,
-            questionID: options.questionID, operation: question.operation, nagID: nag, errorCode: code?.rawValue,
+            questionID: options.questionID, operation: question.operation, nagID: nag, errorCode: code,
             createdAt: caller.now, execution: report)
         return ExecutionStatements.record(record, session: options.sessionID.map(AITokens.digest))
+    }
+
+    /// Refuses a question that a model was asked, because a consent or preference ended in the meantime. Nothing of the
+    /// model's answer is recorded.
+    func refuse<Answer>(_ error: APIError) -> Decision<Answer> {
+        let report = report(rule: options.rule, .nothing, by: Authorship(), confidence: nil, sideEffects: [])
+        let act = Act(
+            kind: .aiExecutionRefused, basis: .nothing, actor: requester.pseudonym, subject: subject,
+            resource: nag?.retyped(),
+            details: ["operation": question.operation.rawValue, "error_code": error.code.rawValue], stampedRows: 0,
+            statements: row(report, error.code.rawValue).map { [$0] } ?? [])
+        return .refuse(act, error)
     }
 
     /// Refuses the question, and records that in the audit log and in the history.
     func refuse<Answer>(_ refusal: ExecutionRefusal, _ asked: ConfirmationRequest? = nil) -> Decision<Answer> {
         let report = report(
             rule: refusal.code == .blocked && refusal.policy.violation != nil ? .policyBlock : options.rule,
-            refusal.policy, usesFallback: false, confidence: nil, sideEffects: [])
+            refusal.policy, by: refusal.author, confidence: nil, sideEffects: [])
         var statements: [SQL] = []
-        if let row = row(report, refusal.code) { statements.append(row) }
+        if let row = row(report, refusal.code.rawValue) { statements.append(row) }
         if let asked {
             statements.append(
                 ExecutionStatements.ask(

@@ -7,21 +7,22 @@ import SQL
 enum ExecutionStatements {
     /// Part of an act.
     static func record(_ record: ExecutionRecord, session: [UInt8]?) -> SQL {
-        let report = String(decoding: record.execution.jsonBytes, as: UTF8.self)
+        let report = StoredReport(record.execution)
         return """
             INSERT INTO ai_executions (family_id, user_id, created_at, id, trace_id, question_id, session_digest,
-                                       nag_id, operation, route, error_code, report)
+                                       nag_id, operation, route, error_code, report, evaluated)
             SELECT \(record.familyID), \(record.userID), \(record.createdAt), \(record.id), \(record.traceID),
                    \(record.questionID), \(session), \(record.nagID), \(record.operation.rawValue),
-                   \(record.execution.route), \(record.errorCode), \(report)::json FROM ledger_stamp
+                   \(record.execution.route), \(record.errorCode), \(report.text)::json, \(report.evaluated)
+            FROM ledger_stamp
             """
     }
 
     // MARK: History
 
     private static let columns: SQL = """
-        e.family_id, e.user_id, e.created_at, e.id, e.trace_id, e.question_id, e.nag_id, e.operation, e.error_code,
-        e.report::text AS report
+        e.family_id, e.user_id, e.created_at, e.id, e.trace_id, e.question_id, e.nag_id, e.operation, e.route,
+        e.error_code, e.report::text AS report, e.evaluated
         """
 
     /// The executions that a page examines, newest first: at most `depth` of each person, and of these as many in all.
@@ -170,6 +171,16 @@ enum ExecutionStatements {
             WHERE c.digest = \(digest) AND c.user_id = \(user) AND c.used_at IS NULL AND c.expires_at >= \(now)
                 \(isOfRequest)
             """
+    }
+
+    /// Uses a confirmation up by itself. A row if it could be used.
+    static func useNow(confirmation digest: [UInt8], _ request: [UInt8], of user: UserID, at now: Timestamp) -> SQL {
+        """
+        UPDATE ai_confirmations c SET used_at = \(now)
+        WHERE c.digest = \(digest) AND c.request_digest = \(request) AND c.user_id = \(user) AND c.used_at IS NULL
+            AND c.expires_at >= \(now)
+        RETURNING c.family_id
+        """
     }
 
     /// Part of an act.

@@ -165,13 +165,12 @@ extension ExecutionRecord {
     }
 
     fileprivate init(_ row: Row) throws {
-        let report: String = try row["report"]
         let (name, code): (String, String?) = (try row["operation"], try row["error_code"])
         guard let operation = AIOperationID(rawValue: name) else { throw PostgresError.unexpectedShape("an operation") }
         self.init(
             id: try row["id"], familyID: try row["family_id"], userID: try row["user_id"], traceID: try row["trace_id"],
             questionID: try row["question_id"], operation: operation, nagID: try row["nag_id"], errorCode: code,
             createdAt: try row["created_at"],
-            execution: try ExecutionReport(json: JSONValue(parsing: Array(report.utf8).span)))
+            execution: try ExecutionReport(stored: row))
     }
 }

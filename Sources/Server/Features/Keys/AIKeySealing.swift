@@ -42,7 +42,7 @@ struct StoredAIKey {
         guard let secret = secret(keyring), let endpoint = ThirdPartyURL(key.endpoint) else { return nil }
         return OpenedAIKey(
             provider: key.provider, endpoint: endpoint, model: key.model, schemaStyle: key.schemaStyle,
-            tokensField: key.tokensField, secret: ModelKey(secret))
+            tokensField: key.tokensField, secret: ModelKey(secret), digest: sha256(sealed))
     }
 
     /// The same key, sealed again; nil if it cannot be opened.
@@ -66,4 +66,6 @@ struct OpenedAIKey {
     let schemaStyle: SchemaStyle
     let tokensField: TokensField
     let secret: ModelKey
+    /// Of the sealed key: another one for each key that was ever set.
+    let digest: [UInt8]
 }

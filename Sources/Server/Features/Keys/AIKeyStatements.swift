@@ -21,6 +21,15 @@ enum AIKeyStatements {
         "SELECT \(columns) FROM ai_keys k WHERE k.user_id = \(user) AND k.provider = \(provider)"
     }
 
+    /// What decides whether a member may use keys.
+    static func rights(of user: UserID, in family: FamilyID) -> SQL {
+        """
+        SELECT m.role, coalesce(o.third_party_models, false) AS third_party_models FROM memberships m
+        LEFT JOIN policies o ON o.family_id = m.family_id AND o.is_default AND o.status = 'active'
+        WHERE m.family_id = \(family) AND m.user_id = \(user) AND m.status = 'active'
+        """
+    }
+
     /// A person's keys without their secrets.
     static func exported(_ page: ExportPage) -> SQL {
         // They have no ids: one page has them all.

@@ -134,7 +134,7 @@ extension FamilyPolicy {
         try self.init(
             dailyCap: try row["daily_cap"], maxSnoozeMinutes: try row["max_snooze_minutes"],
             pointsMultiplier: try row["points_multiplier"], maxPushBack: try row["max_pushback"],
-            cooldownMinutes: try row["cooldown_minutes"])
+            cooldownMinutes: try row["cooldown_minutes"], allowsThirdPartyModels: try row["third_party_models"])
     }
 }
 

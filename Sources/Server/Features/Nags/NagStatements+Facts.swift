@@ -126,7 +126,7 @@ extension NagStatements {
     }
 
     private static let policyColumns: SQL =
-        "o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes"
+        "o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes, o.third_party_models"
 
     private static let policyJoin: SQL =
         "LEFT JOIN policies o ON o.family_id = m.family_id AND o.is_default AND o.status = 'active'"

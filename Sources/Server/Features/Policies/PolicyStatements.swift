@@ -9,7 +9,7 @@ enum PolicyStatements {
     private static let columns: SQL = """
         o.id, o.family_id, o.version, o.changed_by, o.awaits_co_owner, o.created_at,
         array_to_string(o.owners, ',') AS owners, o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback,
-        o.cooldown_minutes, o.constraints::text AS constraints, o.proposal_id, o.proposed_by, o.proposed_at,
+        o.cooldown_minutes, o.third_party_models, o.constraints::text AS constraints, o.proposal_id, o.proposed_by, o.proposed_at,
         array_to_string(o.proposed_owners, ',') AS proposed_owners, o.proposed_constraints::text AS proposed_constraints,
         array_to_string(ARRAY(SELECT a.approver_id FROM policy_approvals a
                               WHERE a.family_id = o.family_id AND a.policy_id = o.id
@@ -83,7 +83,7 @@ enum PolicyStatements {
             UPDATE policies SET owners = \(SQLList(policy.terms.owners)), daily_cap = \(limits.dailyCap),
                 max_snooze_minutes = \(limits.maxSnoozeMinutes), points_multiplier = \(limits.pointsMultiplier),
                 max_pushback = \(limits.maxPushBack), cooldown_minutes = \(limits.cooldownMinutes),
-                constraints = \(SQLJSON(others)), version = \(policy.version), awaits_co_owner = \(policy.awaitsCoOwner),
+                third_party_models = \(limits.allowsThirdPartyModels), constraints = \(SQLJSON(others)), version = \(policy.version), awaits_co_owner = \(policy.awaitsCoOwner),
                 changed_by = ledger_stamp.seq, \(withoutProposal)
             FROM ledger_stamp WHERE policies.family_id = ledger_stamp.family_id AND policies.id = \(policy.id)
             """

@@ -32,6 +32,7 @@ struct PolicyTerms: Hashable {
         case .pointsMultiplier: .double(limits.pointsMultiplier)
         case .maxPushBack: .integer(Int64(limits.maxPushBack))
         case .cooldownMinutes: .integer(Int64(limits.cooldownMinutes))
+        case .thirdPartyModels: .bool(limits.allowsThirdPartyModels)
         }
     }
 
@@ -82,7 +83,8 @@ extension PolicyTerms {
                 maxSnoozeMinutes: try integer(.maxSnoozeMinutes, constraints),
                 pointsMultiplier: try number(.pointsMultiplier, constraints),
                 maxPushBack: try integer(.maxPushBack, constraints),
-                cooldownMinutes: try integer(.cooldownMinutes, constraints))
+                cooldownMinutes: try integer(.cooldownMinutes, constraints),
+                allowsThirdPartyModels: try bool(.thirdPartyModels, constraints))
         } catch let fault as PolicyViolation {
             throw APIError(.policyInvalidValue, fault.message, field: "constraints.\(fault.field.rawValue)")
         } catch let refusal as APIError {
@@ -108,6 +110,14 @@ extension PolicyTerms {
         guard let value = constraints[field.rawValue] else { return nil }
         guard let number = value.doubleValue else { throw invalid(field.rawValue, "must be a number") }
         return number
+    }
+
+    private static func bool(
+        _ field: PolicyViolation.Field, _ constraints: JSONObject
+    ) throws(APIError) -> Bool? {
+        guard let value = constraints[field.rawValue] else { return nil }
+        guard case .bool(let isOn) = value else { throw invalid(field.rawValue, "must be true or false") }
+        return isOn
     }
 
     /// A scalar as it is stored: whole numbers are integers, so that they are the same value when they are read.

@@ -1,0 +1,87 @@
+import Contract
+import Domain
+import JSON
+import NagzAI
+import Postgres
+import SQL
+
+/// An `ExecutionReport` as it is stored: only what differs from an ordinary answer, which is one by the rules that no
+/// constraint concerned. Most are ordinary, and each is written in the act of its answer.
+struct StoredReport {
+    /// A JSON object.
+    let text: String
+    /// The identifiers of the evaluated constraints, sixteen bytes each; nil for none.
+    let evaluated: [UInt8]?
+
+    /// The members of an ordinary answer that a stored report may leave out.
+    private static let ordinary: JSONObject = [
+        "provider": "heuristic", "model": .null, "rule_id": .string(RoutingRule.autoCloud.rawValue),
+        "task_type": .string(TaskType.heuristic.rawValue), "privacy_level": .string(PrivacyLevel.auto.rawValue),
+        "intent": .null, "fallback_allowed": true, "used_fallback": false, "fallback_reason": "none",
+        "fallback_confirmed": false, "confidence": 0.7, "token_count": 0, "evaluated": [], "applied": [],
+        "warnings": [], "violation_reason": .null, "side_effects": ["ai_mediation_event"],
+    ]
+
+    init(_ report: ExecutionReport) {
+        evaluated = report.evaluated.isEmpty ? nil : report.evaluated.flatMap(\.bytes)
+        let bytes = JSONWriter.document { json in
+            json.object { json in
+                if report.provider != ProviderName.heuristic.rawValue { json.field("provider", report.provider) }
+                if let model = report.model { json.field("model", model) }
+                if report.rule != .autoCloud { json.field("rule_id", report.rule) }
+                if report.taskType != .heuristic { json.field("task_type", report.taskType) }
+                if report.privacyLevel != .auto { json.field("privacy_level", report.privacyLevel) }
+                if let intent = report.intent { json.field("intent", intent) }
+                if !report.isFallbackAllowed { json.field("fallback_allowed", false) }
+                if report.usedFallback { json.field("used_fallback", true) }
+                if report.fallbackReason != "none" { json.field("fallback_reason", report.fallbackReason) }
+                if report.isFallbackConfirmed { json.field("fallback_confirmed", true) }
+                if report.confidence != 0.7 { json.field("confidence", report.confidence) }
+                if report.tokenCount != 0 { json.field("token_count", report.tokenCount) }
+                json.field("latency_ms", report.latencyMilliseconds)
+                if !report.applied.isEmpty { json.field("applied", report.applied) }
+                if !report.warnings.isEmpty { json.field("warnings", report.warnings) }
+                if let violation = report.violation { json.field("violation_reason", violation) }
+                if report.sideEffects != ["ai_mediation_event"] { json.field("side_effects", report.sideEffects) }
+            }
+        }
+        text = String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension ExecutionReport {
+    /// Reads `report`, `evaluated`, `id` and `route` of a row.
+    init(stored row: Row) throws {
+        let text: String = try row["report"]
+        guard var members = StoredReport.whole(text) else { throw PostgresError.unexpectedShape("a report") }
+        let (id, route): (ExecutionID, String) = (try row["id"], try row["route"])
+        members["id"] = .string(id.description)
+        members["route"] = .string(route)
+        try self.init(json: .object(members))
+        reason = rule?.text
+        if let bytes: [UInt8] = try row["evaluated"] {
+            evaluated = stride(from: 0, to: bytes.count - 15, by: 16).map { start in
+                func word(_ at: Int) -> UInt64 { bytes[at..<(at + 8)].reduce(0) { $0 << 8 | UInt64($1) } }
+                return ConstraintID(high: word(start), low: word(start + 8))
+            }
+        }
+    }
+}
+
+extension StoredReport {
+    /// A stored report with what it leaves out; nil for what is no JSON object.
+    fileprivate static func whole(_ text: String) -> JSONObject? {
+        guard let stored = (try? JSONValue(parsing: Array(text.utf8).span))?.objectValue else { return nil }
+        var members = ordinary
+        for member in stored.members { members[member.key] = member.value }
+        return members
+    }
+
+    /// The same of the row `e`, as `jsonb`.
+    static let wholeInSQL: SQL = """
+        (\(SQLJSON(JSONValue.object(ordinary).description)) || jsonb_build_object('id', e.id, 'route', e.route)
+         || e.report::jsonb || CASE WHEN e.evaluated IS NULL THEN '{}' ELSE jsonb_build_object('evaluated', (
+                SELECT jsonb_agg(encode(substring(e.evaluated FROM n FOR 16), 'hex')::uuid ORDER BY n)
+                FROM generate_series(1, length(e.evaluated), 16) n)) END)
+        """
+}
