@@ -63,7 +63,8 @@ let package = Package(
 
         // MARK: Product
         .target(
-            name: "ModelProviders", dependencies: ["HTTPClient", "LoopbackClient", "NagzAI", "JSON", "Domain"],
+            name: "ModelProviders",
+            dependencies: ["HTTPClient", "LoopbackClient", "Reactor", "Audit", "NagzAI", "JSON", "Domain"],
             exclude: ["README.md"],
             swiftSettings: common),
         .target(name: "DomainSQL", dependencies: ["SQL", "Domain"], swiftSettings: common),
@@ -80,13 +81,13 @@ let package = Package(
         // It answers what a person keeps on the device: nothing below it reaches the network.
         .target(
             name: "LocalAI",
-            dependencies: ["SQLite", "SQL", "DomainSQL", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
+            dependencies: ["SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
             swiftSettings: common),
         .target(
             name: "Device",
             dependencies: [
-                "LocalAI", "HTTPClient", "Reactor", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI",
-                "TimeZones", "Domain", "JSON",
+                "LocalAI", "HTTPClient", "LoopbackClient", "ModelProviders", "Reactor", "SQLite", "SQL", "DomainSQL",
+                "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON",
             ],
             exclude: ["README.md"], swiftSettings: common),
         .target(
@@ -113,7 +114,7 @@ let package = Package(
         .target(name: "ChildProcesses", path: "Tests/Support/ChildProcesses", swiftSettings: common),
         .target(
             name: "TestHTTPServer", dependencies: ["ChildProcesses"], path: "Tests/Support/TestHTTPServer",
-            exclude: ["server.py", "models.py"], swiftSettings: common),
+            exclude: ["server.py", "models.py", "files.py"], swiftSettings: common),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "SeededNumbers"], swiftSettings: common),
         .testTarget(name: "NagzAITests", dependencies: ["NagzAI", "SeededNumbers"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededNumbers"], swiftSettings: common),
@@ -137,7 +138,7 @@ let package = Package(
         .testTarget(
             name: "ModelProvidersTests",
             dependencies: [
-                "ModelProviders", "LoopbackClient", "HTTPClient", "Reactor", "NagzAI", "Domain", "JSON",
+                "ModelProviders", "LoopbackClient", "HTTPClient", "Reactor", "Audit", "NagzAI", "Domain", "JSON",
                 "ChildProcesses", "TestHTTPServer",
             ],
             swiftSettings: common),
@@ -148,7 +149,8 @@ let package = Package(
             name: "DeviceTests",
             dependencies: [
                 "Device", "LocalAI", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain",
-                "JSON", "FamilyHistories", "SeededNumbers", "TestHTTPServer",
+                "JSON", "FamilyHistories", "SeededNumbers", "TestHTTPServer", "LoopbackClient", "Reactor",
+                "ModelProviders",
             ],
             swiftSettings: common),
         .testTarget(name: "ArchitectureTests", dependencies: ["Audit"], swiftSettings: common),

@@ -28,3 +28,31 @@ public func sha256(_ bytes: [UInt8]) -> [UInt8] {
         unsafe self.handle = handle
     }
 }
+
+/// SHA-256 of bytes that come in pieces.
+@safe public final class StreamedSHA256 {
+    private let context: OpaquePointer
+
+    public init() {
+        guard let context = unsafe EVP_MD_CTX_new() else { preconditionFailure("libcrypto has no memory") }
+        unsafe self.context = unsafe context
+        let isReady = unsafe EVP_DigestInit_ex2(context, SHA256Algorithm.shared.handle, nil)
+        precondition(isReady == 1, "libcrypto has no memory")
+    }
+
+    deinit { unsafe EVP_MD_CTX_free(context) }
+
+    /// Appends the first bytes of a buffer.
+    public func append(_ bytes: [UInt8], count: Int) {
+        let isDone = unsafe EVP_DigestUpdate(context, bytes, min(count, bytes.count))
+        precondition(isDone == 1, "libcrypto cannot go on")
+    }
+
+    /// The digest of 32 bytes. Nothing can be appended afterwards.
+    public func finish() -> [UInt8] {
+        var digest = [UInt8](repeating: 0, count: 32)
+        let isDone = unsafe EVP_DigestFinal_ex(context, &digest, nil)
+        precondition(isDone == 1, "libcrypto cannot go on")
+        return digest
+    }
+}

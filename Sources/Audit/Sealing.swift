@@ -112,3 +112,25 @@ public struct MasterKey: Hashable, Sendable {
         SubjectKey(id: id, wrapped: wrapped, by: secret)
     }
 }
+
+/// A key that seals texts at rest, such as those in the files of a device.
+public struct SealingKey: Sendable {
+    private let secret: [UInt8]
+
+    /// Bytes of a nonce, which MUST NOT be used twice.
+    public static let nonceLength = SealedBox.nonceLength
+
+    /// Nil unless there are 32 bytes.
+    public init?(_ secret: [UInt8]) {
+        guard secret.count == 32 else { return nil }
+        self.secret = secret
+    }
+
+    /// - Parameter bound: what the box can only be opened with.
+    public func seal(_ message: [UInt8], bound: [UInt8], nonce: [UInt8]) -> [UInt8] {
+        SealedBox.seal(message, bound: bound, key: secret, nonce: nonce)
+    }
+
+    /// Nil for what this key did not seal, bound to those bytes.
+    public func open(_ box: [UInt8], bound: [UInt8]) -> [UInt8]? { SealedBox.open(box, bound: bound, key: secret) }
+}

@@ -10,6 +10,14 @@ public struct DeviceFolder: Sendable {
     public var session: SessionFile { SessionFile(path: path + "/session.json") }
     public var cachePath: String { path + "/cache.db" }
     public var outboxPath: String { path + "/outbox.db" }
+    /// The folder of model files. They tell nothing of a person and stay after a logout.
+    public var modelsPath: String { path + "/models" }
+
+    /// Seals the words in cache and outbox, with the key of this folder. The folder must be there.
+    /// - Throws: `SessionFileError`.
+    public func seal() throws(SessionFileError) -> TextSeal { TextSeal(try key.load()) }
+
+    private var key: SealingKeyFile { SealingKeyFile(path: path + "/sealing.key") }
 
     /// Creates the folder where it is missing.
     public func make() throws {
@@ -17,9 +25,10 @@ public struct DeviceFolder: Sendable {
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
-    /// Deletes session, cache and outbox: after a logout, and after the account was deleted.
+    /// Deletes session, key, cache and outbox: after a logout, and after the account was deleted.
     public func clear() throws {
         try session.remove()
+        try key.remove()
         try EventCache.remove(cachePath)
         try EventCache.remove(outboxPath)
     }

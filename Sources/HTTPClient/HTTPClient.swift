@@ -51,6 +51,18 @@ import Reactor
         return try await run(try Transfer(request, networks, authorities: authorities))
     }
 
+    /// Sends a request, and hands on the response's content as it arrives instead of keeping it.
+    /// - Parameter receive: gets the response so far, without content, and the next bytes. When it returns false the
+    ///   request ends at once and throws `cancelled`. It MUST NOT use this client.
+    public func send(
+        _ request: HTTPClientRequest, receive: @escaping (HTTPClientResponse, [UInt8]) -> Bool
+    ) async throws(HTTPClientError) -> HTTPClientResponse {
+        guard !isClosed, !Task.isCancelled else { throw .cancelled }
+        let transfer = try Transfer(request, networks, authorities: authorities)
+        transfer.receive = receive
+        return try await run(transfer)
+    }
+
     /// Opens a connection to the URL's host, with TLS where it says `https`. It stays open until the client closes.
     ///
     /// For a client of its own: libcurl takes a connection on which bytes arrive for a broken one while it looks for one

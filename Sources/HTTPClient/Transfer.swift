@@ -13,6 +13,8 @@ import Glibc
     /// Tells transfers apart.
     var number: Int { unsafe Int(bitPattern: handle) }
     var continuation: CheckedContinuation<Outcome, Never>?
+    /// Gets the content in place of the response; false ends the transfer.
+    var receive: ((HTTPClientResponse, [UInt8]) -> Bool)?
 
     private var headerLines: UnsafeMutablePointer<curl_slist>?
     private let limits: HTTPClientRequest.Limits
@@ -20,7 +22,9 @@ import Glibc
     private let usesUnixSocket: Bool
     private var response = HTTPClientResponse(status: 0)
     private var headBytes = 0
+    private var bodyBytes = 0
     private var isTooLarge = false
+    private var isRefused = false
     private var isForbidden = false
 
     /// - Parameters:
@@ -127,12 +131,18 @@ import Glibc
 
     /// - Returns: whether the transfer may go on.
     fileprivate func take(body bytes: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count <= limits.body - response.body.count else {
+        guard bytes.count <= limits.body - bodyBytes else {
             isTooLarge = true
             return false
         }
-        unsafe response.body.append(contentsOf: bytes)
-        return true
+        bodyBytes += bytes.count
+        guard let receive else {
+            unsafe response.body.append(contentsOf: bytes)
+            return true
+        }
+        response.status = unsafe CCurlNumber(handle, CURLINFO_RESPONSE_CODE)
+        isRefused = !receive(response, unsafe [UInt8](bytes))
+        return !isRefused
     }
 
     /// - Parameter address: nil for what is no IP address.
@@ -153,6 +163,7 @@ import Glibc
     /// What the caller gets for libcurl's result.
     func outcome(_ code: CURLcode) -> Outcome {
         if isTooLarge { return .failure(.tooLarge) }
+        if isRefused { return .failure(.cancelled) }
         if isForbidden, code == CURLE_ABORTED_BY_CALLBACK { return .failure(.ownNetwork) }
         switch code {
         case CURLE_OK:

@@ -1,23 +1,34 @@
+import Contract
 import Domain
 import NagzAI
 
 /// Answers AI operations on this device only: the service of privacy level `local`.
 ///
-/// It holds the cache and the rules, and nothing that could send a request, so whoever has only this value cannot reach
-/// the network. The digest covers the week as far as this device holds it, unless a nag was done more than a month
-/// before it was due: everybody's week on a guardian's device, the person's own on any other.
+/// It holds the cache, the rules and, where the person has one, a model on this device: nothing that could send a
+/// request to another machine, so whoever has only this value cannot reach the network. The digest covers the week as
+/// far as this device holds it, unless a nag was done more than a month before it was due: everybody's week on a
+/// guardian's device, the person's own on any other.
 public struct LocalAIService: AIService {
     private let facts: CacheFacts
     private let heuristics: Heuristics
-    private let service: HeuristicAIService<CacheFacts>
     private let routing: QuestionRouting
+    private let model: ModelWriter?
+    private let log: ExecutionLog
 
-    /// - Parameter dialog: how constraints warn the person and ask for confirmations.
-    public init(facts: CacheFacts, heuristics: Heuristics, dialog: ConstraintDialog = .silent) {
+    /// - Parameters:
+    ///   - model: writes the texts of answers where the person's mode says so. It MUST run on this device.
+    ///   - dialog: how constraints warn the person and ask for confirmations.
+    ///   - log: told of each answer and each refusal.
+    public init(
+        facts: CacheFacts, heuristics: Heuristics, model: ModelWriter? = nil, dialog: ConstraintDialog = .silent,
+        log: ExecutionLog = .silent
+    ) {
+        precondition(model?.provider.reach ?? .device == .device, "a model beyond this device")
         self.facts = facts
         self.heuristics = heuristics
-        routing = QuestionRouting(cache: facts.cache, family: facts.family, dialog: dialog)
-        service = HeuristicAIService(facts: facts, heuristics: heuristics)
+        self.model = model
+        self.log = log
+        routing = QuestionRouting(cache: facts.cache, family: facts.family, dialog: dialog, log: log)
     }
 
     /// An operation without facts, such as summarising an excuse, needs the consent but no synced cache.
@@ -27,16 +38,41 @@ public struct LocalAIService: AIService {
         _ operation: AIOperation<Question, Response>, _ question: Question
     ) async throws -> Response {
         try require(operation)
-        _ = try route(operation, question, requiresOffline: true, isAvailable: true)
-        return try await service.answer(operation, question)
+        let routed = try route(operation, question, requiresOffline: true, isAvailable: true)
+        do { return try await answerRouted(operation, question, routed) } catch {
+            noteRefusal(routed, error)
+            throw error
+        }
     }
 
-    /// Answers a question that was routed already.
+    /// Answers a question that was routed already. A refusal is not noted, because another may still answer.
+    /// - Parameter replaced: why another place that was asked before has not answered.
     package func answerRouted<Question, Response>(
-        _ operation: AIOperation<Question, Response>, _ question: Question
+        _ operation: AIOperation<Question, Response>, _ question: Question, _ routed: RoutedQuestion,
+        replacing replaced: FallbackReason? = nil
     ) async throws -> Response {
         try require(operation)
-        return try await service.answer(operation, question)
+        let known = try await question.facts(from: facts)
+        var response = operation.rule(heuristics, question, known).response
+        var (author, tokenCount): (Authorship, Int?) = (Authorship(fallback: replaced), nil)
+        if let decision = try? routed.route.get(), decision.provider == .localModel, let model,
+            let wording = operation.wording,
+            let told = wording.facts(heuristics, question, known, try facts.names())
+        {
+            switch await model.write(told, traceparent: routed.trace.traceparent) {
+            case .success(let result):
+                wording.replace(&response, result.text)
+                author = Authorship(.localModel, model: result.model)
+                tokenCount = result.tokenCount
+            case .failure(let problem): author.fallback = problem.fallback
+            }
+            try Task.checkCancellation()
+            // It may have been withdrawn while the model wrote.
+            try requireConsent()
+        }
+        let confidence = operation.record(heuristics, question, known, response).confidence
+        log.note(routed.record(by: author, confidence: confidence, tokenCount: tokenCount, log))
+        return response
     }
 
     /// Decides where a question is answered, by the constraints and the person's choices. It warns the person, and asks
@@ -47,9 +83,24 @@ public struct LocalAIService: AIService {
     /// - Throws: `QuestionRefusal`, `SQLiteError`.
     package func route<Question, Response>(
         _ operation: AIOperation<Question, Response>, _ question: Question, requiresOffline: Bool, isAvailable: Bool
-    ) throws -> RoutingDecision {
-        try routing.decide(
-            operation.id, question.content, requiresOffline: requiresOffline, isAvailable: isAvailable, at: now)
+    ) throws -> RoutedQuestion {
+        var local = LocalCapability(isAvailable: isAvailable)
+        if let model, let task = operation.id.modelTask, model.covers(task) {
+            local.model = LocalModel(isOfSystem: false, name: model.provider.name.rawValue)
+        }
+        return try routing.decide(
+            operation.id, question.content, (question as? any AboutNag)?.nagID, requiresOffline: requiresOffline, local,
+            at: now)
+    }
+
+    /// Tells the log that nobody has answered.
+    package func noteRefusal(_ routed: RoutedQuestion, _ error: any Error) {
+        switch error {
+        case is CacheMiss, LocalRefusal.mustBeRecorded:
+            log.note(routed.record(refusedWith: ExecutionCode.localUnavailable.rawValue, log))
+        case is LocalRefusal: log.note(routed.record(refusedWith: ErrorCode.authorizationDenied.rawValue, log))
+        default: return
+        }
     }
 
     /// - Throws: why the device may not answer by itself, or `CacheMiss.neverSynced`.
@@ -88,4 +139,12 @@ public enum LocalRefusal: Error, Hashable, Sendable {
     case mustBeRecorded
     /// The person's preference forbids answers by their device.
     case switchedOff
+}
+
+extension TraceID {
+    /// The value of the W3C header `traceparent`: this trace, and its last half as the span.
+    fileprivate var traceparent: String {
+        let digits = description.replacing("-", with: "")
+        return "00-\(digits)-\(digits.suffix(16))-01"
+    }
 }

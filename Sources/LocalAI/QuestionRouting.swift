@@ -40,34 +40,43 @@ struct QuestionRouting {
     let cache: EventCache
     let family: FamilyID
     let dialog: ConstraintDialog
+    let log: ExecutionLog
 
     /// Decides where a question is answered; shows warnings, and asks for a confirmation where a constraint wants it.
     /// - Parameters:
     ///   - requiresOffline: whether the question must not leave the device.
-    ///   - isAvailable: whether the device can answer, as far as is known before its facts are read.
-    /// - Throws: `QuestionRefusal`, `SQLiteError`.
+    ///   - local: what the device can answer, as far as is known before its facts are read.
+    /// - Throws: `QuestionRefusal`, of which the log is told; `SQLiteError`.
     func decide(
-        _ operation: AIOperationID, _ content: String, requiresOffline: Bool, isAvailable: Bool, at now: Timestamp
-    ) throws -> RoutingDecision {
+        _ operation: AIOperationID, _ content: String, _ nag: NagID?, requiresOffline: Bool, _ local: LocalCapability,
+        at now: Timestamp
+    ) throws -> RoutedQuestion {
+        let started = log.stopwatch()
         let (constraints, choices) = (try cache.constraints(of: family), try cache.choices(of: family))
-        // Nothing on the device refers to the question or its trace by their ids.
         let question = Question(
-            id: QuestionID(high: 0, low: 0), operation: operation, content: content,
+            id: log.identifier(), operation: operation, content: content,
             privacyLevel: choices.privacyLevel, requiresOffline: requiresOffline, askedAt: now)
         // Whether the server can be reached shows when it is asked.
         let state = RuntimeState(
-            local: LocalCapability(isAvailable: isAvailable), network: .online,
-            tokenThreshold: choices.tokenThreshold, mode: choices.mode)
+            local: local, network: .online, tokenThreshold: choices.tokenThreshold, mode: choices.mode)
         let policy = PolicyEngine(constraints).evaluate(question)
-        let outcome = Router.route(question, state, policy, at: now, trace: TraceID(high: 0, low: 0))
-        switch outcome {
-        case .success(let decision):
-            decision.warnings.forEach(dialog.warn)
-            if let prompt = policy.confirmation { try confirm(prompt) }
-            return decision
-        case .failure(let failure):
-            policy.warnings.forEach(dialog.warn)
-            throw QuestionRefusal.noRoute(failure)
+        let trace: TraceID = log.identifier()
+        let routed = RoutedQuestion(
+            question: question, nag: nag, family: family, trace: trace, started: started, policy: policy,
+            route: Router.route(question, state, policy, at: now, trace: trace))
+        do throws(QuestionRefusal) {
+            switch routed.route {
+            case .success(let decision):
+                decision.warnings.forEach(dialog.warn)
+                if let prompt = policy.confirmation { try confirm(prompt) }
+                return routed
+            case .failure(let failure):
+                policy.warnings.forEach(dialog.warn)
+                throw .noRoute(failure)
+            }
+        } catch {
+            log.note(routed.record(refusedWith: error.code, log))
+            throw error
         }
     }
 

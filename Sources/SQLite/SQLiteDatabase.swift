@@ -149,6 +149,16 @@ import SQL
         return findings == ["ok"]
     }
 
+    /// Overwrites what is deleted from now on with zeros.
+    public func overwriteDeleted() throws(SQLiteError) { try run(script: "PRAGMA secure_delete = ON") }
+
+    /// Writes the file anew, so that it has nothing of what was deleted, and empties the write-ahead log. Not within a
+    /// transaction.
+    public func rewrite() throws(SQLiteError) {
+        try run(script: "VACUUM")
+        try run(script: "PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
     /// Limits the file to that many pages of 4 KiB.
     public func limitPages(to count: Int) throws(SQLiteError) { try run(script: "PRAGMA max_page_count = \(count)") }
 

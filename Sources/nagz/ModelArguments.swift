@@ -1,42 +1,39 @@
+import Device
 import Foundation
 import LoopbackClient
 import ModelProviders
 import NagzAI
 import Server
 
-/// The environment of `nagz serve` that names a language model on this machine.
-extension ModelOptions {
-    static func ofEnvironment(
-        _ environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws -> ModelOptions {
-        var options = ModelOptions()
-        options.prompts = try environment["NAGZ_MODEL_PROMPTS"].map(prompts)
-        let (name, keyFile) = (environment["NAGZ_MODEL_NAME"], environment["NAGZ_MODEL_KEY_FILE"])
-        guard let text = environment["NAGZ_MODEL_URL"] else {
-            guard name == nil, keyFile == nil else {
-                throw Stop(.configuration, "NAGZ_MODEL_NAME and NAGZ_MODEL_KEY_FILE need NAGZ_MODEL_URL")
+/// A language model on this machine, as options or the environment name it.
+struct ModelArguments {
+    let url: LoopbackURL
+    let model: String
+    let key: ModelKey?
+
+    /// Nil where none is named.
+    /// - Parameters:
+    ///   - url, model, keyFile: nil for what was not given; with their names for errors.
+    init?(
+        url: (name: String, value: String?), model: (name: String, value: String?),
+        keyFile: (name: String, value: String?)
+    ) throws {
+        guard let text = url.value else {
+            guard model.value == nil, keyFile.value == nil else {
+                throw Stop(.configuration, "\(model.name) and \(keyFile.name) need \(url.name)")
             }
-            return options
+            return nil
         }
-        guard let url = LoopbackURL(text) else {
+        guard let address = LoopbackURL(text) else {
             throw Stop(
                 .configuration,
-                "NAGZ_MODEL_URL takes a URL on this machine, such as http://127.0.0.1:8081/v1, and no other host")
+                "\(url.name) takes a URL on this machine, such as http://127.0.0.1:8081/v1, and no other host")
         }
-        guard let name, !name.isEmpty else {
-            throw Stop(.configuration, "NAGZ_MODEL_URL needs NAGZ_MODEL_NAME: the model, as the gateway lists it")
+        guard let name = model.value, !name.isEmpty else {
+            throw Stop(.configuration, "\(url.name) needs \(model.name): the model, as the gateway lists it")
         }
-        options.gateway = Gateway(url: url, model: name, key: try keyFile.map(key))
-        return options
-    }
-
-    private static func prompts(_ path: String) throws -> PromptBook {
-        guard let data = FileManager.default.contents(atPath: path), data.count <= 1 << 20 else {
-            throw Stop(.configuration, "NAGZ_MODEL_PROMPTS: there is no file “\(path)” of at most 1 MB")
-        }
-        do throws(PoolError) { return try PromptBook(parsing: Array(data)) } catch {
-            throw Stop(.configuration, "NAGZ_MODEL_PROMPTS: “\(path)”: \(error)")
-        }
+        (self.url, self.model) = (address, name)
+        key = try keyFile.value.map(Self.key)
     }
 
     /// The file's text without blanks around it.
@@ -46,5 +43,54 @@ extension ModelOptions {
             throw Stop(.configuration, "“\(path)” must hold one key of visible ASCII characters")
         }
         return ModelKey(text)
+    }
+
+    /// What the environment names.
+    static func ofEnvironment(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws -> ModelArguments? {
+        func variable(_ name: String) -> (String, String?) { (name, environment[name]) }
+        return try ModelArguments(
+            url: variable("NAGZ_MODEL_URL"), model: variable("NAGZ_MODEL_NAME"),
+            keyFile: variable("NAGZ_MODEL_KEY_FILE"))
+    }
+
+    /// What the options name, which are removed; else what the environment does.
+    init?(_ arguments: inout Arguments) throws {
+        func option(_ name: String) throws -> (String, String?) { (name, try arguments.value(name)) }
+        let own = try ModelArguments(
+            url: option("--model-url"), model: option("--model-name"), keyFile: option("--model-key-file"))
+        guard let found = try own ?? Self.ofEnvironment() else { return nil }
+        self = found
+    }
+
+    /// The prompts in the file that the environment names; nil where it names none.
+    static func prompts() throws -> PromptBook? {
+        guard let path = ProcessInfo.processInfo.environment["NAGZ_MODEL_PROMPTS"] else { return nil }
+        guard let data = FileManager.default.contents(atPath: path), data.count <= 1 << 20 else {
+            throw Stop(.configuration, "NAGZ_MODEL_PROMPTS: there is no file “\(path)” of at most 1 MB")
+        }
+        do throws(PoolError) { return try PromptBook(parsing: Array(data)) } catch {
+            throw Stop(.configuration, "NAGZ_MODEL_PROMPTS: “\(path)”: \(error)")
+        }
+    }
+}
+
+extension ModelOptions {
+    /// The gateway of `nagz serve`.
+    static func ofEnvironment() throws -> ModelOptions {
+        var options = ModelOptions()
+        options.prompts = try ModelArguments.prompts()
+        options.gateway = try ModelArguments.ofEnvironment().map { Gateway(url: $0.url, model: $0.model, key: $0.key) }
+        return options
+    }
+}
+
+extension LocalGateway {
+    /// The gateway of `nagz device`.
+    convenience init(_ arguments: ModelArguments, variant: ModelFile.Variant) throws {
+        try self.init(
+            arguments.url, model: arguments.model, key: arguments.key,
+            capabilities: variant == .lite ? .localLite : .localStandard)
     }
 }

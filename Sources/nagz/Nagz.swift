@@ -15,6 +15,7 @@ struct Nagz {
                nagz audit     verifies, exports and maintains the audit log
                nagz seed      fills a database with demo or benchmark data
                nagz device    acts as a family member's device: syncs, works offline, answers AI questions
+               nagz models    downloads files of language models, for a runtime on this machine
                nagz routes    lists the operations of the API
                nagz VERB --help | --version | --help
 
@@ -23,7 +24,7 @@ struct Nagz {
         deploy/run creates both logins and all keys.
 
         exit codes: 0 done, 64 wrong usage, 69 database unavailable, 73 port taken, 78 configuration;
-                    audit and device have more, see their help
+                    audit, device and models have more, see their help
         """
 
     private static func usage(of verb: String) -> String? {
@@ -34,6 +35,7 @@ struct Nagz {
         case "audit": AuditCommand.usage
         case "seed": Seed.usage
         case "device": DeviceCommand.usage
+        case "models": ModelCommand.usage
         case "routes": Catalogue.usage
         default: nil
         }
@@ -53,6 +55,7 @@ struct Nagz {
                 finish { [arguments] in try await Serve.run(arguments, signals) }
             case "migrate": finish { [arguments] in try await Migrate.run(arguments) }
             case "device": finish { [arguments] in try await DeviceCommand.run(arguments) }
+            case "models": finish { [arguments] in try await ModelCommand.run(arguments) }
             case "seed": finish { [arguments] in try await Seed.run(arguments) }
             case "audit": finish { [arguments] in try await AuditCommand.run(arguments) }
             case "admin": finish { [arguments] in try await AdminCommand.run(arguments) }

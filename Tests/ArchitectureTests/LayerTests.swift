@@ -19,7 +19,9 @@ struct LayerTests {
         "HTTP": ["Reactor", "WebSocketProtocol", "CLinux", "CZlib"],
         "HTTPClient": ["Reactor", "WebSocketProtocol", "CCurl"],
         // On Apple's systems the operating system has a model.
-        "ModelProviders": ["HTTPClient", "LoopbackClient", "NagzAI", "JSON", "Domain", "FoundationModels"],
+        "ModelProviders": [
+            "HTTPClient", "LoopbackClient", "Reactor", "Audit", "NagzAI", "JSON", "Domain", "FoundationModels",
+        ],
         "LoopbackClient": ["HTTPClient", "Reactor"],
         "SQL": [],
         "Postgres": ["SQL", "Reactor", "CPostgres"],
@@ -34,10 +36,10 @@ struct LayerTests {
             "Server", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Contract", "NagzAI", "TimeZones", "Domain",
             "JSON", "SeededNumbers",
         ],
-        "LocalAI": ["SQLite", "SQL", "DomainSQL", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
+        "LocalAI": ["SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON"],
         "Device": [
-            "LocalAI", "HTTPClient", "Reactor", "SQLite", "SQL", "DomainSQL", "Audit", "Contract", "NagzAI",
-            "TimeZones", "Domain", "JSON",
+            "LocalAI", "HTTPClient", "LoopbackClient", "ModelProviders", "Reactor", "SQLite", "SQL", "DomainSQL",
+            "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON",
         ],
         "nagz": [
             "Server", "Seeds", "Device", "LocalAI", "HTTPClient", "Contract", "Postgres", "SQL", "SQLite", "Reactor",

@@ -51,10 +51,16 @@ final class Bench {
     var confirmation = ConstraintDialog.Confirmation.nobodyToAsk
     /// The warnings and prompts that were shown.
     var shown: [String] = []
+    /// The model on the device; nil without one.
+    var model: ModelWriter?
+    /// What was told of the questions that the device answered or refused.
+    var executions: [ExecutionRecord] = []
+    var keepsHistory = false
+    private var lastID: UInt64 = 0
     private let heuristics: Heuristics
 
     init(_ folder: String) throws {
-        cache = try EventCache(path: folder + "/cache.db")
+        cache = try EventCache(path: folder + "/cache.db", seal: .test)
         heuristics = Heuristics(phrasebook: try Phrasebook.english())
     }
 
@@ -67,12 +73,22 @@ final class Bench {
     var local: LocalAIService {
         let now = now
         return LocalAIService(
-            facts: CacheFacts(cache, family: homeFamily, now: { now }), heuristics: heuristics,
+            facts: CacheFacts(cache, family: homeFamily, now: { now }), heuristics: heuristics, model: model,
             dialog: ConstraintDialog(
                 warn: { self.shown.append("warning: \($0)") },
                 confirm: {
                     self.shown.append("confirm: \($0)")
                     return self.confirmation
+                }),
+            log: ExecutionLog(
+                user: me,
+                newID: {
+                    self.lastID += 1
+                    return (9, self.lastID)
+                }, stopwatch: { 0 },
+                note: {
+                    self.executions.append($0)
+                    if self.keepsHistory { try? self.cache.note($0) }
                 }))
     }
 

@@ -17,7 +17,7 @@ struct CacheTests {
     @Test("a page comes in once, with the place to go on from")
     func apply() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             let first = page(nags: [syncedNag(1)], events: [syncedEvent(1)], cursor: "a", hasMore: true)
             #expect(try cache.apply(first, of: homeFamily, askedFrom: .cursor(nil), at: now))
             #expect(try cache.cachedFamily(homeFamily)?.syncedAt == nil)
@@ -41,7 +41,7 @@ struct CacheTests {
     @Test("a full resync keeps what was there until it is through, and then only what came again")
     func refetch() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             let all = page(nags: [syncedNag(1), syncedNag(2), syncedNag(3)], events: [syncedEvent(1)], cursor: "a")
             _ = try cache.apply(all, of: homeFamily, askedFrom: .cursor(nil), at: now)
             let again = page(nags: [syncedNag(2)], cursor: "b", hasMore: true, mustRefetch: true)
@@ -62,7 +62,7 @@ struct CacheTests {
     @Test("a nag that changes once more after its end was closed when the event says, whichever comes first")
     func closingTimes() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             func closed() throws -> [Timestamp] {
                 try cache.database.rows("SELECT closed_at FROM nags ORDER BY id") { row throws(SQLiteError) in
                     try row["closed_at"]
@@ -85,7 +85,7 @@ struct CacheTests {
     @Test("closed nags go after 30 days, missed ones and events after 90, open nags never")
     func retention() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             let first = page(
                 nags: [
                     syncedNag(1), syncedNag(2, status: "completed"), syncedNag(3, status: "completed"),
@@ -112,7 +112,7 @@ struct CacheTests {
     @Test("a missed nag stays as long as its events")
     func missedNags() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             let first = page(
                 nags: [syncedNag(1, status: "missed")], events: [syncedEvent(1, "nag_missed")], cursor: "a")
             _ = try cache.apply(first, of: homeFamily, askedFrom: .cursor(nil), at: start)
@@ -129,7 +129,7 @@ struct CacheTests {
     @Test("a family's new time zone is taken in with the facts")
     func timeZone() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             var told = facts()
             _ = try cache.apply(page(cursor: "a", facts: told), of: homeFamily, askedFrom: .cursor(nil), at: now)
             #expect(try cache.cachedFamily(homeFamily)?.timeZone == "UTC")
@@ -142,7 +142,7 @@ struct CacheTests {
     @Test("what a person may not see any more leaves their device")
     func visibility() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             let foreign = syncedNag(1, to: sibling, from: sibling)
             // Of the foreign nag, of an own one, of a foreign one that is gone already, and of none.
             let mediations = [1, 2, 77, 0].enumerated().map { index, nag in
@@ -165,42 +165,34 @@ struct CacheTests {
         }
     }
 
-    @Test("a cache of the first version keeps its rows, and what the rules find in them")
-    func migration() async throws {
+    @Test("of a payload, what a person may have written is not kept, and the rules find the rest")
+    func payloads() async throws {
         try await withFolder { folder in
-            let path = folder + "/cache.db"
-            let old = try SQLiteDatabase(path: path)
-            try old.migrate([CacheSchema.migrations[0]])
-            try old.run("INSERT INTO families (key, id, time_zone, synced_at) VALUES (1, \(homeFamily), 'UTC', \(now))")
-            try old.run("INSERT INTO words VALUES (9, \(me))")
-            for (number, type) in [(1, 2), (2, 2), (3, 1)] {
-                try old.run(
-                    """
-                    INSERT INTO nag_events (family, id, nag_id, type, actor, recipient, at, payload, generation)
-                    VALUES (1, \(EventID(high: 2, low: UInt64(number))), \(NagID(high: 1, low: 1)), \(type), 9, 9, \(start),
-                            '{"category":"time_conflict"}', 0)
-                    """)
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
+            func event(_ number: UInt64, _ type: String, _ payload: [String: String]) -> SyncedNagEvent {
+                SyncedNagEvent(
+                    id: EventID(high: 2, low: number), nagID: NagID(high: 1, low: 1), eventType: type, actorID: me,
+                    at: start, payload: payload)
             }
-            let cache = try EventCache(path: path)
             let events = [
-                SyncedNagEvent(
-                    id: EventID(high: 2, low: 4), nagID: NagID(high: 1, low: 1), eventType: "excuse_submitted",
-                    actorID: me, at: start, payload: ["category": "time_conflict"]),
-                SyncedNagEvent(
-                    id: EventID(high: 2, low: 5), nagID: NagID(high: 1, low: 1), eventType: "note_added", actorID: me,
-                    at: start, payload: ["text": "Time, 2 hours"]),
+                event(1, "excuse_submitted", ["category": "time_conflict"]), event(2, "note_added", ["text": "sick"]),
+                event(3, "excuse_submitted", ["category": "time_conflict", "text": "sick"]),
+                event(4, "nag_missed", ["recipient_id": me.description]),
+                event(5, "nag_updated", ["from": start.rfc3339, "due_at": start.rfc3339]),
             ]
             _ = try cache.apply(
                 page(nags: [syncedNag(1)], events: events, cursor: "a", facts: facts()), of: homeFamily,
-                askedFrom: .since(nil), at: now)
-            let kept = try cache.database.rows("SELECT codes IS NULL AS own, payload FROM nag_events ORDER BY id") {
-                row throws(SQLiteError) in (try row["own"] as Bool, try row["payload"] as String?)
-            }
-            #expect(kept.map(\.0) == [true, true, true, false, true])
-            #expect(kept.map(\.1).suffix(2) == [nil, #"{"text":"Time, 2 hours"}"#])
+                askedFrom: .cursor(nil), at: now)
+            let kept = try cache.database.rows(
+                """
+                SELECT coalesce(w.value, e.payload) AS payload FROM nag_events e
+                LEFT JOIN words w ON w.key = e.codes ORDER BY e.id
+                """
+            ) { row throws(SQLiteError) in try row["payload"] as String }
+            #expect(kept.prefix(4) == [kept[2], "{}", #"{"category":"time_conflict"}"#, "{}"])
             let reader = CacheFacts(cache, family: homeFamily, now: { start + .hours(1) })
             let facts = try await reader.nagFacts(NagID(high: 1, low: 1)).facts
-            #expect(facts.timeConflictCount7d == 3 && facts.missCount7d == 1)
+            #expect(facts.timeConflictCount7d == 2 && facts.missCount7d == 1)
         }
     }
 
@@ -208,19 +200,19 @@ struct CacheTests {
     func damage() async throws {
         try await withFolder { folder in
             let path = folder + "/cache.db"
-            var cache: EventCache? = try EventCache(path: path)
+            var cache: EventCache? = try EventCache(path: path, seal: .test)
             let nags = (0..<400).map { syncedNag($0) }
             _ = try cache?.apply(page(nags: nags, cursor: "a"), of: homeFamily, askedFrom: .cursor(nil), at: now)
             cache = nil
             var bytes = try Data(contentsOf: URL(filePath: path))
             for offset in stride(from: 4_096, to: bytes.count, by: 64) { bytes[offset] = 0xff }
             try bytes.write(to: URL(filePath: path))
-            let rebuilt = try EventCache(path: path, isChecked: true)
+            let rebuilt = try EventCache(path: path, seal: .test, isChecked: true)
             #expect(rebuilt.wasRebuilt)
             #expect(try rebuilt.counts().feedRows == 0 && rebuilt.cachedFamily(homeFamily) == nil)
             #expect(FileManager.default.fileExists(atPath: path + ".damaged"))
             try rebuilt.database.run(script: "PRAGMA user_version = 99")
-            #expect(throws: SQLiteError.newerSchema(version: 99)) { try EventCache(path: path) }
+            #expect(throws: SQLiteError.newerSchema(version: 99)) { try EventCache(path: path, seal: .test) }
             try EventCache.remove(path)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
         }
@@ -229,7 +221,7 @@ struct CacheTests {
     @Test("a full disk loses the page and nothing else")
     func fullDisk() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             _ = try cache.apply(
                 page(nags: [syncedNag(1)], cursor: "a"), of: homeFamily, askedFrom: .cursor(nil), at: now)
             try cache.database.limitPages(to: 40)
@@ -255,7 +247,7 @@ struct CrashTests {
     }
 
     private func contents(_ path: String) throws -> Contents {
-        let cache = try EventCache(path: path, isChecked: true)
+        let cache = try EventCache(path: path, seal: .test, isChecked: true)
         #expect(!cache.wasRebuilt)
         return Contents(counts: try cache.counts(), cursor: try cache.cachedFamily(homeFamily)?.cursor)
     }
@@ -275,7 +267,7 @@ struct CrashTests {
     func everyPoint(rows: UInt64) async throws {
         try await withFolder { folder in
             let (path, left) = (folder + "/cache.db", folder + "/left.db")
-            let cache = try EventCache(path: path)
+            let cache = try EventCache(path: path, seal: .test)
             _ = try cache.apply(
                 page(nags: [syncedNag(9_999)], cursor: "a"), of: homeFamily, askedFrom: .cursor(nil),
                 at: start)

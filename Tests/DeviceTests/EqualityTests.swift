@@ -91,7 +91,7 @@ struct EqualityTests {
         "two thousand four hundred families, each seen by a guardian and by somebody else", arguments: 0..<Self.blocks)
     func small(block: Int) async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             var compared = 0
             let zones = ZoneTable()
             for number in 0..<60 {
@@ -110,7 +110,7 @@ struct EqualityTests {
     @Test("and some with hundreds of events", arguments: 0..<6)
     func large(number: Int) async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             var dice = SeededNumbers(seed: UInt64(number))
             let history = FamilyHistory.random(
                 seed: UInt64(9_000 + number), family: Self.family, members: Self.members(&dice), nagCount: 400)
@@ -122,7 +122,7 @@ struct EqualityTests {
     @Test("the comparison can fail: another fact gives another answer")
     func canFail() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             var dice = SeededNumbers(seed: 5)
             var history = FamilyHistory.random(
                 seed: 5, family: Self.family, members: Self.members(&dice), nagCount: 60, endingAt: start)

@@ -1,8 +1,10 @@
+import Audit
 import Contract
 import Device
 import Domain
 import Foundation
 import JSON
+import LocalAI
 import Synchronization
 
 /// A folder of the test's own that is gone when `body` is through.
@@ -11,6 +13,16 @@ func withFolder<Value>(_ body: (String) async throws -> Value) async throws -> V
     try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(atPath: folder) }
     return try await body(folder)
+}
+
+extension TextSeal {
+    /// With a key that all tests share.
+    static let test = TextSeal(key(7))
+
+    static func key(_ byte: UInt8) -> SealingKey {
+        guard let key = SealingKey([UInt8](repeating: byte, count: 32)) else { preconditionFailure("32 bytes") }
+        return key
+    }
 }
 
 let start = Timestamp(seconds: 1_773_144_000)

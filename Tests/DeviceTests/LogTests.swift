@@ -97,7 +97,7 @@ private final class Follower {
     private var rounds: UInt64 = 0
 
     init(_ folder: String, _ log: ShownLog, pinned: VerifierKey? = nil) throws {
-        cache = try EventCache(path: folder + "/cache.db")
+        cache = try EventCache(path: folder + "/cache.db", seal: .test)
         self.log = log
         self.pinned = pinned
     }
@@ -250,7 +250,7 @@ struct LogTests {
             let log = ShownLog(4)
             let device = try Follower(folder, log)
             try await device.sync()
-            let outbox = try Outbox(path: folder + "/outbox.db")
+            let outbox = try Outbox(path: folder + "/outbox.db", seal: .test)
             try outbox.add(
                 OutboxItem(
                     clientID: InputID(high: 3, low: 1), nagID: NagID(high: 1, low: 1), act: .note(text: "n"),

@@ -160,7 +160,7 @@ struct OnDeviceTests {
     @Test("the latest answer of each operation is remembered")
     func answers() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             for (operation, minutes) in [(AIOperationID.digest, 1), (.coaching, 2), (.digest, 3)]
                 as [(AIOperationID, Int64)]
             {

@@ -19,7 +19,7 @@ struct SyncTests {
     @Test("pages are asked for until there are no more, each from where the last one ended")
     func paging() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             let source = ScriptedSource { query, number in
                 page(
                     nags: [syncedNag(UInt64(number))], cursor: "\(number)", hasMore: number < 4,
@@ -38,7 +38,7 @@ struct SyncTests {
     @Test("the older contract: server_time floored to the second, rows at the seam twice without harm")
     func timestamps() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             let source = ScriptedSource { query, number in
                 page(
                     nags: [syncedNag(1), syncedNag(UInt64(number))], cursor: "\(number)", hasMore: number < 3,
@@ -55,7 +55,7 @@ struct SyncTests {
     @Test("a round that breaks off goes on where it was", arguments: [1, 2, 3])
     func resume(failing: Int) async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             let source = ScriptedSource { query, number in
                 if number == failing { throw Down() }
                 let place = query.cursor == "start" ? 0 : Int(query.cursor ?? "") ?? -1
@@ -73,7 +73,7 @@ struct SyncTests {
     @Test("a cancelled round ends between two pages, and what it took in stays")
     func cancellation() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             let source = ScriptedSource { _, number in
                 if number == 2 { withUnsafeCurrentTask { $0?.cancel() } }
                 return page(nags: [syncedNag(UInt64(number))], cursor: "\(number)", hasMore: true)
@@ -88,7 +88,7 @@ struct SyncTests {
     @Test("a server that hands out the same place again, or starts over and over, is not followed for ever")
     func noProgress() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             for refetches in [false, true] {
                 let source = ScriptedSource { _, number in
                     page(cursor: refetches ? "\(number)" : "x", hasMore: true, mustRefetch: refetches)
@@ -104,8 +104,8 @@ struct SyncTests {
     @Test("what was done offline goes up first, in its order, in batches; what was not applied stays to be seen")
     func outbox() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
-            let outbox = try Outbox(path: folder + "/outbox.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
+            let outbox = try Outbox(path: folder + "/outbox.db", seal: .test)
             for number in 0..<250 { try outbox.add(item(UInt64(number)), of: homeFamily) }
             try outbox.add(item(900), of: FamilyID(high: 9, low: 9))
             let source = ScriptedSource(pages: { _, _ in page(cursor: "a") }) { upload, _ in
@@ -132,8 +132,8 @@ struct SyncTests {
     @Test("an upload nobody answered is sent again as it was, and one that is not answered for is a fault")
     func uploadAgain() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
-            let outbox = try Outbox(path: folder + "/outbox.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
+            let outbox = try Outbox(path: folder + "/outbox.db", seal: .test)
             let act = InputAct.status(.completed, note: "é")
             try outbox.add(item(1, act), of: homeFamily)
             #expect(try outbox.reported(in: homeFamily) == [NagID(high: 1, low: 1)])
@@ -152,7 +152,7 @@ struct SyncTests {
     @Test("watching: the interval after success, longer and longer waits after failures, the end when it is no use")
     func watch() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             struct Fatal: Error {}
             let source = ScriptedSource { _, number in
                 switch number {
@@ -181,7 +181,7 @@ struct SyncTests {
     @Test("watching with a source of changes: a round for each change, and none by time while it listens")
     func changes() async throws {
         try await withFolder { folder in
-            let cache = try EventCache(path: folder + "/cache.db")
+            let cache = try EventCache(path: folder + "/cache.db", seal: .test)
             struct Enough: Error {}
             let changes = ScriptedChanges()
             let source = ScriptedSource { _, number in

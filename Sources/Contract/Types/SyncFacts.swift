@@ -60,6 +60,9 @@ extension AIChoices: WireObject {
         self.init(
             mode: try fields.required("ai_mode"), privacyLevel: try fields.required("ai_privacy_level"),
             tokenThreshold: try fields.required("ai_token_threshold"))
+        // An earlier server does not send them.
+        logRetentionDays = try fields.optional("ai_log_retention_days") ?? logRetentionDays
+        logsErrorsOnly = try fields.optional("ai_log_errors_only") ?? logsErrorsOnly
     }
 
     public func write(to json: inout JSONWriter) {
@@ -67,6 +70,8 @@ extension AIChoices: WireObject {
             json.field("ai_mode", mode)
             json.field("ai_privacy_level", privacyLevel)
             json.field("ai_token_threshold", tokenThreshold)
+            json.field("ai_log_retention_days", logRetentionDays)
+            json.field("ai_log_errors_only", logsErrorsOnly)
         }
     }
 }

@@ -53,23 +53,27 @@ public struct OnDeviceAIService<Server: AIService>: AIService {
         let known = try reasonToAskServer(operation)
         // The words of a person stay here where the device may answer.
         let staysHere = known == nil && !question.content.isEmpty
-        let decision = try local.route(operation, question, requiresOffline: staysHere, isAvailable: known == nil)
+        let routed = try local.route(operation, question, requiresOffline: staysHere, isAvailable: known == nil)
+        let decision = try routed.route.get()
         var reason = AnswerReason(decision.rule, staysHere: staysHere) ?? known ?? .fresh
         if decision.route == .local {
-            if known == .switchedOff { throw LocalRefusal.switchedOff }
             do {
-                return told(try await local.answerRouted(operation, question), .device, reason)
+                if known == .switchedOff { throw LocalRefusal.switchedOff }
+                return told(try await local.answerRouted(operation, question, routed), .device, reason)
             } catch let miss as CacheMiss where decision.isFallbackAllowed {
                 reason = AnswerReason(miss)
+            } catch {
+                local.noteRefusal(routed, error)
+                throw error
             }
         }
         do {
             return told(try await server.answer(operation, question), .server, reason)
         } catch  where isOffline(error) && !decision.rule.isForcedCloud {
             // The fallback is the more private way, and it is disclosed: nothing more leaves the device.
-            guard reason != .switchedOff, let response = try? await local.answerRouted(operation, question) else {
-                throw error
-            }
+            guard reason != .switchedOff,
+                let response = try? await local.answerRouted(operation, question, routed, replacing: .unavailable)
+            else { throw error }
             return told(response, .device, .serverUnreachable)
         }
     }

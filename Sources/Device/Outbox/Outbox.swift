@@ -2,6 +2,7 @@ import Contract
 import Domain
 import DomainSQL
 import JSON
+import LocalAI
 import SQL
 import SQLite
 
@@ -9,11 +10,13 @@ import SQLite
 ///
 /// A file of its own, synced to disk with every act: unlike the cache it cannot be fetched again. An item stays until
 /// the server has answered it, so a process that dies during an upload uploads it again; the server applies each once.
-/// Items that were not applied stay until somebody has seen them.
+/// Items that were not applied stay until somebody has seen them. What a person wrote is sealed; nobody can read an item
+/// whose key is gone.
 public final class Outbox {
     private let database: SQLiteDatabase
+    private let seal: TextSeal
 
-    private static let migrations = [
+    static let migrations = [
         """
         CREATE TABLE items (
             position  INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -29,22 +32,50 @@ public final class Outbox {
             message   TEXT
         ) STRICT;
         CREATE INDEX waiting ON items (family_id, position) WHERE outcome IS NULL;
+        """,
         """
+        -- Items and messages are sealed from now on; the columns of text are empty, and null.
+        ALTER TABLE items ADD COLUMN sealed_item BLOB;
+        ALTER TABLE items ADD COLUMN sealed_message BLOB;
+        """,
     ]
 
+    /// - Parameter seal: seals what a person wrote.
     /// - Throws: `SQLiteError`; a damaged outbox is left untouched, since its content exists nowhere else.
-    public init(path: String) throws {
+    public init(path: String, seal: TextSeal) throws {
+        self.seal = seal
         database = try SQLiteDatabase(path: path, durability: .powerCut)
+        try database.overwriteDeleted()
         try database.migrate(Self.migrations)
+        try sealPlainItems()
+    }
+
+    /// Seals the items of an earlier program, and then writes the file anew without them.
+    private func sealPlainItems() throws {
+        let plain = try database.rows("SELECT client_id, item, message FROM items WHERE sealed_item IS NULL") {
+            row throws(SQLiteError) in
+            (try row["client_id"] as InputID, try row["item"] as String, try row["message"] as String?)
+        }
+        guard !plain.isEmpty else { return }
+        try database.transaction {
+            for (id, item, message) in plain {
+                try database.run(
+                    """
+                    UPDATE items SET item = '', message = NULL, sealed_item = \(seal.seal(item, .outboxItem, id)),
+                        sealed_message = \(seal.sealIfPresent(message, .outboxMessage, id)) WHERE client_id = \(id)
+                    """)
+            }
+        }
+        try database.rewrite()
     }
 
     /// Appends an act. It is on disk when this returns.
     public func add(_ item: OutboxItem, of family: FamilyID) throws(SQLiteError) {
         try database.run(
             """
-            INSERT INTO items (client_id, family_id, nag_id, kind, item)
-            VALUES (\(item.clientID), \(family), \(item.nagID), \(item.act.kind.rawValue),
-                    \(String(decoding: item.jsonBytes, as: UTF8.self)))
+            INSERT INTO items (client_id, family_id, nag_id, kind, item, sealed_item)
+            VALUES (\(item.clientID), \(family), \(item.nagID), \(item.act.kind.rawValue), '',
+                    \(seal.seal(String(decoding: item.jsonBytes, as: UTF8.self), .outboxItem, item.clientID)))
             """)
     }
 
@@ -52,9 +83,10 @@ public final class Outbox {
     public func waiting(of family: FamilyID, limit: Int = OutboxUpload.largestCount) throws -> [OutboxItem] {
         try database.rows(
             """
-            SELECT item FROM items WHERE family_id = \(family) AND outcome IS NULL ORDER BY position LIMIT \(limit)
+            SELECT client_id, sealed_item FROM items WHERE family_id = \(family) AND outcome IS NULL
+            ORDER BY position LIMIT \(limit)
             """
-        ) { row throws(SQLiteError) in try Self.item(try row["item"]) }
+        ) { row throws(SQLiteError) in try item(row) }
     }
 
     /// The number of items to upload, over all families.
@@ -83,7 +115,8 @@ public final class Outbox {
                     try database.run(
                         """
                         UPDATE items SET outcome = \(result.outcome.rawValue), code = \(result.error?.code.rawValue),
-                            message = \(result.error?.message) WHERE client_id = \(result.clientID)
+                            sealed_message = \(seal.sealIfPresent(result.error?.message, .outboxMessage, result.clientID))
+                        WHERE client_id = \(result.clientID)
                         """)
                 }
             }
@@ -93,11 +126,15 @@ public final class Outbox {
     /// Items that the server did not apply and nobody has dismissed yet.
     public func unapplied() throws -> [UnappliedInput] {
         try database.rows(
-            "SELECT item, outcome, code, message FROM items WHERE outcome IS NOT NULL ORDER BY position"
+            """
+            SELECT client_id, sealed_item, outcome, code, sealed_message FROM items WHERE outcome IS NOT NULL
+            ORDER BY position
+            """
         ) { row throws(SQLiteError) in
-            UnappliedInput(
-                item: try Self.item(try row["item"]), isConflict: try row["outcome"] == InputOutcome.conflict.rawValue,
-                code: try row["code"], message: try row["message"])
+            let item = try item(row)
+            return UnappliedInput(
+                item: item, isConflict: try row["outcome"] == InputOutcome.conflict.rawValue, code: try row["code"],
+                message: try seal.openIfPresent(try row["sealed_message"], .outboxMessage, item.clientID))
         }
     }
 
@@ -108,7 +145,12 @@ public final class Outbox {
         try database.run("DELETE FROM items WHERE outcome IS NOT NULL")
     }
 
-    private static func item(_ text: String) throws(SQLiteError) -> OutboxItem {
+    /// - Throws: `unexpectedShape` also for an item that another key has sealed.
+    private func item(_ row: SQLiteRow) throws(SQLiteError) -> OutboxItem {
+        let (id, box): (InputID, [UInt8]) = (try row["client_id"], try row["sealed_item"])
+        guard let text = try? seal.open(box, .outboxItem, id) else {
+            throw .unexpectedShape("an item of the outbox was sealed with another key")
+        }
         guard let json = try? JSONValue(parsing: Array(text.utf8).span), let item = try? OutboxItem(json: json) else {
             throw .unexpectedShape("an item of the outbox")
         }

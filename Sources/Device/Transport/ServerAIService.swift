@@ -6,11 +6,18 @@ import NagzAI
 public struct ServerAIService: AIService {
     private let client: ServerClient
     private let confirms: (String) -> Bool
+    private let report: (ExecutionReport) -> Void
 
-    /// - Parameter confirms: whether the person agrees to the prompts of constraints, which the server gives.
-    public init(_ client: ServerClient, confirms: @escaping (String) -> Bool = { _ in false }) {
+    /// - Parameters:
+    ///   - confirms: whether the person agrees to the prompts of constraints, which the server gives.
+    ///   - report: called with how an answer came about, where the server tells it.
+    public init(
+        _ client: ServerClient, confirms: @escaping (String) -> Bool = { _ in false },
+        report: @escaping (ExecutionReport) -> Void = { _ in }
+    ) {
         self.client = client
         self.confirms = confirms
+        self.report = report
     }
 
     /// - Throws: `ClientError`; `NoEndpoint` for an operation that the contract does not have.
@@ -36,7 +43,9 @@ public struct ServerAIService: AIService {
         _ call: Call, _ question: Call.Question, _ options: ExecutionOptions
     ) async throws -> Call.Response {
         let (parameters, body) = call.request(question, options)
-        return try await client.call(call.endpoint, parameters, body).response
+        let answer = try await client.call(call.endpoint, parameters, body)
+        if let execution = answer.execution { report(execution) }
+        return answer.response
     }
 }
 

@@ -75,9 +75,10 @@ public struct CacheFacts: FactSource {
         let members = try cache.database.rows(
             "SELECT user_id, display_name, role, status FROM members WHERE family = \(cachedFamily.key)"
         ) { row throws(SQLiteError) in
-            (
-                DigestFacts.Member(
-                    userID: try row["user_id"], displayName: try row["display_name"], status: try row["status"]),
+            let user: UserID = try row["user_id"]
+            let name = try cache.seal.openIfPresent(try row["display_name"], .member, user)
+            return (
+                DigestFacts.Member(userID: user, displayName: name, status: try row["status"]),
                 try row["role"] as FamilyRole
             )
         }
@@ -99,6 +100,19 @@ public struct CacheFacts: FactSource {
         return Snapshot(
             DigestFacts(familyID: familyID, subject: subject, members: members.map(\.0), nags: nags), now: now,
             zone: zone(cachedFamily))
+    }
+
+    /// The names of the family's members, as far as this device holds them.
+    func names() throws -> [String] {
+        try cache.database.rows(
+            """
+            SELECT m.user_id, m.display_name FROM families f JOIN members m ON m.family = f.key
+            WHERE f.id = \(family) AND m.display_name IS NOT NULL
+            """
+        ) { row throws(SQLiteError) in
+            let user: UserID = try row["user_id"]
+            return try cache.seal.open(try row["display_name"], .member, user)
+        }
     }
 
     /// - Throws: `CacheMiss.neverSynced` when no sync of the family has reached its end yet.

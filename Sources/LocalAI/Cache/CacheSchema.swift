@@ -1,7 +1,8 @@
 /// The cache's schema as a list of migrations. A released migration never changes; new ones are appended.
 ///
 /// Other tables refer to a family by a small number, ids are sixteen bytes and times microseconds: that halves the
-/// file. `generation` separates the rows of a full resync from older ones.
+/// file. `generation` separates the rows of a full resync from older ones. Words of people are sealed, in the
+/// columns of bytes that are no ids, or not kept where nothing on the device reads them.
 enum CacheSchema {
     static let migrations = [
         """
@@ -181,6 +182,33 @@ enum CacheSchema {
         ALTER TABLE families ADD COLUMN choices TEXT;
         -- What exists already comes with the next sync, which fetches everything again.
         UPDATE families SET cursor = NULL, since = NULL;
+        """,
+        """
+        -- Words of people are sealed from now on. What was stored in plain is deleted, and comes with the next sync.
+        DELETE FROM families;
+        DELETE FROM words WHERE key > 4;
+        ALTER TABLE nags DROP COLUMN description;
+        ALTER TABLE nags ADD COLUMN description BLOB;
+        -- Nothing on the device reads the summaries.
+        ALTER TABLE mediations DROP COLUMN summary;
+        ALTER TABLE members DROP COLUMN display_name;
+        ALTER TABLE members ADD COLUMN display_name BLOB;
+        ALTER TABLE constraints DROP COLUMN terms;
+        ALTER TABLE constraints ADD COLUMN terms BLOB NOT NULL DEFAULT x'';
+
+        -- A text that the key of this file has sealed; there is none before the file was written anew without what was
+        -- deleted.
+        CREATE TABLE seal (box BLOB NOT NULL) STRICT;
+
+        -- The questions that this device answered or refused by itself, each as the history has it.
+        CREATE TABLE executions (
+            family   INTEGER NOT NULL REFERENCES families ON DELETE CASCADE,
+            id       BLOB NOT NULL,
+            at       INTEGER NOT NULL,
+            is_error INTEGER NOT NULL,
+            record   BLOB NOT NULL,
+            PRIMARY KEY (family, at, id)
+        ) STRICT, WITHOUT ROWID;
         """,
     ]
 }

@@ -30,7 +30,8 @@ extension EventCache {
             guard cachedFamily.isAt(place) else { return false }
             let begins = page.mustRefetch || place == .cursor(nil)
             let generation = cachedFamily.generation + (begins ? 1 : 0)
-            var writer = RowWriter(database: database, family: cachedFamily.key, generation: generation, now: now)
+            var writer = RowWriter(
+                database: database, seal: seal, family: cachedFamily.key, generation: generation, now: now)
             try writer.write(page)
             let isRefetching = begins || cachedFamily.isRefetching
             if let facts = page.facts { try writer.write(facts) }
@@ -63,6 +64,7 @@ extension CachedFamily {
 /// Writes the rows of one family within a transaction.
 private struct RowWriter {
     let database: SQLiteDatabase
+    let seal: TextSeal
     let family: Int64
     let generation: Int
     let now: Timestamp
@@ -70,13 +72,18 @@ private struct RowWriter {
     private var texts: [String: Int64] = [:]
     private var people: [UserID: Int64] = [:]
 
-    init(database: SQLiteDatabase, family: Int64, generation: Int, now: Timestamp) {
+    init(database: SQLiteDatabase, seal: TextSeal, family: Int64, generation: Int, now: Timestamp) {
         self.database = database
+        self.seal = seal
         self.family = family
         self.generation = generation
         self.now = now
     }
 
+    /// The members of a payload that are kept. A person may have written any other, and nothing on the device reads it.
+    private static let keptMembers: Set = [
+        "category", "committed_at", "due_at", "from", "parent_nag_id", "phase", "punctuality",
+    ]
     private static let closingEvents: Set = ["nag_completed", "nag_missed", "nag_withdrawn", "nag_cancelled"]
 
     private mutating func number(_ text: String) throws(SQLiteError) -> Int64 {
@@ -113,9 +120,8 @@ private struct RowWriter {
         for event in page.aiMediationEvents {
             try database.run(
                 """
-                INSERT INTO mediations (family, id, nag_id, prompt_type, tone, summary, at, generation)
+                INSERT INTO mediations (family, id, nag_id, prompt_type, tone, at, generation)
                 VALUES (\(family), \(event.id), \(event.nagID), \(try number(event.promptType)), \(try number(event.tone)),
-                        \(event.summary),
                         \(event.at), \(generation))
                 ON CONFLICT DO UPDATE SET generation = excluded.generation
                 """)
@@ -139,7 +145,7 @@ private struct RowWriter {
             INSERT INTO nags (family, id, creator_id, recipient_id, due_at, category, done_definition, description, status,
                               created_at, committed_at, closed_at, generation)
             VALUES (\(family), \(nag.id), \(nag.creatorID), \(nag.recipientID), \(nag.dueAt), \(nag.category),
-                    \(nag.doneDefinition), \(nag.description), \(nag.status), \(nag.createdAt), \(nag.committedAt),
+                    \(nag.doneDefinition), \(seal.sealIfPresent(nag.description, .nag, nag.id)), \(nag.status), \(nag.createdAt), \(nag.committedAt),
                     \(isOpen ? nil : now), \(generation))
             ON CONFLICT DO UPDATE SET due_at = excluded.due_at, category = excluded.category,
                 done_definition = excluded.done_definition, description = excluded.description,
@@ -167,12 +173,12 @@ private struct RowWriter {
             recipient = try number(user)
             payload["recipient_id"] = nil
         }
+        payload = payload.filter { Self.keptMembers.contains($0.key) }
         let text = String(decoding: payload.jsonBytes, as: UTF8.self)
         let codes = payload.values.allSatisfy(\.isCode) ? try number(text) : nil
         try database.run(
             """
-            INSERT INTO nag_events (family, id, nag_id, type, actor, recipient, at, codes, payload,
-                                    generation)
+            INSERT INTO nag_events (family, id, nag_id, type, actor, recipient, at, codes, payload, generation)
             VALUES (\(family), \(event.id), \(event.nagID), \(try number(event.eventType)), \(try number(event.actorID)), \(recipient),
                     \(event.at), \(codes), \(codes == nil ? text : nil), \(generation))
             ON CONFLICT DO UPDATE SET generation = excluded.generation
@@ -215,7 +221,7 @@ private struct RowWriter {
                 """
                 INSERT INTO members (family, user_id, display_name, role, status, time_zone, quiet_start, quiet_end,
                                      push_back_mode, tone, allows_on_device, streak)
-                VALUES (\(family), \(member.userID), \(member.displayName), \(member.role), \(member.status),
+                VALUES (\(family), \(member.userID), \(seal.sealIfPresent(member.displayName, .member, member.userID)), \(member.role), \(member.status),
                         \(member.timeZone), \(member.quietHours?.start), \(member.quietHours?.end),
                         \(member.pushBackMode), \(member.tone), \(member.allowsOnDevice), \(member.streak))
                 """)
@@ -231,7 +237,10 @@ private struct RowWriter {
         for constraint in facts.constraints {
             let terms = String(decoding: constraint.terms.jsonBytes, as: UTF8.self)
             try database.run(
-                "INSERT INTO constraints (family, id, terms) VALUES (\(family), \(constraint.id), \(terms))")
+                """
+                INSERT INTO constraints (family, id, terms)
+                VALUES (\(family), \(constraint.id), \(seal.seal(terms, .constraint, constraint.id)))
+                """)
         }
         // What the person may no longer see is deleted from their device.
         if !facts.allowsMediation { try database.run("DELETE FROM mediations WHERE family = \(family)") }

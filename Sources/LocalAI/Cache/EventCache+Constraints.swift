@@ -12,18 +12,16 @@ extension EventCache {
     /// The constraints that the person's questions obey, in the order of evaluation; none for a family that was never
     /// synced.
     public func constraints(of family: FamilyID) throws(SQLiteError) -> [Constraint] {
-        try database.rows(
-            """
-            SELECT c.id, c.terms FROM families f JOIN constraints c ON c.family = f.key WHERE f.id = \(family)
-            ORDER BY c.terms ->> 'priority', c.id
-            """
+        let constraints = try database.rows(
+            "SELECT c.id, c.terms FROM families f JOIN constraints c ON c.family = f.key WHERE f.id = \(family)"
         ) { row throws(SQLiteError) in
-            let terms: ConstraintTerms = try Self.value(try row["terms"], "a constraint")
-            guard let constraint = try? terms.constraint(try row["id"]) else {
-                throw .unexpectedShape("a constraint")
-            }
+            let id: ConstraintID = try row["id"]
+            let terms: ConstraintTerms = try Self.value(
+                try seal.open(try row["terms"], .constraint, id), "a constraint")
+            guard let constraint = try? terms.constraint(id) else { throw .unexpectedShape("a constraint") }
             return constraint
         }
+        return constraints.sorted { ($0.priority, $0.id) < ($1.priority, $1.id) }
     }
 
     /// What the person has chosen for their questions; the standard for a family that was never synced.
@@ -34,7 +32,7 @@ extension EventCache {
         return choices ?? .standard
     }
 
-    private static func value<Value: WireReadable>(_ text: String, _ name: String) throws(SQLiteError) -> Value {
+    static func value<Value: WireReadable>(_ text: String, _ name: String) throws(SQLiteError) -> Value {
         guard let json = try? JSONValue(parsing: Array(text.utf8).span), let value = try? Value(json: json) else {
             throw .unexpectedShape(name)
         }

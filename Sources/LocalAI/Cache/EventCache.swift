@@ -7,8 +7,8 @@ import SQLite
 
 /// A device's copy of its families: rows of the feed, facts about members, and positions in the feeds.
 ///
-/// Whatever happens to the file, the server has the rows. A damaged file is moved aside and replaced by a new one; the
-/// file of a newer program is left untouched. Not for use from several threads; several processes may use one file.
+/// Whatever happens to the file, the server has the rows. A damaged file, or one that another key has sealed, is moved
+/// aside and replaced by a new one; the file of a newer program is left untouched. Words of people are sealed. Not for use from several threads; several processes may use one file.
 public final class EventCache {
     /// How long a closed nag is kept, unless it was missed; how long events of the feed and missed nags are kept; and
     /// how old a copy may be to answer from.
@@ -17,28 +17,57 @@ public final class EventCache {
     public static let staleAfter = Timestamp.Span.hours(24)
 
     package let database: SQLiteDatabase
+    let seal: TextSeal
     /// Whether the file was damaged and had to be replaced.
     public let wasRebuilt: Bool
 
     /// Opens the cache, and creates it where there is none.
-    /// - Parameter isChecked: whether every page is checked for damage first; a damaged page is found later anyway.
+    /// - Parameters:
+    ///   - seal: seals the words of people.
+    ///   - isChecked: whether every page is checked for damage first; a damaged page is found later anyway.
     /// - Throws: `SQLiteError.newerSchema`, the file untouched; or `inaccessible`, `full`, `busy`.
-    public init(path: String, isChecked: Bool = false) throws {
+    public init(path: String, seal: TextSeal, isChecked: Bool = false) throws {
+        self.seal = seal
         do {
-            database = try Self.open(path, isChecked)
+            database = try Self.open(path, seal, isChecked)
             wasRebuilt = false
         } catch SQLiteError.corrupt {
             try Self.putAside(path)
-            database = try Self.open(path, false)
+            database = try Self.open(path, seal, false, isRebuilt: true)
             wasRebuilt = true
         }
     }
 
-    private static func open(_ path: String, _ isChecked: Bool) throws -> SQLiteDatabase {
+    private static func open(
+        _ path: String, _ seal: TextSeal, _ isChecked: Bool, isRebuilt: Bool = false
+    ) throws -> SQLiteDatabase {
         let database = try SQLiteDatabase(path: path)
         if isChecked, !database.passesQuickCheck() { throw SQLiteError.corrupt }
+        try database.overwriteDeleted()
         try database.migrate(CacheSchema.migrations)
+        try check(database, seal, path, isRebuilt)
         return database
+    }
+
+    /// Whether the file was sealed with the key.
+    ///
+    /// A file that has no text to tell it by is new, or was in plain until now: it is written anew first, and the damaged
+    /// file that an earlier program moved aside is deleted.
+    /// - Throws: `corrupt` for a file that another key has sealed.
+    private static func check(
+        _ database: SQLiteDatabase, _ seal: TextSeal, _ path: String, _ isRebuilt: Bool
+    ) throws {
+        let row = FamilyID(high: 0, low: 0)
+        func box() throws(SQLiteError) -> [UInt8]? {
+            try database.first("SELECT box FROM seal") { row throws(SQLiteError) in try row["box"] }
+        }
+        if try box() == nil {
+            try database.rewrite()
+            if !isRebuilt { try? FileManager.default.removeItem(atPath: path + ".damaged") }
+            try database.run(
+                "INSERT INTO seal (box) SELECT \(seal.seal("nagz", .check, row)) WHERE NOT EXISTS (SELECT 1 FROM seal)")
+        }
+        _ = try seal.openIfPresent(try box(), .check, row)
     }
 
     /// Moves a damaged cache aside, and deletes one that was moved aside earlier.
@@ -101,7 +130,7 @@ public final class EventCache {
             WHERE f.id = \(family) AND (\(includingClosed) OR n.status = 'open')
             ORDER BY n.status <> 'open', CASE n.status WHEN 'open' THEN n.due_at ELSE -n.due_at END, n.id
             """
-        ) { row throws(SQLiteError) in try CachedNag(row) }
+        ) { row throws(SQLiteError) in try CachedNag(row, seal) }
     }
 
     /// One nag; nil when the cache does not have it.
@@ -114,7 +143,7 @@ public final class EventCache {
             LEFT JOIN members m ON m.family = n.family AND m.user_id = n.recipient_id
             WHERE f.id = \(family)
             """
-        ) { row throws(SQLiteError) in try CachedNag(row) }
+        ) { row throws(SQLiteError) in try CachedNag(row, seal) }
     }
 
     /// Deletes everything of a family, for somebody who no longer belongs to it.
@@ -189,15 +218,15 @@ public struct CachedNag: Hashable, Sendable {
     public let status: String
     public let createdAt: Timestamp
 
-    init(_ row: SQLiteRow) throws(SQLiteError) {
+    init(_ row: SQLiteRow, _ seal: TextSeal) throws(SQLiteError) {
         id = try row["id"]
         creatorID = try row["creator_id"]
         recipientID = try row["recipient_id"]
-        recipientName = try row["display_name"]
+        recipientName = try seal.openIfPresent(try row["display_name"], .member, recipientID)
         dueAt = try row["due_at"]
         category = try row["category"]
         doneDefinition = try row["done_definition"]
-        description = try row["description"]
+        description = try seal.openIfPresent(try row["description"], .nag, id)
         status = try row["status"]
         createdAt = try row["created_at"]
     }

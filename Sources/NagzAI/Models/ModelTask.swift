@@ -30,6 +30,11 @@ public enum ModelTask: String, Sendable, CaseIterable {
     public var maxTokens: Int { self == .digest ? 400 : 160 }
 }
 
+extension AIOperationID {
+    /// What a model may write of it; nil for an operation of figures alone.
+    public var modelTask: ModelTask? { ModelTask(rawValue: rawValue) }
+}
+
 /// What a model is asked to do, as providers describe what they can.
 public enum TaskKind: String, Sendable, CaseIterable {
     case intentToAction = "intent_to_action"

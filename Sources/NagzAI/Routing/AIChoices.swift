@@ -6,6 +6,10 @@ public struct AIChoices: Hashable, Sendable {
     public var privacyLevel: PrivacyLevel
     /// Questions with more tokens are not answered on the device.
     public var tokenThreshold: Int
+    /// How many days the history of their questions is kept.
+    public var logRetentionDays: Int
+    /// Whether it has nothing but questions that got no answer.
+    public var logsErrorsOnly: Bool
 
     /// The choices of a person who has made none.
     public static let standard = AIChoices(Preferences())
@@ -13,12 +17,18 @@ public struct AIChoices: Hashable, Sendable {
     public init(_ preferences: Preferences) {
         self.init(
             mode: preferences.aiMode, privacyLevel: preferences.aiPrivacyLevel,
-            tokenThreshold: preferences.aiTokenThreshold)
+            tokenThreshold: preferences.aiTokenThreshold, logRetentionDays: preferences.aiLogRetentionDays,
+            logsErrorsOnly: preferences.aiLogsErrorsOnly)
     }
 
-    public init(mode: AIMode, privacyLevel: PrivacyLevel, tokenThreshold: Int) {
+    public init(
+        mode: AIMode, privacyLevel: PrivacyLevel, tokenThreshold: Int, logRetentionDays: Int = 30,
+        logsErrorsOnly: Bool = false
+    ) {
         self.mode = mode
         self.privacyLevel = privacyLevel
         self.tokenThreshold = tokenThreshold
+        self.logRetentionDays = logRetentionDays
+        self.logsErrorsOnly = logsErrorsOnly
     }
 }

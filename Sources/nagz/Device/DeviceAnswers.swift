@@ -15,7 +15,8 @@ enum DeviceAnswers {
         let session = try context.session()
         let family = try context.family(of: session)
         let cache = try context.cache()
-        let local = try context.local(cache, family)
+        let told = Latest()
+        let local = try context.local(cache, family, of: session) { told.execution = $0 }
         let asked = AskedCommand(
             name: command.name, subject: subject, session: session, family: family, context: context, cache: cache)
         if isLocal {
@@ -25,18 +26,23 @@ enum DeviceAnswers {
             let record = AnswerRecord(
                 operation: command.operation, place: .device, reason: .local, at: MachineClock.moment(),
                 microseconds: MachineClock.microseconds() - started)
-            return try printAnswer(answer, record, cache, context)
+            told.record = record
+            return try printAnswer(answer, told, cache, context)
         }
-        let told = LatestRecord()
+        let server = try context.server(session) { told.execution = $0 }
         let service = OnDeviceAIService(
-            local: local, server: try context.server(session), user: session.userID,
+            local: local, server: server, user: session.userID,
             isOffline: { ($0 as? ClientError)?.isOffline ?? false }, stopwatch: MachineClock.microseconds,
             record: { told.record = $0 })
         let answer = try await command.ask(service, asked)
-        try printAnswer(answer, told.record, cache, context)
+        try printAnswer(answer, told, cache, context)
     }
 
-    private final class LatestRecord { var record: AnswerRecord? }
+    /// What is told beside an answer.
+    private final class Latest {
+        var record: AnswerRecord?
+        var execution: ExecutionReport?
+    }
 
     /// The command of that name; nil when there is none.
     static func command(_ name: String) -> AskCommand? { commands.first { $0.name == name } }
@@ -72,17 +78,19 @@ enum DeviceAnswers {
     ]
 
     private static func printAnswer(
-        _ answer: PrintableAnswer, _ record: AnswerRecord?, _ cache: EventCache, _ context: DeviceContext
+        _ answer: PrintableAnswer, _ told: Latest, _ cache: EventCache, _ context: DeviceContext
     ) throws {
+        let record = told.record
         if let record { try? cache.note(record) }
         if context.asJSON {
             return print(json: [
                 "answer": answer.json, "place": record.map { .string($0.place.rawValue) } ?? .null,
                 "reason": record.map { .string($0.reason.rawValue) } ?? .null,
                 "microseconds": record.map { .integer($0.microseconds) } ?? .null,
+                "execution": told.execution?.jsonValue ?? .null,
             ])
         }
         for line in answer.lines { print(line) }
-        if let record { context.say("(\(record.spoken))") }
+        if let record { context.say("(\(record.spoken)\(told.execution.map { "; \($0.spoken)" } ?? ""))") }
     }
 }

@@ -1,6 +1,7 @@
 import Contract
 import Device
 import Foundation
+import ModelProviders
 
 /// `nagz device`: what a phone does, as commands.
 enum DeviceCommand {
@@ -19,9 +20,10 @@ enum DeviceCommand {
                nagz device tone|coach|predict|push-back NAG [--local]
                nagz device patterns [USER] [--local]
                nagz device digest [--local]
-               nagz device history [--errors]
+               nagz device history [--local] [--errors]
                nagz device outbox [--put-away]
                nagz device status
+               nagz device model list|download ID|status [ID]|delete ID    see nagz models --help
                nagz device measure [--answers N] [--requests N]    for benchmarks; the server records every answer
 
         NAG is a nag's id, or enough of its last digits to identify it.
@@ -36,7 +38,11 @@ enum DeviceCommand {
           --mode          how to page: by cursor, or by timestamps as older clients do
           --all           closed nags too
           --errors        only questions to the AI that the server refused
-          --local         answers on this device only, even from a stale cache
+          --local         answers on this device only, even from a stale cache; history of what this device answered
+          --model-url URL, --model-name NAME, --model-key-file FILE, --model-variant standard|lite
+                          a language model on this machine, with OpenAI's protocol, at a URL such as
+                          http://127.0.0.1:8081/v1; else NAGZ_MODEL_URL, NAGZ_MODEL_NAME and NAGZ_MODEL_KEY_FILE.
+                          It writes texts where your AI mode is auto or local_only; if it cannot, the rules do
           --offline       keeps the act in the outbox; the next sync uploads it
           --with-words    sends the words of an excuse; else only its category and a sentence for that category
           --discard       logs out although the outbox holds acts that were not uploaded
@@ -55,8 +61,14 @@ enum DeviceCommand {
         var arguments = arguments
         let home = try arguments.value("--home") ?? defaultHome()
         let asJSON = arguments.flag("--json")
+        let variantName = try arguments.value("--model-variant")
+        guard let variant = ModelFile.Variant(rawValue: variantName ?? "standard") else {
+            throw Stop(.usage, "--model-variant takes standard or lite")
+        }
+        let gateway = try ModelArguments(&arguments)
         guard let command = arguments.next() else { throw Stop(.usage, "which command? See nagz device --help") }
-        let context = DeviceContext(folder: DeviceFolder(path: home), asJSON: asJSON)
+        let context = DeviceContext(
+            folder: DeviceFolder(path: home), asJSON: asJSON, gateway: gateway.map { ($0, variant) })
         do {
             switch command {
             case "login": try await DeviceSignIn.logIn(context, &arguments)
@@ -68,6 +80,8 @@ enum DeviceCommand {
             case "history": try await DeviceHistory.run(context, &arguments)
             case "outbox": try DeviceStatus.outbox(context, &arguments)
             case "status": try DeviceStatus.status(context, &arguments)
+            case "model":
+                try await ModelCommand.run(&arguments, folder: context.folder.modelsPath, asJSON: asJSON)
             case "measure": try await DeviceMeasure.run(context, &arguments)
             default:
                 guard let ask = DeviceAnswers.command(command) else {
@@ -85,7 +99,12 @@ enum DeviceCommand {
     private static func defaultHome() -> String {
         let environment = ProcessInfo.processInfo.environment
         if let home = environment["NAGZ_DEVICE_HOME"], !home.isEmpty { return home }
-        if let data = environment["XDG_DATA_HOME"], !data.isEmpty { return data + "/nagz" }
+        return dataFolder()
+    }
+
+    /// Where the program keeps a person's files.
+    static func dataFolder() -> String {
+        if let data = ProcessInfo.processInfo.environment["XDG_DATA_HOME"], !data.isEmpty { return data + "/nagz" }
         return NSHomeDirectory() + "/.local/share/nagz"
     }
 }

@@ -3,20 +3,24 @@ import Device
 import Domain
 import Foundation
 import LocalAI
+import ModelProviders
 import NagzAI
 
 /// What the commands of a device share: its folder, session, cache and outbox, opened on demand.
 struct DeviceContext {
     let folder: DeviceFolder
     let asJSON: Bool
+    /// The model on this machine; nil without one.
+    private let gateway: (arguments: ModelArguments, variant: ModelFile.Variant)?
     private let prompts = Prompts()
 
     /// What the person has confirmed in this run of the program.
     private final class Prompts { var confirmed: Set<String> = [] }
 
-    init(folder: DeviceFolder, asJSON: Bool) {
+    init(folder: DeviceFolder, asJSON: Bool, gateway: (arguments: ModelArguments, variant: ModelFile.Variant)? = nil) {
         self.folder = folder
         self.asJSON = asJSON
+        self.gateway = gateway
     }
 
     func session() throws -> DeviceSession {
@@ -34,14 +38,14 @@ struct DeviceContext {
     /// - Parameter isChecked: whether the whole file is checked for damage.
     func cache(isChecked: Bool = false) throws -> EventCache {
         try folder.make()
-        let cache = try EventCache(path: folder.cachePath, isChecked: isChecked)
+        let cache = try EventCache(path: folder.cachePath, seal: try folder.seal(), isChecked: isChecked)
         if cache.wasRebuilt { say("the cache was damaged; it was put aside and is fetched anew") }
         return cache
     }
 
     func outbox() throws -> Outbox {
         try folder.make()
-        return try Outbox(path: folder.outboxPath)
+        return try Outbox(path: folder.outboxPath, seal: try folder.seal())
     }
 
     func client(_ session: DeviceSession) throws -> ServerClient {
@@ -61,12 +65,29 @@ struct DeviceContext {
             now: MachineClock.moment)
     }
 
-    /// The rules over this device's cache, without access to the network.
-    func local(_ cache: EventCache, _ family: FamilyID) throws -> LocalAIService {
+    /// The rules over this device's cache, and the model on this machine if there is one, without access to the network.
+    /// - Parameter report: called with how an answer of this device came about.
+    func local(
+        _ cache: EventCache, _ family: FamilyID, of session: DeviceSession,
+        report: @escaping (ExecutionReport) -> Void = { _ in }
+    ) throws -> LocalAIService {
         let reported = try outbox().reported(in: family)
+        let phrasebook = try Phrasebook.english()
+        let model = try gateway.map { arguments, variant in
+            ModelWriter(
+                try LocalGateway(arguments, variant: variant), prompts: try ModelArguments.prompts() ?? .english(),
+                phrasebook: phrasebook)
+        }
+        let log = ExecutionLog(
+            user: session.userID, newID: MachineClock.uuid, stopwatch: MachineClock.microseconds
+        ) { record in
+            // An answer is not withheld because the disk is full.
+            try? cache.note(record)
+            report(record.execution)
+        }
         return LocalAIService(
             facts: CacheFacts(cache, family: family, reported: reported, now: MachineClock.moment),
-            heuristics: Heuristics(phrasebook: try Phrasebook.english()), dialog: dialog)
+            heuristics: Heuristics(phrasebook: phrasebook), model: model, dialog: dialog, log: log)
     }
 
     /// Warnings go to standard error. Confirmations are asked for on a terminal, each once.
@@ -84,9 +105,10 @@ struct DeviceContext {
     }
 
     /// The server's answers to questions that stay within what the person confirms.
-    func server(_ session: DeviceSession) throws -> ServerAIService {
+    /// - Parameter report: called with how an answer of the server came about.
+    func server(_ session: DeviceSession, report: @escaping (ExecutionReport) -> Void) throws -> ServerAIService {
         let dialog = dialog
-        return ServerAIService(try client(session)) { prompt in dialog.confirms(prompt) }
+        return ServerAIService(try client(session), confirms: { dialog.confirms($0) }, report: report)
     }
 
     /// The nag with that id, or with an id that ends so.
@@ -132,10 +154,17 @@ struct MachineClock: DeviceClock {
 
     /// A UUID version 7 (RFC 9562, section 5.7), which sorts by its creation time.
     static func identifier<Kind>() -> Identifier<Kind> {
+        let id = uuid()
+        return Identifier(high: id.high, low: id.low)
+    }
+
+    /// The two halves of such a UUID.
+    static func uuid() -> (high: UInt64, low: UInt64) {
         var random = SystemRandomNumberGenerator()
         let milliseconds = UInt64(bitPattern: moment().microseconds / 1_000) & 0xffff_ffff_ffff
-        return Identifier(
-            high: milliseconds << 16 | 0x7000 | random.next() & 0x0fff,
-            low: 0x8000_0000_0000_0000 | random.next() & 0x3fff_ffff_ffff_ffff)
+        return (
+            milliseconds << 16 | 0x7000 | random.next() & 0x0fff,
+            0x8000_0000_0000_0000 | random.next() & 0x3fff_ffff_ffff_ffff
+        )
     }
 }

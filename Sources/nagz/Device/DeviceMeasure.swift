@@ -18,7 +18,7 @@ enum DeviceMeasure {
         let path = context.folder.path + "/measure.db"
         try EventCache.remove(path)
         defer { try? EventCache.remove(path) }
-        let cache = try EventCache(path: path)
+        let cache = try EventCache(path: path, seal: try context.folder.seal())
         let client = try context.client(session)
         let service = SyncService(cache: cache, outbox: nil, source: client, now: MachineClock.moment)
         let began = MachineClock.microseconds()

@@ -63,7 +63,7 @@ enum DeviceActs {
             throw Stop(.usage, "the text has 1 to 2000 characters")
         case ("excuse", let text?) where sendsWords: act = .excuse(text: text, category: nil)
         case ("excuse", let text?):
-            let local = try context.local(cache, family)
+            let local = try context.local(cache, family, of: session)
             let category = try await local.summarizeExcuse(text, nagID: nag).category
             act = .excuse(text: local.excuseSentence(for: category, nagID: nag), category: category)
         case (_, let text?): act = .note(text: text)

@@ -63,6 +63,13 @@ extension AnswerReason {
     }
 }
 
+extension ExecutionReport {
+    /// What produced the answer: `by local_model (small)`, `by heuristic in place of a model: unavailable`.
+    var spoken: String {
+        "by \(provider)\(model.map { " (\($0))" } ?? "")\(usedFallback ? " in place of a model: \(fallbackReason)" : "")"
+    }
+}
+
 extension AnswerRecord {
     /// `answered by this device in 0.4 ms: its copy is fresh`.
     var spoken: String {

@@ -27,8 +27,8 @@ final class TestDevice {
         family = try #require(person.familyID)
         self.folder = DeviceFolder(path: folder)
         try self.folder.make()
-        cache = try EventCache(path: self.folder.cachePath)
-        outbox = try Outbox(path: self.folder.outboxPath)
+        cache = try EventCache(path: self.folder.cachePath, seal: self.folder.seal())
+        outbox = try Outbox(path: self.folder.outboxPath, seal: self.folder.seal())
         let address = try #require(ServerAddress("http://127.0.0.1:\(server.port)"))
         let session = DeviceSession(
             server: address, userID: person.id, displayName: person.name, familyID: family, role: person.role,

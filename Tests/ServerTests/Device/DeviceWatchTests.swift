@@ -29,9 +29,9 @@ struct DeviceWatchTests {
                 let family = try await server.family()
                 let device = try TestDevice(server, family.child, in: folder)
                 let (rounds, report) = AsyncStream.makeStream(of: SyncSummary.self)
-                let (clock, id, client) = (server.clock, family.id, device.client)
+                let (clock, id, client, home) = (server.clock, family.id, device.client, device.folder)
                 let watching = Task {
-                    let cache = try EventCache(path: folder + "/watched.db")
+                    let cache = try EventCache(path: folder + "/watched.db", seal: home.seal())
                     let service = SyncService(cache: cache, outbox: nil, source: client, now: { clock.now() })
                     try await service.watch(
                         id, changes: client, schedule: SyncSchedule(), clock: NeverClock(clock: clock),

@@ -8,6 +8,7 @@ usage: server.py [--certificate FILE --key FILE] [--webhook-secret FILE] [--apns
   /hook/…           a webhook: checks its signature with Python's hmac
   /3/device/…       APNs: checks the token with the package cryptography
   /model/…          a service with language models, see models.py
+  /file/…           a file to download, see files.py
   /requests         what came to the last three, as JSON; never counted itself
 
 The path of a webhook and a device token say what to answer: words between dashes, as `fail503x2-slow200`.
@@ -26,6 +27,7 @@ import time
 from hypercorn.asyncio import serve
 from hypercorn.config import Config
 
+import files
 import models
 
 arguments = argparse.ArgumentParser()
@@ -166,6 +168,10 @@ async def app(scope, receive, send):
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
         requests.append({"path": path, "method": scope["method"], "headers": headers, "body": json.loads(body or b"null")})
         await models.serve(scope["method"], path, send, answer)
+    elif path.startswith("/file/"):
+        headers = {name.decode(): value.decode() for name, value in scope["headers"]}
+        requests.append({"path": path, "method": scope["method"], "range": headers.get("range")})
+        await files.serve(path, headers, send)
     elif path == "/requests":
         await answer(send, 200, json.dumps({"requests": requests, "most": busy["most"]}).encode())
     elif path == "/hello":

@@ -262,8 +262,8 @@ package final class Mediator {
         )
         if let reply, reply.model.isSame(as: model) {
             switch reply.result {
-            case .success(let text) where reply.told == told:
-                operation.wording?.replace(&response, text)
+            case .success(let result) where reply.told == told:
+                operation.wording?.replace(&response, result.text)
                 return Authorship(model.provider, model: model.name)
             case .success: fallback = .factsChanged
             case .failure(let problem): (fallback, code) = (problem.fallback, problem.code(at: model.reach))

@@ -1,0 +1,82 @@
+import LoopbackClient
+import ModelProviders
+import NagzAI
+import Reactor
+import Synchronization
+
+/// A model behind a service with OpenAI's protocol on this machine, such as llama.cpp's server. Its address can hold
+/// nothing but the loopback addresses. It runs on an event loop of its own, so any task may ask it.
+public final class LocalGateway: ModelProvider, Sendable {
+    public let name = ProviderName.localModel
+    public let reach = Reach.device
+    public let capabilities: ProviderCapabilities
+
+    private let url: LoopbackURL
+    private let model: String
+    private let key: ModelKey?
+    private let loop: EventLoop
+    private let provider = Mutex<LoopBound<Connection>?>(nil)
+
+    private final class Connection {
+        let client: LoopbackClient
+        let provider: HTTPModelProvider
+
+        init(_ client: LoopbackClient, _ provider: HTTPModelProvider) {
+            (self.client, self.provider) = (client, provider)
+        }
+    }
+
+    /// - Parameters:
+    ///   - model: one of those that the service lists.
+    ///   - key: nil for a service that asks for none.
+    /// - Throws: if the kernel refuses a descriptor or a thread.
+    public init(
+        _ url: LoopbackURL, model: String, key: ModelKey? = nil, capabilities: ProviderCapabilities = .localStandard
+    ) throws(SystemError) {
+        (self.url, self.model, self.key, self.capabilities) = (url, model, key, capabilities)
+        loop = try EventLoop(name: "nagz-model")
+        try loop.start()
+    }
+
+    deinit {
+        let connection = provider.withLock(\.self)
+        loop.post { loop in
+            connection?.value.client.close()
+            loop.stop()
+        }
+    }
+
+    public func generate(_ request: ModelRequest) async throws(ModelFault) -> ModelResult {
+        let outcome = await onLoop { provider async -> Result<ModelResult, ModelFault> in
+            do throws(ModelFault) { return .success(try await provider.generate(request)) } catch {
+                return .failure(error)
+            }
+        }
+        return try (outcome ?? .failure(.cancelled)).get()
+    }
+
+    public func isAvailable() async -> Availability {
+        await onLoop { provider async -> Availability in await provider.isAvailable() } ?? .unavailable(.failed)
+    }
+
+    private func onLoop<Value: Sendable>(
+        _ body: @escaping @Sendable (HTTPModelProvider) async -> Value
+    ) async -> Value? {
+        do {
+            return try await loop.task { poller async throws -> Value in await body(self.connect(poller)) }
+        } catch {
+            return nil
+        }
+    }
+
+    /// On the loop only.
+    private func connect(_ poller: Poller) -> HTTPModelProvider {
+        if let connection = provider.withLock(\.self) { return connection.value.provider }
+        let client = LoopbackClient(poller)
+        let opened = HTTPModelProvider.openAICompatible(
+            name, reach, capabilities, at: .loopback(client, url), model: model, key: key)
+        let bound = LoopBound(value: Connection(client, opened))
+        provider.withLock { $0 = bound }
+        return opened
+    }
+}

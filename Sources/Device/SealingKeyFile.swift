@@ -1,0 +1,40 @@
+import Audit
+import Foundation
+import LocalAI
+
+/// The file with the key that seals the words in the files beside it, readable by its owner only.
+///
+/// The key protects a copy of the cache or the outbox that was made without it: a backup, a synchronised folder. Whoever
+/// can read all files of the person can read this one too.
+struct SealingKeyFile {
+    let path: String
+
+    /// The key; a new one where there is none.
+    /// - Throws: `SessionFileError`; `unreadable` also for a file that is no key.
+    func load() throws(SessionFileError) -> SealingKey {
+        if !FileManager.default.fileExists(atPath: path) { try create() }
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+        guard descriptor >= 0 else { throw .unreadable }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard let bytes = try? file.read(upToCount: 64), let key = SealingKey([UInt8](bytes)) else { throw .unreadable }
+        return key
+    }
+
+    /// Writes a new key to a file of its own and gives that its name: if another process was faster, its key stays.
+    private func create() throws(SessionFileError) {
+        let draft = "\(path).\(getpid())"
+        unlink(draft)
+        let descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw .unwritable }
+        defer { unlink(draft) }
+        var random = SystemRandomNumberGenerator()
+        let bytes: [UInt8] = (0..<32).map { _ in random.next() }
+        let isWritten = write(descriptor, bytes, bytes.count) == bytes.count && fsync(descriptor) == 0
+        close(descriptor)
+        guard isWritten, link(draft, path) == 0 || errno == EEXIST else { throw .unwritable }
+    }
+
+    func remove() throws(SessionFileError) {
+        guard unlink(path) == 0 || errno == ENOENT else { throw .unwritable }
+    }
+}

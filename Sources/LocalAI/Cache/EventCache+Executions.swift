@@ -1,0 +1,52 @@
+import Contract
+import Domain
+import DomainSQL
+import JSON
+import NagzAI
+import SQL
+import SQLite
+
+// The device's own history of questions: those that it answered or refused by itself. It has no words of them.
+extension EventCache {
+    /// Adds a record, unless the person wants only those without an answer, and deletes records older than they want.
+    public func note(_ record: ExecutionRecord) throws {
+        try database.transaction {
+            let choices = try choices(of: record.familyID)
+            let isError = record.errorCode != nil
+            try database.run("INSERT INTO families (id) VALUES (\(record.familyID)) ON CONFLICT DO NOTHING")
+            if isError || !choices.logsErrorsOnly {
+                let text = String(decoding: record.jsonBytes, as: UTF8.self)
+                try database.run(
+                    """
+                    INSERT INTO executions (family, id, at, is_error, record)
+                    SELECT key, \(record.id), \(record.createdAt), \(isError),
+                           \(seal.seal(text, .execution, record.id)) FROM families
+                    WHERE id = \(record.familyID)
+                    """)
+            }
+            try database.run(
+                """
+                DELETE FROM executions WHERE family = (SELECT key FROM families WHERE id = \(record.familyID))
+                    AND (at < \(record.createdAt - .days(Int64(choices.logRetentionDays)))
+                        OR (\(choices.logsErrorsOnly) AND NOT is_error))
+                """)
+        }
+    }
+
+    /// The newest records of a family first, as far as the person wants them to be kept.
+    public func executions(
+        of family: FamilyID, errorsOnly: Bool = false, limit: Int, at now: Timestamp
+    ) throws(SQLiteError) -> [ExecutionRecord] {
+        let oldest = now - .days(Int64(try choices(of: family).logRetentionDays))
+        return try database.rows(
+            """
+            SELECT e.id, e.record FROM families f JOIN executions e ON e.family = f.key
+            WHERE f.id = \(family) AND e.at >= \(oldest) AND (NOT \(errorsOnly) OR e.is_error)
+            ORDER BY e.at DESC, e.id DESC LIMIT \(limit)
+            """
+        ) { row throws(SQLiteError) in
+            let id: ExecutionID = try row["id"]
+            return try Self.value(try seal.open(try row["record"], .execution, id), "a record of the history")
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Contract
+import Domain
+import NagzAI
+
+/// Where a device tells of each question that it answered or refused by itself, and how it names and times them.
+public struct ExecutionLog {
+    /// Whose device it is.
+    let user: UserID
+    let newID: () -> (high: UInt64, low: UInt64)
+    /// Microseconds since any fixed point.
+    let stopwatch: () -> Int64
+    let note: (ExecutionRecord) -> Void
+
+    /// - Parameter note: called with each record; it has no words of the question or the answer.
+    public init(
+        user: UserID, newID: @escaping () -> (high: UInt64, low: UInt64), stopwatch: @escaping () -> Int64,
+        note: @escaping (ExecutionRecord) -> Void
+    ) {
+        (self.user, self.newID, self.stopwatch, self.note) = (user, newID, stopwatch, note)
+    }
+
+    /// Nobody is told.
+    public static var silent: ExecutionLog {
+        ExecutionLog(user: UserID(high: 0, low: 0), newID: { (0, 0) }, stopwatch: { 0 }, note: { _ in })
+    }
+
+    func identifier<Kind>() -> Identifier<Kind> {
+        let id = newID()
+        return Identifier(high: id.high, low: id.low)
+    }
+}
+
+/// A question on its way to an answer or a refusal of this device.
+package struct RoutedQuestion {
+    let question: Question
+    let nag: NagID?
+    let family: FamilyID
+    let trace: TraceID
+    let started: Int64
+    let policy: PolicyResult
+    /// The router's decision; a failure while it is refused.
+    package let route: Result<RoutingDecision, RoutingFailure>
+
+    /// The record of an answer.
+    /// - Parameters:
+    ///   - confidence: the answer's own; nil if it has none.
+    ///   - tokenCount: of the prompt and the model's answer; nil for the rules.
+    func record(
+        by author: Authorship, confidence: Double?, tokenCount: Int?, _ log: ExecutionLog
+    ) -> ExecutionRecord {
+        record(author, author.confidence(confidence), tokenCount, code: nil, log)
+    }
+
+    /// The record of a refusal.
+    /// - Parameter code: one of `ExecutionCode`, or an error code of the server's for what has none there.
+    func record(refusedWith code: String, _ log: ExecutionLog) -> ExecutionRecord {
+        record(Authorship(), nil, nil, code: code, log)
+    }
+
+    private func record(
+        _ author: Authorship, _ confidence: Double?, _ tokenCount: Int?, code: String?, _ log: ExecutionLog
+    ) -> ExecutionRecord {
+        let decision = try? route.get()
+        let rule: RoutingRule? =
+            switch route {
+            case .success(let decision): decision.rule
+            case .failure(let failure): failure.rule
+            }
+        let id: ExecutionID = log.identifier()
+        let report = ExecutionReport(
+            id: id, provider: author.provider.rawValue, model: author.model,
+            route: RoutingDecision.Route.local.rawValue, rule: rule, taskType: decision?.taskType ?? .heuristic,
+            privacyLevel: question.privacyLevel, intent: question.intent,
+            isFallbackAllowed: decision?.isFallbackAllowed ?? false, usedFallback: author.fallback != nil,
+            fallbackReason: author.fallback?.text ?? "none", confidence: confidence,
+            tokenCount: tokenCount ?? question.tokenCount,
+            latencyMilliseconds: Double(log.stopwatch() - started) / 1_000, policy: policy,
+            warnings: decision?.warnings ?? policy.warnings, sideEffects: [])
+        return ExecutionRecord(
+            id: id, familyID: family, userID: log.user, traceID: trace, questionID: question.id,
+            operation: question.operation, nagID: nag, errorCode: code, createdAt: question.askedAt, execution: report)
+    }
+}
+
+extension QuestionRefusal {
+    /// The code of the refusal in the history.
+    var code: String {
+        switch self {
+        case .noRoute(let failure): failure.code?.rawValue ?? ErrorCode.authorizationDenied.rawValue
+        case .unconfirmed: ExecutionCode.confirmationNeeded.rawValue
+        case .declined: ExecutionCode.cancelled.rawValue
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import JSON
+import LoopbackClient
+
+/// A file of a model that may be downloaded, as a catalogue describes it.
+public struct ModelFile: Hashable, Sendable {
+    /// The larger model, or the one for a device with little room.
+    public enum Variant: String, Sendable, CaseIterable { case standard, lite }
+
+    /// Lower-case letters, digits, `.`, `-` and `_`, with a letter or digit first: it names the file on the disk.
+    public let id: String
+    public let variant: Variant
+    /// `https`, or `http` on this machine.
+    public let url: String
+    public let bytes: Int64
+    /// 32 bytes.
+    public let sha256: [UInt8]
+    /// How many tokens a prompt and its answer have together.
+    public let contextTokens: Int
+    public let licence: String
+
+    /// Whether the file comes from this machine.
+    var isOnLoopback: Bool { url.hasPrefix("http://") || LoopbackURL(url) != nil }
+}
+
+/// The model files that a person has chosen from: the content of `models.json`. The program brings none of its own.
+///
+/// `{"models":[{"id":"small","variant":"lite","url":"https://…","bytes":…,"sha256":"…","context":2048,"licence":"…"}]}`
+public struct ModelCatalogue: Hashable, Sendable {
+    public let models: [ModelFile]
+
+    /// Bytes of the largest file that a catalogue may name, and of the catalogue itself.
+    public static let largestModel: Int64 = 1 << 40
+    public static let largestCatalogue = 1 << 20
+
+    /// - Throws: the first thing that is wrong: a value out of its range, an id that is there twice, or a standard
+    ///   model that is not larger than every lite one.
+    public init(parsing bytes: [UInt8]) throws(CatalogueError) {
+        guard bytes.count <= Self.largestCatalogue, let document = try? JSONValue(parsing: bytes),
+            let entries = document["models"]?.arrayValue, entries.count <= 100
+        else { throw CatalogueError("models", "takes a list of at most 100 models") }
+        var models: [ModelFile] = []
+        for (index, entry) in entries.enumerated() {
+            let model = try ModelFile(entry, "models[\(index)]")
+            guard !models.contains(where: { $0.id == model.id }) else {
+                throw CatalogueError("models[\(index)].id", "is there twice: \(model.id)")
+            }
+            models.append(model)
+        }
+        let largestLite = models.filter { $0.variant == .lite }.map(\.bytes).max() ?? 0
+        if let index = models.firstIndex(where: { $0.variant == .standard && $0.bytes <= largestLite }) {
+            throw CatalogueError("models[\(index)].bytes", "of a standard model is more than that of every lite one")
+        }
+        self.models = models
+    }
+
+    /// The model with that id; nil if the catalogue does not have it.
+    public subscript(id: String) -> ModelFile? { models.first { $0.id == id } }
+}
+
+/// What is wrong with a catalogue.
+public struct CatalogueError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// As `models[0].url`.
+    public let field: String
+    public let problem: String
+
+    init(_ field: String, _ problem: String) { (self.field, self.problem) = (field, problem) }
+
+    public var description: String { "\(field) \(problem)" }
+}
+
+extension ModelFile {
+    fileprivate init(_ entry: JSONValue, _ place: String) throws(CatalogueError) {
+        func text(_ name: String, _ problem: String, _ allows: (String) -> Bool) throws(CatalogueError) -> String {
+            guard let text = entry[name]?.stringValue, allows(text) else {
+                throw CatalogueError("\(place).\(name)", problem)
+            }
+            return text
+        }
+        func number(_ name: String, _ range: ClosedRange<Int64>) throws(CatalogueError) -> Int64 {
+            guard let number = entry[name]?.integerValue, range.contains(number) else {
+                throw CatalogueError(
+                    "\(place).\(name)", "takes a whole number from \(range.lowerBound) to \(range.upperBound)")
+            }
+            return number
+        }
+        id = try text("id", "takes 1 to 64 of a-z, 0-9, “.”, “-” and “_”, a letter or digit first", Self.isID)
+        let variant = try text("variant", "takes standard or lite") { Variant(rawValue: $0) != nil }
+        self.variant = Variant(rawValue: variant) ?? .lite
+        url = try text("url", "takes an https URL, or an http URL on 127.0.0.1", Self.isSource)
+        bytes = try number("bytes", 1...ModelCatalogue.largestModel)
+        let digest = try text("sha256", "takes 64 hexadecimal digits") { Self.bytes(hexadecimal: $0) != nil }
+        sha256 = Self.bytes(hexadecimal: digest) ?? []
+        contextTokens = Int(try number("context", 256...10_000_000))
+        licence = try text("licence", "takes 1 to 200 characters") { (1...200).contains($0.unicodeScalars.count) }
+    }
+
+    /// Whether a text can be part of a file's name and of no other path.
+    private static func isID(_ text: String) -> Bool {
+        func isLetterOrDigit(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte) || (0x30...0x39).contains(byte) }
+        return (1...64).contains(text.utf8.count) && text.utf8.first.map(isLetterOrDigit) == true
+            && text.utf8.allSatisfy { isLetterOrDigit($0) || "._-".utf8.contains($0) }
+    }
+
+    private static func isSource(_ text: String) -> Bool {
+        guard text.utf8.count <= 2_000 else { return false }
+        if text.hasPrefix("http://") { return LoopbackURL(text) != nil }
+        let rest = text.dropFirst("https://".utf8.count)
+        return text.hasPrefix("https://") && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+            && !rest.contains { "@\\#".contains($0) } && rest.first.map { !"/?:".contains($0) } == true
+    }
+
+    private static func bytes(hexadecimal text: String) -> [UInt8]? {
+        let digits = text.utf8.map { Int8(truncatingIfNeeded: Character(Unicode.Scalar($0)).hexDigitValue ?? -1) }
+        guard digits.count == 64, !digits.contains(-1) else { return nil }
+        return stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0]) << 4 | UInt8(digits[$0 + 1]) }
+    }
+}

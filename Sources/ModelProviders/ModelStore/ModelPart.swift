@@ -1,0 +1,168 @@
+import Audit
+import Glibc
+import HTTPClient
+
+/// What has arrived of a model's file, open for one process. Used on one event loop.
+final class ModelPart {
+    /// The number of bytes.
+    private(set) var count: Int64
+    /// Why the part of a response was not taken.
+    private(set) var fault: ModelStoreError?
+
+    private let path: String
+    private let model: ModelFile
+    private let progress: (Int64) -> Void
+    private let descriptor: Int32
+    /// Where the part that is expected ends, and whether its response has begun.
+    private var end: Int64 = 0
+    private var hasBegun = false
+
+    /// Opens the file, and creates it where it is missing.
+    /// - Throws: `busy` while another process has it; `file`.
+    init(_ path: String, _ model: ModelFile, _ progress: @escaping (Int64) -> Void) throws(ModelStoreError) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .file(errno) }
+        self.descriptor = descriptor
+        (self.path, self.model, self.progress, count) = (path, model, progress, 0)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { throw errno == EWOULDBLOCK ? .busy : .file(errno) }
+        var (opened, named) = (stat(), stat())
+        guard fstat(descriptor, &opened) == 0, fchmod(descriptor, 0o600) == 0 else { throw .file(errno) }
+        // Another process may have completed or deleted the file before this one had the lock.
+        guard lstat(path, &named) == 0, named.st_ino == opened.st_ino, named.st_dev == opened.st_dev else {
+            throw .busy
+        }
+        count = Int64(opened.st_size)
+        if count > model.bytes { try restart() }
+    }
+
+    deinit { close(descriptor) }
+
+    private func restart() throws(ModelStoreError) {
+        guard ftruncate(descriptor, 0) == 0 else { throw .file(errno) }
+        count = 0
+    }
+
+    // MARK: One response
+
+    /// Before a request for the bytes from `count` to that one, which is not asked for itself.
+    func expect(upTo end: Int64) { (self.end, hasBegun, fault) = (end, false, nil) }
+
+    /// Writes a piece of the response's content.
+    /// - Returns: whether more may come.
+    func take(_ response: HTTPClientResponse, _ bytes: [UInt8]) -> Bool {
+        do throws(ModelStoreError) {
+            try begin(response)
+            guard Int64(bytes.count) <= end - count else { throw .sizeDiffers }
+            try write(bytes)
+            progress(count)
+            return true
+        } catch {
+            if error == .sizeDiffers { remove() }
+            fault = error
+            return false
+        }
+    }
+
+    /// After the response's last byte: flushes what has arrived.
+    func finish(_ response: HTTPClientResponse) throws(ModelStoreError) {
+        try begin(response)
+        // A whole file that is shorter than it should be is another one.
+        if response.status == 200, count < model.bytes {
+            remove()
+            throw .sizeDiffers
+        }
+        guard fdatasync(descriptor) == 0 else { throw .file(errno) }
+    }
+
+    private func begin(_ response: HTTPClientResponse) throws(ModelStoreError) {
+        guard !hasBegun else { return }
+        hasBegun = true
+        switch response.status {
+        case 200:
+            // The server ignores ranges: this is the file from its beginning.
+            if count > 0 { try restart() }
+            end = model.bytes
+        case 206:
+            guard let range = response.header("content-range").flatMap({ ContentRange($0) }), range.first == count
+            else { throw .unreadable }
+            guard range.total == nil || range.total == model.bytes else { throw .sizeDiffers }
+            end = min(end, range.last + 1)
+        default: throw .refused(status: response.status)
+        }
+    }
+
+    private func write(_ bytes: [UInt8]) throws(ModelStoreError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { pwrite(descriptor, $0.baseAddress, $0.count, off_t(count)) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { throw .file(written == 0 ? EIO : errno) }
+            count += Int64(written)
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    // MARK: The end
+
+    /// The checksum of what is on the disk.
+    func sha256() throws(ModelStoreError) -> [UInt8] {
+        let digest = StreamedSHA256()
+        var buffer = [UInt8](repeating: 0, count: 1 << 20)
+        var position: Int64 = 0
+        while true {
+            let read = pread(descriptor, &buffer, buffer.count, off_t(position))
+            if read < 0, errno == EINTR { continue }
+            guard read >= 0 else { throw .file(errno) }
+            guard read > 0 else { return digest.finish() }
+            digest.append(buffer, count: read)
+            position += Int64(read)
+        }
+    }
+
+    /// Flushes the file and gives it its name: if the process dies, it has either name, with all of its bytes.
+    func rename(to name: String, in folder: String) throws(ModelStoreError) {
+        guard fsync(descriptor) == 0, Glibc.rename(path, name) == 0 else { throw .file(errno) }
+        let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else { throw .file(errno) }
+        defer { close(directory) }
+        guard fsync(directory) == 0 else { throw .file(errno) }
+    }
+
+    func remove() { unlink(path) }
+}
+
+extension ModelStore {
+    /// Creates the folder where it is missing.
+    func makeFolder() throws(ModelStoreError) {
+        guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .file(errno) }
+    }
+}
+
+/// The value of `Content-Range` in a response with status 206, as `bytes 0-99/1000` (RFC 9110 §14.4).
+struct ContentRange: Hashable {
+    let first: Int64
+    let last: Int64
+    /// Nil for `*`.
+    let total: Int64?
+
+    init?(_ text: String) {
+        guard text.lowercased().hasPrefix("bytes ") else { return nil }
+        let parts = text.dropFirst(6).split(separator: "/", omittingEmptySubsequences: false)
+        let ends = parts.first?.split(separator: "-", omittingEmptySubsequences: false).map(Self.number) ?? []
+        guard parts.count == 2, ends.count == 2, let first = ends[0], let last = ends[1], first <= last else {
+            return nil
+        }
+        (self.first, self.last) = (first, last)
+        if parts[1] == "*" {
+            total = nil
+        } else {
+            guard let total = Self.number(parts[1]), last < total else { return nil }
+            self.total = total
+        }
+    }
+
+    /// Digits alone, and not too many.
+    private static func number(_ text: Substring) -> Int64? {
+        (1...15).contains(text.utf8.count) && text.utf8.allSatisfy { (48...57).contains($0) } ? Int64(text) : nil
+    }
+}

@@ -1,0 +1,73 @@
+import HTTPClient
+import Reactor
+
+extension ModelStore {
+    /// The largest part of a file that one request asks for. What has arrived is on the disk after each.
+    static let pieceBytes: Int64 = 64 << 20
+
+    /// Downloads a model's file, unless it is there, and goes on where an earlier download was interrupted.
+    ///
+    /// The complete file appears under its name after its checksum was found right and it was flushed to disk. If the
+    /// process dies, what has arrived stays as `ID.part`. Nothing is requested twice by itself.
+    /// - Parameters:
+    ///   - poller: of an event loop that does nothing else, because files are written on it.
+    ///   - authorities: a file of certificates in PEM form that are trusted; nil for the system's.
+    ///   - progress: called with the number of bytes that are there.
+    /// - Returns: the path of the file.
+    public func download(
+        _ model: ModelFile, on poller: Poller, authorities: String? = nil, progress: @escaping (Int64) -> Void
+    ) async throws(ModelStoreError) -> String {
+        if state(of: model) == .downloaded { return path(of: model) }
+        try makeFolder()
+        let part = try ModelPart(partPath(of: model), model, progress)
+        try requireRoom(for: model, beside: part.count)
+        // A file on this machine comes from this machine; any other from wherever the person's catalogue says.
+        let networks = model.isOnLoopback ? NetworkGuard.loopback : Self.allNetworks
+        let client = HTTPClient(poller, networks: networks, authorities: authorities)
+        defer { client.close() }
+        progress(part.count)
+        while part.count < model.bytes {
+            let before = part.count
+            try await receive(part, model, client)
+            guard part.count > before || part.count == model.bytes else { throw .unreadable }
+        }
+        guard try part.sha256() == model.sha256 else {
+            part.remove()
+            throw .checksumDiffers
+        }
+        try part.rename(to: path(of: model), in: folder)
+        return path(of: model)
+    }
+
+    private static let allNetworks = NetworkGuard(allowing: ["0.0.0.0/0", "::/0"].compactMap { NetworkBlock($0) })
+
+    private func receive(_ part: ModelPart, _ model: ModelFile, _ client: HTTPClient) async throws(ModelStoreError) {
+        let end = min(part.count + Self.pieceBytes, model.bytes)
+        var limits = HTTPClientRequest.Limits()
+        // A server that does not know ranges sends the whole file.
+        limits.body = Int(model.bytes)
+        limits.whole = .seconds(24 * 3_600)
+        limits.stalled = .seconds(60)
+        let request = HTTPClientRequest(
+            "GET", model.url, headers: [("Range", "bytes=\(part.count)-\(end - 1)"), ("Accept-Encoding", "identity")],
+            limits: limits)
+        part.expect(upTo: end)
+        let response: HTTPClientResponse
+        do throws(HTTPClientError) {
+            response = try await client.send(request) { head, bytes in part.take(head, bytes) }
+        } catch {
+            if let fault = part.fault { throw fault }
+            guard error == .tooLarge else { throw .interrupted(reason: error.description) }
+            part.remove()
+            throw .sizeDiffers
+        }
+        try part.finish(response)
+    }
+
+    /// The file's bytes and a twentieth must fit, with what has arrived of it.
+    private func requireRoom(for model: ModelFile, beside count: Int64) throws(ModelStoreError) {
+        let needed = model.bytes + (model.bytes + 19) / 20 - count
+        guard let free = freeBytes(folder), free < needed else { return }
+        throw .noRoom(needed: needed, free: free)
+    }
+}

@@ -1,0 +1,113 @@
+import Audit
+import Glibc
+
+/// The model files in one folder, which only their owner can read.
+///
+/// `ID.gguf` is a complete file, whose bytes were checked when it came; `ID.part` is what has arrived of one.
+public struct ModelStore: Sendable {
+    /// What there is of a model's file.
+    public enum State: Hashable, Sendable {
+        case missing
+        /// A download was interrupted after that many bytes.
+        case partial(bytes: Int64)
+        case downloaded
+        /// A complete file that is not the one of the catalogue, by its size.
+        case other(bytes: Int64)
+    }
+
+    public let folder: String
+    let freeBytes: @Sendable (String) -> Int64?
+
+    /// - Parameters:
+    ///   - folder: made when a download needs it.
+    ///   - freeBytes: how many bytes a file in the folder may get; nil if that is not known.
+    public init(folder: String, freeBytes: @escaping @Sendable (String) -> Int64? = ModelStore.freeBytes) {
+        self.folder = folder
+        self.freeBytes = freeBytes
+    }
+
+    /// Where the complete file is, or will be.
+    public func path(of model: ModelFile) -> String { "\(folder)/\(model.id).gguf" }
+
+    func partPath(of model: ModelFile) -> String { "\(folder)/\(model.id).part" }
+
+    public func state(of model: ModelFile) -> State {
+        if let bytes = Self.size(path(of: model)) { return bytes == model.bytes ? .downloaded : .other(bytes: bytes) }
+        return Self.size(partPath(of: model)).map { .partial(bytes: $0) } ?? .missing
+    }
+
+    /// The complete file of a model.
+    /// - Throws: `notDownloaded`.
+    public func downloaded(_ model: ModelFile) throws(ModelStoreError) -> String {
+        guard state(of: model) == .downloaded else { throw .notDownloaded }
+        return path(of: model)
+    }
+
+    /// The bytes of a model's files, complete or not.
+    public func size(of model: ModelFile) -> Int64 {
+        (Self.size(path(of: model)) ?? 0) + (Self.size(partPath(of: model)) ?? 0)
+    }
+
+    /// Deletes a model's files, complete or not.
+    /// - Returns: how many bytes they had.
+    /// - Throws: `notDownloaded` if there is none; `file`.
+    @discardableResult
+    public func delete(_ model: ModelFile) throws(ModelStoreError) -> Int64 {
+        let bytes = size(of: model)
+        var isDeleted = false
+        for path in [path(of: model), partPath(of: model)] {
+            if unlink(path) == 0 { isDeleted = true } else if errno != ENOENT { throw .file(errno) }
+        }
+        guard isDeleted else { throw .notDownloaded }
+        return bytes
+    }
+
+    /// What the file system of a folder has left for this user.
+    public static func freeBytes(_ folder: String) -> Int64? {
+        var status = statvfs()
+        guard statvfs(folder, &status) == 0 else { return nil }
+        let (bytes, isTooLarge) = UInt64(status.f_bavail).multipliedReportingOverflow(by: UInt64(status.f_frsize))
+        return isTooLarge ? .max : Int64(clamping: bytes)
+    }
+
+    /// Nil for what is no regular file.
+    private static func size(_ path: String) -> Int64? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return Int64(status.st_size)
+    }
+}
+
+/// Why a model's file cannot be had.
+public enum ModelStoreError: Error, Hashable, Sendable {
+    /// It was not downloaded, or not all of it.
+    case notDownloaded
+    /// The bytes that came are not the catalogue's; they were deleted.
+    case checksumDiffers
+    /// What came has another size than the catalogue says; it was deleted.
+    case sizeDiffers
+    /// - Parameters:
+    ///   - needed: bytes that must be free.
+    ///   - free: bytes that are.
+    case noRoom(needed: Int64, free: Int64)
+    /// Another process downloads it.
+    case busy
+    /// The server sent that status in place of the file.
+    case refused(status: Int)
+    /// The server sent another part of the file than was asked for.
+    case unreadable
+    /// What has arrived is kept; the next download goes on from there.
+    case interrupted(reason: String)
+    /// A file cannot be read or written; with the system's error number.
+    case file(Int32)
+
+    /// The code in the specification; nil for an error without one.
+    public var code: String? {
+        switch self {
+        case .notDownloaded: "E-MODEL-001"
+        case .checksumDiffers: "E-MODEL-002"
+        case .noRoom: "E-MODEL-003"
+        case .sizeDiffers, .busy, .refused, .unreadable, .interrupted, .file: nil
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Domain
+
+/// Asks one model for a text, once, and checks what it wrote.
+public struct ModelWriter {
+    public let provider: any ModelProvider
+    private let prompts: PromptBook
+    private let check: OutputCheck
+
+    /// - Parameter phrasebook: its avoid list is what nobody is told.
+    public init(_ provider: any ModelProvider, prompts: PromptBook, phrasebook: Phrasebook) {
+        (self.provider, self.prompts) = (provider, prompts)
+        check = OutputCheck(prompts: prompts, phrasebook: phrasebook)
+    }
+
+    /// Whether the model is one for the task.
+    public func covers(_ task: ModelTask) -> Bool { provider.capabilities.kinds.contains(task.kind) }
+
+    /// The model's text, in which the name that the prompt withheld is back, or why there is none.
+    public func write(
+        _ facts: PromptFacts, traceparent: String? = nil
+    ) async -> Result<ModelResult, ModelProblem> {
+        let request = prompts.request(
+            for: facts, contextTokens: provider.capabilities.contextTokens, traceparent: traceparent)
+        guard provider.capabilities.covers(request) else { return .failure(.fault(.tooLong)) }
+        let result: ModelResult
+        do throws(ModelFault) { result = try await provider.generate(request) } catch {
+            return .failure(.fault(error))
+        }
+        if let refusal = check.refusal(of: result.text, for: facts) { return .failure(.refused(refusal)) }
+        return .success(
+            ModelResult(
+                text: facts.withName(result.text), provider: result.provider, model: result.model,
+                latency: result.latency, tokenCount: result.tokenCount, structured: result.structured))
+    }
+}
+
+/// Why a model's text cannot be used.
+public enum ModelProblem: Error, Hashable, Sendable {
+    /// There is none.
+    case fault(ModelFault)
+    /// It may not be shown.
+    case refused(OutputCheck.Refusal)
+
+    /// Why the rules answer instead.
+    public var fallback: FallbackReason {
+        switch self {
+        case .fault(let fault): FallbackReason(fault)
+        case .refused(let refusal): .outputRejected(refusal)
+        }
+    }
+
+    /// The code for the person who asked, where the rules may not answer.
+    public func code(at reach: Reach) -> ExecutionCode {
+        switch self {
+        case .fault(let fault): fault.code(at: reach)
+        case .refused: ModelFault.refused.code(at: reach)
+        }
+    }
+}

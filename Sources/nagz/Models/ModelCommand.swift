@@ -1,0 +1,228 @@
+import Foundation
+import JSON
+import ModelProviders
+import Reactor
+
+/// `nagz models` and `nagz device model`: files of language models for a runtime on this machine.
+enum ModelCommand {
+    static let usage = """
+        nagz models — downloads files of language models, for a runtime on this machine
+
+        usage: nagz models list
+               nagz models download ID [--dry-run] [--ca FILE]
+               nagz models status [ID]
+               nagz models delete ID [--yes] [--dry-run]
+
+        Which files there are says a catalogue of your own; none comes with the program:
+          {"models": [{"id": "small", "variant": "lite", "url": "https://…", "bytes": 120000000, "sha256": "…",
+                       "context": 2048, "licence": "…"}]}
+        A standard model is larger than every lite one. URLs are https, or http on 127.0.0.1; a redirect is not followed.
+
+          --catalogue FILE  the catalogue; models.json in the folder
+          --folder FOLDER   where the files are kept; XDG_DATA_HOME/nagz/models, or ~/.local/share/nagz/models
+          --ca FILE         certificates that are trusted; else the system's
+          --dry-run         says what would be done
+          --yes             deletes without asking
+          --json            prints JSON
+
+        An interrupted download goes on where it was. The path of a complete file is in status; to run it, for example:
+          llama-server -m FILE --host 127.0.0.1 --port 8081
+
+        exit codes: 0 done, 64 wrong usage, 65 not confirmed by you, 66 not in the catalogue, or not downloaded (E-MODEL-001),
+                    69 the server refuses, 74 no room (E-MODEL-003) or file unreadable,
+                    75 interrupted, or another download is under way: try again,
+                    76 the bytes are not the catalogue's (E-MODEL-002), 78 the catalogue is wrong
+        """
+
+    static func run(_ arguments: Arguments) async throws {
+        var arguments = arguments
+        let asJSON = arguments.flag("--json")
+        let folder = try arguments.value("--folder") ?? DeviceCommand.dataFolder() + "/models"
+        try await run(&arguments, folder: folder, asJSON: asJSON)
+    }
+
+    /// - Parameter folder: where the files are, and the catalogue unless an option names it.
+    static func run(_ arguments: inout Arguments, folder: String, asJSON: Bool) async throws {
+        let path = try arguments.value("--catalogue") ?? folder + "/models.json"
+        let command = arguments.next()
+        let shelf = Shelf(store: ModelStore(folder: folder), asJSON: asJSON)
+        do {
+            switch command {
+            case "list":
+                try arguments.finish()
+                shelf.show(try catalogue(path).models)
+            case "status":
+                let id = arguments.next()
+                try arguments.finish()
+                try shelf.status(id, try catalogue(path))
+            case "download":
+                let (isDry, authorities) = (arguments.flag("--dry-run"), try arguments.value("--ca"))
+                try await shelf.download(try model(&arguments, path), isDry: isDry, authorities: authorities)
+            case "delete":
+                let (isDry, isSure) = (arguments.flag("--dry-run"), arguments.flag("--yes"))
+                try shelf.delete(try model(&arguments, path), isDry: isDry, isSure: isSure)
+            default: throw Stop(.usage, "which of list, download, status and delete? See nagz models --help")
+            }
+        } catch let error as ModelStoreError {
+            throw Stop(error)
+        }
+    }
+
+    private static func model(_ arguments: inout Arguments, _ path: String) throws -> ModelFile {
+        guard let id = arguments.next() else { throw Stop(.usage, "which model? See nagz models list") }
+        try arguments.finish()
+        return try model(id, try catalogue(path))
+    }
+
+    fileprivate static func model(_ id: String, _ catalogue: ModelCatalogue) throws -> ModelFile {
+        guard let model = catalogue[id] else { throw Stop(.unknownThing, "the catalogue has no model “\(id)”") }
+        return model
+    }
+
+    private static func catalogue(_ path: String) throws -> ModelCatalogue {
+        guard let file = FileHandle(forReadingAtPath: path),
+            let bytes = try? file.read(upToCount: ModelCatalogue.largestCatalogue + 1)
+        else { throw Stop(.configuration, "the catalogue “\(path)” cannot be read: write one, see nagz models --help") }
+        do throws(CatalogueError) { return try ModelCatalogue(parsing: [UInt8](bytes)) } catch {
+            throw Stop(.configuration, "the catalogue “\(path)”: \(error)")
+        }
+    }
+}
+
+/// The commands on the files of one folder.
+private struct Shelf {
+    let store: ModelStore
+    let asJSON: Bool
+
+    func show(_ models: [ModelFile]) {
+        if asJSON { return print(json: .array(models.map { json($0) })) }
+        if models.isEmpty { print("the catalogue has no models") }
+        for model in models {
+            print(
+                model.id.padded(to: 24), model.variant.rawValue.padded(to: 8), model.bytes.megabytes,
+                "context \(model.contextTokens)", model.licence, words(store.state(of: model)), separator: "  ")
+        }
+    }
+
+    /// - Parameter id: nil for all models; a single one that was not downloaded ends with its error.
+    func status(_ id: String?, _ catalogue: ModelCatalogue) throws {
+        guard let id else { return show(catalogue.models) }
+        let model = try ModelCommand.model(id, catalogue)
+        let path = try store.downloaded(model)
+        if asJSON { print(json: json(model)) } else { print(path) }
+    }
+
+    func download(_ model: ModelFile, isDry: Bool, authorities: String?) async throws {
+        guard !isDry else {
+            let state = store.state(of: model)
+            return asJSON ? print(json: json(model)) : print("\(model.id), \(model.bytes.megabytes): \(words(state))")
+        }
+        // The store makes its own folder, and this the ones above it.
+        let parent = URL(filePath: store.folder).deletingLastPathComponent().path()
+        try FileManager.default.createDirectory(
+            atPath: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let loop = try EventLoop(name: "nagz-download")
+        try loop.start()
+        defer { loop.stop() }
+        let store = store
+        let path = try await loop.task { poller in
+            let progress = Progress(model)
+            return try await store.download(model, on: poller, authorities: authorities) { progress.show($0) }
+        }
+        if asJSON { print(json: json(model)) } else { print("downloaded: \(path)") }
+    }
+
+    func delete(_ model: ModelFile, isDry: Bool, isSure: Bool) throws {
+        let bytes = store.size(of: model)
+        guard bytes > 0 || store.state(of: model) != .missing else { throw ModelStoreError.notDownloaded }
+        if isDry {
+            return asJSON ? print(json: json(model)) : print("would delete \(model.id), \(bytes.megabytes)")
+        }
+        if !isSure {
+            guard isatty(STDIN_FILENO) != 0 else { throw Stop(.usage, "delete asks on a terminal, or takes --yes") }
+            let question = "This deletes \(model.id), \(bytes.megabytes). Type “delete” to go on:\n"
+            FileHandle.standardError.write(Data(question.utf8))
+            guard readLine(strippingNewline: true) == "delete" else { throw Stop(.notApplied, "nothing was deleted") }
+        }
+        try store.delete(model)
+        if asJSON { print(json: json(model)) } else { print("deleted: \(model.id), \(bytes.megabytes)") }
+    }
+
+    private func words(_ state: ModelStore.State) -> String {
+        switch state {
+        case .missing: "not downloaded"
+        case .partial(let bytes): "\(bytes.megabytes) have arrived; download goes on from there"
+        case .downloaded: "downloaded"
+        case .other: "the file is not the one of the catalogue; download replaces it"
+        }
+    }
+
+    private func json(_ model: ModelFile) -> JSONValue {
+        let state = store.state(of: model)
+        let name =
+            switch state {
+            case .missing: "missing"
+            case .partial: "partial"
+            case .downloaded: "downloaded"
+            case .other: "other"
+            }
+        return [
+            "id": .string(model.id), "variant": .string(model.variant.rawValue), "url": .string(model.url),
+            "bytes": .integer(model.bytes), "context": .integer(Int64(model.contextTokens)),
+            "licence": .string(model.licence), "state": .string(name),
+            "bytes_here": .integer(store.size(of: model)),
+            "path": state == .downloaded ? .string(store.path(of: model)) : .null,
+        ]
+    }
+}
+
+/// Tells how far a download is, on standard error: on a terminal in one line, elsewhere a line every ten percent.
+private final class Progress {
+    private let model: ModelFile
+    private let step: Int64
+    private let isTerminal = isatty(STDERR_FILENO) != 0
+    private var shown: Int64 = -1
+
+    init(_ model: ModelFile) {
+        self.model = model
+        step = isTerminal ? 1 : 10
+    }
+
+    func show(_ count: Int64) {
+        let percent = Int64(Double(count) / Double(model.bytes) * 100) / step * step
+        guard percent != shown else { return }
+        shown = percent
+        let line = "\(model.id) \(percent) % of \(model.bytes.megabytes)"
+        let end = !isTerminal || percent == 100 ? "\n" : ""
+        try? FileHandle.standardError.write(contentsOf: Data(((isTerminal ? "\r" : "") + line + end).utf8))
+    }
+}
+
+extension Int64 {
+    /// Bytes for people.
+    fileprivate var megabytes: String { "\((self + 500_000) / 1_000_000) MB" }
+}
+
+extension Stop {
+    fileprivate init(_ error: ModelStoreError) {
+        let code = error.code.map { "\($0): " } ?? ""
+        switch error {
+        case .notDownloaded: self.init(.unknownThing, "\(code)it is not downloaded: nagz models download")
+        case .checksumDiffers:
+            self.init(.protocolFault, "\(code)what came has another checksum than the catalogue says, and was deleted")
+        case .sizeDiffers:
+            self.init(.protocolFault, "what came has another size than the catalogue says, and was deleted")
+        case .noRoom(let needed, let free):
+            self.init(.inputOutput, "\(code)\(needed.megabytes) must be free, and \(free.megabytes) are")
+        case .busy: self.init(.tryLater, "another process downloads or deletes it")
+        case .refused(let status) where (300..<400).contains(status):
+            self.init(.unavailable, "the server redirects (status \(status)): put the final URL into the catalogue")
+        case .refused(let status): self.init(.unavailable, "the server refuses the file with status \(status)")
+        case .unreadable: self.init(.unavailable, "the server sent another part of the file than was asked for")
+        case .interrupted(let reason):
+            self.init(.tryLater, "interrupted: \(reason); the next download goes on from there")
+        case .file(let number):
+            self.init(.inputOutput, "the model's file cannot be read or written: \(String(cString: strerror(number)))")
+        }
+    }
+}
