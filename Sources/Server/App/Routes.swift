@@ -26,6 +26,7 @@ enum Routes {
         mediator.register(in: routes)
         Executions(services, mediator).register(in: routes)
         Constraints(services).register(in: routes)
+        Drafts(services, nags).register(in: routes)
         AIKeys(services).register(in: routes)
         Feed(services).register(in: routes)
         Safety(services).register(in: routes)
