@@ -3,7 +3,7 @@
 CREATE TABLE drafts (
     family_id       uuid NOT NULL REFERENCES families,
     id              uuid NOT NULL,
-    kind            text NOT NULL CHECK (kind IN ('suggested_nag', 'due_change')),
+    kind            text NOT NULL CHECK (kind IN ('suggested_nag', 'due_change', 'push_back', 'consequence')),
     nag_id          uuid,
     author_id       uuid NOT NULL REFERENCES users,
     source          text NOT NULL CHECK (source IN ('keyboard', 'camera', 'gallery', 'document', 'voice', 'shortcut')),
@@ -34,7 +34,7 @@ CREATE TABLE drafts (
     updated_at      timestamptz NOT NULL,
     expires_at      timestamptz NOT NULL,
     PRIMARY KEY (family_id, id),
-    CHECK ((kind = 'due_change') <= (nag_id IS NOT NULL)),
+    CHECK ((kind <> 'suggested_nag') <= (nag_id IS NOT NULL)),
     CHECK ((state IN ('approved', 'confirmed', 'executed')) <= (approved_by IS NOT NULL AND approved_at IS NOT NULL)),
     CHECK ((state IN ('confirmed', 'executed')) <= (confirmed_at IS NOT NULL)),
     CHECK ((state = 'confirmed')

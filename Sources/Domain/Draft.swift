@@ -4,14 +4,23 @@ public enum DraftKind: String, Sendable, CaseIterable {
     case suggestedNag = "suggested_nag"
     /// Moves a nag's due time.
     case dueChange = "due_change"
+    /// Tells a nag's recipient something, within the limits of push-backs.
+    case pushBack = "push_back"
+    /// Gives a completed nag's recipient what an incentive rule of the family promises.
+    case consequence
 
     /// In the order in which they are shown.
     public var sideEffects: [DraftSideEffect] {
         switch self {
         case .suggestedNag: [.createNag, .notifyRecipient]
         case .dueChange: [.changeNag]
+        case .pushBack: [.notifyRecipient]
+        case .consequence: [.giveIncentive]
         }
     }
+
+    /// Whether a draft of this kind is about a nag that exists.
+    public var needsNag: Bool { self != .suggestedNag }
 }
 
 /// What the execution of a draft leaves behind. Whoever approves a draft names all of its side effects.
@@ -19,6 +28,7 @@ public enum DraftSideEffect: String, Sendable, CaseIterable {
     case createNag = "create_nag"
     case changeNag = "change_nag"
     case notifyRecipient = "notify_recipient"
+    case giveIncentive = "give_incentive"
 }
 
 /// How the words of a request came to the device.
@@ -51,6 +61,8 @@ public enum DraftLimit {
     public static let keyLifetime = Timestamp.Span.seconds(60)
     /// The rows that a draft may be built from.
     public static let contextRows = 20
+    /// Characters of a message to somebody.
+    public static let message = 1...280
     /// Characters of the words that a draft is made of.
     public static let text = 1...2000
 }

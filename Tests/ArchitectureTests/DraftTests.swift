@@ -22,7 +22,9 @@ struct DraftTests {
     @Test("drafts take effect in one place, which decides about the effects of other features")
     func effects() {
         let callers = SourceFile.all.filter { file in
-            file.code.contains { $0.contains("nags.creation(") || $0.contains("nags.change(") }
+            file.code.contains { line in
+                ["nags.creation(", "nags.change(", "nags.sending(", "incentives.giving("].contains { line.contains($0) }
+            }
         }
         #expect(callers.map(\.path) == ["Server/Features/Drafts/DraftEffects.swift"])
         let deciders = SourceFile.all.filter { file in file.code.contains { $0.contains("effects.decide(") } }

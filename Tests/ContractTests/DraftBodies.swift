@@ -5,12 +5,18 @@ extension RequestTests {
         let nag =
             "{\"recipient_id\":\"\(someID)\",\"category\":\"chores\",\"due_at\":\"2026-02-03T04:05:06Z\",\"done_definition\":\"ack_only\"}"
         let time = #"{"due_at":"2026-02-03T04:05:06Z"}"#
+        let reward = "{\"rule_id\":\"\(someID)\",\"action_type\":\"badge\",\"amount\":1}"
+        // Another kind's body, as far as the document knows.
+        let none = "{\"rule_id\":\"\(someID)\",\"action_type\":\"badge\",\"amount\":0,\"message\":\"m\"}"
         func create(_ rest: String, _ kind: String = "suggested_nag") -> String { "{\(start)\"\(kind)\",\(rest)}" }
         let long = String(repeating: "x", count: 2001)
         let created: [[BodyCase]] = [
             fine(
                 "DraftCreate", create("\"text\":\"t\""), create("\"text\":null,\"body\":\(nag),\"source\":\"voice\""),
-                create("\"body\":\(time),\"nag_id\":\"\(someID)\",\"context_ids\":[\"\(someID)\"]", "due_change")),
+                create("\"body\":\(time),\"nag_id\":\"\(someID)\",\"context_ids\":[\"\(someID)\"]", "due_change"),
+                create("\"body\":{\"message\":\"m\"}", "push_back"), create("\"body\":\(reward)", "consequence")),
+            wrongBeyondSchema("DraftCreate", "body.message", create("\"body\":\(time)", "push_back")),
+            wrongBeyondSchema("DraftCreate", "body.amount", create("\"body\":\(none)", "consequence")),
             wrong("DraftCreate", "family_id", #"{"kind":"due_change"}"#),
             wrong("DraftCreate", "kind", create("\"text\":\"t\"", "poem")),
             wrong("DraftCreate", "text", create("\"text\":\"\""), create("\"text\":\"\(long)\"")),
@@ -24,6 +30,9 @@ extension RequestTests {
         let steps: [[BodyCase]] = [
             fine("DraftUpdate", "{\"body\":{}}", "{\"body\":\(nag),\"source\":\"keyboard\"}"),
             fine("DraftUpdate", #"{"body":{"description":null,"due_at":null}}"#),
+            fine("DraftUpdate", "{\"body\":\(reward)}", #"{"body":{"message":"m","amount":null}}"#),
+            wrong("DraftUpdate", "body.amount", #"{"body":{"amount":1001}}"#),
+            wrong("DraftUpdate", "body.message", #"{"body":{"message":""}}"#),
             wrong("DraftUpdate", "body", "{}"),
             wrong("DraftUpdate", "body.category", #"{"body":{"category":"fun"}}"#),
             wrong("DraftUpdate", "body.description", "{\"body\":{\"description\":\"\(long)\"}}"),

@@ -6,6 +6,9 @@ extension Sample {
         SuggestedNag(
             recipientID: id(4), category: .meds, description: "pills", dueAt: moment, doneDefinition: .binaryCheck))
     private static let dueChange = DraftBody.dueChange(DueChange(dueAt: moment))
+    private static let pushBack = DraftBody.pushBack(PushBackMessage(message: "soon"))
+    private static let consequence = DraftBody.consequence(
+        Consequence(ruleID: id(30), actionType: .bonusPoints, amount: 5))
     private static let path = DraftPath(draftID: id(50))
     private static let version = DraftVersion(version: 2, source: .camera)
 
@@ -31,14 +34,16 @@ extension Sample {
                 body: suggested, source: .shortcut), draft(suggested)),
         Sample(
             API.listDrafts, DraftListQuery(familyID: id(2), state: .approved, page: page), NoBody(),
-            Self.page(draft(dueChange, .approved))),
+            Page(
+                items: [draft(dueChange, .approved), draft(pushBack), draft(consequence)], total: 3, answering: page)),
         Sample(API.getDraft, path, NoBody(), executed),
         Sample(
             API.editDraft, path,
             DraftUpdate(
                 body: DraftBodyChanges(
                     recipientID: id(1), category: .chores, description: .null, dueAt: moment,
-                    doneDefinition: .acknowledgeOnly), source: .document), draft(suggested)),
+                    doneDefinition: .acknowledgeOnly, message: "m", ruleID: id(30), actionType: .badge, amount: 2),
+                source: .document), draft(suggested)),
         Sample(
             API.approveDraft, path, DraftApproval(version, acknowledged: DraftKind.suggestedNag.sideEffects),
             draft(suggested, .approved)),

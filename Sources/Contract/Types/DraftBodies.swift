@@ -5,11 +5,15 @@ import JSON
 public enum DraftBody: Hashable, Sendable {
     case suggestedNag(SuggestedNag)
     case dueChange(DueChange)
+    case pushBack(PushBackMessage)
+    case consequence(Consequence)
 
     public var kind: DraftKind {
         switch self {
         case .suggestedNag: .suggestedNag
         case .dueChange: .dueChange
+        case .pushBack: .pushBack
+        case .consequence: .consequence
         }
     }
 
@@ -17,6 +21,8 @@ public enum DraftBody: Hashable, Sendable {
         switch kind {
         case .suggestedNag: self = .suggestedNag(try SuggestedNag(fields))
         case .dueChange: self = .dueChange(try DueChange(fields))
+        case .pushBack: self = .pushBack(try PushBackMessage(fields))
+        case .consequence: self = .consequence(try Consequence(fields))
         }
     }
 
@@ -38,6 +44,8 @@ extension DraftBody: WireOutput {
         switch self {
         case .suggestedNag(let nag): nag.write(to: &json)
         case .dueChange(let change): change.write(to: &json)
+        case .pushBack(let message): message.write(to: &json)
+        case .consequence(let consequence): consequence.write(to: &json)
         }
     }
 }
@@ -99,64 +107,46 @@ public struct DueChange: Hashable, WireObject {
     }
 }
 
-/// Changes of a draft's body. What is absent stays.
-public struct DraftBodyChanges: Hashable, WireObject {
-    public var recipientID: UserID?
-    public var category: NagCategory?
-    /// Null removes it.
-    public var description: Patch<String>
-    public var dueAt: Timestamp?
-    public var doneDefinition: DoneDefinition?
+/// What a nag's recipient is told.
+public struct PushBackMessage: Hashable, WireObject {
+    public var message: String
 
-    public init(
-        recipientID: UserID? = nil, category: NagCategory? = nil, description: Patch<String> = .absent,
-        dueAt: Timestamp? = nil, doneDefinition: DoneDefinition? = nil
-    ) {
-        self.recipientID = recipientID
-        self.category = category
-        self.description = description
-        self.dueAt = dueAt
-        self.doneDefinition = doneDefinition
+    public init(message: String) {
+        self.message = message
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
-        recipientID = try fields.optional("recipient_id")
-        category = try fields.optional("category")
-        description = try fields.textPatch("description", 0...SuggestedNag.longestDescription)
-        dueAt = try fields.optional("due_at")
-        doneDefinition = try fields.optional("done_definition")
+        message = try fields.text("message", DraftLimit.message)
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { $0.field("message", message) }
+    }
+}
+
+/// What an incentive rule gives. Only what an active rule of the family promises can be given.
+public struct Consequence: Hashable, WireObject {
+    public var ruleID: IncentiveRuleID
+    public var actionType: IncentiveReward
+    public var amount: Int
+
+    public init(ruleID: IncentiveRuleID, actionType: IncentiveReward, amount: Int) {
+        self.ruleID = ruleID
+        self.actionType = actionType
+        self.amount = amount
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        ruleID = try fields.required("rule_id")
+        actionType = try fields.required("action_type")
+        amount = try fields.integer("amount", IncentiveTerms.amounts)
     }
 
     public func write(to json: inout JSONWriter) {
         json.object { json in
-            json.fieldIfPresent("recipient_id", recipientID)
-            json.fieldIfPresent("category", category)
-            json.patch("description", description)
-            json.fieldIfPresent("due_at", dueAt)
-            json.fieldIfPresent("done_definition", doneDefinition)
-        }
-    }
-
-    /// - Throws: `InvalidInput` for a field that a draft of this kind does not have.
-    public func applied(to body: DraftBody) throws(InvalidInput) -> DraftBody {
-        switch body {
-        case .suggestedNag(var nag):
-            nag.recipientID = recipientID ?? nag.recipientID
-            nag.category = category ?? nag.category
-            nag.description = description.applied(to: nag.description)
-            nag.dueAt = dueAt ?? nag.dueAt
-            nag.doneDefinition = doneDefinition ?? nag.doneDefinition
-            return .suggestedNag(nag)
-        case .dueChange(var change):
-            let others = [
-                ("recipient_id", recipientID != nil), ("category", category != nil),
-                ("description", !description.isAbsent), ("done_definition", doneDefinition != nil),
-            ]
-            if let other = others.first(where: \.1)?.0 {
-                throw InvalidInput("is not part of a draft of this kind", field: "body.\(other)")
-            }
-            change.dueAt = dueAt ?? change.dueAt
-            return .dueChange(change)
+            json.field("rule_id", ruleID)
+            json.field("action_type", actionType)
+            json.field("amount", amount)
         }
     }
 }

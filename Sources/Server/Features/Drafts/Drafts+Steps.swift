@@ -111,7 +111,7 @@ extension Drafts {
         case .perform(let ofEffect, let made): (act, result) = (ofEffect, made)
         case .answer(let unchanged):
             act = Act(
-                kind: .draftExecuted, basis: .nothing, actor: member.pseudonym, resource: draft.id.retyped(),
+                kind: .draftExecuted, basis: .nothing, actor: member.pseudonym, resource: unchanged,
                 stampedRows: 0)
             result = unchanged
         }

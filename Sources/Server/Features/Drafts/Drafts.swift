@@ -4,7 +4,6 @@ import Domain
 import NagzAI
 import Postgres
 import SQL
-import TimeZones
 
 /// Drafts: what the AI would send or change for somebody, which people see, edit, approve and execute.
 ///
@@ -17,10 +16,10 @@ final class Drafts {
     let effects: DraftEffects
     private let obeyed = ObeyedConstraints()
 
-    init(_ services: Services, _ nags: Nags) {
+    init(_ services: Services, _ nags: Nags, _ incentives: Incentives, _ mediator: Mediator) {
         self.services = services
         self.nags = nags
-        effects = DraftEffects(nags: nags)
+        effects = DraftEffects(services: services, nags: nags, incentives: incentives, mediator: mediator)
     }
 
     /// The group `drafts`.
@@ -78,19 +77,24 @@ final class Drafts {
             try Requester.requireOpenGate(gate)
             try await requireVisible(order, to: member, caller, queries)
             var warnings: [String] = []
-            if let text = order.text {
+            if order.body == nil {
                 let settings = try AISettings(gate)
                 let engine = try await obeyed.engine(for: caller.userID, settings.constraints, queries)
                 do throws(ExecutionRefusal) {
-                    warnings = try Self.warnings(about: text, settings, engine, caller)
+                    warnings = try Self.warnings(about: order.text ?? "", settings, engine, caller)
                 } catch {
                     return Self.refuse(error, to: member, caller)
                 }
             }
+            let body: DraftBody
+            switch try await self.body(order, member, caller, queries) {
+            case .answer(let made), .perform(_, let made): body = made
+            case .refuse(let act, let refusal): return .refuse(act, refusal)
+            case .refuseAgain(let refusal): return .refuseAgain(refusal)
+            }
             let draft = DraftResponse(
                 id: id, familyID: family, nagID: order.nagID, authorID: member.userID, source: order.source,
-                body: try await body(order, member, caller, queries).flooredToMillisecond,
-                contextIDs: order.contextIDs, citations: order.citations,
+                body: body.flooredToMillisecond, contextIDs: order.contextIDs, citations: order.citations,
                 model: order.body == nil ? "heuristic" : "client",
                 confidence: order.body == nil ? DraftedNag.confidence : nil, warnings: warnings,
                 progress: DraftProgress(expiresAt: call.now + DraftLimit.lifetime), traceID: caller.context.trace,
@@ -110,7 +114,7 @@ final class Drafts {
             guard view.nag.familyID == member.familyID, RoleMatrix.denial(of: .read, by: view.part) == nil else {
                 throw NagView.notFound
             }
-        } else if order.kind == .dueChange {
+        } else if order.kind.needsNag {
             throw APIError(.validationFailed, "nag_id is required for a draft of this kind.", field: "nag_id")
         }
         guard !order.contextIDs.isEmpty else { return }
@@ -125,61 +129,6 @@ final class Drafts {
             """)
         guard try seen.one()["count"] == ids.count else {
             throw APIError(.notFound, "There are no such rows.", field: "context_ids")
-        }
-    }
-
-    /// What the constraints say of the author's words. A prompt to confirm is a warning here: nothing happens before a
-    /// person has approved and confirmed the draft.
-    private static func warnings(
-        about text: String, _ settings: AISettings, _ engine: PolicyEngine, _ caller: Caller
-    ) throws(ExecutionRefusal) -> [String] {
-        // Constraints see no operation; this one is about a person's words, too.
-        let question = Question(
-            id: QuestionID(high: 0, low: 0), operation: .summarizeExcuse, content: text,
-            privacyLevel: settings.privacyLevel, askedAt: caller.now)
-        let policy = try ExecutionPermit(
-            question, ExecutionOptions(), settings.mode, engine, trace: caller.context.trace
-        ).policy
-        return policy.warnings + [policy.confirmation].compactMap(\.self)
-    }
-
-    private static func refuse<Answer>(
-        _ refusal: ExecutionRefusal, to member: Member, _ caller: Caller
-    ) -> Decision<Answer> {
-        var details: AuditBody = ["operation": "draft", "error_code": refusal.code.rawValue]
-        details["constraint"] = refusal.constraint?.description
-        return .refuse(
-            Act(
-                kind: .aiExecutionRefused, basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
-                details: details, stampedRows: 0), refusal.error(trace: caller.context.trace))
-    }
-
-    /// The body that the client gives, or what the rules read from the person's words: the one place that drafts.
-    private func body(
-        _ order: DraftCreate, _ member: Member, _ caller: Caller, _ queries: any Queries
-    ) async throws -> DraftBody {
-        if let body = order.body { return body }
-        guard let text = order.text else {
-            throw APIError(.validationFailed, "Give the words to draft from, or the body.", field: "text")
-        }
-        let zone = services.zones.zone(member.timeZone)
-        switch order.kind {
-        case .suggestedNag:
-            let rows = try await queries.query(AIStatements.digestMembers(of: member.familyID, subject: nil))
-            let members = try rows.map { row throws(PostgresError) in
-                IntentFacts.Member(id: try row["user_id"], name: try row["display_name"] ?? "")
-            }
-            let nag = DraftedNag(
-                reading: text, IntentFacts(author: member.userID, members: members, now: caller.now, zone: zone))
-            return .suggestedNag(
-                SuggestedNag(
-                    recipientID: nag.recipient, category: nag.category, description: nag.description, dueAt: nag.dueAt,
-                    doneDefinition: nag.doneDefinition))
-        case .dueChange:
-            guard let due = DueTimeReader(now: caller.now, zone: zone).dueAt(in: text) else {
-                throw APIError(.validationFailed, "The words name no time, such as: tomorrow at 5.", field: "text")
-            }
-            return .dueChange(DueChange(dueAt: due))
         }
     }
 
@@ -199,17 +148,4 @@ final class Drafts {
 extension DraftCreate {
     /// The selected rows that the draft is built from: the nag it is about. The rules read nothing else.
     fileprivate var citations: [ResourceID] { contextIDs.filter { $0 == nagID?.retyped() } }
-}
-
-extension DraftBody {
-    /// Times as clients see them, so that what is shown is what runs.
-    var flooredToMillisecond: DraftBody {
-        switch self {
-        case .suggestedNag(var nag):
-            nag.dueAt = nag.dueAt.flooredToMillisecond
-            return .suggestedNag(nag)
-        case .dueChange(let change):
-            return .dueChange(DueChange(dueAt: change.dueAt.flooredToMillisecond))
-        }
-    }
 }
