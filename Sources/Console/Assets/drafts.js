@@ -9,7 +9,7 @@ import {short8} from "/console/people.js";
 import {address} from "/console/router.js";
 import {ago, clock, time} from "/console/time.js";
 
-const states = new Map([["", "All"], ["draft", "New"], ["approved", "Approved"], ["executed", "Done"], ["rejected", "Rejected"], ["expired", "Expired"]]);
+const states = new Map([["", "All"], ["draft", "New"], ["approved", "Approved"], ["confirmed", "Confirmed"], ["executed", "Done"], ["rejected", "Rejected"], ["expired", "Expired"]]);
 const effects = {create_nag: "A nag is created.", change_nag: "The nag is changed.", notify_recipient: "Its recipient is notified.", give_incentive: "Points or a badge are given."};
 const isOpen = (one) => ["draft", "approved", "confirmed"].includes(one.state);
 /** Second keys that this page was given, by draft: {version, confirmation, expires_at}. They are in no storage. */

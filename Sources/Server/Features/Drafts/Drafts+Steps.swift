@@ -206,6 +206,6 @@ extension DraftResponse {
             ("draft_approved_at", approvedAt?.rfc3339 ?? ""), ("draft_confirmed_at", confirmedAt?.rfc3339 ?? ""),
             ("draft_side_effects", kind.sideEffects.map(\.rawValue).joined(separator: ",")),
             ("draft_citations", citations.map(\.description).joined(separator: ",")),
-        ]
+        ].filter { !$0.1.isEmpty }
     }
 }
