@@ -50,6 +50,13 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case deliveryResent = "delivery.resent"
     case deviceRegistered = "device.registered"
     case deviceRemoved = "device.removed"
+    case draftApproved = "draft.approved"
+    case draftConfirmed = "draft.confirmed"
+    case draftCreated = "draft.created"
+    case draftEdited = "draft.edited"
+    case draftExecuted = "draft.executed"
+    case draftExpired = "draft.expired"
+    case draftRejected = "draft.rejected"
     case excuseSubmitted = "excuse.submitted"
     case familyChanged = "family.changed"
     case familyCreated = "family.created"
@@ -117,6 +124,7 @@ public enum AuditKind: String, Sendable, Hashable, CaseIterable {
     case consentGrantDenied = "consent.grant.denied"
     case consentRevokeDenied = "consent.revoke.denied"
     case deliveryReviewDenied = "delivery.review.denied"
+    case draftStepDenied = "draft.step.denied"
     case familyChangeDenied = "family.change.denied"
     case familyCodeRenewDenied = "family_code.renew.denied"
     case gamificationReadDenied = "gamification.read.denied"
@@ -211,6 +219,9 @@ extension AuditKind {
         case .connectionAcceptDenied, .connectionChangeDenied, .connectionDeclineDenied, .connectionInviteDenied:
             .none
         case .aiKeyDeleted, .aiKeySet, .aiKeyUseDenied: .none
+        case .draftApproved, .draftConfirmed, .draftCreated, .draftEdited, .draftExecuted, .draftExpired,
+            .draftRejected, .draftStepDenied:
+            .none
         case .accountDeleteDenied, .aiCoachingDenied, .aiDigestDenied, .aiPatternsDenied, .aiPredictCompletionDenied,
             .aiPushBackDenied, .aiSelectToneDenied, .aiSummarizeExcuseDenied, .auditReadDenied,
             .childCredentialsSetDenied, .childLockoutLiftDenied, .childPinChangeDenied, .childSettingsChangeDenied,

@@ -32,6 +32,8 @@ public enum Console {
         File(name: "deliveries.js", contentType: script, bytes: PackageResources.deliveries_js),
         File(name: "detail.js", contentType: script, bytes: PackageResources.detail_js),
         File(name: "dom.js", contentType: script, bytes: PackageResources.dom_js),
+        File(name: "draftform.js", contentType: script, bytes: PackageResources.draftform_js),
+        File(name: "drafts.js", contentType: script, bytes: PackageResources.drafts_js),
         File(name: "drawer.js", contentType: script, bytes: PackageResources.drawer_js),
         File(name: "executions.js", contentType: script, bytes: PackageResources.executions_js),
         File(name: "export.js", contentType: script, bytes: PackageResources.export_js),

@@ -23,6 +23,9 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     /// Keys for models stored.
     case aiKeyChanges = "ai_key_changes"
 
+    /// Drafts made, edited, approved, confirmed and rejected.
+    case draftSteps = "draft_steps"
+
     /// The length of a day, which begins with the first act that it counts.
     public static let day = Timestamp.Span.days(1)
 
@@ -33,6 +36,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         case .aiKeyChanges, .deviceRegistrations, .policyChanges, .incentiveRuleChanges: 50
         case .attachments, .blockChanges: 100
         case .aiSessions, .constraintChanges, .preferenceChanges: 200
+        case .draftSteps: 300
         }
     }
 
@@ -49,6 +53,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         case .aiSessions: "You have begun today's number of AI sessions. Try again later."
         case .attachments: "You have uploaded today's number of pictures. Try again later."
         case .aiKeyChanges: "You have stored today's number of keys. Try again later."
+        case .draftSteps: "You have taken today's number of steps with drafts. Try again later."
         case .incentiveRuleChanges: "You have made today's number of changes to incentive rules. Try again later."
         }
     }

@@ -67,6 +67,8 @@ public enum Kind {
     public enum Question {}
     /// An attempt to answer a question to the AI.
     public enum Execution {}
+    /// What the AI would send or change for somebody.
+    public enum Draft {}
     /// A person's pseudonym in the audit log. Erasure removes its link to the person.
     public enum Pseudonym {}
     public enum Trace {}
@@ -101,6 +103,7 @@ public typealias DeliveryID = Identifier<Kind.Delivery>
 public typealias ConstraintID = Identifier<Kind.Constraint>
 public typealias QuestionID = Identifier<Kind.Question>
 public typealias ExecutionID = Identifier<Kind.Execution>
+public typealias DraftID = Identifier<Kind.Draft>
 public typealias Pseudonym = Identifier<Kind.Pseudonym>
 public typealias TraceID = Identifier<Kind.Trace>
 public typealias RequestID = Identifier<Kind.Request>

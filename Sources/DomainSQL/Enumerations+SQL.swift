@@ -28,5 +28,8 @@ extension IncentiveTrigger: SQLBindable, SQLDecodable {}
 extension IncentiveReward: SQLBindable, SQLDecodable {}
 extension IncentiveApprovalMode: SQLBindable, SQLDecodable {}
 extension IncentiveRuleStatus: SQLBindable, SQLDecodable {}
+extension DraftKind: SQLBindable, SQLDecodable {}
+extension DraftSource: SQLBindable, SQLDecodable {}
+extension DraftState: SQLBindable, SQLDecodable {}
 extension ConstraintType: SQLBindable, SQLDecodable {}
 extension KeyProvider: SQLBindable, SQLDecodable {}

@@ -16,6 +16,7 @@ import reading  # noqa: F401 each module adds its steps, in this order
 import order  # noqa: F401
 import pages  # noqa: F401
 import constraints  # noqa: F401
+import drafts  # noqa: F401
 import looks  # noqa: F401
 import hostile  # noqa: F401
 import truth  # noqa: F401

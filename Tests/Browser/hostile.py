@@ -24,7 +24,7 @@ def addresses(walk):
             "constructor", "__proto__", "toString?x=y", "", "%", "trail?open=../../auth/logout/1", f"trail?open={img}/1", f"trail?open={ZERO}/1e9",
             f"trail?open={ZERO}/999999999999999999", f"trail?family_id={img}", f"trail?kind={img}", f"trail?q={img}", "trail?q=%00", f"trail?q={'a' * 4000}",
             f"trail?actor_id={img}&subject_id=x&trace_id=%FF&person_id=__proto__", f"consents?family_id={img}", f"decisions?operation={img}",
-            f"policies?{img}={img}", f"constraints?edit={img}", "constraints?edit=__proto__", f"executions?result={img}", f"moderation?report={img}",
+            f"policies?{img}={img}", f"constraints?edit={img}", "constraints?edit=__proto__", f"executions?result={img}", f"drafts?state={img}", f"moderation?report={img}",
             "trail?limit=-1&cursor=zzz&open=", "trail?kind=constructor", f"trail?from=2026-11-01&from={img}"]:
         b.open("about:blank")
         b.open(f"{walk.base}/console#/{hash}")

@@ -11,6 +11,7 @@ VIEWS = {
     "trail": "document.querySelectorAll('tr[data-n]').length > 20",
     "trail?kind=sign_in.failed&from=rubbish": "document.querySelector('[role=alert]')",
     "executions": "document.querySelectorAll('.execution').length > 0",
+    "drafts": "document.querySelectorAll('.draft').length > 1",
     "decisions": "document.querySelectorAll('.decision').length > 3",
     "consents": "document.querySelectorAll('.consent').length > 3 && document.querySelectorAll('.history li').length > 2",
     "policies": "document.querySelector('[data-part=proposal] .changed') && document.querySelector('.changeform')",

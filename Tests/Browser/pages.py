@@ -181,7 +181,7 @@ def moderation(walk):
     walk.view("policies", "document.querySelector('.health')")
     walk.view("constraints", "document.querySelector('.health')")
     walk.view("executions", "document.querySelector('.health')")
-    assert not b.js("document.querySelector('nav :is([data-view=policies], [data-view=constraints], [data-view=executions])')"), "these are for guardians"
+    assert not b.js("document.querySelector('nav :is([data-view=policies], [data-view=constraints], [data-view=executions], [data-view=drafts])')"), "these are for guardians"
     # For the looks: one is being investigated.
     walk.call("PATCH", f"/admin/abuse-reports/{last}", {"status": "investigating", "note": "W" * 300}, admin)
 

@@ -285,7 +285,8 @@ struct RequestTests {
 
     @Test(
         "are taken or refused by the field at fault",
-        arguments: auth + family + nags + policies + incentives + constraints + rest + abuseReports + connections
+        arguments: auth + family + nags + policies + incentives + constraints + drafts + rest + abuseReports
+            + connections
             + outbox)
     func bodies(example: BodyCase) throws {
         let body = Array(example.body.utf8)
@@ -312,7 +313,7 @@ struct RequestTests {
             described
                 == Set(
                     (Self.auth + Self.family + Self.nags + Self.policies + Self.incentives
-                        + Self.constraints + Self.executions + Self.rest
+                        + Self.constraints + Self.executions + Self.drafts + Self.rest
                         + Self.abuseReports + Self.connections
                         + Self.outbox)
                         .map(\.schema)))
@@ -370,6 +371,11 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     add(Asking<ExecutionRequest>.self, "ExecutionRequest")
     add(ConfirmationReply.self)
     add(AISessionCreate.self)
+    add(DraftCreate.self)
+    add(DraftUpdate.self)
+    add(DraftVersion.self)
+    add(DraftApproval.self)
+    add(DraftExecution.self)
     add(AISessionName.self)
     add(OutboxUpload.self)
     return readers

@@ -47,7 +47,7 @@ extension Sample {
     /// One for every operation.
     static let all =
         identity + family + nags + fun + rights + figures + feed + auditLog + plain + devices + abuseReports
-        + accountData + connections + incentives + attachments + aiConstraints + aiExecutions + keys
+        + accountData + connections + incentives + attachments + aiConstraints + aiExecutions + drafts + keys
 
     static func id<Kind>(_ number: UInt64) -> Identifier<Kind> { Identifier(high: 0xABCD, low: number) }
     /// A refined text that is known to be fine.

@@ -61,6 +61,12 @@ private struct LimitedAct: Sendable, CustomTestStringConvertible {
         LimitedAct(limit: .aiSessions, kind: "ai_session.begun") { family, _ in
             ("POST", "/api/v1/ai/sessions", ["family_id": .string(family.id.description)])
         },
+        LimitedAct(limit: .draftSteps, kind: "draft.created") { family, _ in
+            (
+                "POST", "/api/v1/ai/drafts",
+                ["family_id": .string(family.id.description), "kind": "suggested_nag", "text": "the dishes"]
+            )
+        },
         LimitedAct(limit: .attachments, kind: "attachment.added", form: PictureForm.form(PictureForm.jpeg())) { _, _ in
             ("POST", "/api/v1/attachments", nil)
         },

@@ -6,6 +6,7 @@ import {consents} from "/console/consents.js";
 import {constraints} from "/console/constraints.js";
 import {decisions} from "/console/decisions.js";
 import {deliveries} from "/console/deliveries.js";
+import {drafts} from "/console/drafts.js";
 import {drawer, showEntry} from "/console/detail.js";
 import {h, icon, toast} from "/console/dom.js";
 import {executions} from "/console/executions.js";
@@ -29,7 +30,7 @@ const views = new Map([
     ["overview", {title: "Overview", show: overview}], ["trail", {title: "Audit log", show: auditLog}],
     ["decisions", {title: "AI decisions", show: decisions}], ["consents", {title: "Consents", show: consents}],
     ["policies", {title: "Policies", show: policies, reader: "guardian"}], ["constraints", {title: "Constraints", show: constraints, reader: "guardian"}],
-    ["executions", {title: "Questions", show: executions, reader: "guardian"}],
+    ["executions", {title: "Questions", show: executions, reader: "guardian"}], ["drafts", {title: "Drafts", show: drafts, reader: "guardian"}],
     ["deliveries", {title: "Deliveries", show: deliveries, reader: "admin"}], ["moderation", {title: "Moderation", show: moderation, reader: "admin"}],
 ]);
 const isReadable = (view) => !view.reader || view.reader === state.status.reader;

@@ -22,6 +22,7 @@ public enum API {
         aiOperations,
         constraintsOperations,
         executionsOperations,
+        draftsOperations,
         syncOperations,
         auditOperations,
         legalOperations,

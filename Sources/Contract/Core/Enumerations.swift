@@ -53,6 +53,10 @@ extension RoutingRule: WireEnumeration {}
 extension RoutingDecision.Route: WireEnumeration {}
 extension ConstraintScope: WireEnumeration {}
 extension ConstraintType: WireEnumeration {}
+extension DraftKind: WireEnumeration {}
+extension DraftState: WireEnumeration {}
+extension DraftSource: WireEnumeration {}
+extension DraftSideEffect: WireEnumeration {}
 extension KeyProvider: WireEnumeration {}
 extension SchemaStyle: WireEnumeration {}
 extension TokensField: WireEnumeration {}

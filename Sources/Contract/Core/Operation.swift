@@ -37,7 +37,7 @@ public struct Operation: Hashable, Sendable {
     public enum Tag: String, Sendable, CaseIterable {
         case version, auth, accounts, preferences, families, connections, nags, attachments, gamification, safety,
             consents,
-            policies, incentives, reports, devices, deliveries, ai, constraints, executions, keys, sync, audit,
+            policies, incentives, reports, devices, deliveries, ai, constraints, executions, drafts, keys, sync, audit,
             legal, metrics, operations
     }
 

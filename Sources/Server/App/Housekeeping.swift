@@ -19,6 +19,7 @@ final class Housekeeping {
     private let counters: RetentionCounters
     private let purge: AccountPurge
     private let invitations: InvitationExpiry
+    private let drafts: DraftExpiry
 
     /// - Parameter purgeDays: days from an account's deletion to its purge.
     init(
@@ -32,6 +33,7 @@ final class Housekeeping {
         self.log = log
         purge = AccountPurge(database: database, ledger: ledger, days: purgeDays)
         invitations = InvitationExpiry(database: database, ledger: ledger)
+        drafts = DraftExpiry(database: database, ledger: ledger)
     }
 
     /// Runs as long as this object lives and the loop runs; the first round is one period after the start.
@@ -41,11 +43,12 @@ final class Housekeeping {
             guard let self else { return }
             poller.spawn { [self] in
                 do {
-                    let (deleted, purged, expired) = try await round()
+                    let (deleted, purged, expired, drafts) = try await round()
                     log.write(.info, "housekeeping") {
                         $0.field("deleted_rows", deleted)
                         $0.field("purged_accounts", purged)
                         $0.field("expired_invitations", expired)
+                        $0.field("expired_drafts", drafts)
                     }
                 } catch {
                     log.write(.warning, "housekeeping_failed") { $0.field("cause", "\(error)") }
@@ -55,14 +58,16 @@ final class Housekeeping {
         }
     }
 
-    /// Deletes expired rows, purges accounts that are due, and revokes invitations that nobody answered, once.
-    func round() async throws -> (deletedRows: Int, purgedAccounts: Int, expiredInvitations: Int) {
+    /// Deletes expired rows, purges accounts that are due, revokes invitations that nobody answered, and marks drafts
+    /// whose time is over, once.
+    func round() async throws -> (deletedRows: Int, purgedAccounts: Int, expiredInvitations: Int, expiredDrafts: Int) {
         let deleted = try await Self.sweep(database, counting: counters, at: clock.now())
         let purged = try await purge.run(SystemActor.scheduler.retyped()) {
             CallContext(unaskedAt: clock.now(), random)
         }
         let expired = try await invitations.run { CallContext(unaskedAt: clock.now(), random) }
-        return (deleted, purged, expired)
+        let expiredDrafts = try await drafts.run { CallContext(unaskedAt: clock.now(), random) }
+        return (deleted, purged, expired, expiredDrafts)
     }
 
     /// Ends everything whose time is over, and returns the number of rows.

@@ -52,7 +52,7 @@ enum Retention {
         RetentionRule(technical: "refusal_counts", RefusalCount.window, end: RefusalCount.deleteExpired),
         RetentionRule(technical: "daily_counts", DailyLimit.day, end: DailyCount.deleteExpired),
         ExecutionStatements.retention, ExecutionStatements.retentionOfSessions,
-        ExecutionStatements.retentionOfConfirmations,
+        ExecutionStatements.retentionOfConfirmations, DraftStatements.retention,
         // What people did and said
         NagStatements.retentionOfEvents, NagStatements.retentionOfWords, NagStatements.retentionOfExcuses,
         IngestionStatements.retentionOfEnrichments, IngestionStatements.retentionOfInputs, AIStatements.retention,

@@ -18,7 +18,9 @@ enum EventKind: String, Sendable, CaseIterable {
     init?(_ kind: AuditKind) {
         switch kind {
         case .nagCreated: self = .nagCreated
-        case .nagUpdated, .nagSnoozed, .nagCommitted, .nagDismissed, .nagUndismissed, .nagNoteAdded: self = .nagUpdated
+        case .nagUpdated, .nagSnoozed, .nagCommitted, .nagDismissed, .nagUndismissed, .nagNoteAdded,
+            .draftExecuted:
+            self = .nagUpdated
         case .nagCompleted, .nagMissed, .nagEscalated, .nagsCancelled: self = .nagStatusChanged
         case .nagWithdrawn: self = .nagWithdrawn
         case .excuseSubmitted: self = .excuseSubmitted

@@ -75,6 +75,8 @@ struct Scene: Sendable {
     let confirmation: Secret
     /// The guardian's.
     let session: Secret
+    /// The creator's, of nags to the recipient: a new one, an approved and a confirmed one with its key.
+    let drafts: DraftScene
     /// Waits for a guardian; the child's.
     let incentiveEvent: IncentiveEventID
 
@@ -179,6 +181,7 @@ struct Scene: Sendable {
             INSERT INTO ai_sessions (digest, family_id, user_id, created_at, used_at)
             VALUES (\(AITokens.digest(session)), \(family.id), \(family.guardian.id), \(now), \(now))
             """)
+        drafts = try await DraftScene(by: creator, to: recipient, in: family.id, server)
         for person in people.values where person.familyID != nil { try await server.enableGamification(person) }
         try await server.setPasswords()
         try await server.insertInnerKey(of: family.guardian)
@@ -234,7 +237,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
     static let all: [MatrixRow] = [
         accounts, preferences, families, connections, safety, consents, policies, nags, gamification, incentives,
         reports, ai, sync, audit,
-        devices, deliveries, abuseReports, accountData, attachments, constraints, executions,
+        devices, deliveries, abuseReports, accountData, attachments, constraints, executions, drafted,
         keys,
     ].flatMap(\.self)
 

@@ -182,6 +182,17 @@ enum AIStatements {
             """
     }
 
+    /// The `id`s, of these, of mediation events that a member sees: of nags that they read, and what they asked
+    /// themselves.
+    static func visibleRows(_ ids: [ResourceID], to user: UserID, isGuardian: Bool, in family: FamilyID) -> SQL {
+        """
+        SELECT a.id FROM ai_mediation_events a LEFT JOIN nags n ON n.family_id = a.family_id AND n.id = a.nag_id
+        WHERE a.family_id = \(family) AND a.id = ANY(\(SQLList(ids)))
+            AND (a.actor_id = \(user)
+                 OR n.id IS NOT NULL AND \(NagStatements.isVisible(to: user, isGuardian: isGuardian)))
+        """
+    }
+
     /// Part of an act: records an answer.
     static func record(
         _ event: EventID, _ nag: NagID?, _ promptType: String, _ tone: AITone, _ summary: String,

@@ -156,7 +156,8 @@ package final class Mediator {
 
     // MARK: What all have in common
 
-    private func consult(
+    /// The caller's right to ask about a nag, and its facts.
+    func consult(
         _ caller: Caller, on nag: NagID, _ act: NagAct, _ depth: FactDepth, _ queries: any Queries
     ) async throws -> NagConsultation {
         let rows = try await queries.read(

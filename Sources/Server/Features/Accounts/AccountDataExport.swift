@@ -97,7 +97,7 @@ extension AccountExport.Section {
     /// Its rows are read family by family; nil reads those outside families.
     fileprivate func ledgers(_ families: [FamilyID]) -> [FamilyID?] {
         switch self {
-        case .notes, .preferences, .points, .badges, .incentives, .aiConstraints, .aiExecutions: families
+        case .notes, .preferences, .points, .badges, .incentives, .aiConstraints, .aiExecutions, .drafts: families
         // Those of connections besides.
         case .nags, .excuses: families + [nil]
         case .account, .memberships, .consents, .devices, .blocks, .abuseReports, .connections, .attachments, .aiKeys:
@@ -124,6 +124,7 @@ extension AccountExport.Section {
         case .aiConstraints: ConstraintStatements.exported(page, in: family)
         case .aiExecutions: ExecutionStatements.exported(page, in: family)
         case .aiKeys: AIKeyStatements.exported(page)
+        case .drafts: DraftStatements.exported(page, in: family)
         case .connections: ConnectionStatements.exported(page)
         case .attachments: AttachmentStatements.exported(page)
         }

@@ -63,7 +63,7 @@ struct AccountPurge {
                     AccountStatements.purge(user, at: context.now), PreferenceStatements.delete(of: user),
                     ChildSettingsStatements.delete(of: user), KnownAddressStatements.delete(of: user),
                     PolicyStatements.deleteComments(of: user), AttachmentStatements.deleteAll(of: user),
-                    ExecutionStatements.deleteAll(of: user),
+                    ExecutionStatements.deleteAll(of: user), DraftStatements.deleteAll(of: user),
                 ])
             return .perform(act, StatusAnswer(status: "done"))
         }

@@ -25,7 +25,9 @@ extension DeliveryStatements {
     /// its words. No row: another worker has it, or it was sent.
     static func facts(of claim: ClaimedDelivery, at now: Timestamp) -> SQL {
         """
-        SELECT n.status AS nag_status, n.description, n.category, n.due_at, n.committed_at, n.phase::bigint AS nag_phase,
+        SELECT n.status AS nag_status, n.category,
+               CASE e.event_type WHEN 'push_back_sent' THEN e.payload->>'message' ELSE n.description END AS description,
+               n.due_at, n.committed_at, n.phase::bigint AS nag_phase,
                n.cycle_started_at, n.phase_since, n.cycle_started_at > e.at AS is_restarted,
                coalesce(d.user_id = n.recipient_id, false) AS is_recipient, d.sent_at,
                coalesce(d.connection_event, e.event_type) AS event_type, e.payload->>'phase' AS phase,

@@ -29,7 +29,7 @@ extension Incentives {
             guard event.userID != member.userID else {
                 return .denied(.incentiveApproveDenied, to: member, .ownIncentive, subject: subject)
             }
-            let record = try await recipient(of: event, in: family, queries)
+            let record = try await recipient(event.userID, in: family, queries)
             event.approvedBy = member.userID
             event.appliedAt = call.now
             let incentive = Incentive(id: event.id, nag: event.nagID, user: event.userID, rule: try ActiveRule(row))
@@ -38,10 +38,10 @@ extension Incentives {
     }
 
     /// - Throws: 403 while the person does not take part, 409 when they are no member.
-    private func recipient(
-        of event: IncentiveEventResponse, in family: FamilyID, _ queries: any Queries
+    func recipient(
+        _ user: UserID, in family: FamilyID, _ queries: any Queries
     ) async throws -> Gamification.Record {
-        let row = try await queries.query(GamificationStatements.record(of: event.userID, in: family)).one()
+        let row = try await queries.query(GamificationStatements.record(of: user, in: family)).one()
         let record = try Gamification.Record(row)
         guard record.isMember else { throw APIError(.conflict, "This person is no longer a member of the family.") }
         guard record.hasConsent else { throw Gamification.consentMissing }
@@ -52,14 +52,17 @@ extension Incentives {
         return record
     }
 
-    private func giving(
-        _ incentive: Incentive, _ record: Gamification.Record, by member: Member, to subject: Pseudonym?,
-        at now: Timestamp
+    /// - Parameter isWaiting: whether the incentive waits for a guardian; otherwise the act makes it.
+    func giving(
+        _ incentive: Incentive, _ record: Gamification.Record, isWaiting: Bool = true, by member: Member,
+        to subject: Pseudonym?, at now: Timestamp
     ) -> Act {
         var sums = AddedSums()
         sums.add([incentive])
         var statements = [
-            IncentiveStatements.approve(incentive.id, by: member.userID, at: now),
+            isWaiting
+                ? IncentiveStatements.approve(incentive.id, by: member.userID, at: now)
+                : IncentiveStatements.append([incentive], approvedBy: member.userID, at: now),
             GamificationStatements.append([incentive], at: now), GamificationStatements.add(sums, for: incentive.user),
         ]
         var details = IncentiveNote.details([incentive.note])

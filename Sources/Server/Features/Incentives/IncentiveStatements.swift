@@ -19,6 +19,14 @@ enum IncentiveStatements {
             ON r.family_id = i.family_id AND r.id = i.rule_id AND r.version = i.rule_version
         """
 
+    /// What a rule did with a nag, in any of its versions: `id` and `applied_at`, null while it waits for a guardian.
+    static func effect(of rule: IncentiveRuleID, on nag: NagID, in family: FamilyID) -> SQL {
+        """
+        SELECT i.id, i.applied_at FROM incentive_events i
+        WHERE i.family_id = \(family) AND i.nag_id = \(nag) AND i.rule_id = \(rule)
+        """
+    }
+
     // MARK: Rules
 
     /// The active rules of a family, oldest first, as `id version trigger count reward amount mode`, separated by
@@ -122,13 +130,13 @@ enum IncentiveStatements {
         """
     }
 
-    /// What rules do now: given where they need no confirmation, waiting where they do.
-    static func append(_ incentives: [Incentive], at now: Timestamp) -> SQL {
+    /// What rules do now: given where they need no confirmation or a guardian gives it, waiting where they do.
+    static func append(_ incentives: [Incentive], approvedBy guardian: UserID? = nil, at now: Timestamp) -> SQL {
         """
         INSERT INTO incentive_events
-            (family_id, id, nag_id, rule_id, rule_version, user_id, action_type, at, applied_at)
+            (family_id, id, nag_id, rule_id, rule_version, user_id, action_type, at, applied_at, approved_by)
         SELECT family_id, i.id, i.nag_id, i.rule_id, i.version::integer, i.user_id, i.reward, \(now),
-               CASE i.mode WHEN 'auto' THEN \(now) END
+               CASE WHEN i.mode = 'auto' OR \(guardian)::uuid IS NOT NULL THEN \(now) END, \(guardian)
         FROM ledger_stamp, unnest(
             \(SQLList(incentives.map(\.id))), \(SQLList(incentives.map(\.nag))), \(SQLList(incentives.map(\.rule.id))),
             \(SQLList(incentives.map(\.rule.version))), \(SQLList(incentives.map(\.user))),

@@ -27,7 +27,7 @@ extension OutsideParties {
 
     /// What stands between the scheme and the path, without a user and a port.
     private static func host(of url: String) -> String? {
-        guard let start = url.range(of: "://")?.upperBound else { return nil }
+        guard let start = url.firstRange(of: "://")?.upperBound else { return nil }
         let authority = url[start...].prefix { !"/?#".contains($0) }
         let host = authority.split(separator: "@").last ?? ""
         return host.hasPrefix("[") ? host.prefix { $0 != "]" } + "]" : String(host.prefix { $0 != ":" })

@@ -21,9 +21,7 @@ extension Nags {
             throw APIError(
                 .validationFailed, "Give a family or a connection, not both.", field: "connection_id")
         }
-        guard order.dueAt.flooredToMillisecond > caller.now else {
-            throw APIError(.validationFailed, "The due time must lie in the future.", field: "due_at")
-        }
+        try Self.requireFuture(order, caller.now)
         return try await attachments.refusingTaken {
             if let connection = order.connectionID { return try await create(order, over: connection, by: caller) }
             return try await create(order, in: try await family(of: order, by: caller), by: caller)
@@ -33,31 +31,44 @@ extension Nags {
     private func create(_ order: NagCreate, in family: FamilyID, by caller: Caller) async throws -> NagResponse {
         try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
-            let today = countedDay(in: member.timeZone, changedAt: member.timeZoneChangedAt, at: caller.now)
-            let rows = try await queries.query(
-                NagStatements.addressee(
-                    order.recipientID, of: caller.userID, in: family, policy: order.policyID, day: today))
-            guard let row = rows.first else { throw APIError(.notFound, "There is no such member.") }
-            if let (denial, message) = try Self.denial(row) {
-                return .refuse(
-                    Act(
-                        kind: .nagCreateDenied, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
-                        subject: try row["pseudonym"], details: ["reason": denial.rawValue], stampedRows: 0),
-                    APIError(.policyForbidden, message, reason: denial.rawValue))
-            }
-            guard try row["is_policy_known"] else {
-                throw APIError(.validationFailed, "The family has no such policy.", field: "policy_id")
-            }
-            try await attachments.requireUsable(order.attachmentIDs, by: caller, queries)
-            let nag = NagResponse(
-                order, id: services.random.identifier(at: caller.now), in: family, by: member.userID,
-                member.displayName,
-                recipientName: try row["display_name"], at: caller.now)
-            return .perform(
-                creation(
-                    of: nag, order, basis: .nothingChanged(since: member.seq), by: member.pseudonym,
-                    to: try row["pseudonym"]),
-                nag)
+            return try await creation(of: order, by: member, caller, queries)
+        }
+    }
+
+    /// Decides about a nag in the member's family.
+    func creation(
+        of order: NagCreate, by member: Member, _ caller: Caller, _ queries: any Queries
+    ) async throws -> Decision<NagResponse> {
+        try Self.requireFuture(order, caller.now)
+        let today = countedDay(in: member.timeZone, changedAt: member.timeZoneChangedAt, at: caller.now)
+        let rows = try await queries.query(
+            NagStatements.addressee(
+                order.recipientID, of: caller.userID, in: member.familyID, policy: order.policyID, day: today))
+        guard let row = rows.first else { throw APIError(.notFound, "There is no such member.") }
+        if let (denial, message) = try Self.denial(row) {
+            return .refuse(
+                Act(
+                    kind: .nagCreateDenied, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+                    subject: try row["pseudonym"], details: ["reason": denial.rawValue], stampedRows: 0),
+                APIError(.policyForbidden, message, reason: denial.rawValue))
+        }
+        guard try row["is_policy_known"] else {
+            throw APIError(.validationFailed, "The family has no such policy.", field: "policy_id")
+        }
+        try await attachments.requireUsable(order.attachmentIDs, by: caller, queries)
+        let nag = NagResponse(
+            order, id: services.random.identifier(at: caller.now), in: member.familyID, by: member.userID,
+            member.displayName, recipientName: try row["display_name"], at: caller.now)
+        return .perform(
+            creation(
+                of: nag, order, basis: .nothingChanged(since: member.seq), by: member.pseudonym,
+                to: try row["pseudonym"]),
+            nag)
+    }
+
+    private static func requireFuture(_ order: NagCreate, _ now: Timestamp) throws(APIError) {
+        guard order.dueAt.flooredToMillisecond > now else {
+            throw APIError(.validationFailed, "The due time must lie in the future.", field: "due_at")
         }
     }
 

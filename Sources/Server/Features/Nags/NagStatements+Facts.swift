@@ -80,6 +80,27 @@ extension NagStatements {
         """
     }
 
+    /// The `id`s, of these, of nags of a family that a member sees, and of their events and excuses.
+    static func visibleRows(_ ids: [ResourceID], to user: UserID, isGuardian: Bool, in family: FamilyID) -> SQL {
+        let concerns = isVisible(to: user, isGuardian: isGuardian)
+        return """
+            SELECT n.id FROM nags n
+            WHERE n.family_id = \(family) AND n.id = ANY(\(SQLList(ids))) AND n.connection_id IS NULL AND \(concerns)
+            UNION
+            SELECT e.id FROM nag_events e JOIN nags n ON n.family_id = e.family_id AND n.id = e.nag_id
+            WHERE e.family_id = \(family) AND e.id = ANY(\(SQLList(ids))) AND n.connection_id IS NULL AND \(concerns)
+            UNION
+            SELECT x.id FROM excuses x JOIN nags n ON n.family_id = x.family_id AND n.id = x.nag_id
+            WHERE x.family_id = \(family) AND x.id = ANY(\(SQLList(ids))) AND n.connection_id IS NULL
+                AND (\(isGuardian) OR n.creator_id = \(user) OR x.author_id = \(user))
+            """
+    }
+
+    /// A condition on a nag `n` of a family: whether a member reads it.
+    static func isVisible(to user: UserID, isGuardian: Bool) -> SQL {
+        isGuardian ? "true" : "(n.creator_id = \(user) OR n.recipient_id = \(user))"
+    }
+
     /// How many notes somebody added on the family's local day.
     static func countNotes(by author: UserID, in family: FamilyID, day: Range<Timestamp>) -> SQL {
         count("event_type = 'note_added'", by: author, in: family, day: day)

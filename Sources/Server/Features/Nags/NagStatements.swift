@@ -200,6 +200,8 @@ enum NagEventType: String {
     case undismissed = "nag_undismissed"
     case excuseSubmitted = "excuse_submitted"
     case noteAdded = "note_added"
+    /// What a draft of a push-back told the recipient.
+    case pushBackSent = "push_back_sent"
     /// Something was found out about what somebody said before.
     case inputEnriched = "input_enriched"
 }

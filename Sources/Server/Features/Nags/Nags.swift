@@ -102,7 +102,9 @@ package final class Nags {
         }
     }
 
-    private func view(_ caller: Caller, _ nag: NagID, _ queries: any Queries) async throws -> NagView {
+    /// A nag as the caller sees it.
+    /// - Throws: 404 for one that is neither in their family nor theirs over a connection.
+    func view(_ caller: Caller, _ nag: NagID, _ queries: any Queries) async throws -> NagView {
         try NagView(
             try await queries.query(
                 NagStatements.nag(nag, for: caller, sessionCheck: services.access.sessionCheck(caller))),

@@ -7,19 +7,26 @@ extension Nags {
     /// Edits a nag, for its creator and guardians, as long as they may nag the recipient. The recipient snoozes with
     /// `due_at` alone, or promises a time with `committed_at` alone.
     package func update(_ caller: Caller, _ call: Call<NagPath, NagUpdate>) async throws -> NagResponse {
-        var changes = call.body
-        changes.dueAt = changes.dueAt?.flooredToMillisecond
-        return try await decide(caller, on: call.parameters.nagID) { view, queries in
-            if let (act, denial) = Self.denial(of: changes, view.part) { return view.refuse(act, denial) }
-            guard view.nag.status == .open else { throw APIError(.conflict, .nagNotOpen) }
-            if changes.isOnlyDueTime, RoleMatrix.denial(of: .edit, by: view.part) != nil, let dueAt = changes.dueAt {
-                return try await snooze(view, to: dueAt, at: call.now, queries)
-            }
-            if let denial = try await denialOfContact(of: view, with: [view.nag.recipientID], queries) {
-                return view.refuse(.edit, denial, .policyForbidden)
-            }
-            return try await edit(view, changes, at: call.now, queries)
+        try await decide(caller, on: call.parameters.nagID) { view, queries in
+            try await change(view, by: call.body, at: call.now, queries)
         }
+    }
+
+    /// Decides about changes of a nag.
+    func change(
+        _ view: NagView, by changes: NagUpdate, at now: Timestamp, _ queries: any Queries
+    ) async throws -> Decision<NagResponse> {
+        var changes = changes
+        changes.dueAt = changes.dueAt?.flooredToMillisecond
+        if let (act, denial) = Self.denial(of: changes, view.part) { return view.refuse(act, denial) }
+        guard view.nag.status == .open else { throw APIError(.conflict, .nagNotOpen) }
+        if changes.isOnlyDueTime, RoleMatrix.denial(of: .edit, by: view.part) != nil, let dueAt = changes.dueAt {
+            return try await snooze(view, to: dueAt, at: now, queries)
+        }
+        if let denial = try await denialOfContact(of: view, with: [view.nag.recipientID], queries) {
+            return view.refuse(.edit, denial, .policyForbidden)
+        }
+        return try await edit(view, changes, at: now, queries)
     }
 
     /// The first change that this person may not make.

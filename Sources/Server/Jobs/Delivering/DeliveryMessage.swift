@@ -19,7 +19,7 @@ struct DeliveryMessage: Sendable {
     let event: String
     let phase: EscalationPhase?
     let title: String
-    /// The nag's own words; empty for a connection. Never for a log.
+    /// The nag's own words, or those of a push-back; empty for a connection. Never for a log.
     let text: String
     let createdAt: Timestamp
     let attempt: Int
@@ -51,6 +51,7 @@ struct DeliveryMessage: Sendable {
         case (.escalated, .guardianReview): "Not done for hours"
         case (.created, _): "New nag"
         case (.completed, _): "Done"
+        case (.pushBackSent, _): "Still open"
         case (.withdrawn, _): "Withdrawn"
         default: "Nagz"
         }

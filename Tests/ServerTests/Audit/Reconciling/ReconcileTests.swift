@@ -17,6 +17,7 @@ struct ReconcileTests {
             try await family.liveWithNags()
             try await family.liveWithIncentives()
             try await family.liveWithConstraints()
+            try await family.liveWithDrafts()
             #expect(try await server.reconcile().findings.map(\.description) == [])
             try await family.liveWithDepartures()
             try await family.makeAdministrators()

@@ -1,0 +1,136 @@
+// Drafts, for guardians: what the AI would do for somebody, and the steps that people take before it happens.
+import {get, write} from "/console/api.js";
+import {word} from "/console/cards.js";
+import {confirmed} from "/console/confirm.js";
+import {draftForm} from "/console/draftform.js";
+import {failure, h, nothing, skeleton, toast} from "/console/dom.js";
+import {latest} from "/console/latest.js";
+import {short8} from "/console/people.js";
+import {address} from "/console/router.js";
+import {ago, clock, time} from "/console/time.js";
+
+const states = new Map([["", "All"], ["draft", "New"], ["approved", "Approved"], ["confirmed", "Confirmed"], ["executed", "Done"], ["rejected", "Rejected"], ["expired", "Expired"]]);
+const effects = {create_nag: "A nag is created.", change_nag: "The nag is changed.", notify_recipient: "Its recipient is notified.", give_incentive: "Points or a badge are given."};
+const isOpen = (one) => ["draft", "approved", "confirmed"].includes(one.state);
+/** Second keys that this page was given, by draft: {version, confirmation, expires_at}. They are in no storage. */
+const keys = new Map();
+
+export function drafts(main, state) {
+    const family = state.status.family_id;
+    const place = latest();
+    const choose = h("div", {class: "segments", role: "group", "aria-label": "State"}, [...states].map(([name, text]) => h("a", {href: address("drafts", {state: name}), "data-name": name}, text)));
+    const list = h("div", {class: "cards"});
+    main.append(h("div", {class: "pagehead"}, h("h1", {}, "Drafts"), h("p", {class: "muted"}, "What the AI would send or change for somebody. Nothing of it happens before a person has approved, confirmed and executed it.")),
+        h("div", {class: "actions"}, choose), list);
+    let [wanted, names, rules] = ["", new Map(), new Map()];
+
+    function load() {
+        list.replaceChildren(...skeleton(4));
+        place.run(async (signal) => {
+            const [page, members, promised] = await Promise.all([get("/ai/drafts", {family_id: family, state: wanted, limit: 60}, signal), get(`/families/${family}/members`, {}, signal), get("/incentive-rules", {family_id: family}, signal)]);
+            return {page, members, promised};
+        }, ({page, members, promised}) => {
+            names = new Map(members.items.map((one) => [one.user_id, one.display_name]));
+            rules = new Map(promised.items.map((one) => [one.id, one]));
+            list.replaceChildren(...page.items.map((one) => card(one)));
+            if (!page.items.length) list.replaceChildren(nothing(wanted ? "There is no such draft." : "Nobody has had anything drafted."));
+        }, (error) => list.replaceChildren(failure(error, load)));
+    }
+
+    const nameOf = (id) => h("bdi", {class: "name"}, names.get(id)?.trim() || `Person ${short8(id)}`);
+
+    /** What the execution does, as a sentence. */
+    function sentence(one) {
+        const {body} = one;
+        const nag = () => h("a", {href: address("trail", {resource: one.nag_id})}, `the nag ${short8(one.nag_id)}`);
+        switch (one.kind) {
+        case "suggested_nag": return ["Creates a nag for ", nameOf(body.recipient_id), `, ${word(body.category)}`, body.description && [": “", h("bdi", {}, body.description), "”"], ", due ", time(body.due_at), "."];
+        case "due_change": return ["Moves the due time of ", nag(), " to ", time(body.due_at), "."];
+        case "push_back": return ["Tells the recipient of ", nag(), ": “", h("bdi", {}, body.message), "”"];
+        case "consequence": return [`Gives the recipient of `, nag(), body.action_type === "badge" ? " the family's badge" : ` ${body.amount} points`, ", as an incentive rule promises."];
+        default: return [word(one.kind)];
+        }
+    }
+
+    function card(one, focusOn = "") {
+        const element = h("article", {class: "card decision draft", "data-id": one.id, "data-state": one.state});
+        const problem = h("p", {class: "problem", role: "alert", hidden: true});
+        const formPlace = h("div", {hidden: true});
+        const said = sentence(one);
+        const key = keys.get(one.id)?.version === one.version ? keys.get(one.id) : null;
+        const fact = (name, value) => value && h("span", {class: "fact"}, h("span", {class: "muted"}, name), value);
+        const show = (answer, part) => {
+            const next = card(answer, part);
+            element.replaceWith(next);
+        };
+
+        /** Takes a step; a refusal is shown in the card, with a button that reads the draft again. */
+        async function take(button, step, after) {
+            button.disabled = true;
+            problem.hidden = true;
+            try {
+                after(await step());
+            } catch (error) {
+                button.disabled = false;
+                const again = h("button", {type: "button", class: "small", onclick: async () => show(await get(`/ai/drafts/${one.id}`), "approve")}, "Load again");
+                problem.replaceChildren(h("span", {}, error.message, " "), ...[409, 412].includes(error.status) ? [again] : []);
+                problem.hidden = false;
+            }
+        }
+        const post = (step, more = {}) => write("POST", `/ai/drafts/${one.id}/${step}`, {version: one.version, ...more});
+        const button = (part, title, act, primary = false) => h("button", {type: "button", class: primary ? "primary small" : "small", "data-part": part, "aria-label": `${title}: draft ${short8(one.id)}`, onclick: (event) => act(event.target)}, title);
+
+        const steps = {
+            approve: button("approve", "Approve", async (target) => {
+                if (!await confirmed("Approve this draft?", [element.querySelector(".rule").textContent, ...one.side_effects.map((name) => effects[name] ?? word(name))].join(" "), "Approve")) return;
+                take(target, () => post("approve", {acknowledged_side_effects: one.side_effects}), (answer) => show(answer, "confirm"));
+            }, true),
+            confirm: button("confirm", key ? "Confirm again" : "Confirm", (target) => take(target, () => post("confirm"), async (given) => {
+                keys.set(one.id, {version: one.version, ...given});
+                show(await get(`/ai/drafts/${one.id}`), "execute");
+            }), !key),
+            execute: button("execute", "Execute", (target) => take(target, () => post("execute", {confirmation: key.confirmation}), (answer) => {
+                keys.delete(one.id);
+                toast("Done", "good");
+                show(answer, "trace");
+            }), true),
+            edit: button("edit", "Edit", () => {
+                formPlace.replaceChildren(draftForm({draft: one, members: [...names], rules: [...rules.values()], saved: (answer) => show(answer, "approve"), again: async () => show(await get(`/ai/drafts/${one.id}`), "edit"), close: () => {
+                    formPlace.hidden = true;
+                    element.querySelector("[data-part=edit]").focus();
+                }}));
+                formPlace.hidden = false;
+                formPlace.querySelector("input, select, textarea").focus();
+            }),
+            reject: button("reject", "Reject", async (target) => {
+                if (!await confirmed("Reject this draft?", "It cannot be executed then.", "Reject")) return;
+                take(target, () => post("reject"), (answer) => show(answer, "trace"));
+            }),
+        };
+        const next = !isOpen(one) ? [] : one.state === "draft" ? [steps.approve] : [key && steps.execute, steps.confirm];
+        element.append(
+            h("header", {}, h("h3", {}, word(one.kind)), time(one.created_at)),
+            h("p", {class: "rule"}, said),
+            h("div", {class: "factrow"}, h("span", {class: `badge ${one.state === "executed" ? "good" : isOpen(one) ? "plain" : "warn"}`}, word(one.state)), fact("by", nameOf(one.author_id)), fact("came by", word(one.source)), fact("written by", one.model === "client" ? "the client" : `rules, ${Math.round((one.confidence ?? 0) * 100)} % sure`),
+                fact("version", String(one.version)), fact("approved by", one.approved_by && nameOf(one.approved_by)), fact("executed by", one.executed_by && nameOf(one.executed_by)), isOpen(one) && fact("ends", h("span", {}, time(one.expires_at, (moment) => clock(moment)))), one.executed_at && fact("done", ago(one.executed_at)),
+                one.warnings.map((warning) => h("span", {class: "badge warn"}, h("bdi", {}, warning)))),
+            ...isOpen(one) ? [h("ul", {class: "terms"}, one.side_effects.map((name) => h("li", {}, effects[name] ?? word(name))))] : [],
+            ...key && isOpen(one) ? [h("p", {class: "muted", role: "status"}, "The second key opens until ", time(key.expires_at, (moment) => clock(moment)), ".")] : [],
+            formPlace, problem,
+            h("footer", {}, next, isOpen(one) && [steps.edit, steps.reject], h("a", {class: "button small", "data-part": "trace", href: address("trail", {trace_id: one.trace_id}), "aria-label": `The trace of the draft ${short8(one.id)} in the audit log`}, "Follow the trace")));
+        if (focusOn) requestAnimationFrame(() => (element.querySelector(`[data-part=${focusOn}]`) ?? element.querySelector("footer button, footer a"))?.focus());
+        return element;
+    }
+
+    return {
+        update(params) {
+            wanted = states.has(params.get("state")) ? params.get("state") : "";
+            for (const link of choose.children) {
+                if (link.dataset.name === wanted) link.setAttribute("aria-current", "true");
+                else link.removeAttribute("aria-current");
+            }
+            load();
+        },
+        leave: place.stop,
+    };
+}

@@ -1,0 +1,152 @@
+import Domain
+import JSON
+
+/// What a draft does: exactly this, when it is executed.
+public enum DraftBody: Hashable, Sendable {
+    case suggestedNag(SuggestedNag)
+    case dueChange(DueChange)
+    case pushBack(PushBackMessage)
+    case consequence(Consequence)
+
+    public var kind: DraftKind {
+        switch self {
+        case .suggestedNag: .suggestedNag
+        case .dueChange: .dueChange
+        case .pushBack: .pushBack
+        case .consequence: .consequence
+        }
+    }
+
+    public init(_ kind: DraftKind, _ fields: FieldReader) throws(InvalidInput) {
+        switch kind {
+        case .suggestedNag: self = .suggestedNag(try SuggestedNag(fields))
+        case .dueChange: self = .dueChange(try DueChange(fields))
+        case .pushBack: self = .pushBack(try PushBackMessage(fields))
+        case .consequence: self = .consequence(try Consequence(fields))
+        }
+    }
+
+    /// Reads the member `name` of an object.
+    static func optional(
+        _ name: String, of kind: DraftKind, in fields: FieldReader
+    ) throws(InvalidInput) -> DraftBody? {
+        guard let object: JSONObject = try fields.optional(name) else { return nil }
+        do {
+            return try DraftBody(kind, FieldReader(object))
+        } catch {
+            throw error.inside(name)
+        }
+    }
+}
+
+extension DraftBody: WireOutput {
+    public func write(to json: inout JSONWriter) {
+        switch self {
+        case .suggestedNag(let nag): nag.write(to: &json)
+        case .dueChange(let change): change.write(to: &json)
+        case .pushBack(let message): message.write(to: &json)
+        case .consequence(let consequence): consequence.write(to: &json)
+        }
+    }
+}
+
+/// A nag that the AI suggests.
+public struct SuggestedNag: Hashable, WireObject {
+    public static let longestDescription = 2000
+
+    public var recipientID: UserID
+    public var category: NagCategory
+    public var description: String?
+    public var dueAt: Timestamp
+    public var doneDefinition: DoneDefinition
+
+    public init(
+        recipientID: UserID, category: NagCategory, description: String?, dueAt: Timestamp,
+        doneDefinition: DoneDefinition
+    ) {
+        self.recipientID = recipientID
+        self.category = category
+        self.description = description
+        self.dueAt = dueAt
+        self.doneDefinition = doneDefinition
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        recipientID = try fields.required("recipient_id")
+        category = try fields.required("category")
+        description = try fields.optionalText("description", 0...Self.longestDescription)
+        dueAt = try fields.required("due_at")
+        doneDefinition = try fields.required("done_definition")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("recipient_id", recipientID)
+            json.field("category", category)
+            json.field("description", description)
+            json.field("due_at", dueAt)
+            json.field("done_definition", doneDefinition)
+        }
+    }
+}
+
+/// A due time that the AI suggests for a nag.
+public struct DueChange: Hashable, WireObject {
+    public var dueAt: Timestamp
+
+    public init(dueAt: Timestamp) {
+        self.dueAt = dueAt
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        dueAt = try fields.required("due_at")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { $0.field("due_at", dueAt) }
+    }
+}
+
+/// What a nag's recipient is told.
+public struct PushBackMessage: Hashable, WireObject {
+    public var message: String
+
+    public init(message: String) {
+        self.message = message
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        message = try fields.text("message", DraftLimit.message)
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { $0.field("message", message) }
+    }
+}
+
+/// What an incentive rule gives. Only what an active rule of the family promises can be given.
+public struct Consequence: Hashable, WireObject {
+    public var ruleID: IncentiveRuleID
+    public var actionType: IncentiveReward
+    public var amount: Int
+
+    public init(ruleID: IncentiveRuleID, actionType: IncentiveReward, amount: Int) {
+        self.ruleID = ruleID
+        self.actionType = actionType
+        self.amount = amount
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        ruleID = try fields.required("rule_id")
+        actionType = try fields.required("action_type")
+        amount = try fields.integer("amount", IncentiveTerms.amounts)
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("rule_id", ruleID)
+            json.field("action_type", actionType)
+            json.field("amount", amount)
+        }
+    }
+}

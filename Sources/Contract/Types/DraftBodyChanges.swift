@@ -1,0 +1,105 @@
+import Domain
+import JSON
+
+/// Changes of a draft's body. What is absent stays.
+public struct DraftBodyChanges: Hashable, WireObject {
+    public var recipientID: UserID?
+    public var category: NagCategory?
+    /// Null removes it.
+    public var description: Patch<String>
+    public var dueAt: Timestamp?
+    public var doneDefinition: DoneDefinition?
+    public var message: String?
+    public var ruleID: IncentiveRuleID?
+    public var actionType: IncentiveReward?
+    public var amount: Int?
+
+    public init(
+        recipientID: UserID? = nil, category: NagCategory? = nil, description: Patch<String> = .absent,
+        dueAt: Timestamp? = nil, doneDefinition: DoneDefinition? = nil, message: String? = nil,
+        ruleID: IncentiveRuleID? = nil, actionType: IncentiveReward? = nil, amount: Int? = nil
+    ) {
+        self.recipientID = recipientID
+        self.category = category
+        self.description = description
+        self.dueAt = dueAt
+        self.doneDefinition = doneDefinition
+        self.message = message
+        self.ruleID = ruleID
+        self.actionType = actionType
+        self.amount = amount
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        recipientID = try fields.optional("recipient_id")
+        category = try fields.optional("category")
+        description = try fields.textPatch("description", 0...SuggestedNag.longestDescription)
+        dueAt = try fields.optional("due_at")
+        doneDefinition = try fields.optional("done_definition")
+        message = try fields.optionalText("message", DraftLimit.message)
+        ruleID = try fields.optional("rule_id")
+        actionType = try fields.optional("action_type")
+        amount = try fields.optionalInteger("amount", IncentiveTerms.amounts)
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.fieldIfPresent("recipient_id", recipientID)
+            json.fieldIfPresent("category", category)
+            json.patch("description", description)
+            json.fieldIfPresent("due_at", dueAt)
+            json.fieldIfPresent("done_definition", doneDefinition)
+            json.fieldIfPresent("message", message)
+            json.fieldIfPresent("rule_id", ruleID)
+            json.fieldIfPresent("action_type", actionType)
+            json.fieldIfPresent("amount", amount)
+        }
+    }
+
+    /// The names of the fields that have a value.
+    private var fields: [String] {
+        [
+            ("recipient_id", recipientID != nil), ("category", category != nil),
+            ("description", !description.isAbsent), ("due_at", dueAt != nil),
+            ("done_definition", doneDefinition != nil), ("message", message != nil), ("rule_id", ruleID != nil),
+            ("action_type", actionType != nil), ("amount", amount != nil),
+        ].filter(\.1).map(\.0)
+    }
+
+    /// The fields that a body of a kind has.
+    private static func fields(of kind: DraftKind) -> Set<String> {
+        switch kind {
+        case .suggestedNag: ["recipient_id", "category", "description", "due_at", "done_definition"]
+        case .dueChange: ["due_at"]
+        case .pushBack: ["message"]
+        case .consequence: ["rule_id", "action_type", "amount"]
+        }
+    }
+
+    /// - Throws: `InvalidInput` for a field that a draft of this kind does not have.
+    public func applied(to body: DraftBody) throws(InvalidInput) -> DraftBody {
+        if let other = fields.first(where: { !Self.fields(of: body.kind).contains($0) }) {
+            throw InvalidInput("is not part of a draft of this kind", field: "body.\(other)")
+        }
+        switch body {
+        case .suggestedNag(var nag):
+            nag.recipientID = recipientID ?? nag.recipientID
+            nag.category = category ?? nag.category
+            nag.description = description.applied(to: nag.description)
+            nag.dueAt = dueAt ?? nag.dueAt
+            nag.doneDefinition = doneDefinition ?? nag.doneDefinition
+            return .suggestedNag(nag)
+        case .dueChange(var change):
+            change.dueAt = dueAt ?? change.dueAt
+            return .dueChange(change)
+        case .pushBack(var push):
+            push.message = message ?? push.message
+            return .pushBack(push)
+        case .consequence(var consequence):
+            consequence.ruleID = ruleID ?? consequence.ruleID
+            consequence.actionType = actionType ?? consequence.actionType
+            consequence.amount = amount ?? consequence.amount
+            return .consequence(consequence)
+        }
+    }
+}

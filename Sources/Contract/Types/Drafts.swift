@@ -1,0 +1,293 @@
+import Domain
+import JSON
+
+/// Drafts what the AI would send or change for somebody. The body is made of `text`, unless it is given.
+public struct DraftCreate: Hashable, WireObject {
+    public var familyID: FamilyID
+    public var kind: DraftKind
+    /// What the draft is about; required where it changes a nag.
+    public var nagID: NagID?
+    /// Rows that the draft may be built from: nags, nag events, excuses and mediation events; at most 20.
+    public var contextIDs: [ResourceID]
+    /// The person's words.
+    public var text: String?
+    /// What the draft does, from an engine of the client's.
+    public var body: DraftBody?
+    public var source: DraftSource
+
+    public init(
+        familyID: FamilyID, kind: DraftKind, nagID: NagID? = nil, contextIDs: [ResourceID] = [], text: String? = nil,
+        body: DraftBody? = nil, source: DraftSource = .keyboard
+    ) {
+        self.familyID = familyID
+        self.kind = kind
+        self.nagID = nagID
+        self.contextIDs = contextIDs
+        self.text = text
+        self.body = body
+        self.source = source
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        familyID = try fields.required("family_id")
+        kind = try fields.required("kind")
+        nagID = try fields.optional("nag_id")
+        contextIDs = try fields.optional("context_ids") ?? []
+        guard contextIDs.count <= DraftLimit.contextRows else {
+            throw InvalidInput("must have at most \(DraftLimit.contextRows) ids", field: "context_ids")
+        }
+        guard Set(contextIDs).count == contextIDs.count else {
+            throw InvalidInput("must have each id once", field: "context_ids")
+        }
+        text = try fields.optionalText("text", DraftLimit.text)
+        body = try DraftBody.optional("body", of: kind, in: fields)
+        source = try fields.defaulted("source", to: .keyboard)
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("family_id", familyID)
+            json.field("kind", kind)
+            json.fieldIfPresent("nag_id", nagID)
+            json.field("context_ids", contextIDs)
+            json.fieldIfPresent("text", text)
+            json.fieldIfPresent("body", body)
+            json.field("source", source)
+        }
+    }
+}
+
+/// Changes a draft. Its approval is void then.
+public struct DraftUpdate: Hashable, WireObject {
+    public var body: DraftBodyChanges
+    public var source: DraftSource
+
+    public init(body: DraftBodyChanges, source: DraftSource = .keyboard) {
+        self.body = body
+        self.source = source
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        body = try fields.required("body")
+        source = try fields.defaulted("source", to: .keyboard)
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("body", body)
+            json.field("source", source)
+        }
+    }
+}
+
+/// The version of a draft that the person has seen.
+public struct DraftVersion: Hashable, WireObject {
+    public static let versions = 1...1_000_000
+
+    public var version: Int
+    public var source: DraftSource
+
+    public init(version: Int, source: DraftSource = .keyboard) {
+        self.version = version
+        self.source = source
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        version = try fields.integer("version", Self.versions)
+        source = try fields.defaulted("source", to: .keyboard)
+    }
+
+    public func write(to json: inout JSONWriter) { json.object { writeFields(to: &$0) } }
+
+    func writeFields(to json: inout JSONWriter) {
+        json.field("version", version)
+        json.field("source", source)
+    }
+}
+
+/// Approves a draft, knowing what it does.
+public struct DraftApproval: Hashable, WireObject {
+    public var draft: DraftVersion
+    /// All side effects of the draft, in any order.
+    public var acknowledged: [DraftSideEffect]
+
+    public init(_ draft: DraftVersion, acknowledged: [DraftSideEffect]) {
+        self.draft = draft
+        self.acknowledged = acknowledged
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        draft = try DraftVersion(fields)
+        acknowledged = try fields.required("acknowledged_side_effects")
+        guard Set(acknowledged).count == acknowledged.count else {
+            throw InvalidInput("must have each side effect once", field: "acknowledged_side_effects")
+        }
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            draft.writeFields(to: &json)
+            json.field("acknowledged_side_effects", acknowledged)
+        }
+    }
+}
+
+/// The second key of a draft, for one execution by the person who got it.
+public struct DraftConfirmation: Hashable, WireObject {
+    public var confirmation: Secret
+    /// The last moment at which it can be used.
+    public var expiresAt: Timestamp
+
+    public init(confirmation: Secret, expiresAt: Timestamp) {
+        self.confirmation = confirmation
+        self.expiresAt = expiresAt
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        confirmation = try fields.required("confirmation")
+        expiresAt = try fields.required("expires_at")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("confirmation", confirmation)
+            json.field("expires_at", expiresAt)
+        }
+    }
+}
+
+/// Executes a draft.
+public struct DraftExecution: Hashable, WireObject {
+    private static let confirmations = 1...64
+
+    public var draft: DraftVersion
+    /// The second key.
+    public var confirmation: Secret?
+
+    public init(_ draft: DraftVersion, confirmation: Secret?) {
+        self.draft = draft
+        self.confirmation = confirmation
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        draft = try DraftVersion(fields)
+        confirmation = try fields.optionalText("confirmation", Self.confirmations).map { Secret($0) }
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            draft.writeFields(to: &json)
+            json.fieldIfPresent("confirmation", confirmation)
+        }
+    }
+}
+
+/// A draft as those see it who may: its author and the family's guardians.
+public struct DraftResponse: Hashable, WireObject {
+    public var id: DraftID
+    public var familyID: FamilyID
+    public var nagID: NagID?
+    public var authorID: UserID
+    public var source: DraftSource
+    public var body: DraftBody
+    /// The rows that the author selected, and those of them that the draft was built from.
+    public var contextIDs: [ResourceID]
+    public var citations: [ResourceID]
+    /// What wrote the draft: `heuristic`, or `client`.
+    public var model: String
+    /// 0 to 1; nil for a body that the client gave.
+    public var confidence: Double?
+    /// What constraints say of the author's words.
+    public var warnings: [String]
+    public var progress: DraftProgress
+    public var approvedBy: UserID?
+    public var approvedAt: Timestamp?
+    public var confirmedAt: Timestamp?
+    public var executedBy: UserID?
+    public var executedAt: Timestamp?
+    /// What the execution made or changed.
+    public var resultID: ResourceID?
+    public var traceID: TraceID
+    public var createdAt: Timestamp
+    public var updatedAt: Timestamp
+
+    public var kind: DraftKind { body.kind }
+    public var etag: String { "\"\(progress.version)\"" }
+
+    public init(
+        id: DraftID, familyID: FamilyID, nagID: NagID?, authorID: UserID, source: DraftSource, body: DraftBody,
+        contextIDs: [ResourceID], citations: [ResourceID], model: String, confidence: Double?, warnings: [String],
+        progress: DraftProgress, traceID: TraceID, createdAt: Timestamp
+    ) {
+        self.id = id
+        self.familyID = familyID
+        self.nagID = nagID
+        self.authorID = authorID
+        self.source = source
+        self.body = body
+        self.contextIDs = contextIDs
+        self.citations = citations
+        self.model = model
+        self.confidence = confidence
+        self.warnings = warnings
+        self.progress = progress
+        self.traceID = traceID
+        self.createdAt = createdAt
+        updatedAt = createdAt
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        let kind: DraftKind = try fields.required("kind")
+        guard let body = try DraftBody.optional("body", of: kind, in: fields) else {
+            throw InvalidInput("is required", field: "body")
+        }
+        self.init(
+            id: try fields.required("id"), familyID: try fields.required("family_id"),
+            nagID: try fields.optional("nag_id"), authorID: try fields.required("author_id"),
+            source: try fields.required("source"), body: body, contextIDs: try fields.required("context_ids"),
+            citations: try fields.required("citations"), model: try fields.required("model"),
+            confidence: try fields.optional("confidence"), warnings: try fields.required("warnings"),
+            progress: DraftProgress(
+                state: try fields.required("state"), version: try fields.required("version"),
+                expiresAt: try fields.required("expires_at")),
+            traceID: try fields.required("trace_id"), createdAt: try fields.required("created_at"))
+        approvedBy = try fields.optional("approved_by")
+        approvedAt = try fields.optional("approved_at")
+        confirmedAt = try fields.optional("confirmed_at")
+        executedBy = try fields.optional("executed_by")
+        executedAt = try fields.optional("executed_at")
+        resultID = try fields.optional("result_id")
+        updatedAt = try fields.required("updated_at")
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("id", id)
+            json.field("family_id", familyID)
+            json.field("kind", kind)
+            json.field("nag_id", nagID)
+            json.field("author_id", authorID)
+            json.field("source", source)
+            json.field("body", body)
+            json.field("side_effects", kind.sideEffects)
+            json.field("context_ids", contextIDs)
+            json.field("citations", citations)
+            json.field("model", model)
+            json.field("confidence", confidence)
+            json.field("warnings", warnings)
+            json.field("state", progress.state)
+            json.field("version", progress.version)
+            json.field("etag", etag)
+            json.field("approved_by", approvedBy)
+            json.field("approved_at", approvedAt)
+            json.field("confirmed_at", confirmedAt)
+            json.field("executed_by", executedBy)
+            json.field("executed_at", executedAt)
+            json.field("result_id", resultID)
+            json.field("trace_id", traceID)
+            json.field("created_at", createdAt)
+            json.field("updated_at", updatedAt)
+            json.field("expires_at", progress.expiresAt)
+        }
+    }
+}

@@ -1,0 +1,139 @@
+/// What a draft does when it is executed.
+public enum DraftKind: String, Sendable, CaseIterable {
+    /// Creates a nag.
+    case suggestedNag = "suggested_nag"
+    /// Moves a nag's due time.
+    case dueChange = "due_change"
+    /// Tells a nag's recipient something, within the limits of push-backs.
+    case pushBack = "push_back"
+    /// Gives a completed nag's recipient what an incentive rule of the family promises.
+    case consequence
+
+    /// In the order in which they are shown.
+    public var sideEffects: [DraftSideEffect] {
+        switch self {
+        case .suggestedNag: [.createNag, .notifyRecipient]
+        case .dueChange: [.changeNag]
+        case .pushBack: [.notifyRecipient]
+        case .consequence: [.giveIncentive]
+        }
+    }
+
+    /// Whether a draft of this kind is about a nag that exists.
+    public var needsNag: Bool { self != .suggestedNag }
+}
+
+/// What the execution of a draft leaves behind. Whoever approves a draft names all of its side effects.
+public enum DraftSideEffect: String, Sendable, CaseIterable {
+    case createNag = "create_nag"
+    case changeNag = "change_nag"
+    case notifyRecipient = "notify_recipient"
+    case giveIncentive = "give_incentive"
+}
+
+/// How the words of a request came to the device.
+public enum DraftSource: String, Sendable, CaseIterable {
+    case keyboard, camera, gallery, document, voice, shortcut
+
+    /// Whether a request that came this way may create drafts and do nothing else with them: nobody has looked at it.
+    public var onlyCreates: Bool { self == .voice || self == .shortcut }
+}
+
+public enum DraftState: String, Sendable, CaseIterable {
+    case draft, approved, confirmed, executed, rejected, expired
+
+    /// Whether the draft can still be executed, if the rest is done.
+    public var isOpen: Bool {
+        switch self {
+        case .draft, .approved, .confirmed: true
+        case .executed, .rejected, .expired: false
+        }
+    }
+}
+
+public enum DraftStep: String, Sendable, CaseIterable { case edit, approve, confirm, execute, reject }
+
+/// Limits of drafts.
+public enum DraftLimit {
+    /// How long a draft can be executed.
+    public static let lifetime = Timestamp.Span.hours(24)
+    /// How long the second key can be used.
+    public static let keyLifetime = Timestamp.Span.seconds(60)
+    /// The rows that a draft may be built from.
+    public static let contextRows = 20
+    /// Characters of a message to somebody.
+    public static let message = 1...280
+    /// Characters of the words that a draft is made of.
+    public static let text = 1...2000
+}
+
+/// Where a draft stands: which step may be taken next. A pure value; steps are taken elsewhere.
+public struct DraftProgress: Hashable, Sendable {
+    /// What becomes of a step.
+    public enum Verdict: Hashable, Sendable {
+        case proceed
+        /// It was done before and changes nothing now.
+        case isDone
+        /// Another step has to come first.
+        case missing(DraftStep)
+        /// The draft has ended.
+        case ended(DraftState)
+        /// The draft was edited since the version that the step names.
+        case edited
+    }
+
+    /// As stored: a draft whose time is over may not be marked yet.
+    public var state: DraftState
+    /// Grows with each edit.
+    public var version: Int
+    public var expiresAt: Timestamp
+
+    public init(state: DraftState = .draft, version: Int = 1, expiresAt: Timestamp) {
+        self.state = state
+        self.version = version
+        self.expiresAt = expiresAt
+    }
+
+    /// The state at a moment. A draft can be executed up to and including `expiresAt`.
+    public func state(at now: Timestamp) -> DraftState {
+        state.isOpen && now > expiresAt ? .expired : state
+    }
+
+    /// - Parameter version: the one that the person has seen; nil where any will do.
+    public func verdict(on step: DraftStep, of version: Int?, at now: Timestamp) -> Verdict {
+        let state = state(at: now)
+        switch (step, state) {
+        case (.execute, .executed), (.reject, .rejected): return .isDone
+        default: break
+        }
+        guard state.isOpen else { return .ended(state) }
+        if let version, version != self.version { return .edited }
+        switch (step, state) {
+        case (.edit, _), (.reject, _): return .proceed
+        case (.approve, .draft): return .proceed
+        case (.approve, _): return .isDone
+        case (.confirm, .draft), (.execute, .draft): return .missing(.approve)
+        case (.confirm, _): return .proceed
+        case (.execute, .approved): return .missing(.confirm)
+        case (.execute, _): return .proceed
+        }
+    }
+}
+
+/// The second key of a draft: it opens one execution, to the person who asked for it.
+public struct DraftKey: Hashable, Sendable {
+    /// Of the secret, which only its person has.
+    public var digest: [UInt8]
+    public var owner: UserID
+    public var expiresAt: Timestamp
+
+    public init(digest: [UInt8], owner: UserID, expiresAt: Timestamp) {
+        self.digest = digest
+        self.owner = owner
+        self.expiresAt = expiresAt
+    }
+
+    public func opens(_ digest: [UInt8], by person: UserID, at now: Timestamp) -> Bool {
+        digest == self.digest && person == owner && now <= expiresAt
+    }
+}

@@ -1,0 +1,91 @@
+import Audit
+import Contract
+import Domain
+import NagzAI
+import Postgres
+
+/// What drafts do when they are executed: the acts of the features that do the same without a draft.
+///
+/// Whoever these features refuse may neither approve, confirm nor execute the draft.
+struct DraftEffects {
+    let services: Services
+    let nags: Nags
+    let incentives: Incentives
+    let mediator: Mediator
+
+    /// - Returns: the act that carries the draft out for this member, and what it makes or changes; or why they may not.
+    func decide(
+        _ draft: DraftResponse, by member: Member, _ caller: Caller, _ queries: any Queries
+    ) async throws -> Decision<ResourceID> {
+        switch draft.body {
+        case .suggestedNag(let nag):
+            let order = NagCreate(
+                familyID: draft.familyID, recipientID: nag.recipientID, dueAt: nag.dueAt, category: nag.category,
+                doneDefinition: nag.doneDefinition, description: nag.description)
+            return try await nags.creation(of: order, by: member, caller, queries).map { $0.id.retyped() }
+        case .dueChange(let change):
+            let view = try await nag(of: draft, caller, queries)
+            return try await nags.change(view, by: NagUpdate(dueAt: change.dueAt), at: caller.now, queries)
+                .map { $0.id.retyped() }
+        case .pushBack(let push):
+            return try await sending(push.message, draft, caller, queries)
+        case .consequence(let consequence):
+            let view = try await nag(of: draft, caller, queries)
+            return try await incentives.giving(consequence, on: view, by: member, at: caller.now, queries)
+                .map { $0.retyped() }
+        }
+    }
+
+    /// The nag that a draft is about, as the caller sees it.
+    private func nag(
+        of draft: DraftResponse, _ caller: Caller, _ queries: any Queries
+    ) async throws -> NagView {
+        guard let nag = draft.nagID else { throw NagView.notFound }
+        let view = try await nags.view(caller, nag, queries)
+        guard view.nag.familyID == draft.familyID else { throw NagView.notFound }
+        return view
+    }
+
+    /// Sends a push-back, within the limits that hold for the mediator's own, of which it uses up one.
+    private func sending(
+        _ message: String, _ draft: DraftResponse, _ caller: Caller, _ queries: any Queries
+    ) async throws -> Decision<ResourceID> {
+        let view = try await nag(of: draft, caller, queries)
+        let evaluated = try await pushBack(on: view.nag.id, caller, queries)
+        guard case .answer(let response) = evaluated else { return evaluated.map { $0.nagID.retyped() } }
+        var (act, event) = nags.sending(message, on: view, at: caller.now)
+        act.statements.append(
+            AIStatements.record(
+                services.random.identifier(at: caller.now), view.nag.id, AIOperationID.pushBack.rawValue,
+                response.tone ?? .neutral, message, onBehalfOf: caller.userID, at: caller.now))
+        return .perform(act, event.retyped())
+    }
+
+    /// What the rules say of a push-back now.
+    /// - Throws: 409 where they allow none, with their reason.
+    func pushBack(
+        on nag: NagID, _ caller: Caller, _ queries: any Queries
+    ) async throws -> Decision<PushBackResponse> {
+        let consultation = try await mediator.consult(caller, on: nag, .askForPushBack, .full, queries)
+        if let denial = consultation.denial { return consultation.refuse(.aiPushBackDenied, denial) }
+        let response = services.heuristics.pushBack(for: consultation.snapshot).response
+        guard response.shouldPushBack else {
+            throw APIError(
+                .conflict, "The limits of push-backs allow none now: \(response.reason.replacing("_", with: " ")).",
+                reason: response.reason)
+        }
+        return .answer(response)
+    }
+}
+
+extension Decision {
+    /// The same decision with another answer.
+    func map<Other>(_ transform: (Answer) -> Other) -> Decision<Other> {
+        switch self {
+        case .perform(let act, let answer): .perform(act, transform(answer))
+        case .refuse(let act, let refusal): .refuse(act, refusal)
+        case .refuseAgain(let refusal): .refuseAgain(refusal)
+        case .answer(let answer): .answer(transform(answer))
+        }
+    }
+}

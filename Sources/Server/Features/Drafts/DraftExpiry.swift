@@ -1,0 +1,49 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+
+/// Marks drafts whose time is over. Until then each step checks the time itself.
+///
+/// Each is an act in the chain of its family. Any number of instances may run it at the same time.
+struct DraftExpiry {
+    /// Drafts in one read.
+    static let batch = 500
+
+    let database: any Queries
+    let ledger: Ledger
+
+    /// - Parameter context: makes the context of one act.
+    /// - Returns: the number of expired drafts.
+    func run(_ context: () -> CallContext) async throws -> Int {
+        var expired = 0
+        while true {
+            let found = try await database.query(DraftStatements.overdue(at: context().now, limit: Self.batch)).map {
+                row throws(PostgresError) -> (family: FamilyID, id: DraftID) in (try row["family_id"], try row["id"])
+            }
+            let earlier = expired
+            for (family, id) in found { expired += try await expire(id, in: family, context()) ? 1 : 0 }
+            // Others may be marking the same ones.
+            if found.count < Self.batch || expired == earlier { return expired }
+        }
+    }
+
+    /// - Returns: false when it ended in another way meanwhile.
+    private func expire(_ id: DraftID, in family: FamilyID, _ context: CallContext) async throws -> Bool {
+        let answer: StatusAnswer = try await ledger.write(context, in: family) { queries in
+            let seq = try await Ledger.newestNumber(of: family, queries)
+            let row = try await queries.query(
+                DraftStatements.draft(id, for: SystemActor.scheduler, seesAll: true, in: family)
+            ).first
+            guard let draft = try row.map(StoredDraft.init)?.response, draft.progress.state.isOpen,
+                draft.progress.state(at: context.now) == .expired
+            else { return .answer(StatusAnswer(status: "done before")) }
+            let act = Act(
+                kind: .draftExpired, basis: .nothingChanged(since: seq), actor: SystemActor.scheduler.retyped(),
+                resource: id.retyped(), details: draft.auditDetails, stampedRows: 0,
+                statements: [DraftStatements.end(id, as: .expired, at: context.now)])
+            return .perform(act, StatusAnswer(status: "done"))
+        }
+        return answer.status == "done"
+    }
+}

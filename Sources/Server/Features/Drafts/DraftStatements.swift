@@ -1,0 +1,136 @@
+import Contract
+import Domain
+import DomainSQL
+import SQL
+
+/// Every statement on drafts.
+enum DraftStatements {
+    private static let columns: SQL = """
+        d.id, d.family_id, d.kind, d.nag_id, d.author_id, d.source, d.body::text AS body,
+        to_json(d.context_ids)::text AS context_ids, to_json(d.citations)::text AS citations, d.model, d.confidence,
+        d.warnings::text AS warnings, d.state, d.version, d.approved_by, d.approved_at, d.confirmed_at, d.key_digest,
+        d.key_owner, d.key_expires_at, d.executed_by, d.executed_at, d.result_id, d.trace_id, d.created_at,
+        d.updated_at, d.expires_at
+        """
+
+    /// A condition: who sees a draft `d` of their family.
+    private static func isVisible(to user: UserID, seesAll: Bool) -> SQL {
+        seesAll ? "true" : "d.author_id = \(user)"
+    }
+
+    static func draft(_ id: DraftID, for user: UserID, seesAll: Bool, in family: FamilyID) -> SQL {
+        """
+        SELECT \(columns) FROM drafts d
+        WHERE d.family_id = \(family) AND d.id = \(id) AND \(isVisible(to: user, seesAll: seesAll))
+        """
+    }
+
+    /// A page, the newest first, each with the `total`; at least one row. A draft whose time is over counts as expired.
+    static func page(_ query: DraftListQuery, for user: UserID, seesAll: Bool, at now: Timestamp) -> SQL {
+        let state: SQL =
+            query.state.map {
+                "AND CASE WHEN \(isOpen) AND d.expires_at < \(now) THEN 'expired' ELSE d.state END = \($0)"
+            }
+            ?? ""
+        let condition: SQL = "d.family_id = \(query.familyID) AND \(isVisible(to: user, seesAll: seesAll)) \(state)"
+        return """
+            SELECT t.total, p.* FROM (SELECT count(*) AS total FROM drafts d WHERE \(condition)) t
+            LEFT JOIN (
+                SELECT \(columns) FROM drafts d WHERE \(condition)
+                ORDER BY d.id DESC LIMIT \(query.page.limit) OFFSET \(query.page.offset)
+            ) p ON true
+            ORDER BY p.id DESC
+            """
+    }
+
+    /// The condition of the index `open_drafts`.
+    private static let isOpen: SQL = "d.state IN ('draft', 'approved', 'confirmed')"
+
+    /// Drafts whose time is over and that are not marked yet, the oldest first, with their families.
+    static func overdue(at now: Timestamp, limit: Int) -> SQL {
+        """
+        SELECT d.family_id, d.id FROM drafts d WHERE \(isOpen) AND d.expires_at < \(now)
+        ORDER BY d.expires_at LIMIT \(limit)
+        """
+    }
+
+    // MARK: Statements of an act
+
+    static func insert(_ draft: DraftResponse) -> SQL {
+        """
+        INSERT INTO drafts (family_id, id, kind, nag_id, author_id, source, body, context_ids, citations, model,
+                            confidence, warnings, state, version, trace_id, created_at, updated_at, expires_at)
+        SELECT family_id, \(draft.id), \(draft.kind), \(draft.nagID), \(draft.authorID), \(draft.source),
+               \(text(of: draft.body))::json, \(SQLList(draft.contextIDs))::uuid[], \(SQLList(draft.citations))::uuid[],
+               \(draft.model), \(draft.confidence), \(text(of: draft.warnings))::json, \(draft.progress.state),
+               \(draft.progress.version)::integer, \(draft.traceID), \(draft.createdAt), \(draft.createdAt),
+               \(draft.progress.expiresAt)
+        FROM ledger_stamp
+        """
+    }
+
+    /// A new version, which nobody has approved.
+    static func edit(_ draft: DraftResponse) -> SQL {
+        update(
+            draft.id,
+            """
+            body = \(text(of: draft.body))::json, version = \(draft.progress.version)::integer, state = 'draft',
+            approved_by = NULL, approved_at = NULL, confirmed_at = NULL, \(noKey), updated_at = \(draft.updatedAt)
+            """)
+    }
+
+    static func approve(_ id: DraftID, by user: UserID, at now: Timestamp) -> SQL {
+        update(id, "state = 'approved', approved_by = \(user), approved_at = \(now), updated_at = \(now)")
+    }
+
+    /// Takes the place of an earlier key.
+    static func confirm(_ id: DraftID, _ key: DraftKey, at now: Timestamp) -> SQL {
+        update(
+            id,
+            """
+            state = 'confirmed', key_digest = \(key.digest), key_owner = \(key.owner),
+            key_expires_at = \(key.expiresAt), confirmed_at = \(now), updated_at = \(now)
+            """)
+    }
+
+    /// Uses the key up.
+    static func execute(_ id: DraftID, by user: UserID, result: ResourceID, at now: Timestamp) -> SQL {
+        update(
+            id,
+            """
+            state = 'executed', executed_by = \(user), executed_at = \(now), result_id = \(result), \(noKey),
+            updated_at = \(now)
+            """)
+    }
+
+    /// - Parameter state: rejected or expired.
+    static func end(_ id: DraftID, as state: DraftState, at now: Timestamp) -> SQL {
+        update(id, "state = \(state), \(noKey), updated_at = \(now)")
+    }
+
+    /// Part of a departure: the person's open drafts are rejected, and their approvals and keys of others' are void.
+    static func end(of user: UserID, at now: Timestamp) -> SQL {
+        """
+        UPDATE drafts d SET
+            state = CASE WHEN d.author_id = \(user) THEN 'rejected' WHEN d.approved_by = \(user) THEN 'draft'
+                         ELSE 'approved' END,
+            approved_by = CASE WHEN d.approved_by = \(user) THEN NULL ELSE d.approved_by END,
+            approved_at = CASE WHEN d.approved_by = \(user) THEN NULL ELSE d.approved_at END,
+            confirmed_at = NULL, \(noKey), updated_at = \(now)
+        FROM ledger_stamp
+        WHERE d.family_id = ledger_stamp.family_id AND \(isOpen)
+            AND \(user) IN (d.author_id, d.approved_by, d.key_owner)
+        """
+    }
+
+    private static let noKey: SQL = "key_digest = NULL, key_owner = NULL, key_expires_at = NULL"
+
+    private static func update(_ id: DraftID, _ changes: SQL) -> SQL {
+        """
+        UPDATE drafts d SET \(changes) FROM ledger_stamp
+        WHERE d.family_id = ledger_stamp.family_id AND d.id = \(id)
+        """
+    }
+
+    private static func text(of value: some WireOutput) -> String { String(decoding: value.jsonBytes, as: UTF8.self) }
+}

@@ -1,0 +1,211 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+
+extension Drafts {
+    /// For everybody who sees the draft. The approval and the second key are void then.
+    func edit(_ caller: Caller, _ call: Call<DraftPath, DraftUpdate>) async throws -> DraftResponse {
+        try await step(.edit, caller, call.parameters.draftID, nil, call.body.source) { member, draft, queries in
+            var edited = draft.response
+            if let tags = caller.context.ifMatch, !IfMatch.names(edited.etag, in: tags) {
+                throw APIError(.preconditionFailed, "This draft has changed in the meantime. Read it again.")
+            }
+            edited.body = try Self.body(call.body.body, of: edited)
+            guard edited.body != draft.response.body else { return .answer(draft.response) }
+            guard edited.progress.version < DraftVersion.versions.upperBound else {
+                throw APIError(.conflict, "This draft was edited too often. Make another one.")
+            }
+            edited.progress.version += 1
+            edited.progress.state = .draft
+            (edited.approvedBy, edited.approvedAt, edited.confirmedAt) = (nil, nil, nil)
+            edited.updatedAt = call.now
+            return .perform(
+                try await act(.draftEdited, edited, by: member, [DraftStatements.edit(edited)], at: call.now, queries),
+                edited)
+        }
+    }
+
+    private static func body(_ changes: DraftBodyChanges, of draft: DraftResponse) throws(APIError) -> DraftBody {
+        do throws(InvalidInput) {
+            return try changes.applied(to: draft.body).flooredToMillisecond
+        } catch {
+            throw APIError(error)
+        }
+    }
+
+    /// For those who may do what the draft does, and name all of its side effects.
+    func approve(_ caller: Caller, _ call: Call<DraftPath, DraftApproval>) async throws -> DraftResponse {
+        let (version, acknowledged) = (call.body.draft, Set(call.body.acknowledged))
+        return try await step(.approve, caller, call.parameters.draftID, version.version, version.source) {
+            member, draft, queries in
+            guard acknowledged == Set(draft.response.kind.sideEffects) else {
+                throw APIError(
+                    .validationFailed, "Name exactly the side effects of this draft.",
+                    field: "acknowledged_side_effects")
+            }
+            if let refusal = try await refusal(draft.response, by: member, caller, queries) { return refusal }
+            var approved = draft.response
+            approved.progress.state = .approved
+            (approved.approvedBy, approved.approvedAt, approved.updatedAt) = (member.userID, call.now, call.now)
+            return .perform(
+                try await act(
+                    .draftApproved, approved, by: member,
+                    [DraftStatements.approve(approved.id, by: member.userID, at: call.now)], at: call.now, queries),
+                approved)
+        }
+    }
+
+    /// Gives the second key, to somebody who may do what the draft does. An earlier key is void then.
+    func confirm(_ caller: Caller, _ call: Call<DraftPath, DraftVersion>) async throws -> DraftConfirmation {
+        let token = AITokens(random: services.random).make()
+        let key = DraftKey(
+            digest: AITokens.digest(token), owner: caller.userID, expiresAt: call.now + DraftLimit.keyLifetime)
+        return try await write(.confirm, caller, call.parameters.draftID, call.body.version, call.body.source) {
+            member, draft, _, queries in
+            if let refusal = try await refusal(draft.response, by: member, caller, queries) {
+                return refusal.map { _ in DraftConfirmation(confirmation: token, expiresAt: key.expiresAt) }
+            }
+            var act = try await act(
+                .draftConfirmed, draft.response, by: member,
+                [DraftStatements.confirm(draft.response.id, key, at: call.now)], at: call.now, queries)
+            act.details["key_expires_at"] = key.expiresAt.rfc3339
+            return .perform(act, DraftConfirmation(confirmation: token, expiresAt: key.expiresAt))
+        }
+    }
+
+    /// Does what the draft says, once: the effect's act, and the draft's row with it. Executing it again gets the first
+    /// answer.
+    func execute(_ caller: Caller, _ call: Call<DraftPath, DraftExecution>) async throws -> DraftResponse {
+        let version = call.body.draft
+        return try await step(.execute, caller, call.parameters.draftID, version.version, version.source) {
+            member, draft, queries in
+            guard let confirmation = call.body.confirmation else {
+                throw APIError(
+                    .validationFailed, "confirmation is required: the answer of the step confirm.",
+                    field: "confirmation")
+            }
+            guard let key = draft.key,
+                key.opens(AITokens.digest(confirmation), by: member.userID, at: call.now)
+            else {
+                throw APIError(
+                    .conflict,
+                    "This confirmation is another person's, was used before, or came too late. Confirm again.",
+                    reason: "confirmation_invalid")
+            }
+            let effect = try await effects.decide(draft.response, by: member, caller, queries)
+            return executed(draft.response, effect, by: member, at: call.now)
+        }
+    }
+
+    /// The effect's act, with the end of the draft in it.
+    private func executed(
+        _ draft: DraftResponse, _ effect: Decision<ResourceID>, by member: Member, at now: Timestamp
+    ) -> Decision<DraftResponse> {
+        var act: Act
+        let result: ResourceID
+        switch effect {
+        case .refuse(let act, let refusal): return .refuse(act, refusal)
+        case .refuseAgain(let refusal): return .refuseAgain(refusal)
+        case .perform(let ofEffect, let made): (act, result) = (ofEffect, made)
+        case .answer(let unchanged):
+            act = Act(
+                kind: .draftExecuted, basis: .nothing, actor: member.pseudonym, resource: unchanged,
+                stampedRows: 0)
+            result = unchanged
+        }
+        // Read before the draft and before what the effect depends on.
+        act.basis = .nothingChanged(since: member.seq)
+        for (name, value) in draft.executionDetails(by: member) { act.details[name] = value }
+        act.statements.append(DraftStatements.execute(draft.id, by: member.userID, result: result, at: now))
+        var executed = draft
+        executed.progress.state = .executed
+        (executed.executedBy, executed.executedAt, executed.updatedAt) = (member.userID, now, now)
+        executed.resultID = result
+        return .perform(act, executed)
+    }
+
+    /// For everybody who sees the draft.
+    func reject(_ caller: Caller, _ call: Call<DraftPath, DraftVersion>) async throws -> DraftResponse {
+        try await step(.reject, caller, call.parameters.draftID, call.body.version, call.body.source) {
+            member, draft, queries in
+            var rejected = draft.response
+            rejected.progress.state = .rejected
+            rejected.updatedAt = call.now
+            return .perform(
+                try await act(
+                    .draftRejected, rejected, by: member,
+                    [DraftStatements.end(rejected.id, as: .rejected, at: call.now)], at: call.now, queries), rejected)
+        }
+    }
+
+    // MARK: What all have in common
+
+    /// A step whose answer is the draft; one that was taken before gets it as it is.
+    private func step(
+        _ step: DraftStep, _ caller: Caller, _ id: DraftID, _ version: Int?, _ source: DraftSource,
+        _ decide: (Member, StoredDraft, any Queries) async throws -> Decision<DraftResponse>
+    ) async throws -> DraftResponse {
+        try await write(step, caller, id, version, source) { member, draft, isDone, queries in
+            isDone ? .answer(draft.response) : try await decide(member, draft, queries)
+        }
+    }
+
+    /// Decides about a step that the draft's progress allows. The closure gets the draft, and whether the step was taken
+    /// before.
+    /// - Throws: 404 for a draft that the caller does not see; 403 where the request comes from voice or a shortcut; 409
+    ///   for a step that is not the next one.
+    private func write<Answer: WireContent>(
+        _ step: DraftStep, _ caller: Caller, _ id: DraftID, _ version: Int?, _ source: DraftSource,
+        _ decide: (Member, StoredDraft, Bool, any Queries) async throws -> Decision<Answer>
+    ) async throws -> Answer {
+        let family = try await services.access.member(caller, orNotFound: Self.missing, services.database).familyID
+        return try await services.ledger.write(caller, in: family) { queries in
+            let member = try await services.access.member(caller, of: family, queries)
+            let draft = try await draft(id, for: member, queries)
+            if source.onlyCreates {
+                let denial = Denial.voiceOnlyCreates
+                return .denied(
+                    .draftStepDenied, to: member, reason: denial.rawValue, APIError(.policyForbidden, denial))
+            }
+            switch draft.response.progress.verdict(on: step, of: version, at: caller.now) {
+            case .proceed: return try await decide(member, draft, false, queries)
+            case .isDone: return try await decide(member, draft, true, queries)
+            case .missing(let step):
+                throw APIError(
+                    .conflict, "First \(step.rawValue) this draft.", reason: "\(step.rawValue)_missing")
+            case .ended(let state):
+                throw APIError(.conflict, "This draft is \(state.rawValue).", reason: state.rawValue)
+            case .edited:
+                throw APIError(
+                    .conflict, "This draft was edited in the meantime. Read it again.", reason: "version_changed")
+            }
+        }
+    }
+
+    /// Why a member may not do what the draft does; nil when they may.
+    private func refusal(
+        _ draft: DraftResponse, by member: Member, _ caller: Caller, _ queries: any Queries
+    ) async throws -> Decision<DraftResponse>? {
+        let decision = try await effects.decide(draft, by: member, caller, queries)
+        switch decision {
+        case .perform, .answer: return nil
+        case .refuse, .refuseAgain: return decision.map { _ in draft }
+        }
+    }
+}
+
+extension DraftResponse {
+    /// What the audit log tells of the execution, beside what it tells of the effect.
+    fileprivate func executionDetails(by member: Member) -> [(String, String)] {
+        [
+            ("draft", id.description), ("draft_kind", kind.rawValue), ("draft_version", "\(progress.version)"),
+            ("draft_model", model), ("draft_source", source.rawValue),
+            ("draft_self_approved", "\(approvedBy == member.userID)"),
+            ("draft_approved_at", approvedAt?.rfc3339 ?? ""), ("draft_confirmed_at", confirmedAt?.rfc3339 ?? ""),
+            ("draft_side_effects", kind.sideEffects.map(\.rawValue).joined(separator: ",")),
+            ("draft_citations", citations.map(\.description).joined(separator: ",")),
+        ].filter { !$0.1.isEmpty }
+    }
+}

@@ -1,0 +1,151 @@
+import Audit
+import Contract
+import Domain
+import NagzAI
+import Postgres
+import SQL
+
+/// Drafts: what the AI would send or change for somebody, which people see, edit, approve and execute.
+///
+/// A draft holds exactly what its execution does. It is approved by somebody who may do that without a draft, who then
+/// gets a second key for one execution within 60 seconds. The execution is the effect's own act, and the draft's row
+/// changes in it: both or neither. Author and guardians see a draft; nobody else does.
+final class Drafts {
+    let services: Services
+    let nags: Nags
+    let effects: DraftEffects
+    private let obeyed = ObeyedConstraints()
+
+    init(_ services: Services, _ nags: Nags, _ incentives: Incentives, _ mediator: Mediator) {
+        self.services = services
+        self.nags = nags
+        effects = DraftEffects(services: services, nags: nags, incentives: incentives, mediator: mediator)
+    }
+
+    /// The group `drafts`.
+    func register(in routes: RouteTable) {
+        routes.signedIn(API.createDraft, create)
+        routes.signedIn(API.listDrafts, list)
+        routes.signedIn(API.getDraft, get)
+        routes.signedIn(API.editDraft, edit)
+        routes.signedIn(API.approveDraft, approve)
+        routes.signedIn(API.confirmDraft, confirm)
+        routes.signedIn(API.executeDraft, execute)
+        routes.signedIn(API.rejectDraft, reject)
+    }
+
+    static let missing = "There is no such draft."
+
+    // MARK: Reading
+
+    /// Newest first.
+    func list(_ caller: Caller, _ call: Call<DraftListQuery, NoBody>) async throws -> Page<DraftResponse> {
+        let query = call.parameters
+        let member = try await services.access.member(caller, of: query.familyID, services.database)
+        let rows = try await services.database.query(
+            DraftStatements.page(query, for: member.userID, seesAll: Self.seesAll(member), at: call.now))
+        return try Page(rows, answering: query.page) { try StoredDraft(ifAny: $0)?.seen(at: call.now) }
+    }
+
+    func get(_ caller: Caller, _ call: Call<DraftPath, NoBody>) async throws -> DraftResponse {
+        let member = try await services.access.member(caller, orNotFound: Self.missing, services.database)
+        return try await draft(call.parameters.draftID, for: member, services.database).seen(at: call.now)
+    }
+
+    /// - Throws: 404 for a draft that the member does not see.
+    func draft(_ id: DraftID, for member: Member, _ queries: any Queries) async throws -> StoredDraft {
+        let rows = try await queries.query(
+            DraftStatements.draft(id, for: member.userID, seesAll: Self.seesAll(member), in: member.familyID))
+        guard let row = rows.first else { throw APIError(.notFound, Self.missing) }
+        return try StoredDraft(row)
+    }
+
+    /// Guardians see what the AI is asked to do for anybody of the family.
+    private static func seesAll(_ member: Member) -> Bool {
+        RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: member.role)) == nil
+    }
+
+    // MARK: Creating
+
+    /// Every member may have drafts made; whether one can be approved shows when somebody does.
+    func create(_ caller: Caller, _ call: Call<NoParameters, DraftCreate>) async throws -> DraftResponse {
+        let (order, family) = (call.body, call.body.familyID)
+        let id: DraftID = services.random.identifier(at: call.now)
+        return try await services.ledger.write(caller, in: family) { queries in
+            let member = try await services.access.member(caller, of: family, queries)
+            let gate = try await queries.query(AIStatements.gate(caller.userID, in: family)).one()
+            try Requester.requireOpenGate(gate)
+            try await requireVisible(order, to: member, caller, queries)
+            var warnings: [String] = []
+            if order.body == nil {
+                let settings = try AISettings(gate)
+                let engine = try await obeyed.engine(for: caller.userID, settings.constraints, queries)
+                do throws(ExecutionRefusal) {
+                    warnings = try Self.warnings(about: order.text ?? "", settings, engine, caller)
+                } catch {
+                    return Self.refuse(error, to: member, caller)
+                }
+            }
+            let body: DraftBody
+            switch try await self.body(order, member, caller, queries) {
+            case .answer(let made), .perform(_, let made): body = made
+            case .refuse(let act, let refusal): return .refuse(act, refusal)
+            case .refuseAgain(let refusal): return .refuseAgain(refusal)
+            }
+            let draft = DraftResponse(
+                id: id, familyID: family, nagID: order.nagID, authorID: member.userID, source: order.source,
+                body: body.flooredToMillisecond, contextIDs: order.contextIDs, citations: order.citations,
+                model: order.body == nil ? "heuristic" : "client",
+                confidence: order.body == nil ? DraftedNag.confidence : nil, warnings: warnings,
+                progress: DraftProgress(expiresAt: call.now + DraftLimit.lifetime), traceID: caller.context.trace,
+                createdAt: call.now)
+            return .perform(
+                try await act(.draftCreated, draft, by: member, [DraftStatements.insert(draft)], at: call.now, queries),
+                draft)
+        }
+    }
+
+    /// - Throws: 404 for a nag and for rows that the member does not see; 422 where the kind needs a nag.
+    private func requireVisible(
+        _ order: DraftCreate, to member: Member, _ caller: Caller, _ queries: any Queries
+    ) async throws {
+        if let nag = order.nagID {
+            let view = try await nags.view(caller, nag, queries)
+            guard view.nag.familyID == member.familyID, RoleMatrix.denial(of: .read, by: view.part) == nil else {
+                throw NagView.notFound
+            }
+        } else if order.kind.needsNag {
+            throw APIError(.validationFailed, "nag_id is required for a draft of this kind.", field: "nag_id")
+        }
+        guard !order.contextIDs.isEmpty else { return }
+        let (ids, isGuardian) = (order.contextIDs, member.role == .guardian)
+        let seen = try await queries.query(
+            """
+            SELECT count(*) AS count FROM (
+                \(NagStatements.visibleRows(ids, to: member.userID, isGuardian: isGuardian, in: member.familyID))
+                UNION
+                \(AIStatements.visibleRows(ids, to: member.userID, isGuardian: isGuardian, in: member.familyID))
+            ) x
+            """)
+        guard try seen.one()["count"] == ids.count else {
+            throw APIError(.notFound, "There are no such rows.", field: "context_ids")
+        }
+    }
+
+    /// An act on a draft that changes nothing else.
+    func act(
+        _ kind: AuditKind, _ draft: DraftResponse, by member: Member, _ statements: [SQL], at now: Timestamp,
+        _ queries: any Queries
+    ) async throws -> Act {
+        let count = DailyCount(limit: .draftSteps, user: member.userID)
+        return Act(
+            kind: kind, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+            resource: draft.id.retyped(), details: draft.auditDetails, stampedRows: 0,
+            statements: statements + [try await count.increment(at: now, queries)])
+    }
+}
+
+extension DraftCreate {
+    /// The selected rows that the draft is built from: the nag it is about. The rules read nothing else.
+    fileprivate var citations: [ResourceID] { contextIDs.filter { $0 == nagID?.retyped() } }
+}

@@ -1,0 +1,75 @@
+import Audit
+import Contract
+import Domain
+import DomainSQL
+import JSON
+import Postgres
+
+/// A draft as it is stored: what people see of it, and its second key, which nobody sees.
+struct StoredDraft {
+    var response: DraftResponse
+    let key: DraftKey?
+
+    init(_ row: Row) throws {
+        let kind: DraftKind = try row["kind"]
+        let body: JSONObject = try Self.value(try row["body"])
+        guard let body = try? DraftBody(kind, FieldReader(body)) else { throw PostgresError.unexpectedShape("a draft") }
+        response = DraftResponse(
+            id: try row["id"], familyID: try row["family_id"], nagID: try row["nag_id"], authorID: try row["author_id"],
+            source: try row["source"], body: body, contextIDs: try Self.value(try row["context_ids"]),
+            citations: try Self.value(try row["citations"]), model: try row["model"],
+            confidence: try row["confidence"], warnings: try Self.value(try row["warnings"]),
+            progress: DraftProgress(
+                state: try row["state"], version: try row["version"], expiresAt: try row["expires_at"]),
+            traceID: try row["trace_id"], createdAt: try row["created_at"])
+        response.approvedBy = try row["approved_by"]
+        response.approvedAt = try row["approved_at"]
+        response.confirmedAt = try row["confirmed_at"]
+        response.executedBy = try row["executed_by"]
+        response.executedAt = try row["executed_at"]
+        response.resultID = try row["result_id"]
+        response.updatedAt = try row["updated_at"]
+        let (digest, owner, end): ([UInt8]?, UserID?, Timestamp?) = (
+            try row["key_digest"], try row["key_owner"], try row["key_expires_at"]
+        )
+        if let digest, let owner, let end {
+            key = DraftKey(digest: digest, owner: owner, expiresAt: end)
+        } else {
+            key = nil
+        }
+    }
+
+    /// Nil for a row of nulls.
+    init?(ifAny row: Row) throws {
+        guard let _: DraftID = try row["id"] else { return nil }
+        try self.init(row)
+    }
+
+    private static func value<Value: WireReadable>(_ text: String) throws -> Value {
+        guard let json = try? JSONValue(parsing: Array(text.utf8).span), let value = try? Value(json: json) else {
+            throw PostgresError.unexpectedShape("a draft")
+        }
+        return value
+    }
+
+    /// As it is at a moment: its time may be over.
+    func seen(at now: Timestamp) -> DraftResponse {
+        var seen = response
+        seen.progress.state = seen.progress.state(at: now)
+        return seen
+    }
+}
+
+extension DraftResponse {
+    /// What the audit log tells of the draft with every step; none of its words.
+    var auditDetails: AuditBody {
+        var details: AuditBody = [
+            "draft": id.description, "kind": kind.rawValue, "version": "\(progress.version)", "model": model,
+            "source": source.rawValue, "side_effects": kind.sideEffects.map(\.rawValue).joined(separator: ","),
+        ]
+        details["nag"] = nagID?.description
+        if let confidence { details["confidence"] = "\(confidence)" }
+        if !citations.isEmpty { details["citations"] = citations.map(\.description).joined(separator: ",") }
+        return details
+    }
+}

@@ -1,0 +1,52 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+
+extension Incentives {
+    /// Decides about giving a completed nag's recipient what an active rule promises, whether or not its condition is
+    /// met. A rule takes effect once with a nag; what waits for a guardian is confirmed by `approve`.
+    ///
+    /// As for what waits for a guardian: nobody gives it to themselves, and consent, preference and membership of the
+    /// recipient count at this moment.
+    func giving(
+        _ consequence: Consequence, on view: NagView, by member: Member, at now: Timestamp, _ queries: any Queries
+    ) async throws -> Decision<IncentiveEventID> {
+        if let denial = member.denial(of: .approveIncentive) {
+            return .denied(.incentiveApproveDenied, to: member, denial)
+        }
+        let (nag, family) = (view.nag, member.familyID)
+        let subject = view.recipient
+        guard nag.recipientID != member.userID else {
+            return .denied(.incentiveApproveDenied, to: member, .ownIncentive, subject: subject)
+        }
+        guard let row = try await queries.query(IncentiveStatements.rule(consequence.ruleID, in: family)).first else {
+            throw APIError(.notFound, "There is no such incentive rule.")
+        }
+        let rule = try IncentiveRuleResponse(row)
+        guard rule.status == .active, rule.action.type == consequence.actionType,
+            rule.action.amount == consequence.amount
+        else { throw APIError(.conflict, "This is not what the rule promises now. Read the rule again.") }
+        // An open nag's completion lets the rules take effect itself.
+        guard nag.status == .completed else {
+            throw APIError(.conflict, "Rewards are for completed nags.", reason: "nag_not_completed")
+        }
+        let effect = try await queries.query(
+            IncentiveStatements.effect(of: rule.id, on: nag.id, in: family)
+        ).first
+        if let effect {
+            // What waits was promised by the version of its time, which may be another one.
+            let isGiven = try effect["applied_at"] as Timestamp? != nil
+            throw isGiven
+                ? APIError(.conflict, "This rule has taken effect with this nag before.", reason: "given_before")
+                : APIError(
+                    .conflict, "This reward waits for a guardian. Confirm it there.", reason: "waits_for_guardian")
+        }
+        let record = try await recipient(nag.recipientID, in: family, queries)
+        let incentive = Incentive(
+            id: services.random.identifier(at: now), nag: nag.id, user: nag.recipientID,
+            rule: ActiveRule(id: rule.id, version: rule.version, terms: rule.terms))
+        return .perform(
+            giving(incentive, record, isWaiting: false, by: member, to: subject, at: now), incentive.id)
+    }
+}

@@ -1,0 +1,108 @@
+import Domain
+import NagzAI
+import Testing
+
+@Suite("Nags drafted from words")
+struct DraftedNagTests {
+    /// Tuesday, 10 March 2026, 15:00 UTC.
+    private static let now = Timestamp(seconds: 1_773_154_800)
+    private static let author = UserID(high: 1, low: 1)
+    private static let emma = UserID(high: 1, low: 2)
+    private static let sam = UserID(high: 1, low: 3)
+    private static let samLee = UserID(high: 1, low: 4)
+    private static let ann = UserID(high: 1, low: 5)
+
+    private static func read(_ text: String) -> DraftedNag {
+        DraftedNag(
+            reading: text,
+            IntentFacts(
+                author: author,
+                members: [(author, "Pat"), (emma, "Emma"), (sam, "Sam Kay"), (samLee, "Sam Lee"), (ann, "Ann-Marie")]
+                    .map { IntentFacts.Member(id: $0.0, name: $0.1) },
+                now: now, zone: UniversalTime()))
+    }
+
+    /// A day of March 2026 and a time.
+    private static func march(_ day: Int64, _ hour: Int64, _ minute: Int64 = 0) -> Timestamp {
+        Timestamp(seconds: 1_772_323_200) + .days(day - 1) + .minutes(hour * 60 + minute)
+    }
+
+    @Test(
+        "due times",
+        arguments: [
+            ("Emma has to tidy her room", march(11, 18)),
+            ("tomorrow", march(11, 18)),
+            ("today", march(10, 18)),
+            ("do it today at 9am", march(11, 9)),
+            ("tonight", march(10, 20)),
+            ("at 9 tonight", march(10, 21)),
+            ("at 5", march(10, 17)),
+            ("at 2", march(11, 14)),
+            ("at 8", march(11, 8)),
+            ("at 11:30 PM.", march(10, 23, 30)),
+            ("by 7 p.m. please", march(10, 19)),
+            ("dishes, 7:45pm!", march(10, 19, 45)),
+            ("at 19:05", march(10, 19, 5)),
+            ("at 07:30", march(11, 7, 30)),
+            ("on Friday", march(13, 18)),
+            ("next tuesday at noon", march(17, 12)),
+            ("Monday at 12am", march(16, 0)),
+            ("in 20 minutes", march(10, 15, 20)),
+            ("in an hour", march(10, 16)),
+            ("in 3 days", march(13, 18)),
+            ("in two weeks", march(11, 18)),
+            ("in 1000000 days", march(11, 18)),
+            ("at 25:00", march(11, 18)),
+            ("at 5:7", march(11, 18)),
+            ("at +5", march(11, 18)),
+            ("read 12 pages", march(11, 18)),
+        ])
+    func times(text: String, due: Timestamp) {
+        #expect(Self.read(text).dueAt == due, "\(text)")
+    }
+
+    @Test("where the words name no time there is none")
+    func noTime() {
+        let reader = DueTimeReader(now: Self.now, zone: UniversalTime())
+        #expect(reader.dueAt(in: "tidy your room") == nil && reader.dueAt(in: "") == nil)
+        #expect(reader.dueAt(in: "tomorrow at 7am") == Self.march(11, 7))
+        #expect(reader.usual == Self.march(11, 18))
+    }
+
+    @Test("the recipient is a member whom the words name; otherwise the author")
+    func recipients() {
+        #expect(Self.read("EMMA, take out the trash").recipient == Self.emma)
+        #expect(Self.read("tell Emma's brother").recipient == Self.emma)
+        #expect(Self.read("Sam Lee does the dishes").recipient == Self.samLee)
+        #expect(Self.read("Sam does the dishes").recipient == Self.author)
+        #expect(Self.read("Sam and Emma do the dishes").recipient == Self.emma)
+        #expect(Self.read("remind me to call").recipient == Self.author)
+        #expect(Self.read("ann-marie at 5").recipient == Self.ann)
+        #expect(Self.read("").recipient == Self.author)
+    }
+
+    @Test("the category is the first that a word belongs to; otherwise `other`")
+    func categories() {
+        #expect(Self.read("Emma: pills and dishes").category == .meds)
+        #expect(Self.read("math worksheet").category == .homework)
+        #expect(Self.read("Dentist!").category == .appointments)
+        #expect(Self.read("clean the bathroom").category == .chores)
+        #expect(Self.read("call grandma").category == .other)
+    }
+
+    @Test("the description is what was said, on one line")
+    func descriptions() {
+        let nag = Self.read("Emma:\n take   her pills\u{202E}")
+        #expect(nag.description == "Emma: take her pills" && nag.doneDefinition == .binaryCheck)
+        #expect(DraftedNag.confidence == 0.3)
+    }
+
+    @Test("long and hostile texts are read in bounds")
+    func bounds() {
+        for text in [
+            String(repeating: "at ", count: 10_000), String(repeating: "9", count: 20_000), "in \u{0665} days",
+        ] {
+            #expect(Self.read(text).dueAt > Self.now)
+        }
+    }
+}
