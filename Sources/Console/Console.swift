@@ -54,6 +54,7 @@ public enum Console {
         File(name: "poll.js", contentType: script, bytes: PackageResources.poll_js),
         File(name: "proof.js", contentType: script, bytes: PackageResources.proof_js),
         File(name: "proposal.js", contentType: script, bytes: PackageResources.proposal_js),
+        File(name: "providers.js", contentType: script, bytes: PackageResources.providers_js),
         File(name: "report.js", contentType: script, bytes: PackageResources.report_js),
         File(name: "router.js", contentType: script, bytes: PackageResources.router_js),
         File(name: "signin.js", contentType: script, bytes: PackageResources.signin_js),

@@ -296,6 +296,9 @@ def questions_asked(walk):
     walk.view("executions", f"{EXECUTIONS}.length > 1")
     newest = f"{EXECUTIONS}[0].textContent"
     assert b.js(f"{newest}.includes('Excuse summary') && {newest}.includes('E-POLICY-001')"), b.js(newest)
+    b.wait("document.querySelector('.answering:not([hidden])')", "what can answer")
+    engines = b.js("[...document.querySelectorAll('.providers li')].map((one) => one.textContent)")
+    assert len(engines) == 5 and engines[0].startswith("Rules") and "in use" in engines[0] and "not set up" in engines[2], engines
     only_text(walk)
     walk.shot("executions")
     b.js("document.querySelector('.segments [data-name=success]').click()")

@@ -5,6 +5,7 @@ import {title} from "/console/decisions.js";
 import {download} from "/console/export.js";
 import {latest} from "/console/latest.js";
 import {short8} from "/console/people.js";
+import {providers} from "/console/providers.js";
 import {address} from "/console/router.js";
 import {time} from "/console/time.js";
 
@@ -18,7 +19,7 @@ export function executions(main, state) {
     const more = h("button", {type: "button", class: "button", hidden: true, onclick: () => load()}, "Older questions");
     const exporting = h("button", {type: "button", onclick: () => exportAll()}, "Export");
     main.append(h("div", {class: "pagehead"}, h("h1", {}, "Questions to the AI"), h("p", {class: "muted"}, "What was asked of what, and how it ended, for as long as each person keeps it. Words are never kept.")),
-        h("div", {class: "actions"}, choose, exporting), list, h("p", {class: "more"}, more));
+        providers(family), h("div", {class: "actions"}, choose, exporting), list, h("p", {class: "more"}, more));
     let [result, cursor, shown, names] = ["", "", 0, new Map()];
 
     const filters = () => ({family_id: family, result});
@@ -82,7 +83,7 @@ function card(one, names) {
     return h("article", {class: "card decision execution"},
         h("header", {}, h("h3", {}, title(one.operation)), time(one.created_at)),
         h("p", {class: "rule"}, h("b", {}, one.error_code ? "Refused" : "Answered"), one.error_code && h("span", {}, " with ", h("code", {}, one.error_code)), how.violation_reason && h("span", {}, ": ", text(how.violation_reason))),
-        h("div", {class: "factrow"}, fact("by", text(names.get(one.user_id) || short8(one.user_id))), fact("provider", how.provider), fact("asked for", how.task_type), fact("privacy", how.privacy_level),
+        h("div", {class: "factrow"}, fact("by", text(names.get(one.user_id) || short8(one.user_id))), fact("provider", how.provider), fact("model", text(how.model)), fact("asked for", how.task_type), fact("privacy", how.privacy_level),
             fact("route", text(how.reason)), fact("latency", `${how.latency_ms.toFixed(1)} ms`), how.applied.length > 0 && fact("constraints applied", String(how.applied.length)),
             how.used_fallback && h("span", {class: "badge warn"}, `fallback: ${how.fallback_reason.replaceAll("_", " ")}`), how.warnings.map((warning) => h("span", {class: "badge warn"}, text(warning)))),
         h("footer", {}, h("a", {class: "button small", href: address("trail", {trace_id: one.trace_id}), "aria-label": `The trace of the question ${short8(one.id)} in the audit log`}, "Follow the trace")));
