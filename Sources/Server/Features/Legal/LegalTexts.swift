@@ -29,7 +29,7 @@ enum LegalTexts {
             paragraphs.append(
                 """
                 A language model runs on this server's machine. A question that asks for it is worded by it: it is told counts \
-                and the rules' own text, and of an excuse its words. Nothing of that leaves the machine, and the model keeps nothing.
+                and the rules' own text, and of an excuse its words. Nothing of that leaves the machine.
                 """)
         }
         paragraphs.append(
