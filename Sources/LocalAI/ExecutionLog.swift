@@ -42,13 +42,13 @@ package struct RoutedQuestion {
     package let route: Result<RoutingDecision, RoutingFailure>
 
     /// The record of an answer.
-    /// - Parameters:
-    ///   - confidence: the answer's own; nil if it has none.
-    ///   - tokenCount: of the prompt and the model's answer; nil for the rules.
+    /// - Parameter tokenCount: of the prompt and the model's answer; nil for the rules.
     func record(
-        by author: Authorship, confidence: Double?, tokenCount: Int?, _ log: ExecutionLog
+        _ answer: AIRecord, by author: Authorship, tokenCount: Int?, _ log: ExecutionLog
     ) -> ExecutionRecord {
-        record(author, author.confidence(confidence), tokenCount, code: nil, log)
+        var record = record(author, author.confidence(answer.confidence), tokenCount, code: nil, log)
+        record.execution.grounding = answer.grounding
+        return record
     }
 
     /// The record of a refusal.

@@ -70,8 +70,8 @@ public struct LocalAIService: AIService {
             // It may have been withdrawn while the model wrote.
             try requireConsent()
         }
-        let confidence = operation.record(heuristics, question, known, response).confidence
-        log.note(routed.record(by: author, confidence: confidence, tokenCount: tokenCount, log))
+        let record = operation.record(heuristics, question, known, response)
+        log.note(routed.record(record, by: author, tokenCount: tokenCount, log))
         return response
     }
 

@@ -79,11 +79,13 @@ public struct AIRecord: Sendable {
     public var countsOnce: Bool
     /// How sure the answer is, 0 to 1; nil where that depends on who worded it.
     public var confidence: Double?
+    /// What a tip or a push-back was grounded in; nil for other operations.
+    public var grounding: Grounding?
 
     public init(
         promptType: String? = nil, tone: AITone = .neutral, summary: String, content: String = "",
         inputs: [(name: String, value: String)], classification: String, countsOnce: Bool = false,
-        confidence: Double? = nil
+        confidence: Double? = nil, grounding: Grounding? = nil
     ) {
         self.promptType = promptType
         self.tone = tone
@@ -93,5 +95,6 @@ public struct AIRecord: Sendable {
         self.classification = classification
         self.countsOnce = countsOnce
         self.confidence = confidence
+        self.grounding = grounding
     }
 }

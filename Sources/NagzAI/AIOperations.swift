@@ -37,7 +37,8 @@ public enum AIOperations {
         record: { heuristics, _, snapshot, response in
             AIRecord(
                 tone: heuristics.tone(for: snapshot.facts).response.tone, summary: response.tip,
-                content: response.tip, inputs: snapshot.facts.counts, classification: response.scenario)
+                content: response.tip, inputs: snapshot.facts.counts, classification: response.scenario,
+                grounding: snapshot.facts.groundingOfCoaching)
         },
         wording: ModelWording(
             facts: { heuristics, _, snapshot, names in .coaching(snapshot, heuristics, familyNames: names) },
@@ -89,7 +90,7 @@ public enum AIOperations {
                 promptType: response.shouldPushBack ? nil : "push_back_refused", tone: response.tone ?? .neutral,
                 summary: response.message ?? response.reason, content: response.message ?? "",
                 inputs: snapshot.facts.counts, classification: response.reason,
-                countsOnce: response.shouldPushBack)
+                countsOnce: response.shouldPushBack, grounding: snapshot.facts.groundingOfPushBack)
         },
         wording: ModelWording(
             facts: { heuristics, _, snapshot, names in .pushBack(snapshot, heuristics, familyNames: names) },

@@ -21,7 +21,8 @@ extension Sample {
         id: id(52), provider: "heuristic", model: "m", route: "cloud", rule: .autoCloud, taskType: .localModel,
         privacyLevel: .auto, intent: .retrieval, isFallbackAllowed: true, usedFallback: true,
         fallbackReason: "unavailable", isFallbackConfirmed: true, confidence: 0.5, tokenCount: 12,
-        latencyMilliseconds: 0.25, policy: .nothing, warnings: ["careful"], sideEffects: ["ai_mediation_event"])
+        latencyMilliseconds: 0.25, policy: .nothing, warnings: ["careful"], sideEffects: ["ai_mediation_event"],
+        grounding: Grounding(persona: .playful, session: 1, events: 4))
     private static let record = ExecutionRecord(
         id: id(52), familyID: id(2), userID: id(1), traceID: id(50), questionID: id(51), operation: .digest,
         nagID: id(3), errorCode: "E-POLICY-001", createdAt: moment, execution: execution)

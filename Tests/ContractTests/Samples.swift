@@ -350,6 +350,13 @@ extension Sample {
                     OutboxItem(
                         clientID: id(25), nagID: id(3), act: .classification(of: id(24), category: .other),
                         madeAt: moment),
+                    OutboxItem(
+                        clientID: id(26), nagID: nil,
+                        act: .nag(
+                            NagCreate(
+                                recipientID: id(4), dueAt: moment, category: .chores, doneDefinition: .binaryCheck,
+                                description: "d", policyID: id(8), recurrence: .daily, attachmentIDs: [id(28)])),
+                        madeAt: moment),
                 ]),
             OutboxAnswer(results: [
                 InputResult(clientID: id(22), outcome: .applied, eventID: id(14), error: nil),

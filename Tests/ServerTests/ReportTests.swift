@@ -30,7 +30,7 @@ struct ReportTests {
         try await server.database.run { database in
             let act = Act(
                 kind: .nagCreated, basis: .nothing, actor: family.guardian.pseudonym,
-                statements: [NagStatements.insert(nag, policy: nil, nextStep: nag.dueAt)])
+                statements: [NagStatements.insert(nag, policy: nil, nextStep: nag.dueAt, source: .text)])
             let ledger = Ledger(database: database, random: server.random)
             let _: NoAnswer = try await ledger.write(context, in: family.id) { _ in .perform(act, NoAnswer()) }
         }

@@ -33,12 +33,15 @@ public struct ExecutionReport: Hashable, WireObject {
     public var violation: String?
     /// What the answer left behind: `ai_mediation_event`, a row of the feed.
     public var sideEffects: [String]
+    /// What a tip or a push-back was grounded in; nil for other operations and for errors.
+    public var grounding: Grounding?
 
     public init(
         id: ExecutionID, provider: String, model: String? = nil, route: String, rule: RoutingRule?, taskType: TaskType,
         privacyLevel: PrivacyLevel, intent: QuestionIntent?, isFallbackAllowed: Bool, usedFallback: Bool,
         fallbackReason: String, isFallbackConfirmed: Bool = false, confidence: Double?, tokenCount: Int,
-        latencyMilliseconds: Double, policy: PolicyResult, warnings: [String], sideEffects: [String]
+        latencyMilliseconds: Double, policy: PolicyResult, warnings: [String], sideEffects: [String],
+        grounding: Grounding? = nil
     ) {
         self.id = id
         self.provider = provider
@@ -61,6 +64,7 @@ public struct ExecutionReport: Hashable, WireObject {
         self.warnings = warnings
         violation = policy.violation?.reason
         self.sideEffects = sideEffects
+        self.grounding = grounding
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -85,6 +89,7 @@ public struct ExecutionReport: Hashable, WireObject {
         warnings = try fields.required("warnings")
         violation = try fields.optional("violation_reason")
         sideEffects = try fields.required("side_effects")
+        grounding = try fields.optional("grounding")
     }
 
     public func write(to json: inout JSONWriter) {
@@ -110,6 +115,7 @@ public struct ExecutionReport: Hashable, WireObject {
             json.field("warnings", warnings)
             json.field("violation_reason", violation)
             json.field("side_effects", sideEffects)
+            json.field("grounding", grounding)
         }
     }
 }

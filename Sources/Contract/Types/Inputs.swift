@@ -19,6 +19,8 @@ public enum InputAct: Hashable, Sendable {
     case note(text: String)
     /// The category of an earlier excuse of the same person, determined later on their device.
     case classification(of: InputID, category: ExcuseCategory)
+    /// Creates a nag in the upload's family. It names neither a family nor a connection of its own.
+    case nag(NagCreate)
 
     /// The wire name.
     public var kind: Kind {
@@ -27,12 +29,13 @@ public enum InputAct: Hashable, Sendable {
         case .excuse: .excuse
         case .note: .note
         case .classification: .classification
+        case .nag: .nag
         }
     }
 
     /// The wire names of the acts.
     public enum Kind: String, Sendable, CaseIterable, WireEnumeration {
-        case status, excuse, note, classification
+        case status, excuse, note, classification, nag
     }
 }
 
@@ -40,14 +43,15 @@ public enum InputAct: Hashable, Sendable {
 public struct OutboxItem: Hashable, WireObject {
     /// Chosen by the device, for idempotency: the same ID is the same input, however often it is sent.
     public var clientID: InputID
-    public var nagID: NagID
+    /// What it is about; nil for a new nag, whose id the server chooses.
+    public var nagID: NagID?
     public var act: InputAct
     /// The time on the device's clock.
     public var madeAt: Timestamp
     public var source: InputSource
 
     public init(
-        clientID: InputID, nagID: NagID, act: InputAct, madeAt: Timestamp, source: InputSource = .keyboard
+        clientID: InputID, nagID: NagID?, act: InputAct, madeAt: Timestamp, source: InputSource = .keyboard
     ) {
         self.clientID = clientID
         self.nagID = nagID
@@ -58,10 +62,13 @@ public struct OutboxItem: Hashable, WireObject {
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         clientID = try fields.required("client_id")
-        nagID = try fields.required("nag_id")
         madeAt = try fields.required("made_at")
         source = try fields.defaulted("source", to: .keyboard)
         let kind: InputAct.Kind = try fields.required("kind")
+        nagID = kind == .nag ? try fields.optional("nag_id") : try fields.required("nag_id")
+        if kind == .nag, nagID != nil {
+            throw InvalidInput("must be absent: the server chooses the id of a new nag", field: "nag_id")
+        }
         act =
             switch kind {
             case .status: .status(try fields.required("status"), note: try fields.optionalText("note", 0...2000))
@@ -70,13 +77,17 @@ public struct OutboxItem: Hashable, WireObject {
             case .note: .note(text: try fields.text("text", 1...2000))
             case .classification:
                 .classification(of: try fields.required("of"), category: try fields.required("category"))
+            case .nag: .nag(try fields.required("nag"))
             }
+        if case .nag(let order) = act, order.familyID != nil || order.connectionID != nil {
+            throw InvalidInput("must name no family and no connection: the upload names the family", field: "nag")
+        }
     }
 
     public func write(to json: inout JSONWriter) {
         json.object { json in
             json.field("client_id", clientID)
-            json.field("nag_id", nagID)
+            json.fieldIfPresent("nag_id", nagID)
             json.field("made_at", madeAt)
             json.field("source", source)
             json.field("kind", act.kind)
@@ -92,6 +103,8 @@ public struct OutboxItem: Hashable, WireObject {
             case .classification(let input, let category):
                 json.field("of", input)
                 json.field("category", category)
+            case .nag(let order):
+                json.field("nag", order)
             }
         }
     }

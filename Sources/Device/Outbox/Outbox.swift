@@ -69,12 +69,12 @@ public final class Outbox {
         try database.rewrite()
     }
 
-    /// Appends an act. It is on disk when this returns.
+    /// Appends an act. It is on disk when this returns. A new nag, which has no id yet, is stored under the item's.
     public func add(_ item: OutboxItem, of family: FamilyID) throws(SQLiteError) {
         try database.run(
             """
             INSERT INTO items (client_id, family_id, nag_id, kind, item, sealed_item)
-            VALUES (\(item.clientID), \(family), \(item.nagID), \(item.act.kind.rawValue), '',
+            VALUES (\(item.clientID), \(family), \(item.nagID ?? item.clientID.retyped()), \(item.act.kind.rawValue), '',
                     \(seal.seal(String(decoding: item.jsonBytes, as: UTF8.self), .outboxItem, item.clientID)))
             """)
     }

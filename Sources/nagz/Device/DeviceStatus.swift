@@ -93,13 +93,13 @@ enum DeviceStatus {
         }
         if waiting.isEmpty, unapplied.isEmpty { print("the outbox is empty") }
         for item in waiting {
-            print("waiting      \(item.madeAt.spoken)  \(item.act.kind.rawValue)  \(item.nagID.ending)")
+            print("waiting      \(item.madeAt.spoken)  \(item.act.kind.rawValue)  \(item.nagID?.ending ?? "")")
         }
         for input in unapplied {
             let label = input.isConflict ? "conflict" : "refused"
             print(
-                label.padded(to: 12), input.item.madeAt.spoken, input.item.act.kind.rawValue, input.item.nagID.ending,
-                input.message ?? "", separator: "  ")
+                label.padded(to: 12), input.item.madeAt.spoken, input.item.act.kind.rawValue,
+                input.item.nagID?.ending ?? "", input.message ?? "", separator: "  ")
         }
     }
 

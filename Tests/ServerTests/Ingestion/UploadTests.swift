@@ -203,10 +203,18 @@ struct IngestionTests {
     func provenance() {
         let stored = InputSource.allCases.map { StoredSource($0) }
         #expect(Set(stored) == Set(StoredSource.allCases).subtracting([.system]))
-        #expect(StoredSource(.keyboard).rawValue == "text" && StoredSource(.dictation).rawValue == "voice")
-        #expect(StoredSource(.camera).rawValue == "camera_ocr" && StoredSource(.gallery).rawValue == "gallery_ocr")
-        #expect(StoredSource(.document).rawValue == "document" && StoredSource(.habit).rawValue == "habit")
-        #expect(StoredSource(.imported).rawValue == "legacy" && StoredSource(.onboarding).rawValue == "onboarding")
+        #expect(
+            StoredSource(InputSource.keyboard).rawValue == "text"
+                && StoredSource(InputSource.dictation).rawValue == "voice")
+        #expect(
+            StoredSource(InputSource.camera).rawValue == "camera_ocr"
+                && StoredSource(InputSource.gallery).rawValue == "gallery_ocr")
+        #expect(
+            StoredSource(InputSource.document).rawValue == "document"
+                && StoredSource(InputSource.habit).rawValue == "habit")
+        #expect(
+            StoredSource(InputSource.imported).rawValue == "legacy"
+                && StoredSource(InputSource.onboarding).rawValue == "onboarding")
     }
 
     @Test("an excuse has its classification from the same moment, one, whatever way it came")

@@ -22,11 +22,16 @@ struct DraftEffects {
             let order = NagCreate(
                 familyID: draft.familyID, recipientID: nag.recipientID, dueAt: nag.dueAt, category: nag.category,
                 doneDefinition: nag.doneDefinition, description: nag.description)
-            return try await nags.creation(of: order, by: member, caller, queries).map { $0.id.retyped() }
+            let input = Provenance(
+                StoredSource(draft.source), at: caller.now, event: services.random.identifier(at: caller.now))
+            return try await nags.creation(of: order, by: member, as: input, caller, queries)
+                .map { $0.id.retyped() }
         case .dueChange(let change):
             let view = try await nag(of: draft, caller, queries)
-            return try await nags.change(view, by: NagUpdate(dueAt: change.dueAt), at: caller.now, queries)
-                .map { $0.id.retyped() }
+            let changes = NagUpdate(dueAt: change.dueAt)
+            return try await nags.change(
+                view, by: changes, source: StoredSource(draft.source), at: caller.now, queries
+            ).map { $0.id.retyped() }
         case .pushBack(let push):
             return try await sending(push.message, draft, caller, queries)
         case .consequence(let consequence):
@@ -53,7 +58,7 @@ struct DraftEffects {
         let view = try await nag(of: draft, caller, queries)
         let evaluated = try await pushBack(on: view.nag.id, caller, queries)
         guard case .answer(let response) = evaluated else { return evaluated.map { $0.nagID.retyped() } }
-        var (act, event) = nags.sending(message, on: view, at: caller.now)
+        var (act, event) = nags.sending(message, on: view, source: StoredSource(draft.source), at: caller.now)
         act.statements.append(
             AIStatements.record(
                 services.random.identifier(at: caller.now), view.nag.id, AIOperationID.pushBack.rawValue,

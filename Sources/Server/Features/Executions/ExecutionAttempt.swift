@@ -110,6 +110,7 @@ struct ExecutionAttempt {
             sideEffects: ["ai_mediation_event"])
         report.isFallbackAllowed = permit.allowsFallback
         report.isFallbackConfirmed = permit.isWidened
+        report.grounding = record.grounding
         return report
     }
 

@@ -20,6 +20,7 @@ struct StoredReport {
         "intent": .null, "fallback_allowed": true, "used_fallback": false, "fallback_reason": "none",
         "fallback_confirmed": false, "confidence": 0.7, "token_count": 0, "evaluated": [], "applied": [],
         "warnings": [], "violation_reason": .null, "side_effects": ["ai_mediation_event"],
+        "grounding": .null,
     ]
 
     init(_ report: ExecutionReport) {
@@ -43,6 +44,7 @@ struct StoredReport {
                 if !report.warnings.isEmpty { json.field("warnings", report.warnings) }
                 if let violation = report.violation { json.field("violation_reason", violation) }
                 if report.sideEffects != ["ai_mediation_event"] { json.field("side_effects", report.sideEffects) }
+                if let grounding = report.grounding { json.field("grounding", grounding) }
             }
         }
         text = String(decoding: bytes, as: UTF8.self)

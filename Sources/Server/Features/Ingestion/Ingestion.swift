@@ -48,13 +48,13 @@ final class Ingestion {
     private func take(
         _ item: OutboxItem, _ input: Provenance, from caller: Caller, in family: FamilyID
     ) async throws -> InputResult {
-        if case .classification(let earlier, let category) = item.act {
+        if case .classification(let earlier, let category) = item.act, let nag = item.nagID {
             return try await enrich(item, input) {
-                try await classify(earlier, as: category, on: item.nagID, input, from: caller, in: family)
+                try await classify(earlier, as: category, on: nag, input, from: caller, in: family)
             }
         }
         do {
-            try await apply(item.act, to: item.nagID, input, from: caller)
+            try await apply(item, input, from: caller, in: family)
             if let kept = try await result(of: input, from: caller, in: family) { return kept }
             return try await keep(input, item, .alreadyDone, nil, from: caller, in: family)
         } catch let error as PostgresError where error.violates(.inputID) {
@@ -82,11 +82,17 @@ final class Ingestion {
         }
     }
 
-    private func apply(_ act: InputAct, to nag: NagID, _ input: Provenance, from caller: Caller) async throws {
+    private func apply(
+        _ item: OutboxItem, _ input: Provenance, from caller: Caller, in family: FamilyID
+    ) async throws {
+        if case .nag(let order) = item.act { return try await nags.create(order, in: family, by: caller, as: input) }
+        guard let nag = item.nagID else {
+            throw APIError(.validationFailed, "Give the nag that this is about.", field: "nag_id")
+        }
         func call<Body>(_ body: Body) -> Call<NagPath, Body> {
             Call(NagPath(nagID: nag), body, caller.context)
         }
-        switch act {
+        switch item.act {
         case .status(let status, let note):
             _ = try await nags.updateStatus(caller, call(NagStatusUpdate(status: status, note: note)), as: input)
         case .excuse(let text, let category):
@@ -94,7 +100,7 @@ final class Ingestion {
                 caller, call(ExcuseCreate(text: text, category: category?.rawValue)), as: input)
         case .note(let text):
             try await nags.addNote(text, caller, to: nag, as: input)
-        case .classification: break
+        case .nag, .classification: break
         }
     }
 
@@ -120,7 +126,7 @@ final class Ingestion {
                 if let refusal { details["code"] = refusal.code.rawValue }
                 let act = Act(
                     kind: .inputNotApplied, basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
-                    resource: item.nagID.retyped(), details: details, stampedRows: 0,
+                    resource: item.nagID?.retyped(), details: details, stampedRows: 0,
                     statements: [
                         IngestionStatements.insert(
                             input, item.act.kind, by: caller.userID, on: item.nagID, at: caller.now, outcome: outcome,

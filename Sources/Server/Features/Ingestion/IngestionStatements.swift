@@ -13,8 +13,9 @@ enum IngestionStatements {
     }
 
     /// Part of an act: stores an input with its result.
+    /// - Parameter nag: what it is about; nil for a new nag that was not created.
     static func insert(
-        _ input: Provenance, _ kind: InputAct.Kind, by user: UserID, on nag: NagID, at now: Timestamp,
+        _ input: Provenance, _ kind: InputAct.Kind, by user: UserID, on nag: NagID?, at now: Timestamp,
         outcome: InputOutcome, refusal: InputRefusal?
     ) -> SQL {
         """

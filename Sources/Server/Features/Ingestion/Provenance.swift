@@ -12,6 +12,19 @@ enum StoredSource: String, Sendable, CaseIterable, SQLBindable {
     /// The system's own conclusions. No input of a person is ever stored with this source.
     case system
 
+    /// The only mapping of the source of a draft, which a person approved before it took effect.
+    init(_ source: DraftSource) {
+        self =
+            switch source {
+            // A shortcut sends words that somebody typed when they made it.
+            case .keyboard, .shortcut: .text
+            case .voice: .voice
+            case .camera: .cameraText
+            case .gallery: .galleryText
+            case .document: .document
+            }
+    }
+
     /// The only mapping from a device's source to a stored one.
     init(_ source: InputSource) {
         self =
@@ -44,9 +57,14 @@ struct Provenance: Sendable {
 
     /// An input that a person typed and sent at once.
     init(typedAt now: Timestamp, event: EventID) {
+        self.init(.text, at: now, event: event)
+    }
+
+    /// An input of a request that says how its words came about.
+    init(_ source: StoredSource, at now: Timestamp, event: EventID) {
         id = event.retyped()
         self.event = event
-        source = .text
+        self.source = source
         madeAt = now
         fingerprint = nil
         family = nil

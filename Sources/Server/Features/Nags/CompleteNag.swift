@@ -137,7 +137,7 @@ extension Nags {
                     at: now),
                 NagStatements.append(
                     .created, services.random.identifier(at: now), to: next.id, from: next.creatorID,
-                    for: next.recipientID, by: SystemActor.scheduler, at: now, payload),
+                    for: next.recipientID, by: SystemActor.scheduler, at: now, payload, source: .system),
             ])
     }
 }

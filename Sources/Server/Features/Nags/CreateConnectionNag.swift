@@ -12,9 +12,10 @@ extension Nags {
     ) async throws -> NagResponse {
         // Nobody else's requests wait for the connection's turn.
         _ = try await addressee(order, over: connection, by: caller, services.database)
+        let input = typed(caller.now)
         let write = { [self] in
             try await services.ledger.write(caller, in: connection.retyped()) { queries in
-                try await decide(order, over: connection, by: caller, queries)
+                try await decide(order, over: connection, by: caller, as: input, queries)
             }
         }
         do {
@@ -26,7 +27,8 @@ extension Nags {
     }
 
     private func decide(
-        _ order: NagCreate, over connection: ConnectionID, by caller: Caller, _ queries: any Queries
+        _ order: NagCreate, over connection: ConnectionID, by caller: Caller, as input: Provenance,
+        _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         let (account, row) = try await addressee(order, over: connection, by: caller, queries)
         let seq: Int64 = try row["seq"]
@@ -59,7 +61,7 @@ extension Nags {
         return .perform(
             creation(
                 of: nag, order, basis: .nothingChanged(since: seq), by: account.pseudonym,
-                to: try row["pseudonym"]),
+                to: try row["pseudonym"], as: input),
             nag)
     }
 

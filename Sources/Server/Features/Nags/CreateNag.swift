@@ -29,15 +29,28 @@ extension Nags {
     }
 
     private func create(_ order: NagCreate, in family: FamilyID, by caller: Caller) async throws -> NagResponse {
-        try await services.ledger.write(caller, in: family) { queries in
+        let input = typed(caller.now)
+        return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
-            return try await creation(of: order, by: member, caller, queries)
+            return try await creation(of: order, by: member, as: input, caller, queries)
+        }
+    }
+
+    /// Creates a nag that was written offline, by the rules and within the limits of one that is sent at once.
+    func create(
+        _ order: NagCreate, in family: FamilyID, by caller: Caller, as input: Provenance
+    ) async throws {
+        let _: NagResponse = try await attachments.refusingTaken {
+            try await services.ledger.write(caller, in: family) { queries in
+                let member = try await services.access.member(caller, of: family, queries)
+                return try await creation(of: order, by: member, as: input, caller, queries)
+            }
         }
     }
 
     /// Decides about a nag in the member's family.
     func creation(
-        of order: NagCreate, by member: Member, _ caller: Caller, _ queries: any Queries
+        of order: NagCreate, by member: Member, as input: Provenance, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         try Self.requireFuture(order, caller.now)
         let today = countedDay(in: member.timeZone, changedAt: member.timeZoneChangedAt, at: caller.now)
@@ -62,7 +75,7 @@ extension Nags {
         return .perform(
             creation(
                 of: nag, order, basis: .nothingChanged(since: member.seq), by: member.pseudonym,
-                to: try row["pseudonym"]),
+                to: try row["pseudonym"], as: input),
             nag)
     }
 
@@ -72,12 +85,13 @@ extension Nags {
         }
     }
 
-    /// The act that creates a nag.
+    /// The act that creates a nag. Its event is the root of the input; an outbox also keeps the input itself, to answer
+    /// it once.
     func creation(
-        of nag: NagResponse, _ order: NagCreate, basis: Act.Basis, by creator: Pseudonym, to recipient: Pseudonym?
+        of nag: NagResponse, _ order: NagCreate, basis: Act.Basis, by creator: Pseudonym, to recipient: Pseudonym?,
+        as input: Provenance
     ) -> Act {
-        let now = nag.createdAt
-        let event: EventID = services.random.identifier(at: now)
+        let (now, event) = (nag.createdAt, input.event)
         var details: AuditBody = ["category": nag.category.rawValue, "due_at": nag.dueAt.rfc3339]
         if !order.attachmentIDs.isEmpty { details["attachments"] = "\(order.attachmentIDs.count)" }
         return Act(
@@ -87,11 +101,13 @@ extension Nags {
                 NagStatements.insert(
                     nag, policy: order.policyID,
                     nextStep: services.escalationPlan.earliestStep(
-                        after: .initial, dueAt: nag.dueAt, committedAt: nil)),
+                        after: .initial, dueAt: nag.dueAt, committedAt: nil),
+                    source: input.source),
                 NagStatements.append(
                     .created, event, to: nag.id, from: nag.creatorID, for: nag.recipientID, by: nag.creatorID, at: now,
-                    nag.created),
-            ] + notification(of: event, on: nag, to: nag.recipientID, by: nag.creatorID, at: now)
+                    nag.created, source: input.source),
+            ] + (input.family == nil ? [] : [input.root(.nag, by: nag.creatorID, on: nag.id, at: now)])
+                + notification(of: event, on: nag, to: nag.recipientID, by: nag.creatorID, at: now)
                 + AttachmentStatements.use(order.attachmentIDs, in: nag.id))
     }
 

@@ -66,7 +66,7 @@ extension Nags {
             NagStatements.step(nag.id, to: phase, nextStep: following, at: now),
             NagStatements.append(
                 .escalated, event, to: nag.id, from: nag.creatorID, for: nag.recipientID, by: SystemActor.scheduler,
-                at: now, ["phase": phase.rawValue]),
+                at: now, ["phase": phase.rawValue], source: .system),
         ]
         var details: AuditBody = ["phase": phase.rawValue, "step_due_at": dueAt.rfc3339]
         if following > now, let (user, channel) = state.addressee(of: phase) {

@@ -29,7 +29,7 @@ extension Nags {
             NagStatements.miss(nag.id, at: now),
             NagStatements.append(
                 .missed, services.random.identifier(at: now), to: nag.id, from: nag.creatorID, for: nag.recipientID,
-                by: SystemActor.scheduler, at: now),
+                by: SystemActor.scheduler, at: now, source: .system),
         ]
         var details: AuditBody = [:]
         if let accrual = try await accrual(of: .missed, record, at: now, queries) {

@@ -112,33 +112,33 @@ enum NagStatements {
 
     /// A new nag, of the family or the connection whose ledger the act is in.
     /// - Parameter nextStep: when the scheduler reads it first.
-    static func insert(_ nag: NagResponse, policy: PolicyID?, nextStep: Timestamp) -> SQL {
+    static func insert(_ nag: NagResponse, policy: PolicyID?, nextStep: Timestamp, source: StoredSource) -> SQL {
         """
         INSERT INTO nags (family_id, connection_id, id, creator_id, recipient_id, due_at, category, done_definition,
                           description, strategy_template, policy_id, recurrence, series_due_at, status, created_at,
-                          cycle_started_at, next_step_at, has_attachments, sync_seq, sync_ts)
+                          cycle_started_at, next_step_at, has_attachments, source, sync_seq, sync_ts)
         SELECT family_id, \(nag.connectionID), \(nag.id), \(nag.creatorID), \(nag.recipientID), \(nag.dueAt), \(nag.category),
                \(nag.doneDefinition), \(nag.description), \(nag.strategyTemplate), \(policy), \(nag.recurrence),
                \(nag.recurrence.map { _ in nag.dueAt }), 'open', \(nag.createdAt), \(nag.createdAt), \(nextStep),
-               \(!nag.attachmentURLs.isEmpty), seq, ts
+               \(!nag.attachmentURLs.isEmpty), \(source), seq, ts
         FROM ledger_stamp
         """
     }
 
     /// An event of a nag, with the texts and values that the feed shows.
+    /// - Parameter source: how the words came about; `system` for what nobody asked for.
     static func append(
         _ type: NagEventType, _ event: EventID, to nag: NagID, from creator: UserID, for recipient: UserID,
-        by actor: UserID, at now: Timestamp, _ payload: [String: String] = [:], source: StoredSource? = nil
+        by actor: UserID, at now: Timestamp, _ payload: [String: String] = [:], source: StoredSource
     ) -> SQL {
-        let source = source ?? (actor == SystemActor.scheduler ? .system : .text)
-        return """
-            INSERT INTO nag_events
-                (family_id, id, nag_id, event_type, actor_id, creator_id, recipient_id, at, payload, source, sync_seq,
-                 sync_ts)
-            SELECT family_id, \(event), \(nag), \(type.rawValue), \(actor), \(creator), \(recipient), \(now),
-                   \(SQLJSON(String(decoding: payload.jsonBytes, as: UTF8.self))), \(source), seq, ts
-            FROM ledger_stamp
-            """
+        """
+        INSERT INTO nag_events
+            (family_id, id, nag_id, event_type, actor_id, creator_id, recipient_id, at, payload, source, sync_seq,
+             sync_ts)
+        SELECT family_id, \(event), \(nag), \(type.rawValue), \(actor), \(creator), \(recipient), \(now),
+               \(SQLJSON(String(decoding: payload.jsonBytes, as: UTF8.self))), \(source), seq, ts
+        FROM ledger_stamp
+        """
     }
 
     /// An edit. A moved due time begins a new due cycle, whose escalation begins again, and in a series a new rhythm.

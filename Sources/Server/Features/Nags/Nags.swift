@@ -148,14 +148,16 @@ package final class Nags {
     }
 
     /// Part of an act: appends an event of this member to the nag.
-    /// - Parameter input: the input that the event belongs to; nil where nobody's words are involved.
+    /// - Parameters:
+    ///   - input: the input that the event belongs to; nil where nobody's words are involved.
+    ///   - source: how a change without an input came about.
     func event(
         _ type: NagEventType, _ view: NagView, at now: Timestamp, _ payload: [String: String] = [:],
-        from input: Provenance? = nil, id: EventID? = nil
+        from input: Provenance? = nil, source: StoredSource = .text, id: EventID? = nil
     ) -> SQL {
         NagStatements.append(
             type, id ?? input?.event ?? services.random.identifier(at: now), to: view.nag.id,
             from: view.nag.creatorID, for: view.nag.recipientID, by: view.userID, at: now, payload,
-            source: input?.source)
+            source: input?.source ?? source)
     }
 }

@@ -8,10 +8,12 @@ extension Nags {
     ///
     /// The caller has asked the limits of push-backs, and adds the record that counts it.
     /// - Returns: the act and the event of the feed.
-    func sending(_ message: String, on view: NagView, at now: Timestamp) -> (act: Act, event: EventID) {
+    func sending(
+        _ message: String, on view: NagView, source: StoredSource, at now: Timestamp
+    ) -> (act: Act, event: EventID) {
         let event: EventID = services.random.identifier(at: now)
         let statements =
-            [self.event(.pushBackSent, view, at: now, ["message": message], id: event)]
+            [self.event(.pushBackSent, view, at: now, ["message": message], source: source, id: event)]
             + notification(of: event, on: view.nag, to: view.nag.recipientID, by: view.userID, at: now)
         return (
             view.act(

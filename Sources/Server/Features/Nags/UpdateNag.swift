@@ -8,25 +8,25 @@ extension Nags {
     /// `due_at` alone, or promises a time with `committed_at` alone.
     package func update(_ caller: Caller, _ call: Call<NagPath, NagUpdate>) async throws -> NagResponse {
         try await decide(caller, on: call.parameters.nagID) { view, queries in
-            try await change(view, by: call.body, at: call.now, queries)
+            try await change(view, by: call.body, source: .text, at: call.now, queries)
         }
     }
 
     /// Decides about changes of a nag.
     func change(
-        _ view: NagView, by changes: NagUpdate, at now: Timestamp, _ queries: any Queries
+        _ view: NagView, by changes: NagUpdate, source: StoredSource, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         var changes = changes
         changes.dueAt = changes.dueAt?.flooredToMillisecond
         if let (act, denial) = Self.denial(of: changes, view.part) { return view.refuse(act, denial) }
         guard view.nag.status == .open else { throw APIError(.conflict, .nagNotOpen) }
         if changes.isOnlyDueTime, RoleMatrix.denial(of: .edit, by: view.part) != nil, let dueAt = changes.dueAt {
-            return try await snooze(view, to: dueAt, at: now, queries)
+            return try await snooze(view, to: dueAt, source: source, at: now, queries)
         }
         if let denial = try await denialOfContact(of: view, with: [view.nag.recipientID], queries) {
             return view.refuse(.edit, denial, .policyForbidden)
         }
-        return try await edit(view, changes, at: now, queries)
+        return try await edit(view, changes, source: source, at: now, queries)
     }
 
     /// The first change that this person may not make.
@@ -46,7 +46,7 @@ extension Nags {
     // MARK: By those entitled to
 
     private func edit(
-        _ view: NagView, _ changes: NagUpdate, at now: Timestamp, _ queries: any Queries
+        _ view: NagView, _ changes: NagUpdate, source: StoredSource, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         var nag = view.nag
         nag.dueAt = changes.dueAt ?? nag.dueAt
@@ -72,10 +72,12 @@ extension Nags {
             ? services.escalationPlan.earliestStep(
                 after: movesDueTime ? .initial : view.phase, dueAt: nag.dueAt, committedAt: nag.committedAt) : nil
         var statements = [NagStatements.edit(nag, movesDueTime: movesDueTime, nextStep: nextStep, at: now)]
-        if !edited.isEmpty { statements.append(event(.updated, view, at: now, edited)) }
+        if !edited.isEmpty { statements.append(event(.updated, view, at: now, edited, source: source)) }
         if isPromise {
             statements.append(
-                event(.committed, view, at: now, nag.committedAt.map { ["committed_at": $0.rfc3339] } ?? [:]))
+                event(
+                    .committed, view, at: now, nag.committedAt.map { ["committed_at": $0.rfc3339] } ?? [:],
+                    source: source))
         }
         var details = AuditBody(edited)
         if isPromise { details["committed_at"] = nag.committedAt?.rfc3339 ?? "none" }
@@ -90,7 +92,7 @@ extension Nags {
 
     /// Delays reminders within the family's limits; resets no history.
     private func snooze(
-        _ view: NagView, to dueAt: Timestamp, at now: Timestamp, _ queries: any Queries
+        _ view: NagView, to dueAt: Timestamp, source: StoredSource, at now: Timestamp, _ queries: any Queries
     ) async throws -> Decision<NagResponse> {
         if dueAt == view.nag.dueAt { return .answer(view.nag) }
         let row = try await queries.query(
@@ -124,7 +126,7 @@ extension Nags {
                         nag.id, to: dueAt,
                         nextStep: services.escalationPlan.earliestStep(
                             after: view.phase, dueAt: dueAt, committedAt: nag.committedAt)),
-                    event(.snoozed, view, at: now, change),
+                    event(.snoozed, view, at: now, change, source: source),
                 ]),
             nag)
     }

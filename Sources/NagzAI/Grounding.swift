@@ -1,0 +1,32 @@
+import Domain
+
+/// What an answer to or about a person was grounded in: how they like to be spoken to, and how much was remembered.
+public struct Grounding: Hashable, Sendable {
+    /// The tone the recipient prefers, or the default.
+    public var persona: PreferredTone
+    /// Earlier turns of the AI session that were used. The rules use none.
+    public var session: Int
+    /// Recorded events that were counted; those before the operation's window are forgotten.
+    public var events: Int
+
+    public init(persona: PreferredTone, session: Int = 0, events: Int) {
+        self.persona = persona
+        self.session = session
+        self.events = events
+    }
+}
+
+extension NagFacts {
+    /// Of a tip: the misses, time conflicts and resolved nags of the category within `FactWindow.recent`.
+    var groundingOfCoaching: Grounding {
+        Grounding(
+            persona: preferences.tone,
+            events: max(0, missCount7d) + max(0, timeConflictCount7d) + max(0, recentCategory.total))
+    }
+
+    /// Of a push-back: the misses within `FactWindow.recent`, and the push-backs that count for this one.
+    var groundingOfPushBack: Grounding {
+        let counted = pushBacks.isEmpty && earlierPushBack != nil ? 1 : pushBacks.count
+        return Grounding(persona: preferences.tone, events: max(0, missCount7d) + counted)
+    }
+}
