@@ -26,10 +26,9 @@ public struct IntentFacts: Sendable {
     }
 }
 
-/// A nag as the rules read it from a person's words.
+/// A nag as the rules or a model (`IntentReading`) read it from a person's words.
 ///
-/// Recipient and category come from the given lists, the due time from `DueTimeReader`; a model may write the
-/// description only.
+/// Recipient and category come from the given lists, the due time from `DueTimeReader`.
 public struct DraftedNag: Hashable, Sendable {
     /// How sure the rules are of what they read.
     public static let confidence = 0.3
@@ -39,6 +38,16 @@ public struct DraftedNag: Hashable, Sendable {
     public var description: String
     public var dueAt: Timestamp
     public var doneDefinition: DoneDefinition
+
+    init(
+        recipient: UserID, category: NagCategory, description: String, dueAt: Timestamp, doneDefinition: DoneDefinition
+    ) {
+        self.recipient = recipient
+        self.category = category
+        self.description = description
+        self.dueAt = dueAt
+        self.doneDefinition = doneDefinition
+    }
 
     /// - Parameter text: such as "Emma has to take her pills at 7 tonight". Without a member's name the nag is for the
     ///   author; without a time it is due tomorrow at 18:00.

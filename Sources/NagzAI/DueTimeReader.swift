@@ -52,6 +52,19 @@ public struct DueTimeReader: Sendable {
         return due > now ? due : moment(days: 1 + (day ?? 0), time ?? usualTime)
     }
 
+    /// A moment after now.
+    /// - Parameter local: `YYYY-MM-DDTHH:MM` by the clock of the zone; nil is the answer to any other form.
+    public func dueAt(local: String) -> Timestamp? {
+        let parts = local.split(separator: "T", omittingEmptySubsequences: false)
+        let numbers = parts[0].split(separator: "-", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, numbers.map(\.utf8.count) == [4, 2, 2], let time = TimeOfDay(parts[1]),
+            let year = Self.whole(numbers[0], 1...9999), let month = Self.whole(numbers[1], 1...12),
+            let day = Self.whole(numbers[2], 1...31), let date = CivilDate(year: year, month: month, day: day)
+        else { return nil }
+        let due = zone.moment(date, time)
+        return due > now ? due : nil
+    }
+
     // MARK: Days
 
     private func moment(days: Int64, _ time: TimeOfDay) -> Timestamp {

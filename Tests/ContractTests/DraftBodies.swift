@@ -20,6 +20,15 @@ extension RequestTests {
             wrong("DraftCreate", "family_id", #"{"kind":"due_change"}"#),
             wrong("DraftCreate", "kind", create("\"text\":\"t\"", "poem")),
             wrong("DraftCreate", "text", create("\"text\":\"\""), create("\"text\":\"\(long)\"")),
+            fine(
+                "DraftCreate",
+                create("\"text\":\"t\",\"task_type\":\"local_llm\",\"model\":\"m\",\"confirmation\":\"c\"")),
+            wrong("DraftCreate", "task_type", create("\"task_type\":\"oracle\"")),
+            wrong("DraftCreate", "model", create("\"model\":\"\"")),
+            wrong("DraftCreate", "confirmation", create("\"confirmation\":\"\"")),
+            wrongBeyondSchema(
+                "DraftCreate", "task_type", create("\"task_type\":\"cloud_llm\",\"text\":\"t\"", "due_change"),
+                create("\"task_type\":\"cloud_llm\",\"body\":\(nag)")),
             wrong("DraftCreate", "source", create("\"source\":\"radio\"")),
             wrong("DraftCreate", "context_ids[0]", create("\"context_ids\":[\"x\"]")),
             wrongBeyondSchema("DraftCreate", "context_ids", create("\"context_ids\":[\"\(someID)\",\"\(someID)\"]")),

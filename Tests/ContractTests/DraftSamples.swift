@@ -31,7 +31,8 @@ extension Sample {
             API.createDraft, NoParameters(),
             DraftCreate(
                 familyID: id(2), kind: .suggestedNag, nagID: id(5), contextIDs: [id(5)], text: "words",
-                body: suggested, source: .shortcut), draft(suggested)),
+                body: suggested, source: .shortcut, taskType: .heuristic, model: "m", confirmation: Secret("c")),
+            draft(suggested)),
         Sample(
             API.listDrafts, DraftListQuery(familyID: id(2), state: .approved, page: page), NoBody(),
             Page(

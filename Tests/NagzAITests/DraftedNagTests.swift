@@ -106,3 +106,55 @@ struct DraftedNagTests {
         }
     }
 }
+
+@Suite("Nags that a model reads from words")
+struct IntentReadingTests {
+    private static let author = UserID(high: 1, low: 1)
+    private static let emma = UserID(high: 1, low: 2)
+
+    private static func reading(_ text: String, _ names: [String] = ["Emma Stone", "Sam Kay", "Sam Lee"])
+        -> IntentReading
+    {
+        let members = names.enumerated().map {
+            IntentFacts.Member(id: UserID(high: 1, low: UInt64($0.0 + 2)), name: $0.1)
+        }
+        // Tuesday, 10 March 2026, 15:00 UTC.
+        return IntentReading(
+            text,
+            IntentFacts(
+                author: author, members: members, now: Timestamp(seconds: 1_773_154_800), zone: UniversalTime()))
+    }
+
+    private static func answer(_ recipient: String, _ due: String) -> [String: String] {
+        [
+            "recipient": recipient, "category": "meds", "description": "Pills", "due_local": due,
+            "done_definition": "ack_only",
+        ]
+    }
+
+    @Test("the recipients are the author and who is named, as far as the words name them")
+    func recipients() throws {
+        let due = "2026-03-10T15:01"
+        for (text, name) in [("pills for Emma", "Emma"), ("emma stone: pills", "Emma Stone"), ("pills", "me")] {
+            let nag = try Self.reading(text).nag(Self.answer(name, due))
+            #expect(nag.recipient == (name == "me" ? Self.author : Self.emma), "\(text)")
+            #expect(nag.category == .meds && nag.dueAt == Timestamp(seconds: 1_773_154_860))
+        }
+        // Unnamed, named in part, shared by two, and the author's word.
+        for (text, name) in [("pills", "Emma"), ("Emma", "Emma Stone"), ("Sam", "Sam")] {
+            #expect(throws: OutputCheck.Refusal.self) { try Self.reading(text).nag(Self.answer(name, due)) }
+        }
+        #expect(try Self.reading("me", ["Me"]).nag(Self.answer("me", due)).recipient == Self.author)
+    }
+
+    @Test(
+        "a due time is a local time ahead",
+        arguments: [
+            "2026-03-10T15:00", "2026-03-10", "2026-03-10T25:00", "2026-02-30T10:00", "2026-3-11T10:00", "", "T",
+            "2026-03-11T10:00Z", "+026-03-11T10:00", "2026-03-11T1\u{661}:00", "0000-03-11T10:00", "tomorrow",
+            "2026-03-11T10:00T10:00",
+        ])
+    func dueTimes(due: String) {
+        #expect(throws: OutputCheck.Refusal.due) { try Self.reading("Emma").nag(Self.answer("Emma", due)) }
+    }
+}

@@ -1,5 +1,6 @@
 import Domain
 import JSON
+import NagzAI
 
 /// Drafts what the AI would send or change for somebody. The body is made of `text`, unless it is given.
 public struct DraftCreate: Hashable, WireObject {
@@ -14,10 +15,17 @@ public struct DraftCreate: Hashable, WireObject {
     /// What the draft does, from an engine of the client's.
     public var body: DraftBody?
     public var source: DraftSource
+    /// Who reads the words: the rules, or a model.
+    public var taskType: TaskType?
+    /// Of the person's models, the one to ask.
+    public var model: String?
+    /// A confirmation that an earlier refusal asked for.
+    public var confirmation: Secret?
 
     public init(
         familyID: FamilyID, kind: DraftKind, nagID: NagID? = nil, contextIDs: [ResourceID] = [], text: String? = nil,
-        body: DraftBody? = nil, source: DraftSource = .keyboard
+        body: DraftBody? = nil, source: DraftSource = .keyboard, taskType: TaskType? = nil, model: String? = nil,
+        confirmation: Secret? = nil
     ) {
         self.familyID = familyID
         self.kind = kind
@@ -26,6 +34,14 @@ public struct DraftCreate: Hashable, WireObject {
         self.text = text
         self.body = body
         self.source = source
+        self.taskType = taskType
+        self.model = model
+        self.confirmation = confirmation
+    }
+
+    /// How the words are to be read.
+    public var options: ExecutionOptions {
+        ExecutionOptions(taskType: taskType, model: model, confirmation: confirmation)
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -42,6 +58,12 @@ public struct DraftCreate: Hashable, WireObject {
         text = try fields.optionalText("text", DraftLimit.text)
         body = try DraftBody.optional("body", of: kind, in: fields)
         source = try fields.defaulted("source", to: .keyboard)
+        taskType = try fields.optional("task_type")
+        model = try fields.optionalText("model", 1...ExecutionOptions.longestModelName)
+        confirmation = try fields.optionalText("confirmation", 1...ExecutionOptions.longestToken).map { Secret($0) }
+        guard !options.asksForModel || kind == .suggestedNag && body == nil else {
+            throw InvalidInput("asks for a model, which reads only the words of a suggested_nag", field: "task_type")
+        }
     }
 
     public func write(to json: inout JSONWriter) {
@@ -53,6 +75,9 @@ public struct DraftCreate: Hashable, WireObject {
             json.fieldIfPresent("text", text)
             json.fieldIfPresent("body", body)
             json.field("source", source)
+            json.fieldIfPresent("task_type", taskType)
+            json.fieldIfPresent("model", model)
+            json.fieldIfPresent("confirmation", confirmation)
         }
     }
 }
@@ -193,8 +218,10 @@ public struct DraftResponse: Hashable, WireObject {
     /// The rows that the author selected, and those of them that the draft was built from.
     public var contextIDs: [ResourceID]
     public var citations: [ResourceID]
-    /// What wrote the draft: `heuristic`, or `client`.
+    /// What wrote the draft: `heuristic`, `client`, or a model's provider and name, such as `server_gateway/NAME`.
     public var model: String
+    /// Why the rules wrote it instead of the model that was asked for; `none` where they did not.
+    public var fallbackReason = noFallback
     /// 0 to 1; nil for a body that the client gave.
     public var confidence: Double?
     /// What constraints say of the author's words.
@@ -211,6 +238,9 @@ public struct DraftResponse: Hashable, WireObject {
     public var createdAt: Timestamp
     public var updatedAt: Timestamp
 
+    public static let noFallback = "none"
+
+    public var usedFallback: Bool { fallbackReason != Self.noFallback }
     public var kind: DraftKind { body.kind }
     public var etag: String { "\"\(progress.version)\"" }
 
@@ -251,6 +281,7 @@ public struct DraftResponse: Hashable, WireObject {
                 state: try fields.required("state"), version: try fields.required("version"),
                 expiresAt: try fields.required("expires_at")),
             traceID: try fields.required("trace_id"), createdAt: try fields.required("created_at"))
+        fallbackReason = try fields.required("fallback_reason")
         approvedBy = try fields.optional("approved_by")
         approvedAt = try fields.optional("approved_at")
         confirmedAt = try fields.optional("confirmed_at")
@@ -273,6 +304,8 @@ public struct DraftResponse: Hashable, WireObject {
             json.field("context_ids", contextIDs)
             json.field("citations", citations)
             json.field("model", model)
+            json.field("used_fallback", usedFallback)
+            json.field("fallback_reason", fallbackReason)
             json.field("confidence", confidence)
             json.field("warnings", warnings)
             json.field("state", progress.state)

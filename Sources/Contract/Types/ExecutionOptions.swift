@@ -22,7 +22,7 @@ public struct ExecutionOptions: Hashable, Sendable {
     public var asksForModel: Bool { taskType == .localModel || taskType == .cloudModel }
 
     public static let longestModelName = 64
-    private static let longestToken = 64
+    static let longestToken = 64
 
     public init(
         traceID: TraceID? = nil, questionID: QuestionID? = nil, sessionID: Secret? = nil, taskType: TaskType? = nil,

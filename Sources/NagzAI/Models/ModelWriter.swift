@@ -26,7 +26,13 @@ public struct ModelWriter {
         do throws(ModelFault) { result = try await provider.generate(request) } catch {
             return .failure(.fault(error))
         }
-        if let refusal = check.refusal(of: result.text, for: facts) { return .failure(.refused(refusal)) }
+        let refusal: OutputCheck.Refusal?
+        if let fields = result.structured {
+            refusal = check.refusal(ofFields: fields, for: facts)
+        } else {
+            refusal = check.refusal(of: result.text, for: facts)
+        }
+        if let refusal { return .failure(.refused(refusal)) }
         return .success(
             ModelResult(
                 text: facts.withName(result.text), provider: result.provider, model: result.model,

@@ -5,7 +5,7 @@
 /// family's.
 public struct OutputCheck: Sendable {
     /// What is wrong with a text.
-    public enum Refusal: String, Sendable, CaseIterable {
+    public enum Refusal: String, Error, Sendable, CaseIterable {
         case empty, length, paragraph, control, markup, link
         /// A character that the language does not have.
         case character
@@ -20,6 +20,8 @@ public struct OutputCheck: Sendable {
         case missed
         /// It says that the due time has passed, and that is still ahead.
         case late
+        /// A due time that is none, or is not ahead.
+        case due
 
         /// The reason why the rules answered instead.
         public var reason: String { "output_rejected:\(rawValue)" }
@@ -41,17 +43,18 @@ public struct OutputCheck: Sendable {
         guard facts.withName(text).unicodeScalars.count <= maxLength else { return .length }
         let forms = readings(of: text)
         if forms.contains(where: { !phrasebook.disrespect(in: $0).isEmpty }) { return .disrespect }
-        let known = facts.values.values
-        var numbers: Set<Substring> = []
-        for value in known {
-            for number in Self.numbers(in: value) {
-                numbers.insert(number)
-                numbers.formUnion(number.split { !$0.isNumber })
-            }
-        }
-        if Self.numbers(in: text).contains(where: { !numbers.contains($0) }) { return .number }
+        if Self.hasUnknownNumber(text, Array(facts.values.values)) { return .number }
         if hasUnknownName(text, facts) { return .name }
         return claim(in: forms, facts)
+    }
+
+    /// What is wrong with the fields of a structured answer. Their values are in the lists that the model was given; the
+    /// description is free, and says what the person's words say: it has a text's form, respect, and their numbers.
+    func refusal(ofFields fields: [String: String], for facts: PromptFacts) -> Refusal? {
+        guard let text = fields["description"] else { return nil }
+        if let refusal = form(of: text, maxLength: facts.task.maxLength ?? 280) { return refusal }
+        if readings(of: text).contains(where: { !phrasebook.disrespect(in: $0).isEmpty }) { return .disrespect }
+        return Self.hasUnknownNumber(text, [facts.values[.text] ?? ""]) ? .number : nil
     }
 
     // MARK: Form
@@ -127,6 +130,17 @@ public struct OutputCheck: Sendable {
             rest = rest[run.endIndex...]
         }
         return numbers
+    }
+
+    private static func hasUnknownNumber(_ text: String, _ known: [String]) -> Bool {
+        var numbers: Set<Substring> = []
+        for value in known {
+            for number in Self.numbers(in: value) {
+                numbers.insert(number)
+                numbers.formUnion(number.split { !$0.isNumber })
+            }
+        }
+        return Self.numbers(in: text).contains { !numbers.contains($0) }
     }
 
     private func hasUnknownName(_ text: String, _ facts: PromptFacts) -> Bool {

@@ -234,7 +234,7 @@ extension ModelScene {
         }
     }
 
-    fileprivate func revokeConsent() async throws {
+    func revokeConsent() async throws {
         let (server, guardian) = (ai.server, ai.home.guardian)
         let consents = try await server.call(API.listConsents, ConsentListQuery(familyID: ai.home.id), as: guardian)
         let consent = try #require(consents.items.first { $0.type == .aiMediation && $0.userID == guardian.id })

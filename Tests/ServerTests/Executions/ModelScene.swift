@@ -42,7 +42,9 @@ struct ModelScene: Sendable {
                 for person in [home.guardian, home.child] { try await scene.ai.prefer(#"{"ai_mode": "auto"}"#, person) }
                 try await scene.allowThirdParties(true)
                 try await server.setPasswords()
-                try await server.setKey(.custom, endpoint: service.url() + "/model/\(word)", as: home.guardian)
+                // An endpoint has at most 500 characters; what takes a longer word is the gateway's matter.
+                let endpoint = service.url() + "/model/\(word)"
+                if endpoint.count <= 500 { try await server.setKey(.custom, endpoint: endpoint, as: home.guardian) }
                 try await body(scene)
             }
         }

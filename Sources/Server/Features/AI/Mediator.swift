@@ -20,7 +20,7 @@ package final class Mediator {
     private let services: Services
     private let obeyed = ObeyedConstraints()
     /// Nil where no question is ever sent to a model.
-    private let models: ModelCalls?
+    let models: ModelCalls?
     /// The key of the digests of produced texts; nil for throw-away data, whose audit log keeps no digests.
     private let contentKey: [UInt8]?
 

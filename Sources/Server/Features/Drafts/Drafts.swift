@@ -14,11 +14,13 @@ final class Drafts {
     let services: Services
     let nags: Nags
     let effects: DraftEffects
-    private let obeyed = ObeyedConstraints()
+    let mediator: Mediator
+    let obeyed = ObeyedConstraints()
 
     init(_ services: Services, _ nags: Nags, _ incentives: Incentives, _ mediator: Mediator) {
         self.services = services
         self.nags = nags
+        self.mediator = mediator
         effects = DraftEffects(services: services, nags: nags, incentives: incentives, mediator: mediator)
     }
 
@@ -67,46 +69,54 @@ final class Drafts {
 
     // MARK: Creating
 
-    /// Every member may have drafts made; whether one can be approved shows when somebody does.
+    /// Every member may have drafts made; whether one can be approved shows when somebody does. A model is asked before the
+    /// act, and the act decides again: what was forbidden in the meantime is not stored.
     func create(_ caller: Caller, _ call: Call<NoParameters, DraftCreate>) async throws -> DraftResponse {
         let (order, family) = (call.body, call.body.familyID)
         let id: DraftID = services.random.identifier(at: call.now)
+        var reply: ModelReply?
+        if order.options.asksForModel {
+            if let earlier: DraftResponse = try await services.ledger.earlierAnswer(caller) { return earlier }
+            reply = try await ask(order, caller)
+        }
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             let gate = try await queries.query(AIStatements.gate(caller.userID, in: family)).one()
-            try Requester.requireOpenGate(gate)
+            do {
+                try Requester.requireOpenGate(gate)
+            } catch let error as APIError where reply != nil {
+                return Self.refuse(error, error.code.rawValue, to: member)
+            }
             try await requireVisible(order, to: member, caller, queries)
-            var warnings: [String] = []
+            var reading = Reading()
             if order.body == nil {
-                let settings = try AISettings(gate)
-                let engine = try await obeyed.engine(for: caller.userID, settings.constraints, queries)
-                do throws(ExecutionRefusal) {
-                    warnings = try Self.warnings(about: order.text ?? "", settings, engine, caller)
-                } catch {
-                    return Self.refuse(error, to: member, caller)
+                switch try await self.reading(order, member, AISettings(gate), caller, reply, queries) {
+                case .success(let read): reading = read
+                case .failure(let refusal): return Self.refuse(refusal, to: member, caller)
                 }
             }
             let body: DraftBody
-            switch try await self.body(order, member, caller, queries) {
+            switch try await self.body(order, reading.nag, member, caller, queries) {
             case .answer(let made), .perform(_, let made): body = made
             case .refuse(let act, let refusal): return .refuse(act, refusal)
             case .refuseAgain(let refusal): return .refuseAgain(refusal)
             }
-            let draft = DraftResponse(
+            var draft = DraftResponse(
                 id: id, familyID: family, nagID: order.nagID, authorID: member.userID, source: order.source,
                 body: body.flooredToMillisecond, contextIDs: order.contextIDs, citations: order.citations,
-                model: order.body == nil ? "heuristic" : "client",
-                confidence: order.body == nil ? DraftedNag.confidence : nil, warnings: warnings,
+                model: order.body == nil ? reading.modelName : "client",
+                confidence: order.body == nil ? reading.confidence : nil, warnings: reading.warnings,
                 progress: DraftProgress(expiresAt: call.now + DraftLimit.lifetime), traceID: caller.context.trace,
                 createdAt: call.now)
+            draft.fallbackReason = reading.author.fallback?.text ?? DraftResponse.noFallback
+            let statements = [DraftStatements.insert(draft)] + reading.tokens
             return .perform(
-                try await act(.draftCreated, draft, by: member, [DraftStatements.insert(draft)], at: call.now, queries),
-                draft)
+                try await act(.draftCreated, draft, by: member, statements, at: call.now, queries), draft)
         }
     }
 
     /// - Throws: 404 for a nag and for rows that the member does not see; 422 where the kind needs a nag.
-    private func requireVisible(
+    func requireVisible(
         _ order: DraftCreate, to member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws {
         if let nag = order.nagID {

@@ -22,6 +22,7 @@ struct StoredDraft {
             progress: DraftProgress(
                 state: try row["state"], version: try row["version"], expiresAt: try row["expires_at"]),
             traceID: try row["trace_id"], createdAt: try row["created_at"])
+        response.fallbackReason = try row["fallback_reason"]
         response.approvedBy = try row["approved_by"]
         response.approvedAt = try row["approved_at"]
         response.confirmedAt = try row["confirmed_at"]
@@ -68,6 +69,7 @@ extension DraftResponse {
             "source": source.rawValue, "side_effects": kind.sideEffects.map(\.rawValue).joined(separator: ","),
         ]
         details["nag"] = nagID?.description
+        if usedFallback { details["fallback_reason"] = fallbackReason }
         if let confidence { details["confidence"] = "\(confidence)" }
         if !citations.isEmpty { details["citations"] = citations.map(\.description).joined(separator: ",") }
         return details
