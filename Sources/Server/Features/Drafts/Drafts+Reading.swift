@@ -140,9 +140,7 @@ extension Drafts {
     ) async throws -> Result<ExecutionPermit, ExecutionRefusal> {
         let engine = try await obeyed.engine(
             for: attempt.caller.userID, attempt.requester.settings.constraints, queries)
-        let reachable =
-            attempt.options.asksForModel
-            ? try await ReachableModels(for: attempt, services.models, queries) : ReachableModels()
+        let reachable = try await ReachableModels(for: attempt, services.models, queries)
         do throws(ExecutionRefusal) {
             return .success(try attempt.permit(engine, reachable))
         } catch {

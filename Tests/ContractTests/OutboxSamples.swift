@@ -1,0 +1,35 @@
+import Contract
+import Domain
+import JSON
+import NagzAI
+
+extension Sample {
+    /// An outbox with each kind of input, and two of its results.
+    static let upload = Sample(
+        API.uploadEvents, NoParameters(),
+        OutboxUpload(
+            familyID: id(2),
+            items: [
+                OutboxItem(clientID: id(22), nagID: id(3), act: .status(.completed, note: "n"), madeAt: moment),
+                OutboxItem(
+                    clientID: id(23), nagID: id(3), act: .excuse(text: "t", category: .forgot), madeAt: moment,
+                    source: .dictation),
+                OutboxItem(clientID: id(24), nagID: id(3), act: .note(text: "t"), madeAt: moment),
+                OutboxItem(
+                    clientID: id(25), nagID: id(3), act: .classification(of: id(24), category: .other),
+                    madeAt: moment),
+                OutboxItem(
+                    clientID: id(26), nagID: nil,
+                    act: .nag(
+                        NagCreate(
+                            recipientID: id(4), dueAt: moment, category: .chores, doneDefinition: .binaryCheck,
+                            description: "d", policyID: id(8), recurrence: .daily, attachmentIDs: [id(28)])),
+                    madeAt: moment),
+            ]),
+        OutboxAnswer(results: [
+            InputResult(clientID: id(22), outcome: .applied, eventID: id(14), error: nil),
+            InputResult(
+                clientID: id(23), outcome: .conflict, eventID: nil,
+                error: InputRefusal(code: .conflict, message: "m")),
+        ]))
+}
