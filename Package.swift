@@ -25,6 +25,7 @@ let package = Package(
     targets: [
         // MARK: C libraries
         .target(name: "CLinux"),
+        .target(name: "CWebPages", exclude: ["page.inc", "pages"]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
@@ -68,12 +69,12 @@ let package = Package(
             exclude: ["README.md"],
             swiftSettings: common),
         .target(name: "DomainSQL", dependencies: ["SQL", "Domain"], swiftSettings: common),
-        .target(name: "Console", resources: [.embedInCode("Assets")], swiftSettings: common),
+        .target(name: "WebPages", dependencies: ["CWebPages"], swiftSettings: checkedMemory),
         .target(
             name: "Server",
             dependencies: [
                 "HTTP", "HTTPClient", "WebSocketProtocol", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit",
-                "Console", "Contract",
+                "WebPages", "Contract",
                 "NagzAI", "Pictures", "TimeZones", "Domain", "JSON", "CCrypto", "CSodium", "ModelProviders",
                 "LoopbackClient",
             ],

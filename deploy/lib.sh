@@ -128,22 +128,33 @@ mkdir -p "${conf%/*}" && echo "create_main_cluster = false" >"$conf"
 install() { apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends "$@"; }
 install "$@" || { apt-get -o DPkg::Lock::Timeout=120 update && install "$@"; }'
 
-# install_websockets: the Python library `websockets`, in an environment of its own. Sets WEBSOCKETS_PYTHON to its interpreter.
-install_websockets() {
-    local version=17.4 log=$STATE/log/pip.log environment
-    environment=$STATE/websockets-$version
-    WEBSOCKETS_PYTHON=$environment/bin/python
-    [ ! -e "$environment/complete" ] || return 0
-    attempt "installing websockets $version" "$log" make_websockets "$environment" "$version" ||
-        give_up "$EX_UNAVAILABLE" "$log" "websockets could not be installed: $(last_line "$log")"
+# python_environment FOLDER PACKAGE...: a Python environment with these packages, made once. One that a killed run left is
+# made anew.
+python_environment() {
+    local folder=$1
+    shift
+    [ ! -e "$folder/complete" ] || return 0
+    rm -rf "$folder"
+    python3 -m venv "$folder" &&
+        "$folder/bin/pip" install --quiet --disable-pip-version-check "$@" &&
+        touch "$folder/complete"
 }
 
-# shellcheck disable=SC2317 # called by attempt
-make_websockets() {
-    rm -rf "$1"
-    python3 -m venv "$1" &&
-        "$1/bin/pip" install --quiet --disable-pip-version-check "websockets==$2" &&
-        touch "$1/complete"
+# install_python NAME FOLDER PACKAGE...: the same as a step of its own, which ends the script if it fails.
+install_python() {
+    local name=$1 log=$STATE/log/pip.log
+    shift
+    [ ! -e "$1/complete" ] || return 0
+    attempt "installing $name" "$log" python_environment "$@" ||
+        give_up "$EX_UNAVAILABLE" "$log" "$name could not be installed: $(last_line "$log")"
+}
+
+# install_websockets: the Python library `websockets`, in an environment of its own. Sets WEBSOCKETS_PYTHON to its interpreter.
+install_websockets() {
+    local version=17.4
+    local environment=$STATE/websockets-$version
+    WEBSOCKETS_PYTHON=$environment/bin/python
+    install_python "websockets $version" "$environment" "websockets==$version"
 }
 
 # The newest PostgreSQL program directory at or above 15, or that of one given version.

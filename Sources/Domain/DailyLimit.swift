@@ -23,7 +23,7 @@ public enum DailyLimit: String, Sendable, CaseIterable {
     /// Keys for models stored.
     case aiKeyChanges = "ai_key_changes"
 
-    /// Drafts made, edited, approved, confirmed and rejected.
+    /// Drafts made, edited, approved, confirmed and rejected, those of an import each by itself.
     case draftSteps = "draft_steps"
 
     /// The length of a day, which begins with the first act that it counts.
@@ -36,7 +36,8 @@ public enum DailyLimit: String, Sendable, CaseIterable {
         case .aiKeyChanges, .deviceRegistrations, .policyChanges, .incentiveRuleChanges: 50
         case .attachments, .blockChanges: 100
         case .aiSessions, .constraintChanges, .preferenceChanges: 200
-        case .draftSteps: 300
+        // Two of the largest imports.
+        case .draftSteps: 600
         }
     }
 

@@ -8,6 +8,8 @@ public enum DraftKind: String, Sendable, CaseIterable {
     case pushBack = "push_back"
     /// Gives a completed nag's recipient what an incentive rule of the family promises.
     case consequence
+    /// Sends chosen guardians a digest of the family's week.
+    case digest
 
     /// In the order in which they are shown.
     public var sideEffects: [DraftSideEffect] {
@@ -16,11 +18,12 @@ public enum DraftKind: String, Sendable, CaseIterable {
         case .dueChange: [.changeNag]
         case .pushBack: [.notifyRecipient]
         case .consequence: [.giveIncentive]
+        case .digest: [.notifyGuardians]
         }
     }
 
     /// Whether a draft of this kind is about a nag that exists.
-    public var needsNag: Bool { self != .suggestedNag }
+    public var needsNag: Bool { self != .suggestedNag && self != .digest }
 }
 
 /// What the execution of a draft leaves behind. Whoever approves a draft names all of its side effects.
@@ -29,11 +32,14 @@ public enum DraftSideEffect: String, Sendable, CaseIterable {
     case changeNag = "change_nag"
     case notifyRecipient = "notify_recipient"
     case giveIncentive = "give_incentive"
+    case notifyGuardians = "notify_guardians"
 }
 
 /// How the words of a request came to the device.
 public enum DraftSource: String, Sendable, CaseIterable {
     case keyboard, camera, gallery, document, voice, shortcut
+    /// Imported from another program, such as a calendar.
+    case imported = "import"
 
     /// Whether a request that came this way may create drafts and do nothing else with them: nobody has looked at it.
     public var onlyCreates: Bool { self == .voice || self == .shortcut }
@@ -63,6 +69,10 @@ public enum DraftLimit {
     public static let contextRows = 20
     /// Characters of a message to somebody.
     public static let message = 1...280
+    /// Characters of a digest.
+    public static let digest = 1...1000
+    /// The people that a digest is sent to.
+    public static let recipients = 1...8
     /// Characters of the words that a draft is made of.
     public static let text = 1...2000
 }

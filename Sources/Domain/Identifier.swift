@@ -69,6 +69,8 @@ public enum Kind {
     public enum Execution {}
     /// What the AI would send or change for somebody.
     public enum Draft {}
+    /// A batch of drafts that were made of what somebody imported.
+    public enum Import {}
     /// A person's pseudonym in the audit log. Erasure removes its link to the person.
     public enum Pseudonym {}
     public enum Trace {}
@@ -104,6 +106,7 @@ public typealias ConstraintID = Identifier<Kind.Constraint>
 public typealias QuestionID = Identifier<Kind.Question>
 public typealias ExecutionID = Identifier<Kind.Execution>
 public typealias DraftID = Identifier<Kind.Draft>
+public typealias ImportID = Identifier<Kind.Import>
 public typealias Pseudonym = Identifier<Kind.Pseudonym>
 public typealias TraceID = Identifier<Kind.Trace>
 public typealias RequestID = Identifier<Kind.Request>

@@ -149,6 +149,17 @@ public enum RoleMatrix {
         return isSelf || member.role == .guardian ? nil : .guardianOrSelfOnly
     }
 
+    /// Why a member may not send another a digest of the family: both have to be guardians, who may ask for it themselves,
+    /// and the sender may contact the recipient. `isBlocked`: whether either has an active block on the other.
+    public static func denialOfDigest(
+        from sender: MemberState, to recipient: MemberState, isBlocked: Bool
+    ) -> Denial? {
+        if let denial = denial(of: .readReports, by: sender) { return denial }
+        if recipient.membership != .active { return .recipientNotAMember }
+        if denialOfInsights(isSelf: false, by: recipient) != nil { return .digestForGuardians }
+        return denialOfContact(relationship: recipient.relationship, isBlocked: isBlocked)
+    }
+
     /// Why a member may not leave the family. A child whose account was created in it needs a guardian's decision.
     /// - Parameter isFamilyAccount: whether the account was created in the family and has no sign-in of its own.
     public static func denialOfLeaving(by member: MemberState, isFamilyAccount: Bool) -> Denial? {

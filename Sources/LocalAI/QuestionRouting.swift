@@ -54,7 +54,7 @@ struct QuestionRouting {
         let started = log.stopwatch()
         let (constraints, choices) = (try cache.constraints(of: family), try cache.choices(of: family))
         let question = Question(
-            id: log.identifier(), operation: operation, content: content,
+            id: log.identifier(), operation: .operation(operation), content: content,
             privacyLevel: choices.privacyLevel, requiresOffline: requiresOffline, askedAt: now)
         // Whether the server can be reached shows when it is asked.
         let state = RuntimeState(

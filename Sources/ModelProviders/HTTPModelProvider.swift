@@ -14,7 +14,8 @@ public final class HTTPModelProvider: ModelProvider {
 
     private let host: ModelHost
     private let wire: any ModelProtocol
-    private let model: String
+    /// As configured.
+    package let model: String
     private let key: ModelKey?
     /// A test on a busy machine changes them.
     package var limits: ModelLimits

@@ -113,6 +113,15 @@ extension Heuristics {
     }
 }
 
+extension NagStatus {
+    /// Whether a digest counts nags of this status.
+    public var isCountedInDigest: Bool {
+        var tally = Tally()
+        tally.count(self)
+        return tally.total > 0
+    }
+}
+
 /// Counts of nags by status.
 private struct Tally {
     var completed = 0

@@ -20,11 +20,18 @@ extension SQL {
         let arrays = types.compactMap(\.array)
         guard arrays.count == types.count else { return nil }
 
-        var table: [Piece] = [.literal("unnest(")]
-        for (index, type) in arrays.enumerated() { table += (index == 0 ? [] : [.literal(", ")]) + [.value(type)] }
-        table.append(.literal(") WITH ORDINALITY AS request ("))
-        for number in 1...types.count { table += [.requestValue(number), .literal(", ")] }
-        table.append(.literal("ordinal)"))
+        // Only the first array is expanded, and the others are read by position: PostgreSQL builds a table of its own for
+        // every array that it expands.
+        var table: [Piece] = [
+            .literal("unnest("), .value(arrays[0]), .literal(") WITH ORDINALITY AS request (value_1, ordinal)"),
+        ]
+        for (index, type) in arrays.enumerated().dropFirst() {
+            table += [
+                .literal(index == 1 ? " CROSS JOIN LATERAL (SELECT (" : ", ("), .value(type),
+                .literal(")[ordinal::integer] AS "), .requestValue(index + 1),
+            ]
+        }
+        if arrays.count > 1 { table.append(.literal(") others")) }
 
         var pieces: [Piece] = []
         var count = 0

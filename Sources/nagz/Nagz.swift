@@ -17,6 +17,7 @@ struct Nagz {
                nagz device    acts as a family member's device: syncs, works offline, answers AI questions
                nagz models    downloads files of language models, for a runtime on this machine
                nagz routes    lists the operations of the API
+               nagz completion, nagz manual   for shells and man
                nagz VERB --help | --version | --help
 
         Verbs that need the database take --database-url URL, a libpq connection string. Without it serve reads DATABASE_URL,
@@ -27,26 +28,12 @@ struct Nagz {
                     audit, device and models have more, see their help
         """
 
-    private static func usage(of verb: String) -> String? {
-        switch verb {
-        case "serve": Serve.usage
-        case "migrate": Migrate.usage
-        case "admin": AdminCommand.usage
-        case "audit": AuditCommand.usage
-        case "seed": Seed.usage
-        case "device": DeviceCommand.usage
-        case "models": ModelCommand.usage
-        case "routes": Catalogue.usage
-        default: nil
-        }
-    }
-
     /// Not asynchronous itself: `serve` has to block signals before there is a second thread.
     static func main() {
         do {
             var arguments = Arguments(Array(CommandLine.arguments.dropFirst()))
             let verb = arguments.next()
-            if let verb, arguments.asksForHelp, let usage = usage(of: verb) { return print(usage) }
+            if let verb, arguments.asksForHelp, let usage = CommandTexts.usage(of: verb) { return print(usage) }
             switch verb {
             case "serve":
                 // The reader of the log or of standard output may go away; other verbs end with their reader.
@@ -60,6 +47,8 @@ struct Nagz {
             case "audit": finish { [arguments] in try await AuditCommand.run(arguments) }
             case "admin": finish { [arguments] in try await AdminCommand.run(arguments) }
             case "routes": try Catalogue.printRoutes(arguments)
+            case "completion": try Completion.run(arguments)
+            case "manual": try Manual.run(arguments)
             case "--version": print("nagz \(NagzVersion.current)")
             case "--help", "-h": print(usage)
             case nil: throw Stop(.usage, "which verb? See nagz --help")
@@ -143,7 +132,13 @@ struct Stop: Error {
 struct Arguments {
     private var words: [String]
 
-    init(_ words: [String]) { self.words = words }
+    /// `--option=value` is the same as `--option value`.
+    init(_ words: [String]) {
+        self.words = words.flatMap { word -> [String] in
+            guard word.isOption, let sign = word.firstIndex(of: "=") else { return [word] }
+            return [String(word[..<sign]), String(word[word.index(after: sign)...])]
+        }
+    }
 
     var asksForHelp: Bool { words.contains("--help") || words.contains("-h") }
 
@@ -153,7 +148,9 @@ struct Arguments {
     /// Removes an option and returns its value.
     mutating func value(_ name: String) throws -> String? {
         guard let index = words.firstIndex(of: name) else { return nil }
-        guard index + 1 < words.count else { throw Stop(.usage, "\(name) needs a value") }
+        guard index + 1 < words.count, !words[index + 1].isOption else {
+            throw Stop(.usage, "\(name) needs a value")
+        }
         defer { words.removeSubrange(index...(index + 1)) }
         return words[index + 1]
     }
@@ -215,4 +212,8 @@ struct Arguments {
         }
         return url
     }
+}
+
+extension String {
+    fileprivate var isOption: Bool { hasPrefix("--") && dropFirst(2).first?.isLetter == true }
 }

@@ -18,6 +18,7 @@ enum Serve {
           --loops N                event loops, a thread each; one a processor, at most 16
           --connections N          database sessions; four a loop, at most 16
           --cors ORIGIN,…          origins whose browsers may call the API; http://localhost:5173
+          --home ADDRESS           where / leads: a path or a URL; a page with links to the console and the API
           --proxies ADDRESS,…      proxies and blocks (10.0.0.0/8) whose X-Forwarded-For is trusted
           --purge-after DAYS       from the deletion of an account to its purge; 28, at most 30
           --escalation WINDOWS     when nags escalate, from their due time, and how often reminders repeat:
@@ -123,6 +124,9 @@ enum Serve {
         }
         if let origins = try arguments.value("--cors") {
             configuration.corsOrigins = origins.split(separator: ",").map(String.init)
+        }
+        if let home = try arguments.value("--home"), !configuration.lead(home: home) {
+            throw Stop(.usage, "--home takes a path such as /console, or an http or https URL; not “\(home)”")
         }
         if let proxies = try arguments.value("--proxies") {
             do throws(Configuration.UnknownProxy) {

@@ -13,7 +13,7 @@ struct LayerTests {
         "NagzAI": ["Domain"],
         "Contract": ["NagzAI", "Domain", "JSON"],
         "Audit": ["CCrypto", "CSodium", "Domain"],
-        "Console": [],
+        "WebPages": ["CWebPages"],
         "Reactor": ["CLinux"],
         "WebSocketProtocol": ["CCrypto"],
         "HTTP": ["Reactor", "WebSocketProtocol", "CLinux", "CZlib"],
@@ -28,7 +28,7 @@ struct LayerTests {
         "SQLite": ["SQL", "CSQLite"],
         "DomainSQL": ["SQL", "Domain"],
         "Server": [
-            "HTTP", "HTTPClient", "WebSocketProtocol", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "Console",
+            "HTTP", "HTTPClient", "WebSocketProtocol", "Postgres", "SQL", "DomainSQL", "Reactor", "Audit", "WebPages",
             "Contract", "NagzAI", "Pictures", "TimeZones", "Domain", "JSON", "CCrypto", "CSodium", "ModelProviders",
             "LoopbackClient",
         ],

@@ -64,7 +64,7 @@ struct TableTests {
         "inputs": Ownership(writers: ["Ingestion"]),
         "enrichments": Ownership(writers: ["Ingestion"]),
         "ai_constraints": Ownership(writers: ["Constraints"], readers: ["AI"]),
-        "drafts": Ownership(writers: ["Drafts"]),
+        "drafts": Ownership(writers: ["Drafts"], readers: ["Deliveries"]),
         "ai_executions": Ownership(writers: ["Executions"]),
         "ai_sessions": Ownership(writers: ["Executions"]),
         "ai_confirmations": Ownership(writers: ["Executions"]),

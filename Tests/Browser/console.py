@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Walks through the console as an administrator, a guardian, an auditor and an attacker would, in Debian's Chromium.
+"""Walks through the console and the page about the API as an administrator, a guardian, an auditor and an attacker would, in Debian's Chromium.
 
 console.py URL --admin EMAIL PASSWORD --guardian EMAIL PASSWORD --second EMAIL PASSWORD --database URL --artefacts FOLDER
            [--nagz PROGRAM --key KEY] [--only STEP …]
@@ -17,6 +17,7 @@ import order  # noqa: F401
 import pages  # noqa: F401
 import constraints  # noqa: F401
 import drafts  # noqa: F401
+import apipage  # noqa: F401
 import looks  # noqa: F401
 import hostile  # noqa: F401
 import truth  # noqa: F401

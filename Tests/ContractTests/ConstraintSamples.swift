@@ -25,7 +25,7 @@ extension Sample {
     /// One result with a route and one without.
     private static let simulated: [SimulationResult] = [PrivacyLevel.local, .auto].map { level in
         let question = Question(
-            id: id(42), operation: .summarizeExcuse, content: "words", privacyLevel: level, askedAt: moment)
+            id: id(42), operation: .operation(.summarizeExcuse), content: "words", privacyLevel: level, askedAt: moment)
         let constraint = try? ConstraintTerms(
             scope: .own, name: "n", type: .privacy, priority: 1,
             conditions: [ConstraintCondition(field: "privacy_level", operator: "equals", value: "auto")],

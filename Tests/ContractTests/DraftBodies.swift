@@ -8,13 +8,21 @@ extension RequestTests {
         let reward = "{\"rule_id\":\"\(someID)\",\"action_type\":\"badge\",\"amount\":1}"
         // Another kind's body, as far as the document knows.
         let none = "{\"rule_id\":\"\(someID)\",\"action_type\":\"badge\",\"amount\":0,\"message\":\"m\"}"
+        let digest = "{\"message\":\"m\",\"recipient_ids\":[\"\(someID)\"]}"
+        let twice = "[\"\(someID)\",\"\(someID)\"]"
+        let nine = "[\((1...9).map { "\"00000000-0000-4000-8000-00000000000\($0)\"" }.joined(separator: ","))]"
         func create(_ rest: String, _ kind: String = "suggested_nag") -> String { "{\(start)\"\(kind)\",\(rest)}" }
         let long = String(repeating: "x", count: 2001)
         let created: [[BodyCase]] = [
             fine(
                 "DraftCreate", create("\"text\":\"t\""), create("\"text\":null,\"body\":\(nag),\"source\":\"voice\""),
                 create("\"body\":\(time),\"nag_id\":\"\(someID)\",\"context_ids\":[\"\(someID)\"]", "due_change"),
-                create("\"body\":{\"message\":\"m\"}", "push_back"), create("\"body\":\(reward)", "consequence")),
+                create("\"body\":{\"message\":\"m\"}", "push_back"), create("\"body\":\(reward)", "consequence"),
+                create("\"body\":\(digest)", "digest"), create("\"recipient_ids\":[\"\(someID)\"]", "digest")),
+            wrongBeyondSchema(
+                "DraftCreate", "recipient_ids", create("\"recipient_ids\":[]", "digest"),
+                create("\"recipient_ids\":\(nine)", "digest"), create("\"recipient_ids\":\(twice)", "digest")),
+            wrongBeyondSchema("DraftCreate", "body.recipient_ids", create("\"body\":{\"message\":\"m\"}", "digest")),
             wrongBeyondSchema("DraftCreate", "body.message", create("\"body\":\(time)", "push_back")),
             wrongBeyondSchema("DraftCreate", "body.amount", create("\"body\":\(none)", "consequence")),
             wrong("DraftCreate", "family_id", #"{"kind":"due_change"}"#),
@@ -39,6 +47,8 @@ extension RequestTests {
         let steps: [[BodyCase]] = [
             fine("DraftUpdate", "{\"body\":{}}", "{\"body\":\(nag),\"source\":\"keyboard\"}"),
             fine("DraftUpdate", #"{"body":{"description":null,"due_at":null}}"#),
+            fine("DraftUpdate", "{\"body\":\(digest)}"),
+            wrongBeyondSchema("DraftUpdate", "body.recipient_ids", #"{"body":{"recipient_ids":[]}}"#),
             fine("DraftUpdate", "{\"body\":\(reward)}", #"{"body":{"message":"m","amount":null}}"#),
             wrong("DraftUpdate", "body.amount", #"{"body":{"amount":1001}}"#),
             wrong("DraftUpdate", "body.message", #"{"body":{"message":""}}"#),

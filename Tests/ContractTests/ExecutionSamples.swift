@@ -24,10 +24,11 @@ extension Sample {
         latencyMilliseconds: 0.25, policy: .nothing, warnings: ["careful"], sideEffects: ["ai_mediation_event"],
         grounding: Grounding(persona: .playful, session: 1, events: 4))
     private static let record = ExecutionRecord(
-        id: id(52), familyID: id(2), userID: id(1), traceID: id(50), questionID: id(51), operation: .digest,
+        id: id(52), familyID: id(2), userID: id(1), traceID: id(50), questionID: id(51), operation: .intent,
         nagID: id(3), errorCode: "E-POLICY-001", createdAt: moment, execution: execution)
     private static let filter = ExecutionFilter(
-        familyID: id(2), userID: id(1), questionID: id(51), operation: .pushBack, route: .cloud, result: .error,
+        familyID: id(2), userID: id(1), questionID: id(51), operation: .operation(.pushBack), route: .cloud,
+        result: .error,
         since: moment, until: moment)
 
     static let aiExecutions = [

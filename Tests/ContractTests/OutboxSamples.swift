@@ -19,6 +19,10 @@ extension Sample {
                     clientID: id(25), nagID: id(3), act: .classification(of: id(24), category: .other),
                     madeAt: moment),
                 OutboxItem(
+                    clientID: id(27), nagID: id(3), act: .summary(of: id(24), text: "s"), madeAt: moment),
+                OutboxItem(clientID: id(28), nagID: id(3), act: .relation(of: id(24), to: id(14)), madeAt: moment),
+                OutboxItem(clientID: id(29), nagID: id(3), act: .merge(of: id(24), into: id(14)), madeAt: moment),
+                OutboxItem(
                     clientID: id(26), nagID: nil,
                     act: .nag(
                         NagCreate(

@@ -76,7 +76,7 @@ struct PolicyOracleTests {
     private static func answer(_ item: SimulatedCase, _ constraints: [SimulatedConstraint]) throws -> SimulationResult {
         let now = Timestamp.epoch
         let question = Question(
-            id: QuestionID(high: 0, low: 0), operation: .summarizeExcuse, content: item.question.content,
+            id: QuestionID(high: 0, low: 0), operation: .operation(.summarizeExcuse), content: item.question.content,
             tokenCount: item.question.tokenCount, privacyLevel: item.question.privacyLevel,
             intent: item.question.intent, requiresOffline: item.question.requiresOffline, askedAt: now)
         let policy = try PolicyEngine(

@@ -216,6 +216,10 @@ struct RequestTests {
         + ["ToneSelectRequest", "CoachingRequest", "PushBackRequest"].flatMap {
             fine($0, #"{"nag_id":"\#(someID)"}"#) + wrong($0, "nag_id", "{}", #"{"nag_id":5}"#, #"{"nag_id":null}"#)
         }
+        + fine("PushBackRequest", #"{"nag_id":"\#(someID)","draft":true}"#)
+        + wrong(
+            "PushBackRequest", "draft", #"{"nag_id":"\#(someID)","draft":null}"#,
+            #"{"nag_id":"\#(someID)","draft":"yes"}"#)
 
     private static func batch(_ items: String...) -> String {
         #"{"family_id":"\#(someID)","items":[\#(items.joined(separator: ","))]}"#
@@ -239,6 +243,12 @@ struct RequestTests {
         + wrong("OutboxUpload", "items[0].status", batch(item(#""kind":"status""#)))
         + wrong(
             "OutboxUpload", "items[0].text", batch(item(#""kind":"excuse""#)), batch(item(#""kind":"note","text":"""#)))
+        + fine(
+            "OutboxUpload", batch(item("\"kind\":\"summary\",\"of\":\"\(someID)\",\"text\":\"s\"")),
+            batch(item("\"kind\":\"relation\",\"of\":\"\(someID)\",\"to\":\"\(someID)\"")),
+            batch(item("\"kind\":\"merge\",\"of\":\"\(someID)\",\"into\":\"\(someID)\"")))
+        + wrong("OutboxUpload", "items[0].into", batch(item("\"kind\":\"merge\",\"of\":\"\(someID)\"")))
+        + wrong("OutboxUpload", "items[0].of", batch(item(#""kind":"summary","text":"s""#)))
         + wrong("OutboxUpload", "items[0].category", batch(item(#""kind":"excuse","text":"x","category":"lazy""#)))
         + wrong("OutboxUpload", "items[0].client_id", batch(item(#""kind":"note","text":"x""#, id: "1")))
         + wrong("OutboxUpload", "items[0].source", batch(item(#""kind":"note","text":"x","source":"system""#)))
@@ -285,7 +295,7 @@ struct RequestTests {
 
     @Test(
         "are taken or refused by the field at fault",
-        arguments: auth + family + nags + policies + incentives + constraints + drafts + rest + abuseReports
+        arguments: auth + family + nags + policies + incentives + constraints + drafts + imports + rest + abuseReports
             + connections
             + outbox)
     func bodies(example: BodyCase) throws {
@@ -313,7 +323,7 @@ struct RequestTests {
             described
                 == Set(
                     (Self.auth + Self.family + Self.nags + Self.policies + Self.incentives
-                        + Self.constraints + Self.executions + Self.drafts + Self.rest
+                        + Self.constraints + Self.executions + Self.drafts + Self.imports + Self.rest
                         + Self.abuseReports + Self.connections
                         + Self.outbox)
                         .map(\.schema)))
@@ -376,6 +386,10 @@ private let requestReaders: [String: @Sendable ([UInt8]) throws -> [UInt8]] = {
     add(DraftVersion.self)
     add(DraftApproval.self)
     add(DraftExecution.self)
+    add(NagImport.self)
+    add(ImportSelection.self)
+    add(ImportApproval.self)
+    add(ImportExecution.self)
     add(AISessionName.self)
     add(OutboxUpload.self)
     return readers

@@ -47,7 +47,7 @@ extension Sample {
     /// One for every operation.
     static let all =
         identity + family + nags + fun + rights + figures + feed + auditLog + plain + devices + abuseReports
-        + accountData + connections + incentives + attachments + aiConstraints + aiExecutions + drafts + keys
+        + accountData + connections + incentives + attachments + aiConstraints + aiExecutions + drafts + imports + keys
 
     static func id<Kind>(_ number: UInt64) -> Identifier<Kind> { Identifier(high: 0xABCD, low: number) }
     /// A refined text that is known to be fine.
@@ -293,6 +293,12 @@ extension Sample {
             API.evaluatePushBack, NoParameters(), asking(PushBackRequest(nagID: id(3))),
             AIAnswer(PushBackResponse(nagID: id(3), shouldPushBack: false, message: nil, tone: nil, reason: "mode_off"))
         ),
+        Sample(
+            API.evaluatePushBack, NoParameters(), asking(PushBackRequest(nagID: id(3), wantsDraft: true)),
+            AIAnswer(
+                PushBackResponse(
+                    nagID: id(3), shouldPushBack: true, message: "soon", tone: .firm, reason: "bounded_push_back"),
+                execution: execution, draftID: id(50))),
     ]
 
     // MARK: sync, audit

@@ -58,7 +58,7 @@ struct DeviceConstraintTests {
             let bench = try bench(folder, [try constraint(1, .warn(message: "mind")), all])
             let engine = PolicyEngine([try all.terms.constraint(all.id)])
             let question = Question(
-                id: QuestionID(high: 0, low: 0), operation: operation, content: "", askedAt: bench.now)
+                id: QuestionID(high: 0, low: 0), operation: .operation(operation), content: "", askedAt: bench.now)
             let violation = try #require(engine.evaluate(question).violation)
             #expect(violation.reason == "not now" && violation.constraint == all.id)
             await expect(.noRoute(.blocked(violation)), of: operation, bench)

@@ -68,7 +68,7 @@ struct LocalModelTests {
                 #expect(report.provider == "local_model" && report.model == "small" && report.route == "local")
                 #expect(
                     report.rule == .privacyLocal && report.taskType == .localModel
-                        && report.confidence == (record.operation == .summarizeExcuse ? 0.9 : 0.8))
+                        && report.confidence == (record.operation == .operation(.summarizeExcuse) ? 0.9 : 0.8))
                 #expect(!report.usedFallback && report.fallbackReason == "none" && report.tokenCount == 42)
                 #expect(record.errorCode == nil && record.userID == me && record.questionID != nil)
             }

@@ -50,7 +50,7 @@ struct OwnHistoryTests {
             // The server has a history of its own.
             _ = try await bench.ask(.digest)
             let records = try history(bench)
-            #expect(records.map(\.operation) == [.coaching, .summarizeExcuse, .coaching])
+            #expect(records.map(\.operation.rawValue) == ["coaching", "summarize_excuse", "coaching"])
             #expect(records.map(\.errorCode) == ["E-LOCAL-001", nil, nil])
             #expect(records.map(\.nagID) == [NagID(high: 1, low: 77), Self.nag, Self.nag])
             #expect(Set(records.map(\.id)).count == 3 && records.allSatisfy { $0.familyID == homeFamily })

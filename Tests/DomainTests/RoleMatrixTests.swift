@@ -32,6 +32,24 @@ import Testing
         #expect(RoleMatrix.denialOfNag(from: creator, to: recipient, isBlocked: isBlocked) == expected)
     }
 
+    @Test("a digest goes from guardian to guardian", arguments: FamilyRole.allCases, FamilyRole.allCases)
+    func digest(_ sender: FamilyRole, _ recipient: FamilyRole) {
+        func denial(
+            _ relationship: RelationshipStatus = .active, _ membership: MembershipStatus = .active,
+            isBlocked: Bool = false
+        ) -> Denial? {
+            RoleMatrix.denialOfDigest(
+                from: MemberState(role: sender),
+                to: MemberState(role: recipient, membership: membership, relationship: relationship),
+                isBlocked: isBlocked)
+        }
+        let expected: Denial? = sender != .guardian ? .guardianOnly : recipient != .guardian ? .digestForGuardians : nil
+        #expect(denial() == expected)
+        #expect(denial(isBlocked: true) == expected ?? .blocked)
+        #expect(denial(.suspended) == expected ?? .relationshipSuspended)
+        #expect(denial(.active, .removed) == (sender == .guardian ? .recipientNotAMember : .guardianOnly))
+    }
+
     @Test("guardians alone run the family", arguments: FamilyAct.allCases, FamilyRole.allCases)
     func familyActs(_ act: FamilyAct, _ role: FamilyRole) {
         let openToAll: Set<FamilyAct> = [.readMembers, .readFeed, .leave, .reportAbuse]

@@ -22,7 +22,8 @@ import Testing
         offline: Bool = false
     ) -> Question {
         Question(
-            id: QuestionID(high: 1, low: 1), operation: .summarizeExcuse, content: content, tokenCount: tokens,
+            id: QuestionID(high: 1, low: 1), operation: .operation(.summarizeExcuse), content: content,
+            tokenCount: tokens,
             privacyLevel: level, intent: intent, requiresOffline: offline, askedAt: noon)
     }
 

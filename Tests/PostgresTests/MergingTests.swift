@@ -254,7 +254,8 @@ import Testing
         #expect(SQL.merged([]) == nil)
         #expect(
             SQL.merged(["SELECT \(1) + \(2.5)", "SELECT \(3) + \(4.5)"])?.text
-                == "SELECT request.ordinal, answer.* FROM unnest($1, $2) WITH ORDINALITY AS request (value_1, value_2, ordinal)"
+                == "SELECT request.ordinal, answer.* FROM unnest($1) WITH ORDINALITY AS request (value_1, ordinal)"
+                + " CROSS JOIN LATERAL (SELECT ($2)[ordinal::integer] AS value_2) others"
                 + " CROSS JOIN LATERAL (SELECT value_1 + value_2) answer")
     }
 }

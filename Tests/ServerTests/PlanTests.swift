@@ -138,7 +138,7 @@ struct PlanTests {
             // As they come, which is sorted, or as the index has them.
             #expect(lines[1] == "Nested Loop", "\(plan)")
             if families > 0 {
-                #expect(lines[2].hasPrefix("Function Scan on request"), "\(plan)")
+                #expect(lines[2].hasPrefix("Function Scan on unnest request"), "\(plan)")
                 #expect(lines[3].hasPrefix("Index Scan using family_clock_pkey"), "\(plan)")
             }
         }

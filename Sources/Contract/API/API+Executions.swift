@@ -70,7 +70,7 @@ public struct ExecutionFilter: WireParameters, Hashable {
     /// Who asked.
     public var userID: UserID?
     public var questionID: QuestionID?
-    public var operation: AIOperationID?
+    public var operation: AskedOperation?
     public var route: RoutingDecision.Route?
     public var result: ExecutionResult?
     /// From this moment on.
@@ -79,7 +79,7 @@ public struct ExecutionFilter: WireParameters, Hashable {
     public var until: Timestamp?
 
     public init(
-        familyID: FamilyID, userID: UserID? = nil, questionID: QuestionID? = nil, operation: AIOperationID? = nil,
+        familyID: FamilyID, userID: UserID? = nil, questionID: QuestionID? = nil, operation: AskedOperation? = nil,
         route: RoutingDecision.Route? = nil, result: ExecutionResult? = nil, since: Timestamp? = nil,
         until: Timestamp? = nil
     ) {

@@ -23,6 +23,7 @@ public enum API {
         constraintsOperations,
         executionsOperations,
         draftsOperations,
+        ingestionOperations,
         syncOperations,
         auditOperations,
         legalOperations,

@@ -1,5 +1,6 @@
 import Domain
 import JSON
+import NagzAI
 
 /// The error codes, each with its HTTP status. `APIError.reason` gives a more specific reason.
 public enum ErrorCode: String, Sendable, CaseIterable, WireEnumeration {
@@ -67,6 +68,8 @@ public struct APIError: Error, Hashable, Sendable {
     public var retryAfter: Int?
     /// What the mediator says of a question that it did not answer.
     public var execution: ExecutionFault?
+    /// What the AI operations call invalid input, until the server adds the trace.
+    public var executionCode: ExecutionCode?
 
     public init(
         _ code: ErrorCode, _ message: String, field: String? = nil, reason: String? = nil, retryAfter: Int? = nil,
@@ -89,6 +92,7 @@ public struct APIError: Error, Hashable, Sendable {
     public init(_ fault: InvalidInput) {
         let subject = fault.field ?? "The body"
         self.init(.validationFailed, "\(subject) \(fault.message).", field: fault.field)
+        executionCode = fault.code
     }
 
     /// 400 for bytes that are not JSON; 413 for too many bytes.

@@ -49,6 +49,7 @@ extension NetworkState: WireEnumeration {}
 extension AIMode: WireEnumeration {}
 extension TaskType: WireEnumeration {}
 extension AIOperationID: WireEnumeration {}
+extension AskedOperation: WireEnumeration {}
 extension RoutingRule: WireEnumeration {}
 extension RoutingDecision.Route: WireEnumeration {}
 extension ConstraintScope: WireEnumeration {}

@@ -1,4 +1,5 @@
 import JSON
+import NagzAI
 
 /// Why a request is invalid: the wire name of the field, and a sentence for the user.
 public struct InvalidInput: Error, Hashable, Sendable {
@@ -6,16 +7,19 @@ public struct InvalidInput: Error, Hashable, Sendable {
     public var field: String?
     /// The error. It repeats nothing of the input.
     public var message: String
+    /// What the AI operations call the error; nil for most.
+    public var code: ExecutionCode?
 
-    public init(_ message: String, field: String? = nil) {
+    public init(_ message: String, field: String? = nil, code: ExecutionCode? = nil) {
         self.field = field
         self.message = message
+        self.code = code
     }
 
     /// The same error, relative to the enclosing object.
     func inside(_ name: String) -> InvalidInput {
-        guard let field else { return InvalidInput(message, field: name) }
-        return InvalidInput(message, field: field.hasPrefix("[") ? name + field : name + "." + field)
+        guard let field else { return InvalidInput(message, field: name, code: code) }
+        return InvalidInput(message, field: field.hasPrefix("[") ? name + field : name + "." + field, code: code)
     }
 
     static func wrongType(_ expected: String, _ found: JSONValue) -> InvalidInput {

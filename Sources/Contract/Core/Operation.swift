@@ -37,8 +37,8 @@ public struct Operation: Hashable, Sendable {
     public enum Tag: String, Sendable, CaseIterable {
         case version, auth, accounts, preferences, families, connections, nags, attachments, gamification, safety,
             consents,
-            policies, incentives, reports, devices, deliveries, ai, constraints, executions, drafts, keys, sync, audit,
-            legal, metrics, operations
+            policies, incentives, reports, devices, deliveries, ai, constraints, executions, drafts, ingestion, keys,
+            sync, audit, legal, metrics, operations
     }
 
     /// The OpenAPI document's `operationId`.
@@ -68,7 +68,7 @@ public struct Operation: Hashable, Sendable {
     }
 
     /// Whether its answers tell their trace in `X-Trace-Id`.
-    public var isTraced: Bool { tag == .ai || tag == .executions }
+    public var isTraced: Bool { tag == .ai || tag == .executions || tag == .drafts }
 
     private static func usualTier(_ method: Method, _ path: String) -> RateTier {
         guard method == .get else { return .write }

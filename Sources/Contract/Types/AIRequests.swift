@@ -70,8 +70,25 @@ public struct CoachingRequest: Hashable, WireObject, WireMembers, NagRequest {
 /// Requests a push-back on an overdue nag, within the family's limits.
 public struct PushBackRequest: Hashable, WireObject, WireMembers, NagRequest {
     public var nagID: NagID
+    /// Whether a push-back becomes a draft, with which it can be sent.
+    public var wantsDraft: Bool
 
-    public init(nagID: NagID) { self.nagID = nagID }
+    public init(nagID: NagID) { self.init(nagID: nagID, wantsDraft: false) }
+
+    public init(nagID: NagID, wantsDraft: Bool) {
+        self.nagID = nagID
+        self.wantsDraft = wantsDraft
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        nagID = try fields.required("nag_id")
+        wantsDraft = try fields.defaulted("draft", to: false)
+    }
+
+    public func writeMembers(to json: inout JSONWriter) {
+        json.field("nag_id", nagID)
+        json.field("draft", wantsDraft)
+    }
 }
 
 extension NagQuery: NagRequest {}

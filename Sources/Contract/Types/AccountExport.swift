@@ -39,7 +39,7 @@ public struct AccountExport: Hashable, WireObject {
         case aiConstraints = "ai_constraints"
         case aiExecutions = "ai_executions"
         case aiKeys = "ai_keys"
-        case drafts
+        case drafts, inputs
     }
 
     public var sections: [Section: [JSONObject]]

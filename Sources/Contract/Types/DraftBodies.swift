@@ -7,6 +7,7 @@ public enum DraftBody: Hashable, Sendable {
     case dueChange(DueChange)
     case pushBack(PushBackMessage)
     case consequence(Consequence)
+    case digest(DigestMessage)
 
     public var kind: DraftKind {
         switch self {
@@ -14,6 +15,7 @@ public enum DraftBody: Hashable, Sendable {
         case .dueChange: .dueChange
         case .pushBack: .pushBack
         case .consequence: .consequence
+        case .digest: .digest
         }
     }
 
@@ -23,6 +25,7 @@ public enum DraftBody: Hashable, Sendable {
         case .dueChange: self = .dueChange(try DueChange(fields))
         case .pushBack: self = .pushBack(try PushBackMessage(fields))
         case .consequence: self = .consequence(try Consequence(fields))
+        case .digest: self = .digest(try DigestMessage(fields))
         }
     }
 
@@ -46,6 +49,7 @@ extension DraftBody: WireOutput {
         case .dueChange(let change): change.write(to: &json)
         case .pushBack(let message): message.write(to: &json)
         case .consequence(let consequence): consequence.write(to: &json)
+        case .digest(let digest): digest.write(to: &json)
         }
     }
 }
@@ -79,14 +83,14 @@ public struct SuggestedNag: Hashable, WireObject {
         doneDefinition = try fields.required("done_definition")
     }
 
-    public func write(to json: inout JSONWriter) {
-        json.object { json in
-            json.field("recipient_id", recipientID)
-            json.field("category", category)
-            json.field("description", description)
-            json.field("due_at", dueAt)
-            json.field("done_definition", doneDefinition)
-        }
+    public func write(to json: inout JSONWriter) { json.object { writeFields(to: &$0) } }
+
+    func writeFields(to json: inout JSONWriter) {
+        json.field("recipient_id", recipientID)
+        json.field("category", category)
+        json.field("description", description)
+        json.field("due_at", dueAt)
+        json.field("done_definition", doneDefinition)
     }
 }
 
@@ -148,5 +152,44 @@ public struct Consequence: Hashable, WireObject {
             json.field("action_type", actionType)
             json.field("amount", amount)
         }
+    }
+}
+
+/// A digest of the family's week for chosen guardians.
+public struct DigestMessage: Hashable, WireObject {
+    public var message: String
+    /// 1 to 8 people, each once.
+    public var recipientIDs: [UserID]
+
+    public init(message: String, recipientIDs: [UserID]) {
+        self.message = message
+        self.recipientIDs = recipientIDs
+    }
+
+    public init(_ fields: FieldReader) throws(InvalidInput) {
+        message = try fields.text("message", DraftLimit.digest)
+        guard let recipients = try Self.recipients(in: fields) else {
+            throw InvalidInput("is required", field: "recipient_ids")
+        }
+        recipientIDs = recipients
+    }
+
+    public func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("message", message)
+            json.field("recipient_ids", recipientIDs)
+        }
+    }
+
+    /// Reads the member `recipient_ids`; nil without one.
+    static func recipients(in fields: FieldReader) throws(InvalidInput) -> [UserID]? {
+        guard let ids: [UserID] = try fields.optional("recipient_ids") else { return nil }
+        guard DraftLimit.recipients.contains(ids.count) else {
+            throw InvalidInput("must have 1 to \(DraftLimit.recipients.upperBound) ids", field: "recipient_ids")
+        }
+        guard Set(ids).count == ids.count else {
+            throw InvalidInput("must have each id once", field: "recipient_ids")
+        }
+        return ids
     }
 }

@@ -13,11 +13,13 @@ public struct DraftBodyChanges: Hashable, WireObject {
     public var ruleID: IncentiveRuleID?
     public var actionType: IncentiveReward?
     public var amount: Int?
+    public var recipientIDs: [UserID]?
 
     public init(
         recipientID: UserID? = nil, category: NagCategory? = nil, description: Patch<String> = .absent,
         dueAt: Timestamp? = nil, doneDefinition: DoneDefinition? = nil, message: String? = nil,
-        ruleID: IncentiveRuleID? = nil, actionType: IncentiveReward? = nil, amount: Int? = nil
+        ruleID: IncentiveRuleID? = nil, actionType: IncentiveReward? = nil, amount: Int? = nil,
+        recipientIDs: [UserID]? = nil
     ) {
         self.recipientID = recipientID
         self.category = category
@@ -28,6 +30,7 @@ public struct DraftBodyChanges: Hashable, WireObject {
         self.ruleID = ruleID
         self.actionType = actionType
         self.amount = amount
+        self.recipientIDs = recipientIDs
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
@@ -36,10 +39,11 @@ public struct DraftBodyChanges: Hashable, WireObject {
         description = try fields.textPatch("description", 0...SuggestedNag.longestDescription)
         dueAt = try fields.optional("due_at")
         doneDefinition = try fields.optional("done_definition")
-        message = try fields.optionalText("message", DraftLimit.message)
+        message = try fields.optionalText("message", DraftLimit.digest)
         ruleID = try fields.optional("rule_id")
         actionType = try fields.optional("action_type")
         amount = try fields.optionalInteger("amount", IncentiveTerms.amounts)
+        recipientIDs = try DigestMessage.recipients(in: fields)
     }
 
     public func write(to json: inout JSONWriter) {
@@ -53,6 +57,7 @@ public struct DraftBodyChanges: Hashable, WireObject {
             json.fieldIfPresent("rule_id", ruleID)
             json.fieldIfPresent("action_type", actionType)
             json.fieldIfPresent("amount", amount)
+            json.fieldIfPresent("recipient_ids", recipientIDs)
         }
     }
 
@@ -62,7 +67,7 @@ public struct DraftBodyChanges: Hashable, WireObject {
             ("recipient_id", recipientID != nil), ("category", category != nil),
             ("description", !description.isAbsent), ("due_at", dueAt != nil),
             ("done_definition", doneDefinition != nil), ("message", message != nil), ("rule_id", ruleID != nil),
-            ("action_type", actionType != nil), ("amount", amount != nil),
+            ("action_type", actionType != nil), ("amount", amount != nil), ("recipient_ids", recipientIDs != nil),
         ].filter(\.1).map(\.0)
     }
 
@@ -73,6 +78,7 @@ public struct DraftBodyChanges: Hashable, WireObject {
         case .dueChange: ["due_at"]
         case .pushBack: ["message"]
         case .consequence: ["rule_id", "action_type", "amount"]
+        case .digest: ["message", "recipient_ids"]
         }
     }
 
@@ -94,12 +100,20 @@ public struct DraftBodyChanges: Hashable, WireObject {
             return .dueChange(change)
         case .pushBack(var push):
             push.message = message ?? push.message
+            guard DraftLimit.message.contains(push.message.unicodeScalars.count) else {
+                throw InvalidInput(
+                    "must have at most \(DraftLimit.message.upperBound) characters", field: "body.message")
+            }
             return .pushBack(push)
         case .consequence(var consequence):
             consequence.ruleID = ruleID ?? consequence.ruleID
             consequence.actionType = actionType ?? consequence.actionType
             consequence.amount = amount ?? consequence.amount
             return .consequence(consequence)
+        case .digest(var digest):
+            digest.message = message ?? digest.message
+            digest.recipientIDs = recipientIDs ?? digest.recipientIDs
+            return .digest(digest)
         }
     }
 }

@@ -14,6 +14,8 @@ public struct DraftCreate: Hashable, WireObject {
     public var text: String?
     /// What the draft does, from an engine of the client's.
     public var body: DraftBody?
+    /// Whom a digest without a body is for; otherwise not read.
+    public var recipientIDs: [UserID]?
     public var source: DraftSource
     /// Who reads the words: the rules, or a model.
     public var taskType: TaskType?
@@ -24,8 +26,8 @@ public struct DraftCreate: Hashable, WireObject {
 
     public init(
         familyID: FamilyID, kind: DraftKind, nagID: NagID? = nil, contextIDs: [ResourceID] = [], text: String? = nil,
-        body: DraftBody? = nil, source: DraftSource = .keyboard, taskType: TaskType? = nil, model: String? = nil,
-        confirmation: Secret? = nil
+        body: DraftBody? = nil, recipientIDs: [UserID]? = nil, source: DraftSource = .keyboard,
+        taskType: TaskType? = nil, model: String? = nil, confirmation: Secret? = nil
     ) {
         self.familyID = familyID
         self.kind = kind
@@ -33,6 +35,7 @@ public struct DraftCreate: Hashable, WireObject {
         self.contextIDs = contextIDs
         self.text = text
         self.body = body
+        self.recipientIDs = recipientIDs
         self.source = source
         self.taskType = taskType
         self.model = model
@@ -57,8 +60,9 @@ public struct DraftCreate: Hashable, WireObject {
         }
         text = try fields.optionalText("text", DraftLimit.text)
         body = try DraftBody.optional("body", of: kind, in: fields)
+        recipientIDs = try DigestMessage.recipients(in: fields)
         source = try fields.defaulted("source", to: .keyboard)
-        taskType = try fields.optional("task_type")
+        taskType = try TaskType.read { () throws(InvalidInput) in try fields.optional("task_type") }
         model = try fields.optionalText("model", 1...ExecutionOptions.longestModelName)
         confirmation = try fields.optionalText("confirmation", 1...ExecutionOptions.longestToken).map { Secret($0) }
         guard !options.asksForModel || kind == .suggestedNag && body == nil else {
@@ -74,6 +78,7 @@ public struct DraftCreate: Hashable, WireObject {
             json.field("context_ids", contextIDs)
             json.fieldIfPresent("text", text)
             json.fieldIfPresent("body", body)
+            json.fieldIfPresent("recipient_ids", recipientIDs)
             json.field("source", source)
             json.fieldIfPresent("task_type", taskType)
             json.fieldIfPresent("model", model)
@@ -143,10 +148,15 @@ public struct DraftApproval: Hashable, WireObject {
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         draft = try DraftVersion(fields)
-        acknowledged = try fields.required("acknowledged_side_effects")
-        guard Set(acknowledged).count == acknowledged.count else {
+        acknowledged = try Self.acknowledged(fields)
+    }
+
+    static func acknowledged(_ fields: FieldReader) throws(InvalidInput) -> [DraftSideEffect] {
+        let effects: [DraftSideEffect] = try fields.required("acknowledged_side_effects")
+        guard Set(effects).count == effects.count else {
             throw InvalidInput("must have each side effect once", field: "acknowledged_side_effects")
         }
+        return effects
     }
 
     public func write(to json: inout JSONWriter) {
@@ -196,7 +206,11 @@ public struct DraftExecution: Hashable, WireObject {
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
         draft = try DraftVersion(fields)
-        confirmation = try fields.optionalText("confirmation", Self.confirmations).map { Secret($0) }
+        confirmation = try Self.confirmation(fields)
+    }
+
+    static func confirmation(_ fields: FieldReader) throws(InvalidInput) -> Secret? {
+        try fields.optionalText("confirmation", confirmations).map { Secret($0) }
     }
 
     public func write(to json: inout JSONWriter) {
@@ -234,6 +248,9 @@ public struct DraftResponse: Hashable, WireObject {
     public var executedAt: Timestamp?
     /// What the execution made or changed.
     public var resultID: ResourceID?
+    /// The import that it came with, and the item of it that it was made of; nil for others.
+    public var importID: ImportID?
+    public var itemID: InputID?
     public var traceID: TraceID
     public var createdAt: Timestamp
     public var updatedAt: Timestamp
@@ -288,6 +305,8 @@ public struct DraftResponse: Hashable, WireObject {
         executedBy = try fields.optional("executed_by")
         executedAt = try fields.optional("executed_at")
         resultID = try fields.optional("result_id")
+        importID = try fields.optional("import_id")
+        itemID = try fields.optional("item_id")
         updatedAt = try fields.required("updated_at")
     }
 
@@ -317,6 +336,8 @@ public struct DraftResponse: Hashable, WireObject {
             json.field("executed_by", executedBy)
             json.field("executed_at", executedAt)
             json.field("result_id", resultID)
+            json.field("import_id", importID)
+            json.field("item_id", itemID)
             json.field("trace_id", traceID)
             json.field("created_at", createdAt)
             json.field("updated_at", updatedAt)

@@ -10,7 +10,7 @@ public struct ExecutionRecord: Hashable, WireObject {
     public var userID: UserID
     public var traceID: TraceID
     public var questionID: QuestionID?
-    public var operation: AIOperationID
+    public var operation: AskedOperation
     public var nagID: NagID?
     /// Nil for an answer.
     public var errorCode: String?
@@ -19,7 +19,7 @@ public struct ExecutionRecord: Hashable, WireObject {
 
     public init(
         id: ExecutionID, familyID: FamilyID, userID: UserID, traceID: TraceID, questionID: QuestionID?,
-        operation: AIOperationID, nagID: NagID?, errorCode: String?, createdAt: Timestamp, execution: ExecutionReport
+        operation: AskedOperation, nagID: NagID?, errorCode: String?, createdAt: Timestamp, execution: ExecutionReport
     ) {
         self.id = id
         self.familyID = familyID

@@ -44,7 +44,7 @@ public struct ExecutionOptions: Hashable, Sendable {
         traceID = try fields.optional("trace_id")
         questionID = try fields.optional("question_id")
         sessionID = try fields.optionalText("session_id", 1...Self.longestToken).map { Secret($0) }
-        taskType = try fields.optional("task_type")
+        taskType = try TaskType.read { () throws(InvalidInput) in try fields.optional("task_type") }
         privacyLevel = try fields.optional("privacy_level")
         intent = try fields.optional("intent")
         model = try fields.optionalText("model", 1...Self.longestModelName)
@@ -71,7 +71,7 @@ extension ExecutionOptions: WireParameters {
     public init(_ parameters: ParameterReader) throws(InvalidInput) {
         self.init(
             traceID: try parameters.optionalQuery("trace_id"), questionID: try parameters.optionalQuery("question_id"),
-            taskType: try parameters.optionalQuery("task_type"),
+            taskType: try TaskType.read { () throws(InvalidInput) in try parameters.optionalQuery("task_type") },
             privacyLevel: try parameters.optionalQuery("privacy_level"),
             intent: try parameters.optionalQuery("intent"), rule: try parameters.optionalQuery("rule_id"),
             confirmation: try parameters.optionalQuery("confirmation"))
@@ -85,6 +85,17 @@ extension ExecutionOptions: WireParameters {
         parameters.query("intent", intent)
         parameters.query("rule_id", rule)
         parameters.query("confirmation", confirmation)
+    }
+}
+
+extension TaskType {
+    /// Reads a task type, whose unknown words have an error code of their own.
+    static func read(_ value: () throws(InvalidInput) -> TaskType?) throws(InvalidInput) -> TaskType? {
+        do throws(InvalidInput) {
+            return try value()
+        } catch {
+            throw InvalidInput(error.message, field: error.field, code: .taskUnknown)
+        }
     }
 }
 
@@ -136,22 +147,27 @@ extension Asking: WireParameters where Request: WireParameters {
     }
 }
 
-/// The answer of an AI operation, with how it came about where the client has set an option.
+/// The answer of an AI operation, with how it came about where the client has set an option or asked for a draft.
 public struct AIAnswer<Response: WireInput & WireMembers & Hashable>: WireObject, WireMembers, Hashable {
     public var response: Response
     public var execution: ExecutionReport?
+    /// The draft that sends the answer, where the client has asked for one.
+    public var draftID: DraftID?
 
-    public init(_ response: Response, execution: ExecutionReport? = nil) {
+    public init(_ response: Response, execution: ExecutionReport? = nil, draftID: DraftID? = nil) {
         self.response = response
         self.execution = execution
+        self.draftID = draftID
     }
 
     public init(_ fields: FieldReader) throws(InvalidInput) {
-        self.init(try Response(fields), execution: try fields.optional("execution"))
+        self.init(
+            try Response(fields), execution: try fields.optional("execution"), draftID: try fields.optional("draft_id"))
     }
 
     public func writeMembers(to json: inout JSONWriter) {
         response.writeMembers(to: &json)
         json.fieldIfPresent("execution", execution)
+        json.fieldIfPresent("draft_id", draftID)
     }
 }

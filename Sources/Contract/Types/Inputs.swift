@@ -19,6 +19,12 @@ public enum InputAct: Hashable, Sendable {
     case note(text: String)
     /// The category of an earlier excuse of the same person, determined later on their device.
     case classification(of: InputID, category: ExcuseCategory)
+    /// A summary of an earlier input of the same person, made later on their device.
+    case summary(of: InputID, text: String)
+    /// That an earlier input of the same person has to do with another one, which is named by its event in the feed.
+    case relation(of: InputID, to: EventID)
+    /// That an earlier input of the same person says the same as another one, which stands for both from now on.
+    case merge(of: InputID, into: EventID)
     /// Creates a nag in the upload's family. It names neither a family nor a connection of its own.
     case nag(NagCreate)
 
@@ -29,18 +35,24 @@ public enum InputAct: Hashable, Sendable {
         case .excuse: .excuse
         case .note: .note
         case .classification: .classification
+        case .summary: .summary
+        case .relation: .relation
+        case .merge: .merge
         case .nag: .nag
         }
     }
 
     /// The wire names of the acts.
     public enum Kind: String, Sendable, CaseIterable, WireEnumeration {
-        case status, excuse, note, classification, nag
+        case status, excuse, note, classification, summary, relation, merge, nag
     }
 }
 
 /// One input from a device's outbox.
 public struct OutboxItem: Hashable, WireObject {
+    /// Characters of a summary.
+    public static let summaryLength = 1...500
+
     /// Chosen by the device, for idempotency: the same ID is the same input, however often it is sent.
     public var clientID: InputID
     /// What it is about; nil for a new nag, whose id the server chooses.
@@ -77,6 +89,10 @@ public struct OutboxItem: Hashable, WireObject {
             case .note: .note(text: try fields.text("text", 1...2000))
             case .classification:
                 .classification(of: try fields.required("of"), category: try fields.required("category"))
+            case .summary:
+                .summary(of: try fields.required("of"), text: try fields.text("text", Self.summaryLength))
+            case .relation: .relation(of: try fields.required("of"), to: try fields.required("to"))
+            case .merge: .merge(of: try fields.required("of"), into: try fields.required("into"))
             case .nag: .nag(try fields.required("nag"))
             }
         if case .nag(let order) = act, order.familyID != nil || order.connectionID != nil {
@@ -103,6 +119,15 @@ public struct OutboxItem: Hashable, WireObject {
             case .classification(let input, let category):
                 json.field("of", input)
                 json.field("category", category)
+            case .summary(let input, let text):
+                json.field("of", input)
+                json.field("text", text)
+            case .relation(let input, let other):
+                json.field("of", input)
+                json.field("to", other)
+            case .merge(let input, let other):
+                json.field("of", input)
+                json.field("into", other)
             case .nag(let order):
                 json.field("nag", order)
             }

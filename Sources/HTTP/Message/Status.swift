@@ -10,6 +10,7 @@ public struct Status: RawRepresentable, Sendable, Hashable, ExpressibleByInteger
     public static let accepted: Status = 202
     public static let noContent: Status = 204
     public static let partialContent: Status = 206
+    public static let found: Status = 302
     public static let notModified: Status = 304
     public static let badRequest: Status = 400
     public static let unauthorized: Status = 401

@@ -8,7 +8,8 @@ import SQLite
 /// A device's copy of its families: rows of the feed, facts about members, and positions in the feeds.
 ///
 /// Whatever happens to the file, the server has the rows. A damaged file, or one that another key has sealed, is moved
-/// aside and replaced by a new one; the file of a newer program is left untouched. Words of people are sealed. Not for use from several threads; several processes may use one file.
+/// aside and replaced by a new one; the file of a newer program is left untouched. Words of people are sealed. Not for use
+/// from several threads; several processes may use one file.
 public final class EventCache {
     /// How long a closed nag is kept, unless it was missed; how long events of the feed and missed nags are kept; and
     /// how old a copy may be to answer from.

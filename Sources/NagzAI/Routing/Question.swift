@@ -5,7 +5,7 @@ public struct Question: Hashable, Sendable {
     public var id: QuestionID
     /// The secret token of the AI session, if there is one.
     public var sessionID: String?
-    public var operation: AIOperationID
+    public var operation: AskedOperation
     /// The person's own words; empty for a question about records alone.
     public var content: String
     public var tokenCount: Int
@@ -16,7 +16,7 @@ public struct Question: Hashable, Sendable {
 
     /// - Parameter tokenCount: nil estimates it from the content.
     public init(
-        id: QuestionID, sessionID: String? = nil, operation: AIOperationID, content: String, tokenCount: Int? = nil,
+        id: QuestionID, sessionID: String? = nil, operation: AskedOperation, content: String, tokenCount: Int? = nil,
         privacyLevel: PrivacyLevel = .auto, intent: QuestionIntent? = nil, requiresOffline: Bool = false,
         askedAt: Timestamp
     ) {

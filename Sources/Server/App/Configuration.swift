@@ -49,6 +49,8 @@ public struct Configuration: Sendable {
     public var logDescriptor: Int32 = 2
     /// Origins whose browsers may call the API.
     public var corsOrigins = ["http://localhost:5173"]
+    /// Where `/` leads, a path or an HTTP address; nil for the front page.
+    public private(set) var home: String?
     var proxies = TrustedProxies.none
     /// Bytes of memory for answers, in all and for one address.
     public var answerMemory = Limits().answerMemory
@@ -81,6 +83,18 @@ public struct Configuration: Sendable {
     public var scarceConnections: Int? {
         let connections = httpLimits.connections
         return connections < Limits().connections ? connections : nil
+    }
+
+    /// Makes `/` lead to another page.
+    /// - Parameter address: a path such as `/console`, or an address that begins with `https://` or `http://`.
+    /// - Returns: whether it is one of them, in visible ASCII.
+    public mutating func lead(home address: String) -> Bool {
+        guard address.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), address.utf8.count <= 2_000,
+            ["/", "https://", "http://"].contains(where: { address.hasPrefix($0) && address != $0 }),
+            !address.hasPrefix("//")
+        else { return false }
+        home = address
+        return true
     }
 
     /// Trusts proxies to name the client in `X-Forwarded-For`. Each is an address, or a block such as `10.0.0.0/8`.

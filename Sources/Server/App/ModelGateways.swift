@@ -8,9 +8,8 @@ import Reactor
 /// The models outside this process: the server's own gateway, and third parties that are called with people's keys. Used
 /// on one loop.
 package final class ModelGateways {
-    /// The server's gateway, and its model; nil if none is configured.
+    /// The server's gateway; nil if none is configured.
     let server: HTTPModelProvider?
-    let serverModel: String?
     /// What models are asked; nil where no question is ever sent to one.
     let prompts: PromptBook?
     /// How many calls of this loop may be under way at once.
@@ -24,7 +23,7 @@ package final class ModelGateways {
     private let loopback: LoopbackClient
 
     init(_ options: ModelOptions, prompts: PromptBook? = nil, callLimit: Int = callsAtOnce, _ poller: Poller) {
-        (self.prompts, self.callLimit, serverModel) = (prompts, callLimit, options.gateway?.model)
+        (self.prompts, self.callLimit) = (prompts, callLimit)
         thirdParties = HTTPClient(poller, networks: options.networks, authorities: options.authorities)
         let loopback = LoopbackClient(poller, authorities: options.authorities)
         self.loopback = loopback

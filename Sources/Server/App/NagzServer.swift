@@ -82,7 +82,7 @@ public final class NagzServer: Sendable {
                 Routes.register(
                     in: routes, services: services, telemetry: telemetry, counts: counts,
                     realtime: RealtimeRoute(services, sockets, limiter, telemetry, log),
-                    parties: OutsideParties(configuration))
+                    parties: OutsideParties(configuration), home: configuration.home)
                 let application = Application(
                     router: try Router(routes.routes), cors: HeaderFields.cors(origins: configuration.corsOrigins),
                     proxies: configuration.proxies, requestIDField: HeaderFields.requestID,

@@ -2,6 +2,7 @@ import Audit
 import Contract
 import Domain
 import HTTP
+import NagzAI
 import Reactor
 
 /// The routes of one loop: parses requests into typed calls and writes answers as responses.
@@ -168,6 +169,8 @@ final class RouteTable {
                 fields[fields.count - 1] = HeaderField(HeaderFields.traceID, trace.description)
             }
             return try await handler(caller, call)
+        } catch let refusal as APIError where isTraced && refusal.executionCode != nil {
+            throw refusal.traced(by: context.trace)
         } catch let refusal as APIError where refusal.reason == ErrorReason.sessionEnded {
             try countEnded(caller, endpoint.operation, &fields)
             throw refusal
@@ -248,6 +251,17 @@ final class RouteTable {
         return Response(
             Status(number: error.status), .json, fields: fields,
             bytes: ErrorEnvelope(error, requestID: requestID).content)
+    }
+}
+
+extension APIError {
+    /// The refusal of invalid input by an AI operation, with its code and trace.
+    fileprivate func traced(by trace: TraceID) -> APIError {
+        var refusal = self
+        refusal.execution = executionCode.map {
+            ExecutionFault(code: $0.rawValue, traceID: trace, isRecoverable: $0.isRecoverable)
+        }
+        return refusal
     }
 }
 

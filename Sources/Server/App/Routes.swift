@@ -2,7 +2,7 @@
 enum Routes {
     static func register(
         in routes: RouteTable, services: Services, telemetry: Telemetry, counts: ProductCounts,
-        realtime: RealtimeRoute, parties: OutsideParties
+        realtime: RealtimeRoute, parties: OutsideParties, home: String?
     ) {
         VersionRoutes.register(in: routes)
         Sessions(services).register(in: routes)
@@ -19,7 +19,6 @@ enum Routes {
         attachments.register(in: routes)
         let nags = Nags(services, gamification, attachments)
         nags.register(in: routes)
-        Ingestion(services, nags).register(in: routes)
         gamification.register(in: routes)
         let incentives = Incentives(services)
         incentives.register(in: routes)
@@ -27,7 +26,9 @@ enum Routes {
         mediator.register(in: routes)
         Executions(services, mediator).register(in: routes)
         Constraints(services).register(in: routes)
-        Drafts(services, nags, incentives, mediator).register(in: routes)
+        let drafts = Drafts(services, nags, incentives, mediator)
+        drafts.register(in: routes)
+        Ingestion(services, nags, drafts).register(in: routes)
         AIKeys(services).register(in: routes)
         Feed(services).register(in: routes)
         Safety(services).register(in: routes)
@@ -37,7 +38,7 @@ enum Routes {
         Deliveries(services, nags).register(in: routes)
         AuditRoutes.register(in: routes, services)
         LegalRoutes.register(in: routes, parties)
-        ConsoleRoutes.register(in: routes)
+        WebPageRoutes.register(in: routes, home: home)
         MetricsRoutes.register(in: routes, telemetry, counts, services)
         Readiness(services, telemetry).register(in: routes)
         realtime.register(in: routes)

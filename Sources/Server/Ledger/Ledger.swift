@@ -29,14 +29,14 @@ final class Ledger {
         var heldRows = 0
     }
 
-    private(set) var tally = Tally()
+    var tally = Tally()
     /// Transactions that acts shared.
     var batches: Int { commits.batches }
 
     let database: Database
     private let commits: GroupCommit
     /// Limits a family's concurrent writes. More of them wait here and hold nothing that other families need.
-    private let writers: Lane<FamilyID>
+    let writers: Lane<FamilyID>
     /// Limits the writes that hold their family's row: one a family, and few enough to leave sessions for the others.
     let rowHolders: Lane<FamilyID>
     private let random: any Randomness
@@ -200,14 +200,7 @@ final class Ledger {
         defer { rowHolders.leave(family) }
         tally.heldRows += 1
         let held = try await database.transaction { transaction in
-            let clock = try await transaction.query(
-                """
-                SELECT ts, \(isWithinClockSkew(context.now)) AS is_within_skew FROM family_clock WHERE family_id = \(family) FOR UPDATE
-                """)
-            if try clock.first?["is_within_skew"] == false { throw Self.wrongClock }
-            if let last = try clock.first?["ts"] as Timestamp?, last >= context.now + Self.largestLead {
-                throw APIError(.rateLimited, "This family changes faster than it can be followed.", retryAfter: 60)
-            }
+            try await holdRow(of: family, context.now, transaction)
             let decision = try await counting(decide(transaction), in: family, context.now, transaction)
             var seal: Sealing.Seal?
             if let person = decision.personToldOf {
@@ -221,6 +214,18 @@ final class Ledger {
         let (decision, seal) = held.value
         if decision.personToldOf != nil { committed(seal, in: family) }
         return try decision.outcome()
+    }
+
+    /// Locks the family's row until the transaction ends.
+    func holdRow(of family: FamilyID, _ now: Timestamp, _ transaction: Transaction) async throws {
+        let clock = try await transaction.query(
+            """
+            SELECT ts, \(isWithinClockSkew(now)) AS is_within_skew FROM family_clock WHERE family_id = \(family) FOR UPDATE
+            """)
+        if try clock.first?["is_within_skew"] == false { throw Self.wrongClock }
+        if let last = try clock.first?["ts"] as Timestamp?, last >= now + Self.largestLead {
+            throw APIError(.rateLimited, "This family changes faster than it can be followed.", retryAfter: 60)
+        }
     }
 
     static let wrongClock = APIError(
@@ -245,7 +250,7 @@ final class Ledger {
     /// The decision's act as a statement, and whether it may be merged with others. Not inlined, because what it copies
     /// would be in the frame of every write.
     @inline(never)
-    private func statement<Answer: WireContent>(
+    func statement<Answer: WireContent>(
         for decision: Decision<Answer>, in family: FamilyID, _ context: CallContext, _ idempotency: IdempotencyRecord?,
         _ seal: Sealing.Seal?
     ) -> (write: SQL, canMerge: Bool) {
@@ -313,14 +318,17 @@ final class Ledger {
             case .rightsUnchanged(let seq): "AND c.authority_seq <= \(seq)"
             case .nothing: ""
             }
-        let next: SQL = "ledger_ts(c.ts, c.burst, \(now), \(act.stampedRows)::integer)"
+        // Most acts stamp one row and leave rights as they are: written out, that is no value to send and merge.
+        let rows: SQL = act.stampedRows == 1 ? "1" : "\(act.stampedRows)::integer"
+        let authority: SQL = act.changesRights ? "c.seq + 1" : "c.authority_seq"
+        let next: SQL = "ledger_ts(c.ts, c.burst, \(now), \(rows))"
         return """
             WITH \(SQL.requests)ledger_stamp AS (
                 UPDATE family_clock c SET
                     seq = c.seq + 1,
                     ts = \(next),
-                    burst = ledger_burst(c.ts, c.burst, \(next), \(act.stampedRows)::integer),
-                    authority_seq = CASE WHEN \(act.changesRights) THEN c.seq + 1 ELSE c.authority_seq END,
+                    burst = ledger_burst(c.ts, c.burst, \(next), \(rows)),
+                    authority_seq = \(authority),
                     awaits_sequencing = true,
                     prev_head = c.head,
                     head = sha256('\\x01'::bytea || c.head || uuid_send(c.family_id) || int8send(c.seq + 1)

@@ -109,6 +109,8 @@ struct DraftScene: Sendable {
     let approved: DraftID
     let confirmed: DraftID
     let key: Secret
+    /// Of imports with one draft each, in the same states.
+    let imports: [DraftState: (batch: ImportID, draft: DraftChoice)]
 
     init(by author: Person, to recipient: Person, in family: FamilyID, _ server: TestServer) async throws {
         let now = server.clock.now()
@@ -117,7 +119,7 @@ struct DraftScene: Sendable {
                 recipientID: recipient.id, category: .chores, description: nil, dueAt: now + .hours(2),
                 doneDefinition: .binaryCheck))
         let secret = Secret("\(server.random.identifier(at: now) as DraftID)")
-        func insert(_ state: DraftState) async throws -> DraftID {
+        func insert(_ state: DraftState, of batch: ImportID? = nil) async throws -> DraftID {
             let draft = DraftResponse(
                 id: server.random.identifier(at: now), familyID: family, nagID: nil, authorID: author.id,
                 source: .keyboard, body: body, contextIDs: [], citations: [], model: "client", confidence: nil,
@@ -127,9 +129,11 @@ struct DraftScene: Sendable {
             try await server.sql(
                 """
                 INSERT INTO drafts (family_id, id, kind, author_id, source, body, context_ids, citations, model,
-                                    warnings, state, version, trace_id, created_at, updated_at, expires_at)
+                                    warnings, state, version, import_id, item_id, trace_id, created_at, updated_at,
+                                    expires_at)
                 VALUES (\(family), \(draft.id), 'suggested_nag', \(author.id), 'keyboard', \(text)::json, '{}', '{}',
-                        'client', '[]', 'draft', 1, \(draft.traceID), \(now), \(now), \(now + .hours(24)))
+                        'client', '[]', 'draft', 1, \(batch), \(batch), \(draft.traceID), \(now), \(now),
+                        \(now + .hours(24)))
                 """)
             if state != .draft {
                 try await server.sql(
@@ -139,10 +143,12 @@ struct DraftScene: Sendable {
                     """)
             }
             if state == .confirmed {
+                let chosen = ImportSelection(drafts: [DraftChoice(draftID: draft.id, version: 1)])
+                let digest = batch == nil ? AITokens.digest(secret) : chosen.digest(of: secret)
                 try await server.sql(
                     """
                     UPDATE drafts SET state = 'confirmed', confirmed_at = \(now), key_owner = \(author.id),
-                        key_digest = \(AITokens.digest(secret)), key_expires_at = \(now + .seconds(60))
+                        key_digest = \(digest), key_expires_at = \(now + .seconds(60))
                     WHERE id = \(draft.id)
                     """)
             }
@@ -152,10 +158,57 @@ struct DraftScene: Sendable {
         approved = try await insert(.approved)
         confirmed = try await insert(.confirmed)
         key = secret
+        var imports: [DraftState: (batch: ImportID, draft: DraftChoice)] = [:]
+        for state in [DraftState.draft, .approved, .confirmed] {
+            let batch: ImportID = server.random.identifier(at: now)
+            imports[state] = (batch, DraftChoice(draftID: try await insert(state, of: batch), version: 1))
+        }
+        self.imports = imports
+    }
+}
+
+extension DraftScene {
+    fileprivate func path(_ state: DraftState) -> ImportPath {
+        ImportPath(importID: imports[state]?.batch ?? ImportID(high: 0, low: 0))
+    }
+
+    fileprivate func selection(_ state: DraftState) -> ImportSelection {
+        ImportSelection(drafts: imports[state].map { [$0.draft] } ?? [])
     }
 }
 
 extension MatrixRow {
+    static let ingestion: [MatrixRow] = [
+        MatrixRow(API.importNags, allowed: .members) {
+            let nag = SuggestedNag(
+                recipientID: $0.family.child.id, category: .chores, description: nil,
+                dueAt: Timestamp.epoch + .days(40_000),
+                doneDefinition: .binaryCheck)
+            return (
+                NoParameters(),
+                NagImport(
+                    familyID: $0.family.id, importID: ImportID(high: 0, low: 1), source: .document,
+                    items: [ImportItem(itemID: InputID(high: 0, low: 1), nag: nag)], isDryRun: true)
+            )
+        },
+        MatrixRow(API.getImport, allowed: seers) { ($0.drafts.path(.draft), NoBody()) },
+        MatrixRow(API.approveImport, allowed: seers) {
+            (
+                $0.drafts.path(.draft),
+                ImportApproval($0.drafts.selection(.draft), acknowledged: DraftKind.suggestedNag.sideEffects)
+            )
+        },
+        MatrixRow(API.confirmImport, allowed: seers) {
+            ($0.drafts.path(.approved), $0.drafts.selection(.approved))
+        },
+        MatrixRow(API.executeImport, allowed: [.creator], refusals: [403, 404, 409]) {
+            (
+                $0.drafts.path(.confirmed),
+                ImportExecution($0.drafts.selection(.confirmed), confirmation: $0.drafts.key)
+            )
+        },
+    ]
+
     private static let seers = Set<Requester>.guardians.union([.creator])
     private static let version = DraftVersion(version: 1)
 

@@ -54,6 +54,27 @@ struct DraftModelTests {
         }
     }
 
+    @Test("words that were read are in the history, under their draft's trace, and without a word of them")
+    func history() async throws {
+        try await ModelScene.run(Self.word()) { scene in
+            let drafts = [
+                "server_gateway": try await scene.draft(Self.words, .localModel),
+                "heuristic": try await scene.draft(Self.words, nil),
+            ]
+            _ = try await scene.ai.constrain(.block(reason: "no"))
+            await #expect(throws: APIError.self) { try await scene.draft(Self.words, nil) }
+            let records = try await scene.ai.history(
+                ExecutionFilter(familyID: scene.ai.home.id, operation: .intent))
+            #expect(records.count == 3 && records.count { $0.errorCode == "E-POLICY-001" } == 1)
+            for (provider, draft) in drafts {
+                let record = try #require(records.first { $0.traceID == draft.traceID })
+                #expect(record.execution.provider == provider && record.execution.sideEffects == ["draft"])
+                #expect(record.execution.confidence == draft.confidence && record.errorCode == nil)
+            }
+            #expect(!"\(records)".contains("parrot"))
+        }
+    }
+
     @Test(
         "what is not to be believed is replaced by the rules' draft, with the reason",
         arguments: [

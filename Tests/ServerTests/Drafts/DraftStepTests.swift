@@ -152,7 +152,7 @@ struct DraftStepTests {
     func editedMeanwhile() async throws {
         try await TestServer.run { server in
             let family = try await server.family()
-            for number in 0..<10 {
+            for number in 0..<FamilyPolicy.dailyCapRange.upperBound {
                 let draft = try await server.draft("Cleo: dishes", in: family, as: family.guardian)
                 let key = try await server.confirmed(draft, as: family.guardian)
                 let changes = DraftBodyChanges(description: .value("other \(number)"))

@@ -238,6 +238,7 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
         accounts, preferences, families, connections, safety, consents, policies, nags, gamification, incentives,
         reports, ai, sync, audit,
         devices, deliveries, abuseReports, accountData, attachments, constraints, executions, drafted,
+        ingestion,
         keys,
     ].flatMap(\.self)
 

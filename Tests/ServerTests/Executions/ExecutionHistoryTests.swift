@@ -21,7 +21,8 @@ struct ExecutionHistoryTests {
             }
             for filter in [
                 ExecutionFilter(familyID: scene.home.id),
-                ExecutionFilter(familyID: scene.home.id, operation: .selectTone, route: .cloud, result: .success),
+                ExecutionFilter(
+                    familyID: scene.home.id, operation: .operation(.selectTone), route: .cloud, result: .success),
             ] {
                 let all = try await scene.history(filter)
                 #expect(all.count == (filter.operation == nil ? 9 : 6))

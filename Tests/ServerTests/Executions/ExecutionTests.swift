@@ -18,7 +18,9 @@ struct ExecutionTests {
             let answer = try await scene.tone()
             #expect(answer.execution == nil)
             let record = try #require(try await scene.history().first)
-            #expect(record.userID == scene.home.child.id && record.operation == .selectTone && record.errorCode == nil)
+            #expect(
+                record.userID == scene.home.child.id && record.operation == .operation(.selectTone)
+                    && record.errorCode == nil)
             #expect(record.nagID == scene.nag && record.familyID == scene.home.id)
             #expect(record.execution.rule == .autoCloud && record.execution.provider == "heuristic")
             #expect(record.execution.taskType == .heuristic && record.execution.confidence == 0.7)
@@ -76,7 +78,7 @@ struct ExecutionTests {
                 answer.execution.confidence
                     == (operation == .summarizeExcuse ? answer.result["confidence"]?.doubleValue : 0.7))
             let records = try await scene.history(
-                ExecutionFilter(familyID: scene.home.id, questionID: question, operation: operation))
+                ExecutionFilter(familyID: scene.home.id, questionID: question, operation: .operation(operation)))
             #expect(records.map(\.execution) == [answer.execution] && records.first?.traceID == answer.traceID)
         }
     }

@@ -170,6 +170,6 @@ struct EventSourceTests {
     @Test("a draft's source is never the system's")
     func mapping() {
         let stored = DraftSource.allCases.map { StoredSource($0) }
-        #expect(stored == [.text, .cameraText, .galleryText, .document, .voice, .text])
+        #expect(stored == [.text, .cameraText, .galleryText, .document, .voice, .text, .legacy])
     }
 }

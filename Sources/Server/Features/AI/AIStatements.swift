@@ -162,33 +162,13 @@ enum AIStatements {
         """
     }
 
-    /// - Parameter subject: the only member to read; nil for all.
-    static func digestMembers(of family: FamilyID, subject: UserID?) -> SQL {
-        let condition: SQL = subject.map { "AND m.user_id = \($0)" } ?? ""
-        return """
-            SELECT m.user_id, u.display_name FROM memberships m JOIN users u ON u.id = m.user_id
-            WHERE m.family_id = \(family) AND m.status = 'active' \(condition)
-            """
-    }
-
-    /// - Parameter subject: the only recipient to read; nil for all.
-    static func digestNags(
-        of family: FamilyID, subject: UserID?, from start: Timestamp, to end: Timestamp
-    ) -> SQL {
-        let condition: SQL = subject.map { "AND recipient_id = \($0)" } ?? ""
-        return """
-            SELECT recipient_id, status, due_at FROM nags
-            WHERE family_id = \(family) AND due_at >= \(start) AND due_at < \(end) \(condition)
-            """
-    }
-
-    /// The `id`s, of these, of mediation events that a member sees: of nags that they read, and what they asked
-    /// themselves.
+    /// The `id`s, of these, of mediation events that a member sees: of nags that they read, what they asked
+    /// themselves, and digests that were sent to them.
     static func visibleRows(_ ids: [ResourceID], to user: UserID, isGuardian: Bool, in family: FamilyID) -> SQL {
         """
         SELECT a.id FROM ai_mediation_events a LEFT JOIN nags n ON n.family_id = a.family_id AND n.id = a.nag_id
         WHERE a.family_id = \(family) AND a.id = ANY(\(SQLList(ids)))
-            AND (a.actor_id = \(user)
+            AND (a.actor_id = \(user) OR \(user) = ANY(a.recipient_ids)
                  OR n.id IS NOT NULL AND \(NagStatements.isVisible(to: user, isGuardian: isGuardian)))
         """
     }

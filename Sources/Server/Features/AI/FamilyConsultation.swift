@@ -51,20 +51,35 @@ extension FamilyQuestion: AboutFamily {
     package func consult(
         for member: Member, _ caller: Caller, _ zone: any ZoneRules, _ queries: any Queries
     ) async throws -> (facts: Snapshot<DigestFacts>, subject: Pseudonym?) {
+        let (facts, _) = try await consult(for: member, caller, about: nil, zone, queries)
+        return (facts, facts.facts.subject == nil ? nil : member.pseudonym)
+    }
+
+    /// The facts that a member may see of selected nags, and the ids of those that the digest counts.
+    /// - Parameter selected: rows that the member sees; nil for all nags.
+    func consult(
+        for member: Member, _ caller: Caller, about selected: [ResourceID]?, _ zone: any ZoneRules,
+        _ queries: any Queries
+    ) async throws -> (facts: Snapshot<DigestFacts>, counted: Set<ResourceID>) {
         let seesAll = RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: member.role)) == nil
         let subject = seesAll ? nil : caller.userID
-        let facts = DigestFacts(
-            familyID: familyID, subject: subject,
-            members: try await queries.query(AIStatements.digestMembers(of: familyID, subject: subject)).map { row in
-                DigestFacts.Member(userID: try row["user_id"], displayName: try row["display_name"])
-            },
-            nags: try await queries.query(
-                AIStatements.digestNags(
-                    of: familyID, subject: subject, from: FactWindow.digest.start(caller.now), to: caller.now)
-            ).map { row in
+        let members = try await queries.query(AIStatements.digestMembers(of: familyID, subject: subject)).map { row in
+            DigestFacts.Member(userID: try row["user_id"], displayName: try row["display_name"])
+        }
+        let rows = try await queries.query(
+            AIStatements.digestNags(
+                of: familyID, subject: subject, selected: selected, from: FactWindow.digest.start(caller.now),
+                to: caller.now)
+        ).map { row -> (id: ResourceID, nag: DigestFacts.Nag) in
+            (
+                try row["id"],
                 DigestFacts.Nag(
                     recipientID: try row["recipient_id"], status: try row["status"], dueAt: try row["due_at"])
-            })
-        return (Snapshot(facts, now: caller.now, zone: zone), seesAll ? nil : member.pseudonym)
+            )
+        }
+        let listed = Set(members.map(\.userID))
+        let counted = rows.filter { listed.contains($0.nag.recipientID) && $0.nag.status.isCountedInDigest }
+        let facts = DigestFacts(familyID: familyID, subject: subject, members: members, nags: rows.map(\.nag))
+        return (Snapshot(facts, now: caller.now, zone: zone), Set(counted.map(\.id)))
     }
 }

@@ -51,7 +51,10 @@ package final class Mediator {
             try await self.answer(AIOperations.predictCompletion, $1.parameters, for: $0)
         }
         routes.signedIn(API.evaluatePushBack) {
-            try await self.answer(AIOperations.pushBack, $1.body, for: $0)
+            let request = $1.body.request
+            return try await self.answer(
+                AIOperations.pushBack, request.question, $1.body.options,
+                drafting: request.wantsDraft ? PushBackDrafting(services: self.services) : nil, for: $0)
         }
     }
 
@@ -68,11 +71,14 @@ package final class Mediator {
     }
 
     /// Answers a question about one nag that the caller may read.
-    /// - Parameter expected: the family that the nag must be in, or whose member the caller must be.
+    /// - Parameters:
+    ///   - expected: the family that the nag must be in, or whose member the caller must be.
+    ///   - drafting: makes a draft of the answer, for a client that has asked for one.
     @discardableResult
     package func answer<Question: AboutNag, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question,
-        _ options: ExecutionOptions = ExecutionOptions(), in expected: FamilyID? = nil, for caller: Caller
+        _ options: ExecutionOptions = ExecutionOptions(), in expected: FamilyID? = nil,
+        drafting: PushBackDrafting? = nil, for caller: Caller
     ) async throws -> AIAnswer<Response> {
         // The ledger is known only once the nag is read.
         let started = MonotonicTime.now()
@@ -107,7 +113,8 @@ package final class Mediator {
             known = nil
             if let denial = consultation.denial { return consultation.refuse(operation.id.deniedKind, denial) }
             return try await decide(
-                operation, question, Question.facts(in: consultation.snapshot), attempt(consultation), reply, queries)
+                operation, question, Question.facts(in: consultation.snapshot), attempt(consultation), reply,
+                drafting, queries)
         }
     }
 
@@ -150,7 +157,7 @@ package final class Mediator {
                 return .denied(operation.id.deniedKind, to: member, denial)
             }
             let (facts, attempt) = try await consult(member, settings, queries)
-            return try await decide(operation, question, facts, attempt, asked?.reply, queries)
+            return try await decide(operation, question, facts, attempt, asked?.reply, nil, queries)
         }
     }
 
@@ -181,7 +188,8 @@ package final class Mediator {
         since started: MonotonicTime
     ) -> ExecutionAttempt {
         let asked = NagzAI.Question(
-            id: options.questionID ?? QuestionID(high: 0, low: 0), operation: operation, content: question.content,
+            id: options.questionID ?? QuestionID(high: 0, low: 0), operation: .operation(operation),
+            content: question.content,
             privacyLevel: options.privacyLevel ?? requester.settings.privacyLevel, intent: options.intent,
             askedAt: caller.now)
         return ExecutionAttempt(
@@ -198,35 +206,37 @@ package final class Mediator {
     ) async throws -> ModelReply? {
         guard let models, let wording = operation.wording else { return nil }
         let database = services.database
-        let engine = try await obeyed.engine(
-            for: attempt.caller.userID, attempt.requester.settings.constraints, database)
-        let reachable = try await ReachableModels(for: attempt, services.models, database)
-        guard let permit = try? attempt.permit(engine, reachable), let model = permit.model else { return nil }
+        guard case .success(let permit) = try await permit(attempt, database), permit.model != nil else { return nil }
         let names: [String] = try await database.query(AIStatements.names(around: people)).map { row in
             try row["display_name"]
         }
         guard let told = wording.facts(services.heuristics, question, facts, names) else { return nil }
-        let tokens = AITokens(random: services.random)
-        guard case .used = try await attempt.useTokens(permit, tokens, confirmed: nil, database) else { return nil }
-        if let prompt = permit.prompt, try await !attempt.useConfirmation(of: prompt, database) { return nil }
-        var reply = try await models.reply(to: told, familyNames: names, from: model, for: attempt.caller)
-        reply.confirmed = permit.prompt
-        return reply
+        return try await models.ask(attempt, permit, told, familyNames: names)
+    }
+
+    /// What the constraints, the person's preferences and rights allow for a question.
+    func permit(
+        _ attempt: ExecutionAttempt, _ queries: any Queries
+    ) async throws -> Result<ExecutionPermit, ExecutionRefusal> {
+        let engine = try await obeyed.engine(
+            for: attempt.caller.userID, attempt.requester.settings.constraints, queries)
+        let reachable = try await ReachableModels(for: attempt, services.models, queries)
+        do throws(ExecutionRefusal) {
+            return .success(try attempt.permit(engine, reachable))
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Asks the constraints, applies the operation's rule, and builds the act that records the answer or the refusal.
     private func decide<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
-        _ attempt: ExecutionAttempt, _ reply: ModelReply?, _ queries: any Queries
+        _ attempt: ExecutionAttempt, _ reply: ModelReply?, _ drafting: PushBackDrafting?, _ queries: any Queries
     ) async throws -> Decision<AIAnswer<Response>> {
-        let engine = try await obeyed.engine(
-            for: attempt.caller.userID, attempt.requester.settings.constraints, queries)
-        let reachable = try await ReachableModels(for: attempt, services.models, queries)
         let permit: ExecutionPermit
-        do throws(ExecutionRefusal) {
-            permit = try attempt.permit(engine, reachable)
-        } catch {
-            return attempt.refuse(error)
+        switch try await self.permit(attempt, queries) {
+        case .success(let given): permit = given
+        case .failure(let refusal): return attempt.refuse(refusal)
         }
         let tokens: [SQL]
         switch try await attempt.useTokens(
@@ -245,8 +255,12 @@ package final class Mediator {
         }
         let record = operation.record(services.heuristics, question, facts, response)
         let report = attempt.report(permit, record, by: author)
-        let act = answering(attempt, operation.id, outcome.rule, record, report, tokens)
-        return .perform(act, AIAnswer(response, execution: attempt.options == ExecutionOptions() ? nil : report))
+        let event: EventID = services.random.identifier(at: attempt.caller.now)
+        var act = answering(attempt, operation.id, event, outcome.rule, record, report, tokens)
+        let tellsExecution = drafting != nil || attempt.options != ExecutionOptions()
+        var answer = AIAnswer(response, execution: tellsExecution ? report : nil)
+        answer.draftID = try await drafting?.add(response, event, by: author, report, attempt, to: &act, queries)
+        return .perform(act, answer)
     }
 
     /// Puts the model's text in the place of the rules', if a model was to word this response and its text is of use.
@@ -279,13 +293,12 @@ package final class Mediator {
         return Authorship(fallback: fallback)
     }
 
-    /// The act that records an answer.
+    /// The act that records an answer, in the feed as `event`.
     private func answering(
-        _ attempt: ExecutionAttempt, _ operation: AIOperationID, _ rule: Rule, _ record: AIRecord,
+        _ attempt: ExecutionAttempt, _ operation: AIOperationID, _ event: EventID, _ rule: Rule, _ record: AIRecord,
         _ report: ExecutionReport, _ tokens: [SQL]
     ) -> Act {
         let (caller, requester) = (attempt.caller, attempt.requester)
-        let event: EventID = services.random.identifier(at: caller.now)
         // Keyed, because the texts are few and short: plain digests could be compared with guesses.
         let digest = contentKey.flatMap { key in
             record.content.isEmpty ? nil : hexadecimal(hmac(Array(record.content.utf8), key: key))

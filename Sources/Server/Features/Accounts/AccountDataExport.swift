@@ -99,7 +99,7 @@ extension AccountExport.Section {
         switch self {
         case .notes, .preferences, .points, .badges, .incentives, .aiConstraints, .aiExecutions, .drafts: families
         // Those of connections besides.
-        case .nags, .excuses: families + [nil]
+        case .nags, .excuses, .inputs: families + [nil]
         case .account, .memberships, .consents, .devices, .blocks, .abuseReports, .connections, .attachments, .aiKeys:
             [nil]
         }
@@ -125,6 +125,7 @@ extension AccountExport.Section {
         case .aiExecutions: ExecutionStatements.exported(page, in: family)
         case .aiKeys: AIKeyStatements.exported(page)
         case .drafts: DraftStatements.exported(page, in: family)
+        case .inputs: IngestionStatements.exported(page, in: ledger)
         case .connections: ConnectionStatements.exported(page)
         case .attachments: AttachmentStatements.exported(page)
         }

@@ -52,6 +52,9 @@ struct AccountPurge {
     private func purge(_ user: UserID, _ actor: Pseudonym, _ context: CallContext) async throws -> Bool {
         while try await database.query(NagStatements.forgetExcuses(of: user, limit: Self.batch)).affected == Self.batch
         {}
+        while try await database.query(IngestionStatements.forgetSummaries(of: user, limit: Self.batch)).affected
+            == Self.batch
+        {}
         let answer: StatusAnswer = try await ledger.write(context, in: .outside) { queries in
             guard let row = try await queries.query(AccountStatements.unpurged(user)).first else {
                 return .answer(StatusAnswer(status: "done before"))

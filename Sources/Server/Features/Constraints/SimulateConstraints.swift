@@ -74,7 +74,7 @@ extension Constraints {
     ) -> SimulationResult {
         let asked = item.question
         let question = Question(
-            id: QuestionID(high: 0, low: 0), operation: .summarizeExcuse, content: asked.content,
+            id: QuestionID(high: 0, low: 0), operation: .operation(.summarizeExcuse), content: asked.content,
             tokenCount: asked.tokenCount, privacyLevel: asked.privacyLevel, intent: asked.intent,
             requiresOffline: asked.requiresOffline, askedAt: call.now)
         let policy = engine.evaluate(question)

@@ -26,14 +26,15 @@ extension DeliveryStatements {
     static func facts(of claim: ClaimedDelivery, at now: Timestamp) -> SQL {
         """
         SELECT n.status AS nag_status, n.category,
-               CASE e.event_type WHEN 'push_back_sent' THEN e.payload->>'message' ELSE n.description END AS description,
+               CASE WHEN d.draft_id IS NOT NULL THEN x.body->>'message'
+                    WHEN e.event_type = 'push_back_sent' THEN e.payload->>'message' ELSE n.description END AS description,
                n.due_at, n.committed_at, n.phase::bigint AS nag_phase,
                n.cycle_started_at, n.phase_since, n.cycle_started_at > e.at AS is_restarted,
                coalesce(d.user_id = n.recipient_id, false) AS is_recipient, d.sent_at,
-               coalesce(d.connection_event, e.event_type) AS event_type, e.payload->>'phase' AS phase,
+               \(event) AS event_type, e.payload->>'phase' AS phase,
                array_to_string(d.acknowledged, ',') AS acknowledged, u.pseudonym, f.time_zone,
                coalesce(u.status = 'active' AND CASE
-                   WHEN d.nag_id IS NULL
+                   WHEN d.connection_event IS NOT NULL
                        THEN \(ConnectionStatements.isOpen("d.family_id", isActive: "d.connection_event = 'connection_accepted'"))
                    WHEN n.connection_id IS NULL THEN m.status = 'active'
                    ELSE \(ConnectionStatements.isActive("n.connection_id")) END, false) AS is_member,
@@ -41,8 +42,11 @@ extension DeliveryStatements {
                \(PreferenceStatements.stored(of: "d.user_id", in: "m.family_id")) AS prefs,
                k.quiet_hours_start AS child_quiet_start, k.quiet_hours_end AS child_quiet_end,
                \(ConsentStatements.inForce(.smsOptIn, user: "d.user_id", family: "d.family_id")) AS may_text,
-               \(BlockStatements.isBlocked(between: "n.creator_id", and: "n.recipient_id")) AS is_blocked,
-               \(RelationshipStatements.isSuspended(between: "n.creator_id", and: "n.recipient_id")) AS is_suspended,
+               \(BlockStatements.isBlocked(between: sender, and: receiver)) AS is_blocked,
+               \(RelationshipStatements.isSuspended(between: sender, and: receiver)) AS is_suspended,
+               d.draft_id IS NOT NULL AND x.id IS NULL AS is_draft_deleted,
+               d.draft_id IS NULL
+                   OR \(ConsentStatements.inForce(.aiMediation, user: "d.user_id", family: "d.family_id")) AS may_mediate,
                EXISTS (SELECT FROM deliveries later WHERE later.family_id = d.family_id AND later.nag_id = d.nag_id
                    AND later.user_id = d.user_id AND later.status <> 'failed'
                    AND (later.channel = d.channel OR d.status <> 'pending')
@@ -53,10 +57,12 @@ extension DeliveryStatements {
         LEFT JOIN nags n ON n.family_id = d.family_id AND n.id = d.nag_id
         -- Of a connection and its nags, the person's own family.
         LEFT JOIN memberships m ON m.user_id = d.user_id
-            AND (m.family_id = d.family_id OR (n.connection_id IS NOT NULL OR d.nag_id IS NULL) AND m.status = 'active')
+            AND (m.family_id = d.family_id
+                 OR (n.connection_id IS NOT NULL OR d.connection_event IS NOT NULL) AND m.status = 'active')
         LEFT JOIN families f ON f.id = m.family_id
         LEFT JOIN child_settings k ON k.family_id = m.family_id AND k.user_id = d.user_id
         LEFT JOIN nag_events e ON e.family_id = d.family_id AND e.nag_id = d.nag_id AND e.id = d.nag_event_id
+        LEFT JOIN drafts x ON x.family_id = d.family_id AND x.id = d.draft_id
         -- Whether the person was told of a nag that was withdrawn, and until when somebody may be telling them.
         LEFT JOIN LATERAL (
             SELECT bool_or(earlier.status IN ('sent', 'delivered') OR earlier.acknowledged <> '{}') AS is_told,
@@ -69,6 +75,10 @@ extension DeliveryStatements {
             AND d.attempts = \(claim.attempts)::bigint
         """
     }
+
+    /// Between whom a block or a suspension stops it: the two people of the nag, or who executed the draft and who is told.
+    private static let sender: SQL = "coalesce(x.executed_by, n.creator_id)"
+    private static let receiver: SQL = "CASE WHEN d.draft_id IS NULL THEN n.recipient_id ELSE d.user_id END"
 
     // MARK: What became of it
 

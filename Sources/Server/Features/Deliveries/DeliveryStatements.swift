@@ -18,11 +18,16 @@ enum DeliveryStatements {
         """
     }
 
+    /// What the delivery `d` tells of, whose nag's event is `e`.
+    static let event: SQL = """
+        coalesce(d.connection_event, CASE WHEN d.draft_id IS NOT NULL THEN 'digest_sent' END, e.event_type)
+        """
+
     // MARK: For administrators
 
     private static let reviewed: SQL = """
         d.id, d.family_id, d.nag_id, d.user_id, d.channel, d.status, d.attempts::bigint AS attempts, d.failure, d.dropped,
-        d.repeats::bigint AS repeats, d.created_at, d.next_attempt, coalesce(d.connection_event, e.event_type) AS cause
+        d.repeats::bigint AS repeats, d.created_at, d.next_attempt, \(event) AS cause
         """
     private static let eventJoin: SQL = """
         LEFT JOIN nag_events e ON e.family_id = d.family_id AND e.nag_id = d.nag_id AND e.id = d.nag_event_id
@@ -105,6 +110,16 @@ enum DeliveryStatements {
         """
         INSERT INTO deliveries (family_id, id, connection_event, user_id, channel, status, next_attempt, created_at)
         SELECT ledger_stamp.family_id, \(id), \(event.rawValue), \(user), c.channel, 'pending', \(now), \(now)
+        FROM ledger_stamp CROSS JOIN LATERAL (\(channel(of: user))) c
+        WHERE \(DeviceStatements.exists(of: user)) OR c.channel = 'sms'
+        """
+    }
+
+    /// The same of the message that a draft sends.
+    static func insert(_ id: DeliveryID, of draft: DraftID, to user: UserID, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO deliveries (family_id, id, draft_id, user_id, channel, status, next_attempt, created_at)
+        SELECT ledger_stamp.family_id, \(id), \(draft), \(user), c.channel, 'pending', \(now), \(now)
         FROM ledger_stamp CROSS JOIN LATERAL (\(channel(of: user))) c
         WHERE \(DeviceStatements.exists(of: user)) OR c.channel = 'sms'
         """

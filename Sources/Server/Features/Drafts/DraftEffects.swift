@@ -38,6 +38,8 @@ struct DraftEffects {
             let view = try await nag(of: draft, caller, queries)
             return try await incentives.giving(consequence, on: view, by: member, at: caller.now, queries)
                 .map { $0.retyped() }
+        case .digest(let digest):
+            return try await sending(digest, draft, by: member, caller, queries)
         }
     }
 
@@ -51,14 +53,17 @@ struct DraftEffects {
         return view
     }
 
-    /// Sends a push-back, within the limits that hold for the mediator's own, of which it uses up one.
+    /// Sends a push-back, within the limits that hold for the mediator's own, of which it uses up one unless its evaluation
+    /// has done so.
     private func sending(
         _ message: String, _ draft: DraftResponse, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<ResourceID> {
         let view = try await nag(of: draft, caller, queries)
-        let evaluated = try await pushBack(on: view.nag.id, caller, queries)
+        let counted = draft.wasCounted ? draft.createdAt : nil
+        let evaluated = try await pushBack(on: view.nag.id, countedAt: counted, caller, queries)
         guard case .answer(let response) = evaluated else { return evaluated.map { $0.nagID.retyped() } }
         var (act, event) = nags.sending(message, on: view, source: StoredSource(draft.source), at: caller.now)
+        guard counted == nil else { return .perform(act, event.retyped()) }
         act.statements.append(
             AIStatements.record(
                 services.random.identifier(at: caller.now), view.nag.id, AIOperationID.pushBack.rawValue,
@@ -67,13 +72,16 @@ struct DraftEffects {
     }
 
     /// What the rules say of a push-back now.
+    /// - Parameter counted: when this push-back was counted; nil if it was not.
     /// - Throws: 409 where they allow none, with their reason.
     func pushBack(
-        on nag: NagID, _ caller: Caller, _ queries: any Queries
+        on nag: NagID, countedAt counted: Timestamp? = nil, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<PushBackResponse> {
         let consultation = try await mediator.consult(caller, on: nag, .askForPushBack, .full, queries)
         if let denial = consultation.denial { return consultation.refuse(.aiPushBackDenied, denial) }
-        let response = services.heuristics.pushBack(for: consultation.snapshot).response
+        var snapshot = consultation.snapshot
+        if let counted { snapshot.facts = snapshot.facts.without(pushBackAt: counted) }
+        let response = services.heuristics.pushBack(for: snapshot).response
         guard response.shouldPushBack else {
             throw APIError(
                 .conflict, "The limits of push-backs allow none now: \(response.reason.replacing("_", with: " ")).",

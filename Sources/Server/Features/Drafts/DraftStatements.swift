@@ -9,8 +9,8 @@ enum DraftStatements {
         d.id, d.family_id, d.kind, d.nag_id, d.author_id, d.source, d.body::text AS body,
         to_json(d.context_ids)::text AS context_ids, to_json(d.citations)::text AS citations, d.model,
         d.fallback_reason, d.confidence, d.warnings::text AS warnings, d.state, d.version, d.approved_by, d.approved_at,
-        d.confirmed_at, d.key_digest, d.key_owner, d.key_expires_at, d.executed_by, d.executed_at, d.result_id, d.trace_id, d.created_at,
-        d.updated_at, d.expires_at
+        d.confirmed_at, d.key_digest, d.key_owner, d.key_expires_at, d.executed_by, d.executed_at, d.result_id,
+        d.import_id, d.item_id, d.trace_id, d.created_at, d.updated_at, d.expires_at
         """
 
     /// A condition: who sees a draft `d` of their family.
@@ -22,6 +22,15 @@ enum DraftStatements {
         """
         SELECT \(columns) FROM drafts d
         WHERE d.family_id = \(family) AND d.id = \(id) AND \(isVisible(to: user, seesAll: seesAll))
+        """
+    }
+
+    /// The drafts of an import, in the order of its items.
+    static func drafts(of batch: ImportID, for user: UserID, seesAll: Bool, in family: FamilyID) -> SQL {
+        """
+        SELECT \(columns) FROM drafts d
+        WHERE d.family_id = \(family) AND d.import_id = \(batch) AND \(isVisible(to: user, seesAll: seesAll))
+        ORDER BY d.id
         """
     }
 
@@ -59,13 +68,14 @@ enum DraftStatements {
     static func insert(_ draft: DraftResponse) -> SQL {
         """
         INSERT INTO drafts (family_id, id, kind, nag_id, author_id, source, body, context_ids, citations, model,
-                            fallback_reason, confidence, warnings, state, version, trace_id, created_at, updated_at,
-                            expires_at)
+                            fallback_reason, confidence, warnings, state, version, import_id, item_id, trace_id, created_at,
+                            updated_at, expires_at)
         SELECT family_id, \(draft.id), \(draft.kind), \(draft.nagID), \(draft.authorID), \(draft.source),
                \(text(of: draft.body))::json, \(SQLList(draft.contextIDs))::uuid[], \(SQLList(draft.citations))::uuid[],
                \(draft.model), \(draft.fallbackReason), \(draft.confidence),
                \(text(of: draft.warnings))::json, \(draft.progress.state), \(draft.progress.version)::integer,
-               \(draft.traceID), \(draft.createdAt), \(draft.createdAt), \(draft.progress.expiresAt)
+               \(draft.importID), \(draft.itemID), \(draft.traceID), \(draft.createdAt), \(draft.createdAt),
+               \(draft.progress.expiresAt)
         FROM ledger_stamp
         """
     }

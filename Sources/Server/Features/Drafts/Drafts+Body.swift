@@ -6,9 +6,28 @@ import Postgres
 import TimeZones
 
 extension Drafts {
+    /// What a draft does, and the selected rows that it is built from.
+    struct Drafted {
+        var body: DraftBody
+        var citations: [ResourceID]
+    }
+
     /// The body that the client gives, or what the rules make of the request: the one place that drafts.
     /// - Parameter modelled: what a model read in the words; nil where the rules read them.
     func body(
+        _ order: DraftCreate, _ modelled: DraftedNag?, _ member: Member, _ caller: Caller, _ queries: any Queries
+    ) async throws -> Decision<Drafted> {
+        if order.body == nil, order.kind == .digest {
+            return .answer(try await digest(order, member, caller, queries))
+        }
+        // The rules of the other kinds read the nag alone.
+        let citations = order.contextIDs.filter { $0 == order.nagID?.retyped() }
+        return try await effect(order, modelled, member, caller, queries).map {
+            Drafted(body: $0, citations: citations)
+        }
+    }
+
+    private func effect(
         _ order: DraftCreate, _ modelled: DraftedNag?, _ member: Member, _ caller: Caller, _ queries: any Queries
     ) async throws -> Decision<DraftBody> {
         if let body = order.body { return .answer(body) }
@@ -33,9 +52,31 @@ extension Drafts {
             return try await effects.pushBack(on: nag, caller, queries).map {
                 .pushBack(PushBackMessage(message: $0.message ?? ""))
             }
-        case .consequence:
-            throw APIError(.validationFailed, "Give the rule and what it promises: body.", field: "body")
+        case .consequence, .digest:
+            throw APIError(.validationFailed, "Give what this draft is to do: body.", field: "body")
         }
+    }
+
+    /// The digest of the selected nags that were due this week, and of nothing else. For a member who does not see
+    /// everybody's insights it is about their own.
+    private func digest(
+        _ order: DraftCreate, _ member: Member, _ caller: Caller, _ queries: any Queries
+    ) async throws -> Drafted {
+        guard let recipients = order.recipientIDs else {
+            throw APIError(.validationFailed, "Say whom the digest is for: recipient_ids.", field: "recipient_ids")
+        }
+        let question = FamilyQuestion(familyID: member.familyID)
+        let (snapshot, counted) = try await question.consult(
+            for: member, caller, about: order.contextIDs, services.zones.zone(member.timeZone), queries)
+        guard !counted.isEmpty else {
+            throw APIError(
+                .validationFailed, "Select nags that were due in the last seven days: context_ids.",
+                field: "context_ids")
+        }
+        let text = services.heuristics.digest(for: snapshot).response.summaryText
+        return Drafted(
+            body: .digest(DigestMessage(message: text, recipientIDs: recipients)),
+            citations: order.contextIDs.filter(counted.contains))
     }
 
     /// What words are read against.
@@ -67,7 +108,7 @@ extension DraftBody {
             return .suggestedNag(nag)
         case .dueChange(let change):
             return .dueChange(DueChange(dueAt: change.dueAt.flooredToMillisecond))
-        case .pushBack, .consequence: return self
+        case .pushBack, .consequence, .digest: return self
         }
     }
 }

@@ -16,10 +16,9 @@ extension Drafts {
         var warnings: [String] = []
         /// The statements that use confirmations up.
         var tokens: [SQL] = []
+        /// How the words were allowed to be read; nil where there were none.
+        var permit: ExecutionPermit?
 
-        var modelName: String {
-            author.model.map { "\(author.provider.rawValue)/\($0)" } ?? author.provider.rawValue
-        }
         var confidence: Double { author.confidence(author.model == nil ? DraftedNag.confidence : nil) }
     }
 
@@ -39,34 +38,27 @@ extension Drafts {
         try Requester.requireOpenGate(gate)
         try await requireVisible(order, to: member, caller, database)
         let attempt = attempt(order, member, try AISettings(gate), caller)
-        guard case .success(let permit) = try await self.permit(attempt, database), let model = permit.model else {
+        guard case .success(let permit) = try await mediator.permit(attempt, database), permit.model != nil else {
             return nil
         }
         // Nobody's words leave for a draft that is then refused for their number.
         _ = try await DailyCount(limit: .draftSteps, user: member.userID).increment(at: caller.now, database)
         let reading = IntentReading(text, try await intentFacts(of: member, caller, database))
-        let tokens = AITokens(random: services.random)
-        guard case .used = try await attempt.useTokens(permit, tokens, confirmed: nil, database) else { return nil }
-        if let prompt = permit.prompt, try await !attempt.useConfirmation(of: prompt, database) { return nil }
-        var reply = try await models.reply(to: reading.told, familyNames: [], from: model, for: caller)
-        reply.confirmed = permit.prompt
-        return reply
+        return try await models.ask(attempt, permit, reading.told, familyNames: [])
     }
 
     /// Asks the constraints about the words, and a model's reply for what it read. Where the rules read them, a prompt to
     /// confirm is a warning: nothing happens before a person has approved and confirmed the draft.
     func reading(
-        _ order: DraftCreate, _ member: Member, _ settings: AISettings, _ caller: Caller, _ reply: ModelReply?,
+        _ order: DraftCreate, _ member: Member, _ attempt: ExecutionAttempt, _ reply: ModelReply?,
         _ queries: any Queries
     ) async throws -> Result<Reading, Refusal> {
-        let attempt = attempt(order, member, settings, caller)
         let permit: ExecutionPermit
-        switch try await self.permit(attempt, queries) {
+        switch try await mediator.permit(attempt, queries) {
         case .success(let given): permit = given
         case .failure(let refusal): return .failure(Refusal(refusal: refusal))
         }
-        var reading = Reading()
-        reading.warnings = permit.policy.warnings
+        var reading = Reading(warnings: permit.policy.warnings, permit: permit)
         guard let model = permit.model else {
             reading.warnings += [permit.policy.confirmation].compactMap(\.self)
             reading.author.fallback = permit.fallback
@@ -77,7 +69,7 @@ extension Drafts {
         case .used(let statements): reading.tokens = statements
         case .refused(let refusal, let asked): return .failure(Refusal(refusal: refusal, asked: asked))
         }
-        let facts = try await intentFacts(of: member, caller, queries)
+        let facts = try await intentFacts(of: member, attempt.caller, queries)
         let read = Self.nag(in: reply, of: model, IntentReading(try Self.words(of: order), facts))
         switch read {
         case .success(let nag):
@@ -122,12 +114,11 @@ extension Drafts {
     // MARK: Permission
 
     /// The question that constraints, preferences and confirmations are asked about.
-    private func attempt(
+    func attempt(
         _ order: DraftCreate, _ member: Member, _ settings: AISettings, _ caller: Caller
     ) -> ExecutionAttempt {
-        // Constraints see no operation; this one is about a person's words, too.
         let question = Question(
-            id: QuestionID(high: 0, low: 0), operation: .summarizeExcuse, content: order.text ?? "",
+            id: QuestionID(high: 0, low: 0), operation: .intent, content: order.text ?? "",
             privacyLevel: settings.privacyLevel, askedAt: caller.now)
         return ExecutionAttempt(
             id: services.random.identifier(at: caller.now), caller: caller, question: question,
@@ -135,43 +126,15 @@ extension Drafts {
             nag: order.nagID, started: MonotonicTime.now())
     }
 
-    private func permit(
-        _ attempt: ExecutionAttempt, _ queries: any Queries
-    ) async throws -> Result<ExecutionPermit, ExecutionRefusal> {
-        let engine = try await obeyed.engine(
-            for: attempt.caller.userID, attempt.requester.settings.constraints, queries)
-        let reachable = try await ReachableModels(for: attempt, services.models, queries)
-        do throws(ExecutionRefusal) {
-            return .success(try attempt.permit(engine, reachable))
-        } catch {
-            return .failure(error)
+    // MARK: Records
+
+    /// The row of the history for words that were read; none for drafts without words, and for people who keep errors
+    /// only.
+    static func execution(_ attempt: ExecutionAttempt, _ reading: Reading, _ order: DraftCreate) -> [SQL] {
+        guard order.text != nil, let permit = reading.permit, !attempt.requester.settings.logsErrorsOnly else {
+            return []
         }
-    }
-
-    // MARK: Refusals
-
-    static func refuse<Answer>(_ refusal: Refusal, to member: Member, _ caller: Caller) -> Decision<Answer> {
-        let (refused, asked) = (refusal.refusal, refusal.asked)
-        let statements = asked.map { request in
-            ExecutionStatements.ask(
-                AITokens.digest(request.token), request.requestDigest, of: caller.userID, in: member.familyID,
-                until: caller.now + AITokens.confirmationTime)
-        }
-        return refuse(
-            refused.error(trace: caller.context.trace, confirmation: asked?.token), refused.code.rawValue,
-            refused.constraint, statements.map { [$0] } ?? [], to: member)
-    }
-
-    /// - Parameter code: what the audit log says of it.
-    static func refuse<Answer>(
-        _ error: APIError, _ code: String, _ constraint: ConstraintID? = nil, _ statements: [SQL] = [],
-        to member: Member
-    ) -> Decision<Answer> {
-        var details: AuditBody = ["operation": "draft", "error_code": code]
-        details["constraint"] = constraint?.description
-        let act = Act(
-            kind: .aiExecutionRefused, basis: .rightsUnchanged(since: member.seq), actor: member.pseudonym,
-            details: details, stampedRows: 0, statements: statements)
-        return .refuse(act, error)
+        let report = attempt.report(permit, confidence: reading.confidence, sideEffects: ["draft"], by: reading.author)
+        return attempt.row(report, nil).map { [$0] } ?? []
     }
 }

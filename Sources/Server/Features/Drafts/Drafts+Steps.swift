@@ -37,42 +37,57 @@ extension Drafts {
 
     /// For those who may do what the draft does, and name all of its side effects.
     func approve(_ caller: Caller, _ call: Call<DraftPath, DraftApproval>) async throws -> DraftResponse {
-        let (version, acknowledged) = (call.body.draft, Set(call.body.acknowledged))
+        let version = call.body.draft
         return try await step(.approve, caller, call.parameters.draftID, version.version, version.source) {
             member, draft, queries in
-            guard acknowledged == Set(draft.response.kind.sideEffects) else {
-                throw APIError(
-                    .validationFailed, "Name exactly the side effects of this draft.",
-                    field: "acknowledged_side_effects")
-            }
-            if let refusal = try await refusal(draft.response, by: member, caller, queries) { return refusal }
-            var approved = draft.response
-            approved.progress.state = .approved
-            (approved.approvedBy, approved.approvedAt, approved.updatedAt) = (member.userID, call.now, call.now)
-            return .perform(
-                try await act(
-                    .draftApproved, approved, by: member,
-                    [DraftStatements.approve(approved.id, by: member.userID, at: call.now)], at: call.now, queries),
-                approved)
+            try await approval(of: draft, acknowledging: call.body.acknowledged, by: member, caller, queries)
         }
+    }
+
+    func approval(
+        of draft: StoredDraft, acknowledging effects: [DraftSideEffect], by member: Member, _ caller: Caller,
+        _ queries: any Queries
+    ) async throws -> Decision<DraftResponse> {
+        var approved = draft.response
+        guard Set(effects) == Set(approved.kind.sideEffects) else {
+            throw APIError(
+                .validationFailed, "Name exactly the side effects of this draft.", field: "acknowledged_side_effects")
+        }
+        if let refusal = try await refusal(approved, by: member, caller, queries) { return refusal }
+        let now = caller.now
+        approved.progress.state = .approved
+        (approved.approvedBy, approved.approvedAt, approved.updatedAt) = (member.userID, now, now)
+        return .perform(
+            try await act(
+                .draftApproved, approved, by: member,
+                [DraftStatements.approve(approved.id, by: member.userID, at: now)], at: now, queries), approved)
     }
 
     /// Gives the second key, to somebody who may do what the draft does. An earlier key is void then.
     func confirm(_ caller: Caller, _ call: Call<DraftPath, DraftVersion>) async throws -> DraftConfirmation {
         let token = AITokens(random: services.random).make()
-        let key = DraftKey(
-            digest: AITokens.digest(token), owner: caller.userID, expiresAt: call.now + DraftLimit.keyLifetime)
+        let key = key(AITokens.digest(token), of: caller)
         return try await write(.confirm, caller, call.parameters.draftID, call.body.version, call.body.source) {
             member, draft, _, queries in
-            if let refusal = try await refusal(draft.response, by: member, caller, queries) {
-                return refusal.map { _ in DraftConfirmation(confirmation: token, expiresAt: key.expiresAt) }
+            try await confirmation(of: draft, key, by: member, caller, queries).map { _ in
+                DraftConfirmation(confirmation: token, expiresAt: key.expiresAt)
             }
-            var act = try await act(
-                .draftConfirmed, draft.response, by: member,
-                [DraftStatements.confirm(draft.response.id, key, at: call.now)], at: call.now, queries)
-            act.details["key_expires_at"] = key.expiresAt.rfc3339
-            return .perform(act, DraftConfirmation(confirmation: token, expiresAt: key.expiresAt))
         }
+    }
+
+    func key(_ digest: [UInt8], of caller: Caller) -> DraftKey {
+        DraftKey(digest: digest, owner: caller.userID, expiresAt: caller.now + DraftLimit.keyLifetime)
+    }
+
+    func confirmation(
+        of draft: StoredDraft, _ key: DraftKey, by member: Member, _ caller: Caller, _ queries: any Queries
+    ) async throws -> Decision<DraftResponse> {
+        if let refusal = try await refusal(draft.response, by: member, caller, queries) { return refusal }
+        var act = try await act(
+            .draftConfirmed, draft.response, by: member,
+            [DraftStatements.confirm(draft.response.id, key, at: caller.now)], at: caller.now, queries)
+        act.details["key_expires_at"] = key.expiresAt.rfc3339
+        return .perform(act, draft.response)
     }
 
     /// Does what the draft says, once: the effect's act, and the draft's row with it. Executing it again gets the first
@@ -81,22 +96,30 @@ extension Drafts {
         let version = call.body.draft
         return try await step(.execute, caller, call.parameters.draftID, version.version, version.source) {
             member, draft, queries in
-            guard let confirmation = call.body.confirmation else {
-                throw APIError(
-                    .validationFailed, "confirmation is required: the answer of the step confirm.",
-                    field: "confirmation")
-            }
-            guard let key = draft.key,
-                key.opens(AITokens.digest(confirmation), by: member.userID, at: call.now)
-            else {
-                throw APIError(
-                    .conflict,
-                    "This confirmation is another person's, was used before, or came too late. Confirm again.",
-                    reason: "confirmation_invalid")
-            }
-            let effect = try await effects.decide(draft.response, by: member, caller, queries)
-            return executed(draft.response, effect, by: member, at: call.now)
+            let digest = AITokens.digest(try Self.required(call.body.confirmation))
+            return try await execution(of: draft, digest, by: member, caller, queries)
         }
+    }
+
+    static func required(_ confirmation: Secret?) throws(APIError) -> Secret {
+        guard let confirmation else {
+            throw APIError(
+                .validationFailed, "confirmation is required: the answer of the step confirm.", field: "confirmation")
+        }
+        return confirmation
+    }
+
+    /// - Parameter digest: of the second key.
+    func execution(
+        of draft: StoredDraft, _ digest: [UInt8], by member: Member, _ caller: Caller, _ queries: any Queries
+    ) async throws -> Decision<DraftResponse> {
+        guard let key = draft.key, key.opens(digest, by: member.userID, at: caller.now) else {
+            throw APIError(
+                .conflict, "This confirmation is another person's, was used before, or came too late. Confirm again.",
+                reason: "confirmation_invalid")
+        }
+        let effect = try await effects.decide(draft.response, by: member, caller, queries)
+        return executed(draft.response, effect, by: member, at: caller.now)
     }
 
     /// The effect's act, with the end of the draft in it.
@@ -164,23 +187,32 @@ extension Drafts {
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             let draft = try await draft(id, for: member, queries)
-            if source.onlyCreates {
-                let denial = Denial.voiceOnlyCreates
-                return .denied(
-                    .draftStepDenied, to: member, reason: denial.rawValue, APIError(.policyForbidden, denial))
-            }
-            switch draft.response.progress.verdict(on: step, of: version, at: caller.now) {
-            case .proceed: return try await decide(member, draft, false, queries)
-            case .isDone: return try await decide(member, draft, true, queries)
-            case .missing(let step):
-                throw APIError(
-                    .conflict, "First \(step.rawValue) this draft.", reason: "\(step.rawValue)_missing")
-            case .ended(let state):
-                throw APIError(.conflict, "This draft is \(state.rawValue).", reason: state.rawValue)
-            case .edited:
-                throw APIError(
-                    .conflict, "This draft was edited in the meantime. Read it again.", reason: "version_changed")
-            }
+            if source.onlyCreates { return Self.voiceDenial(of: member) }
+            let isDone = try Self.isDone(step, draft.response.progress, version, at: caller.now)
+            return try await decide(member, draft, isDone, queries)
+        }
+    }
+
+    static func voiceDenial<Answer>(of member: Member) -> Decision<Answer> {
+        let denial = Denial.voiceOnlyCreates
+        return .denied(.draftStepDenied, to: member, reason: denial.rawValue, APIError(.policyForbidden, denial))
+    }
+
+    /// Whether a step was taken before.
+    /// - Throws: 409 where it is not the next one.
+    static func isDone(
+        _ step: DraftStep, _ progress: DraftProgress, _ version: Int?, at now: Timestamp
+    ) throws(APIError) -> Bool {
+        switch progress.verdict(on: step, of: version, at: now) {
+        case .proceed: return false
+        case .isDone: return true
+        case .missing(let step):
+            throw APIError(.conflict, "First \(step.rawValue) this draft.", reason: "\(step.rawValue)_missing")
+        case .ended(let state):
+            throw APIError(.conflict, "This draft is \(state.rawValue).", reason: state.rawValue)
+        case .edited:
+            throw APIError(
+                .conflict, "This draft was edited in the meantime. Read it again.", reason: "version_changed")
         }
     }
 
@@ -205,6 +237,7 @@ extension DraftResponse {
             ("draft_self_approved", "\(approvedBy == member.userID)"),
             ("draft_approved_at", approvedAt?.rfc3339 ?? ""), ("draft_confirmed_at", confirmedAt?.rfc3339 ?? ""),
             ("draft_side_effects", kind.sideEffects.map(\.rawValue).joined(separator: ",")),
+            ("draft_import", importID?.description ?? ""),
             ("draft_citations", citations.map(\.description).joined(separator: ",")),
         ].filter { !$0.1.isEmpty }
     }

@@ -15,7 +15,6 @@ final class Drafts {
     let nags: Nags
     let effects: DraftEffects
     let mediator: Mediator
-    let obeyed = ObeyedConstraints()
 
     init(_ services: Services, _ nags: Nags, _ incentives: Incentives, _ mediator: Mediator) {
         self.services = services
@@ -63,7 +62,7 @@ final class Drafts {
     }
 
     /// Guardians see what the AI is asked to do for anybody of the family.
-    private static func seesAll(_ member: Member) -> Bool {
+    static func seesAll(_ member: Member) -> Bool {
         RoleMatrix.denialOfInsights(isSelf: false, by: MemberState(role: member.role)) == nil
     }
 
@@ -82,34 +81,35 @@ final class Drafts {
         return try await services.ledger.write(caller, in: family) { queries in
             let member = try await services.access.member(caller, of: family, queries)
             let gate = try await queries.query(AIStatements.gate(caller.userID, in: family)).one()
+            let attempt = attempt(order, member, try AISettings(gate), caller)
             do {
                 try Requester.requireOpenGate(gate)
             } catch let error as APIError where reply != nil {
-                return Self.refuse(error, error.code.rawValue, to: member)
+                return attempt.refuse(error)
             }
             try await requireVisible(order, to: member, caller, queries)
             var reading = Reading()
             if order.body == nil {
-                switch try await self.reading(order, member, AISettings(gate), caller, reply, queries) {
+                switch try await self.reading(order, member, attempt, reply, queries) {
                 case .success(let read): reading = read
-                case .failure(let refusal): return Self.refuse(refusal, to: member, caller)
+                case .failure(let refusal): return attempt.refuse(refusal.refusal, refusal.asked)
                 }
             }
-            let body: DraftBody
+            let drafted: Drafted
             switch try await self.body(order, reading.nag, member, caller, queries) {
-            case .answer(let made), .perform(_, let made): body = made
+            case .answer(let made), .perform(_, let made): drafted = made
             case .refuse(let act, let refusal): return .refuse(act, refusal)
             case .refuseAgain(let refusal): return .refuseAgain(refusal)
             }
             var draft = DraftResponse(
                 id: id, familyID: family, nagID: order.nagID, authorID: member.userID, source: order.source,
-                body: body.flooredToMillisecond, contextIDs: order.contextIDs, citations: order.citations,
-                model: order.body == nil ? reading.modelName : "client",
+                body: drafted.body.flooredToMillisecond, contextIDs: order.contextIDs, citations: drafted.citations,
+                model: order.body == nil ? reading.author.draftModel : "client",
                 confidence: order.body == nil ? reading.confidence : nil, warnings: reading.warnings,
                 progress: DraftProgress(expiresAt: call.now + DraftLimit.lifetime), traceID: caller.context.trace,
                 createdAt: call.now)
             draft.fallbackReason = reading.author.fallback?.text ?? DraftResponse.noFallback
-            let statements = [DraftStatements.insert(draft)] + reading.tokens
+            let statements = [DraftStatements.insert(draft)] + reading.tokens + Self.execution(attempt, reading, order)
             return .perform(
                 try await act(.draftCreated, draft, by: member, statements, at: call.now, queries), draft)
         }
@@ -153,9 +153,4 @@ final class Drafts {
             resource: draft.id.retyped(), details: draft.auditDetails, stampedRows: 0,
             statements: statements + [try await count.increment(at: now, queries)])
     }
-}
-
-extension DraftCreate {
-    /// The selected rows that the draft is built from: the nag it is about. The rules read nothing else.
-    fileprivate var citations: [ResourceID] { contextIDs.filter { $0 == nagID?.retyped() } }
 }

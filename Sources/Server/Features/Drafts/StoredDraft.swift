@@ -29,6 +29,8 @@ struct StoredDraft {
         response.executedBy = try row["executed_by"]
         response.executedAt = try row["executed_at"]
         response.resultID = try row["result_id"]
+        response.importID = try row["import_id"]
+        response.itemID = try row["item_id"]
         response.updatedAt = try row["updated_at"]
         let (digest, owner, end): ([UInt8]?, UserID?, Timestamp?) = (
             try row["key_digest"], try row["key_owner"], try row["key_expires_at"]
@@ -69,6 +71,7 @@ extension DraftResponse {
             "source": source.rawValue, "side_effects": kind.sideEffects.map(\.rawValue).joined(separator: ","),
         ]
         details["nag"] = nagID?.description
+        details["import"] = importID?.description
         if usedFallback { details["fallback_reason"] = fallbackReason }
         if let confidence { details["confidence"] = "\(confidence)" }
         if !citations.isEmpty { details["citations"] = citations.map(\.description).joined(separator: ",") }

@@ -106,11 +106,19 @@ struct ExecutionAttempt {
 
     func report(_ permit: ExecutionPermit, _ record: AIRecord, by author: Authorship) -> ExecutionReport {
         var report = report(
-            rule: permit.rule, permit.policy, by: author, confidence: author.confidence(record.confidence),
-            sideEffects: ["ai_mediation_event"])
+            permit, confidence: author.confidence(record.confidence), sideEffects: ["ai_mediation_event"], by: author)
+        report.grounding = record.grounding
+        return report
+    }
+
+    /// - Parameter sideEffects: what is written beside the history.
+    func report(
+        _ permit: ExecutionPermit, confidence: Double?, sideEffects: [String], by author: Authorship
+    ) -> ExecutionReport {
+        var report = report(
+            rule: permit.rule, permit.policy, by: author, confidence: confidence, sideEffects: sideEffects)
         report.isFallbackAllowed = permit.allowsFallback
         report.isFallbackConfirmed = permit.isWidened
-        report.grounding = record.grounding
         return report
     }
 

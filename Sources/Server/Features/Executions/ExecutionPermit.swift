@@ -41,7 +41,7 @@ struct ExecutionPermit {
         }
         let taskType = options.taskType ?? .heuristic
         let isModelTask = taskType == .localModel || taskType == .cloudModel
-        guard taskType == .heuristic || isModelTask && question.operation.isWordedByModels else {
+        guard taskType == .heuristic || isModelTask && question.operation.modelTask != nil else {
             throw refusal(.taskUnavailable, "This operation has no answer of the task type \(taskType.rawValue).")
         }
         // Nothing is on the device, as far as the server is concerned.
@@ -95,11 +95,6 @@ struct ExecutionPermit {
         case .heuristic, .retrieval, .hybridRetrieval: return (nil, nil)
         }
     }
-}
-
-extension AIOperationID {
-    /// Whether a model may word the answer; patterns and predictions are figures.
-    fileprivate var isWordedByModels: Bool { self != .patterns && self != .predictCompletion }
 }
 
 /// Why a question gets no answer.

@@ -166,7 +166,9 @@ extension ExecutionRecord {
 
     fileprivate init(_ row: Row) throws {
         let (name, code): (String, String?) = (try row["operation"], try row["error_code"])
-        guard let operation = AIOperationID(rawValue: name) else { throw PostgresError.unexpectedShape("an operation") }
+        guard let operation = AskedOperation(rawValue: name) else {
+            throw PostgresError.unexpectedShape("an operation")
+        }
         self.init(
             id: try row["id"], familyID: try row["family_id"], userID: try row["user_id"], traceID: try row["trace_id"],
             questionID: try row["question_id"], operation: operation, nagID: try row["nag_id"], errorCode: code,

@@ -18,11 +18,25 @@ final class ModelCalls {
         calls = Lane(services.database.poller, limit: services.models.callLimit, limitPerKey: 2, queueLimit: 32)
     }
 
+    /// Asks the model of a permit, once its AI session and confirmation are found good. The confirmation is used up.
     /// - Parameters:
     ///   - told: what the model is told.
     ///   - familyNames: of the people around, none of which the model is told.
+    /// - Returns: nil where nothing was asked; the act decides on the refusal.
     /// - Throws: `PostgresError`.
-    func reply(
+    func ask(
+        _ attempt: ExecutionAttempt, _ permit: ExecutionPermit, _ told: PromptFacts, familyNames: [String]
+    ) async throws -> ModelReply? {
+        guard let model = permit.model else { return nil }
+        let (tokens, database) = (AITokens(random: services.random), services.database)
+        guard case .used = try await attempt.useTokens(permit, tokens, confirmed: nil, database) else { return nil }
+        if let prompt = permit.prompt, try await !attempt.useConfirmation(of: prompt, database) { return nil }
+        var reply = try await reply(to: told, familyNames: familyNames, from: model, for: attempt.caller)
+        reply.confirmed = permit.prompt
+        return reply
+    }
+
+    private func reply(
         to told: PromptFacts, familyNames: [String], from model: ChosenModel, for caller: Caller
     ) async throws -> ModelReply {
         let result: Result<ModelResult, ModelProblem>

@@ -1,5 +1,6 @@
 import Contract
 import Domain
+import ModelProviders
 import NagzAI
 import Postgres
 
@@ -22,7 +23,7 @@ struct ReachableModels {
 extension ReachableModels {
     /// Reads the keys and rights only for a question that may need them.
     init(for attempt: ExecutionAttempt, _ gateways: ModelGateways, _ queries: any Queries) async throws {
-        gateway = gateways.serverModel
+        gateway = gateways.server?.model
         guard attempt.options.taskType == .cloudModel || attempt.requester.settings.mode == .byoOnly,
             let home = attempt.requester.settings.home
         else { return }

@@ -7,6 +7,11 @@ extension MembershipStatements {
         "((m.user_id = \(user) AND m.status = 'active') OR (m.user_id = \(user) AND m.status = 'removed'))"
     }
 
+    /// The ids of the families a person is or was in.
+    static func families(of user: UserID) -> SQL {
+        "SELECT m.family_id FROM memberships m WHERE \(isOrWas(of: user))"
+    }
+
     /// The families a person is or was in; the rows' `id` is the family's.
     static func exported(_ page: ExportPage) -> SQL {
         """

@@ -22,6 +22,14 @@ enum MembershipStatements {
         """
     }
 
+    /// Those of some people who are active members.
+    static func active(_ users: [UserID], in family: FamilyID) -> SQL {
+        """
+        SELECT user_id FROM memberships
+        WHERE family_id = \(family) AND user_id = ANY(\(SQLList(users))) AND status = 'active'
+        """
+    }
+
     /// An account that a guardian asks to add: its `role` where it is an active member, whether it is one of the
     /// family's own accounts, and whether a block is between it and the `guardian`.
     static func candidate(_ user: UserID, for family: FamilyID, by guardian: UserID) -> SQL {

@@ -5,10 +5,12 @@ import JSON
 import Postgres
 import SQL
 
-/// A classification of an input: codes and numbers, never a person's words.
+/// What was found out about an input after it became an event: appended to that root event, at most one of each kind,
+/// and never changed.
 ///
-/// It belongs to the event that the input became, at most one of each kind. The rules classify an excuse in the act
-/// that submits it; a device's own classification comes later with its outbox. There is no background work.
+/// The rules classify an excuse in the act that submits it; what a person's device finds out comes later with its
+/// outbox. There is no background work. Of the kinds only a summary has a person's words. Those about an excuse are in no
+/// event of the feed, because not everybody who reads the feed may read them.
 struct Enrichment: Sendable {
     /// The kinds; an input has at most one of each.
     enum Kind: String, Sendable, CaseIterable { case classification, summary, relation, merge }
@@ -16,6 +18,8 @@ struct Enrichment: Sendable {
     let kind: Kind
     let source: StoredSource
     let body: JSONObject
+    /// Another root event of the family, which this one is related to or merged into.
+    var other: EventID?
 
     var json: String { JSONValue.object(body).description }
 
@@ -25,26 +29,74 @@ struct Enrichment: Sendable {
             kind: .classification, source: source,
             body: ["category": .string(category.rawValue), "confidence": .double(confidence)])
     }
+
+    /// What a device found out; nil for other inputs.
+    /// - Parameter source: how the words came about that the device read.
+    init?(_ act: InputAct, source: StoredSource) {
+        switch act {
+        case .classification(_, let category):
+            self = .classification(category, confidence: 1, source: source)
+        case .summary(_, let text):
+            self.init(kind: .summary, source: source, body: ["text": .string(text)])
+        case .relation(_, let other):
+            self.init(kind: .relation, source: source, body: ["to": .string(other.description)], other: other)
+        case .merge(_, let other):
+            self.init(kind: .merge, source: source, body: ["into": .string(other.description)], other: other)
+        case .status, .excuse, .note, .nag: return nil
+        }
+    }
+
+    private init(kind: Kind, source: StoredSource, body: JSONObject, other: EventID? = nil) {
+        self.kind = kind
+        self.source = source
+        self.body = body
+        self.other = other
+    }
+
+    /// What the feed shows, to everybody who reads the root's nag.
+    /// - Parameters:
+    ///   - root: the event that it is appended to, and whether that is an excuse.
+    ///   - sharesNag: whether the other root is of the same nag, and so has the same readers.
+    func payload(of root: EventID, isExcuse: Bool, sharesNag: Bool) -> [String: String] {
+        var payload = ["of": root.description, "kind": kind.rawValue]
+        switch kind {
+        case .classification: payload["category"] = body["category"]?.stringValue
+        case .summary: payload["text"] = isExcuse ? nil : body["text"]?.stringValue
+        case .relation: payload["to"] = sharesNag ? other?.description : nil
+        case .merge: payload["into"] = sharesNag ? other?.description : nil
+        }
+        return payload
+    }
+}
+
+extension InputAct {
+    /// The earlier input of the same person that a device found something out about; nil for other inputs.
+    var enriched: InputID? {
+        switch self {
+        case .classification(let input, _), .summary(let input, _), .relation(let input, _), .merge(let input, _): input
+        case .status, .excuse, .note, .nag: nil
+        }
+    }
 }
 
 extension Ingestion {
-    /// Stores a device's classification of an earlier input of its person, and shows it in the feed in the same act. A
-    /// second one of the same kind changes nothing.
-    /// - Throws: 403 without the consent `ai_mediation`, 404 where the person submitted no such input on the nag.
-    func classify(
-        _ earlier: InputID, as category: ExcuseCategory, on nag: NagID, _ input: Provenance, from caller: Caller,
+    /// Appends what a device found out about an earlier input of its person, and shows it in the feed in the same act.
+    /// A second one of the same kind changes nothing.
+    /// - Throws: 403 without the consent `ai_mediation`, 404 where the person gave no such input on the nag or does not
+    ///   see the other one, 409 for a merge into an input that was merged itself, 422 for an input with itself.
+    func append(
+        _ enrichment: Enrichment, to earlier: InputID, on nag: NagID, _ input: Provenance, from caller: Caller,
         in family: FamilyID
     ) async throws -> InputResult {
-        let finding = Enrichment.classification(category, confidence: 1, source: input.source)
         let answer: OutboxAnswer = try await nags.decide(caller, on: nag, .read) { view, queries in
             let gate = try await queries.query(NagStatements.excuseGate(caller.userID, in: family)).one()
             guard try gate["has_consent"] else {
                 throw APIError(
-                    .authorizationDenied, "Classifying needs the consent ai_mediation.",
+                    .authorizationDenied, "Enriching an input needs the consent ai_mediation.",
                     reason: ErrorReason.consentMissing)
             }
             let rows = try await queries.query(
-                IngestionStatements.root(of: earlier, by: caller.userID, on: nag, in: family, finding.kind))
+                IngestionStatements.root(of: earlier, by: caller.userID, on: nag, in: family, enrichment))
             guard let row = rows.first else { throw APIError(.notFound, "There is no such input on this nag.") }
             let root: EventID = try row["event_id"]
             func result(_ outcome: InputOutcome) -> OutboxAnswer {
@@ -53,24 +105,48 @@ extension Ingestion {
                     InputResult(clientID: input.id, outcome: outcome, eventID: event, error: nil)
                 ])
             }
-            if let known: String = try row["category"] {
-                // The same classification again gets the first answer again.
-                let isSame = try known == category.rawValue && row["source"] == input.source.rawValue
+            if let isSame: Bool = try row["is_same"] {
+                // The same again gets the first answer again.
                 return .answer(result(isSame ? .applied : .alreadyDone))
             }
+            var sharesNag = false
+            var details: AuditBody = ["kind": enrichment.kind.rawValue, "source": enrichment.source.rawValue]
+            if let other = enrichment.other {
+                guard other != root else {
+                    throw APIError(.validationFailed, "An input is not related to itself.", field: "of")
+                }
+                sharesNag = try await self.nag(of: other, for: enrichment, caller, in: family, queries) == nag
+                details["other"] = other.description
+            }
+            let payload = enrichment.payload(of: root, isExcuse: try row["is_excuse"], sharesNag: sharesNag)
             var act = view.act(
-                .inputEnriched, details: ["kind": finding.kind.rawValue, "source": finding.source.rawValue],
+                .inputEnriched, details: details,
                 statements: [
-                    IngestionStatements.insert(finding, of: root, at: caller.now),
+                    IngestionStatements.insert(enrichment, of: root, at: caller.now),
                     NagStatements.append(
                         .inputEnriched, input.event, to: nag, from: view.nag.creatorID,
-                        for: view.nag.recipientID, by: caller.userID, at: caller.now,
-                        ["of": root.description, "kind": finding.kind.rawValue, "category": category.rawValue],
-                        source: input.source),
+                        for: view.nag.recipientID, by: caller.userID, at: caller.now, payload, source: input.source),
                 ])
             act.resource = root.retyped()
             return .perform(act, result(.applied))
         }
         return answer.results[0]
+    }
+
+    /// The nag of another root event, which the caller must see.
+    private func nag(
+        of other: EventID, for enrichment: Enrichment, _ caller: Caller, in family: FamilyID, _ queries: any Queries
+    ) async throws -> NagID {
+        let missing = APIError(.notFound, "There is no such other input.")
+        guard let row = try await queries.query(IngestionStatements.root(other, in: family)).first else {
+            throw missing
+        }
+        let nag: NagID = try row["nag_id"]
+        let view = try await nags.view(caller, nag, queries)
+        guard view.nag.familyID == family, RoleMatrix.denial(of: .read, by: view.part) == nil else { throw missing }
+        if enrichment.kind == .merge, try row["is_merged"] {
+            throw APIError(.conflict, "The other input was merged itself.")
+        }
+        return nag
     }
 }

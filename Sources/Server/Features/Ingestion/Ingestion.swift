@@ -6,21 +6,28 @@ import Reactor
 import SQL
 
 /// Accepts the outbox of a device: each input becomes one event of the feed, in the same act as its consequences, and
-/// with its provenance.
+/// with its provenance. And imports: each item becomes a draft, which becomes an event when people execute it.
 ///
 /// Whether an input is allowed is decided by the use case in `Nags`, as for a request.
 final class Ingestion {
     let services: Services
     let nags: Nags
+    let drafts: Drafts
 
-    init(_ services: Services, _ nags: Nags) {
+    init(_ services: Services, _ nags: Nags, _ drafts: Drafts) {
         self.services = services
         self.nags = nags
+        self.drafts = drafts
     }
 
-    /// The upload of a device's outbox, of the group `sync`.
+    /// The group `ingestion`, and the upload of a device's outbox, of the group `sync`.
     func register(in routes: RouteTable) {
         routes.signedIn(API.uploadEvents, upload)
+        routes.signedIn(API.importNags, importNags)
+        routes.signedIn(API.getImport, drafts.getImport)
+        routes.signedIn(API.approveImport, drafts.approveImport)
+        routes.signedIn(API.confirmImport, drafts.confirmImport)
+        routes.signedIn(API.executeImport, drafts.executeImport)
     }
 
     /// Applies items in order, each once. An item that was applied before gets its first answer again. A fault ends the
@@ -32,7 +39,7 @@ final class Ingestion {
         let caller = caller.withoutIdempotencyKey
         let (family, items) = (call.body.familyID, call.body.items)
         _ = try await services.access.member(caller, of: family, services.database)
-        let known = try await results(items.map(\.clientID), of: caller.userID, in: family)
+        let known = try await results(items.map(\.clientID), of: caller.userID, in: family, services.database)
         var results: [InputResult] = []
         for item in items {
             let input = Provenance(item, of: family, event: services.random.identifier(at: call.now))
@@ -48,9 +55,11 @@ final class Ingestion {
     private func take(
         _ item: OutboxItem, _ input: Provenance, from caller: Caller, in family: FamilyID
     ) async throws -> InputResult {
-        if case .classification(let earlier, let category) = item.act, let nag = item.nagID {
+        if let enrichment = Enrichment(item.act, source: input.source), let earlier = item.act.enriched,
+            let nag = item.nagID
+        {
             return try await enrich(item, input) {
-                try await classify(earlier, as: category, on: nag, input, from: caller, in: family)
+                try await append(enrichment, to: earlier, on: nag, input, from: caller, in: family)
             }
         }
         do {
@@ -100,7 +109,7 @@ final class Ingestion {
                 caller, call(ExcuseCreate(text: text, category: category?.rawValue)), as: input)
         case .note(let text):
             try await nags.addNote(text, caller, to: nag, as: input)
-        case .nag, .classification: break
+        case .nag, .classification, .summary, .relation, .merge: break
         }
     }
 
@@ -141,40 +150,15 @@ final class Ingestion {
     }
 
     private func result(of input: Provenance, from caller: Caller, in family: FamilyID) async throws -> InputResult? {
-        try await results([input.id], of: caller.userID, in: family)[input.id]?.answer(to: input)
+        try await results([input.id], of: caller.userID, in: family, services.database)[input.id]?.answer(to: input)
     }
 
-    private func results(
-        _ ids: [InputID], of user: UserID, in family: FamilyID
+    func results(
+        _ ids: [InputID], of user: UserID, in family: FamilyID, _ queries: any Queries
     ) async throws -> [InputID: KeptResult] {
-        let rows = try await services.database.query(IngestionStatements.results(ids, of: user, in: family))
+        let rows = try await queries.query(IngestionStatements.results(ids, of: user, in: family))
         let kept = try rows.map { row throws(PostgresError) in try KeptResult(row) }
-        return Dictionary(kept.map { ($0.result.clientID, $0) }) { first, _ in first }
-    }
-}
-
-/// The stored result of an input, and what the input was.
-private struct KeptResult {
-    let result: InputResult
-    let fingerprint: [UInt8]?
-
-    init(_ row: Row) throws(PostgresError) {
-        let (outcome, code, message): (String, String?, String?) = (
-            try row["outcome"], try row["code"], try row["message"]
-        )
-        guard let outcome = InputOutcome(rawValue: outcome) else { throw .unexpectedShape("outcome") }
-        let refusal = code.flatMap(ErrorCode.init).map { InputRefusal(code: $0, message: message ?? "") }
-        result = InputResult(
-            clientID: try row["id"], outcome: outcome, eventID: try row["event_id"], error: refusal)
-        fingerprint = try row["fingerprint"]
-    }
-
-    /// The first answer; a conflict when the id was used for another input.
-    func answer(to input: Provenance) -> InputResult {
-        if fingerprint == input.fingerprint { return result }
-        return InputResult(
-            clientID: input.id, outcome: .refused, eventID: nil,
-            error: InputRefusal(code: .validationFailed, message: "This client_id was used for another input."))
+        return Dictionary(kept.map { ($0.id, $0) }) { first, _ in first }
     }
 }
 

@@ -28,4 +28,38 @@ extension IngestionStatements {
     private static let isPlain: SQL = """
         NOT EXISTS (SELECT FROM enrichments e WHERE e.family_id = i.family_id AND e.event_id = i.event_id)
         """
+
+    /// What a person did or said, each with what was found out about it.
+    /// - Parameter family: nil for connections.
+    static func exported(_ page: ExportPage, in family: FamilyID?) -> SQL {
+        let ledger: SQL =
+            family.map { "i.family_id = \($0)" } ?? "i.family_id IN (\(NagStatements.connections(of: page.user)))"
+        return """
+            SELECT i.id, jsonb_build_object(
+                'id', i.id, 'family_id', i.family_id, 'kind', i.kind, 'nag_id', i.nag_id, 'source', i.source,
+                'made_at', \(ExportPage.moment("i.made_at")), 'received_at', \(ExportPage.moment("i.received_at")),
+                'outcome', i.outcome, 'event_id', i.event_id, 'code', i.code, 'message', i.message,
+                'import_id', i.import_id, 'draft_id', i.draft_id,
+                'enrichments', coalesce((
+                    SELECT jsonb_agg(
+                        jsonb_build_object(
+                            'kind', e.kind, 'body', e.body, 'source', e.source,
+                            'made_at', \(ExportPage.moment("e.made_at"))) ORDER BY e.kind)
+                    FROM enrichments e WHERE e.family_id = i.family_id AND e.event_id = i.event_id), '[]'))::text AS json
+            FROM inputs i WHERE \(ledger) AND i.user_id = \(page.user) AND i.id > \(page.after)
+            ORDER BY i.id LIMIT \(page.limit)
+            """
+    }
+
+    /// Deletes at most `limit` summaries of what a former member did or said.
+    static func forgetSummaries(of user: UserID, limit: Int) -> SQL {
+        """
+        DELETE FROM enrichments WHERE (family_id, event_id, kind) IN (
+            SELECT e.family_id, e.event_id, e.kind
+            FROM inputs i JOIN enrichments e ON e.family_id = i.family_id AND e.event_id = i.event_id
+            WHERE i.user_id = \(user) AND e.kind = 'summary'
+                AND i.family_id IN (\(MembershipStatements.families(of: user)))
+            LIMIT \(limit))
+        """
+    }
 }

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import SQL
@@ -7,7 +8,7 @@ enum IngestionStatements {
     /// The results of a member's inputs with those ids.
     static func results(_ ids: [InputID], of user: UserID, in family: FamilyID) -> SQL {
         """
-        SELECT id, outcome, event_id, code, message, fingerprint FROM inputs
+        SELECT id, outcome, event_id, code, message, fingerprint, import_id, draft_id FROM inputs
         WHERE family_id = \(family) AND user_id = \(user) AND id = ANY(\(SQLList(ids)))
         """
     }
@@ -28,16 +29,46 @@ enum IngestionStatements {
         """
     }
 
-    /// The event that a person's input on a nag became, and its enrichment of that kind.
+    /// The people who imported something under that id: one at most.
+    static func importers(of batch: ImportID, in family: FamilyID) -> SQL {
+        "SELECT DISTINCT user_id FROM inputs WHERE family_id = \(family) AND import_id = \(batch)"
+    }
+
+    /// Of an imported item as it was sent.
+    static func fingerprint(of item: ImportItem) -> [UInt8] { sha256(item.jsonBytes) }
+
+    /// Part of an act: stores an imported item with the draft that it became.
+    static func insert(_ item: ImportItem, became draft: DraftResponse, at now: Timestamp) -> SQL {
+        """
+        INSERT INTO inputs (family_id, user_id, id, kind, source, made_at, received_at, fingerprint, outcome, import_id,
+                            draft_id)
+        SELECT family_id, \(draft.authorID), \(item.itemID), 'nag', \(StoredSource(draft.source)), \(now), \(now),
+               \(fingerprint(of: item)), 'drafted', \(draft.importID), \(draft.id)
+        FROM ledger_stamp
+        """
+    }
+
+    /// The event that a person's input on a nag became. `is_same` is null where it has no enrichment of that kind.
     static func root(
-        of input: InputID, by user: UserID, on nag: NagID, in family: FamilyID, _ kind: Enrichment.Kind
+        of input: InputID, by user: UserID, on nag: NagID, in family: FamilyID, _ enrichment: Enrichment
     ) -> SQL {
         """
-        SELECT i.event_id, e.body->>'category' AS category, e.source
+        SELECT i.event_id, i.kind = 'excuse' AS is_excuse,
+               e.body = \(SQLJSON(enrichment.json)) AND e.source = \(enrichment.source) AS is_same
         FROM inputs i LEFT JOIN enrichments e
-            ON e.family_id = i.family_id AND e.event_id = i.event_id AND e.kind = \(kind.rawValue)
+            ON e.family_id = i.family_id AND e.event_id = i.event_id AND e.kind = \(enrichment.kind.rawValue)
         WHERE i.family_id = \(family) AND i.user_id = \(user) AND i.id = \(input) AND i.nag_id = \(nag)
             AND i.event_id IS NOT NULL
+        """
+    }
+
+    /// The nag of an event that an input became, and whether the input was merged into another.
+    static func root(_ event: EventID, in family: FamilyID) -> SQL {
+        """
+        SELECT i.nag_id, EXISTS (
+            SELECT FROM enrichments e WHERE e.family_id = i.family_id AND e.event_id = i.event_id AND e.kind = 'merge'
+        ) AS is_merged
+        FROM inputs i WHERE i.family_id = \(family) AND i.event_id = \(event)
         """
     }
 

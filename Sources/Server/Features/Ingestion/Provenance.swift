@@ -22,6 +22,7 @@ enum StoredSource: String, Sendable, CaseIterable, SQLBindable {
             case .camera: .cameraText
             case .gallery: .galleryText
             case .document: .document
+            case .imported: .legacy
             }
     }
 

@@ -85,8 +85,7 @@ extension Nags {
         }
     }
 
-    /// The act that creates a nag. Its event is the root of the input; an outbox also keeps the input itself, to answer
-    /// it once.
+    /// The act that creates a nag. Its event is the root of the input.
     func creation(
         of nag: NagResponse, _ order: NagCreate, basis: Act.Basis, by creator: Pseudonym, to recipient: Pseudonym?,
         as input: Provenance
@@ -106,8 +105,8 @@ extension Nags {
                 NagStatements.append(
                     .created, event, to: nag.id, from: nag.creatorID, for: nag.recipientID, by: nag.creatorID, at: now,
                     nag.created, source: input.source),
-            ] + (input.family == nil ? [] : [input.root(.nag, by: nag.creatorID, on: nag.id, at: now)])
-                + notification(of: event, on: nag, to: nag.recipientID, by: nag.creatorID, at: now)
+                input.root(.nag, by: nag.creatorID, on: nag.id, at: now),
+            ] + notification(of: event, on: nag, to: nag.recipientID, by: nag.creatorID, at: now)
                 + AttachmentStatements.use(order.attachmentIDs, in: nag.id))
     }
 

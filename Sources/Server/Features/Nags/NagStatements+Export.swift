@@ -28,6 +28,14 @@ extension NagStatements {
         family.map { "\(ledger) = \($0)" } ?? "n.connection_id IS NOT NULL"
     }
 
+    /// The ids of the connections over which a person made or received nags.
+    static func connections(of user: UserID) -> SQL {
+        """
+        SELECT n.family_id FROM nags n
+        WHERE n.connection_id IS NOT NULL AND (n.creator_id = \(user) OR n.recipient_id = \(user))
+        """
+    }
+
     /// The excuses that a person handed in, in a family or over connections.
     /// - Parameter family: nil for connections.
     static func exportedExcuses(_ page: ExportPage, in family: FamilyID?) -> SQL {

@@ -7,7 +7,7 @@ import TimeZones
 struct ClaimedDelivery: Sendable {
     let id: DeliveryID
     let familyID: FamilyID
-    /// Nil for one about a connection.
+    /// Nil for one about a connection, and for a digest.
     let nagID: NagID?
     let userID: UserID
     let channel: DeliveryChannel
@@ -58,6 +58,8 @@ enum DropReason: String {
     case noDevice = "no_device"
     /// Nobody was told of the nag that was withdrawn.
     case notTold = "not_told"
+    /// The draft of the message is gone, with its author.
+    case draftDeleted = "draft_deleted"
 }
 
 /// What the worker does about a claimed delivery.
@@ -84,6 +86,9 @@ struct DeliveryFacts {
     private let mayText: Bool
     private let isBlocked: Bool
     private let isSuspended: Bool
+    private let isDraftDeleted: Bool
+    /// Whether the person may still get what the AI has written.
+    private let mayMediate: Bool
     private let isSuperseded: Bool
     /// Whether an earlier notification of the nag has arrived, and until when the worker that took one last had it.
     private let isTold: Bool
@@ -110,6 +115,8 @@ struct DeliveryFacts {
         let isBlocked: Bool? = try row["is_blocked"]
         self.isBlocked = isBlocked ?? false
         isSuspended = try row["is_suspended"]
+        isDraftDeleted = try row["is_draft_deleted"]
+        mayMediate = try row["may_mediate"]
         isSuperseded = try row["is_superseded"]
         isTold = try row["is_told"] ?? false
         inFlightUntil = try row["in_flight_until"]
@@ -153,9 +160,12 @@ struct DeliveryFacts {
     }
 
     private func reasonToDrop(_ claim: ClaimedDelivery, at now: Timestamp) -> DropReason? {
-        guard isMember else { return claim.nagID == nil ? .connectionClosed : .notAMember }
-        if claim.channel == .sms, !mayText { return .noConsent }
+        let isOfConnection = event.flatMap(ConnectionEvent.init) != nil
+        guard isMember else { return isOfConnection ? .connectionClosed : .notAMember }
+        if isDraftDeleted { return .draftDeleted }
+        if !mayMediate || claim.channel == .sms && !mayText { return .noConsent }
         if isBlocked { return .blocked }
+        if event == DeliveryMessage.digestSent, isSuspended { return .suspended }
         if isSuperseded { return .superseded }
         let isAboutOpenNag = [NagEventType.escalated.rawValue, NagEventType.created.rawValue].contains(event)
         guard isAboutOpenNag else { return nil }

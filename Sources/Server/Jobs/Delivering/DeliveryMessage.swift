@@ -11,7 +11,7 @@ struct DeliveryMessage: Sendable {
     /// Whether it reminds again of what was sent before.
     let isRepeat: Bool
     let familyID: FamilyID
-    /// Nil for one about a connection.
+    /// Nil for one about a connection, and for a digest.
     let nagID: NagID?
     let recipientID: UserID
     let channel: DeliveryChannel
@@ -19,12 +19,15 @@ struct DeliveryMessage: Sendable {
     let event: String
     let phase: EscalationPhase?
     let title: String
-    /// The nag's own words, or those of a push-back; empty for a connection. Never for a log.
+    /// The nag's own words, or those of a push-back or a digest; empty for a connection. Never for a log.
     let text: String
     let createdAt: Timestamp
     let attempt: Int
 
     private static let longestText = 1_000
+
+    /// The event of a digest that a draft sent.
+    static let digestSent = "digest_sent"
 
     init(
         _ claim: ClaimedDelivery, event: String, phase: EscalationPhase?, _ description: String?,
@@ -44,6 +47,7 @@ struct DeliveryMessage: Sendable {
         case .accepted: return "Invitation accepted"
         case nil: break
         }
+        if event == digestSent { return "Digest of the week" }
         return switch (NagEventType(rawValue: event), phase) {
         case (.escalated, .dueSoon): "Due soon"
         case (.escalated, .overdueSoft): "Overdue"

@@ -2,7 +2,7 @@
 import {write} from "/console/api.js";
 import {word} from "/console/cards.js";
 import {h} from "/console/dom.js";
-import {choose, field, form} from "/console/form.js";
+import {checkboxes, choose, field, form} from "/console/form.js";
 import {fieldsOf, textOf} from "/console/time.js";
 
 const categories = ["chores", "meds", "homework", "appointments", "other"];
@@ -27,6 +27,11 @@ function fieldsFor({kind, body}, members, rules) {
         due(), plain(field("body.done_definition", "Counts as done", choose("done", outcomes, body.done_definition)))];
     case "due_change": return [due()];
     case "push_back": return [plain(field("body.message", "Message", h("textarea", {rows: 2, maxlength: 280, value: body.message})))];
+    case "digest": {
+        const guardians = checkboxes("body.recipient_ids", "For", members.map(([value, title]) => ({value, title})));
+        guardians.write(body.recipient_ids);
+        return [plain(field("body.message", "Message", h("textarea", {rows: 4, maxlength: 1000, value: body.message}))), plain(guardians)];
+    }
     default: {
         const active = rules.filter((one) => one.status === "active");
         const title = (id) => { const rule = active.find((one) => one.id === id); return rule ? `${word(rule.action.type)} ${rule.action.amount}` : id; };
@@ -36,13 +41,16 @@ function fieldsFor({kind, body}, members, rules) {
     }
 }
 
+/** A value to compare: of a list its members, in any order. */
+const same = (value) => (Array.isArray(value) ? [...value].sort().join() : value);
+
 /** What the form sends: only members that have changed. */
 function changes(draft, fields, rules) {
     const body = {};
     for (const one of fields) {
         const [name, value] = [one.name.split(".")[1], one.value()];
         const before = name === "due_at" ? textOf(...Object.values(fieldsOf(draft.body.due_at))) : draft.body[name] ?? "";
-        if (value !== before) body[name] = value;
+        if (same(value) !== same(before)) body[name] = value;
     }
     const rule = body.rule_id && rules.find((one) => one.id === body.rule_id);
     if (rule) Object.assign(body, {action_type: rule.action.type, amount: rule.action.amount});

@@ -10,7 +10,7 @@ import {address} from "/console/router.js";
 import {ago, clock, time} from "/console/time.js";
 
 const states = new Map([["", "All"], ["draft", "New"], ["approved", "Approved"], ["confirmed", "Confirmed"], ["executed", "Done"], ["rejected", "Rejected"], ["expired", "Expired"]]);
-const effects = {create_nag: "A nag is created.", change_nag: "The nag is changed.", notify_recipient: "Its recipient is notified.", give_incentive: "Points or a badge are given."};
+const effects = {create_nag: "A nag is created.", change_nag: "The nag is changed.", notify_recipient: "Its recipient is notified.", give_incentive: "Points or a badge are given.", notify_guardians: "The chosen guardians are notified."};
 const isOpen = (one) => ["draft", "approved", "confirmed"].includes(one.state);
 /** Second keys that this page was given, by draft: {version, confirmation, expires_at}. They are in no storage. */
 const keys = new Map();
@@ -48,6 +48,7 @@ export function drafts(main, state) {
         case "due_change": return ["Moves the due time of ", nag(), " to ", time(body.due_at), "."];
         case "push_back": return ["Tells the recipient of ", nag(), ": “", h("bdi", {}, body.message), "”"];
         case "consequence": return [`Gives the recipient of `, nag(), body.action_type === "badge" ? " the family's badge" : ` ${body.amount} points`, ", as an incentive rule promises."];
+        case "digest": return ["Tells ", body.recipient_ids.flatMap((id, index) => [index ? ", " : "", nameOf(id)]), ": “", h("bdi", {}, body.message), "”"];
         default: return [word(one.kind)];
         }
     }
@@ -112,7 +113,7 @@ export function drafts(main, state) {
             h("header", {}, h("h3", {}, word(one.kind)), time(one.created_at)),
             h("p", {class: "rule"}, said),
             h("div", {class: "factrow"}, h("span", {class: `badge ${one.state === "executed" ? "good" : isOpen(one) ? "plain" : "warn"}`}, word(one.state)), fact("by", nameOf(one.author_id)), fact("came by", word(one.source)), fact("written by", one.model === "client" ? "the client" : `rules, ${Math.round((one.confidence ?? 0) * 100)} % sure`),
-                fact("version", String(one.version)), fact("approved by", one.approved_by && nameOf(one.approved_by)), fact("executed by", one.executed_by && nameOf(one.executed_by)), isOpen(one) && fact("ends", h("span", {}, time(one.expires_at, (moment) => clock(moment)))), one.executed_at && fact("done", ago(one.executed_at)),
+                one.import_id && fact("import", short8(one.import_id)), fact("version", String(one.version)), fact("approved by", one.approved_by && nameOf(one.approved_by)), fact("executed by", one.executed_by && nameOf(one.executed_by)), isOpen(one) && fact("ends", h("span", {}, time(one.expires_at, (moment) => clock(moment)))), one.executed_at && fact("done", ago(one.executed_at)),
                 one.warnings.map((warning) => h("span", {class: "badge warn"}, h("bdi", {}, warning)))),
             ...isOpen(one) ? [h("ul", {class: "terms"}, one.side_effects.map((name) => h("li", {}, effects[name] ?? word(name))))] : [],
             ...key && isOpen(one) ? [h("p", {class: "muted", role: "status"}, "The second key opens until ", time(key.expires_at, (moment) => clock(moment)), ".")] : [],

@@ -1,0 +1,123 @@
+// The page about the API: every operation of /openapi.json by group, with search and a form to try it.
+import {copyable, failure, h} from "/console/dom.js";
+import {toggleTheme} from "/console/theme.js";
+import {example} from "/docs/examples.js";
+import {content, requestForm, tokenForm} from "/docs/requests.js";
+import {field, fields, prose, resolved, setDocument} from "/docs/schemas.js";
+
+const app = document.getElementById("app");
+const search = h("input", {type: "search", id: "q", placeholder: "Search operations ( / )", "aria-label": "Search operations", oninput: () => showIndex()});
+const index = h("nav", {class: "index", "aria-label": "Operations"});
+const main = h("main", {id: "main", tabindex: -1});
+let operations = [];
+let groups = [];
+
+function gather(api) {
+    groups = api.tags ?? [];
+    operations = Object.entries(api.paths).flatMap(([path, item]) => Object.entries(item)
+        .filter(([, operation]) => operation.operationId)
+        .map(([method, operation]) => ({path, method: method.toUpperCase(), operation, id: operation.operationId, group: operation.tags?.[0]})));
+}
+
+const selected = () => operations.find(({id}) => location.hash === `#/${id}`);
+
+/** Every word of the search is in the path, the name or the summary. */
+function matches({path, method, operation}) {
+    const text = `${method} ${path} ${operation.operationId} ${operation.summary}`.toLowerCase();
+    return search.value.toLowerCase().split(/\s+/).every((word) => text.includes(word));
+}
+
+function showIndex() {
+    const found = operations.filter(matches);
+    index.replaceChildren(...groups.map(({name}) => {
+        const members = found.filter(({group}) => group === name);
+        return members.length ? [h("h2", {}, name), members.map(({id, method, operation}) => h("a", {href: `#/${id}`, title: operation.summary, "aria-current": selected()?.id === id && "page"},
+            h("span", {class: "method", "data-method": method}, method), operation.summary))] : [];
+    }).flat(2));
+    if (!found.length) index.append(h("p", {class: "muted"}, "No operation has these words."));
+}
+
+function showWelcome(api) {
+    main.replaceChildren(h("h1", {}, api.info.title), h("p", {class: "muted"}, `Version ${api.info.version}, ${operations.length} operations.`),
+        tokenForm(), h("section", {class: "card"}, h("h2", {}, "What holds everywhere"), prose(api.info.description)),
+        h("section", {class: "card"}, h("h2", {}, "Groups"), h("dl", {}, groups.map(({name, description}) => [h("dt", {}, h("strong", {}, name)), h("dd", {class: "muted"}, description)]))));
+}
+
+function showResponse([status, reference]) {
+    const response = resolved(reference);
+    const [type, media] = Object.entries(response.content ?? {})[0] ?? [];
+    return h("details", {}, h("summary", {}, h("strong", {}, status), " ", response.description, type && h("span", {class: "fine muted"}, ` ${type}`)),
+        media && [fields(media.schema), type === "application/json" && h("pre", {class: "scroller", tabindex: 0}, JSON.stringify(example(media.schema, true), null, 4))]);
+}
+
+function showOperation(chosen) {
+    const {path, method, operation} = chosen;
+    const parameters = (operation.parameters ?? []).map(resolved);
+    const [type, media] = content(operation);
+    main.replaceChildren(
+        h("div", {}, h("h1", {}, operation.summary), h("p", {class: "address"}, h("span", {class: "method", "data-method": method}, method), copyable(path)), prose(operation.description),
+            operation.security?.length ? h("p", {class: "fine muted"}, "Needs an access token: ", h("a", {href: "#/"}, "sign in")) : h("p", {class: "fine muted"}, "Needs no access token.")),
+        requestForm(chosen),
+        parameters.length ? h("section", {class: "card"}, h("h2", {}, "Parameters"), h("ul", {class: "fields"}, parameters.map((parameter) => field(`${parameter.name} (${parameter.in})`, parameter.schema ?? {}, parameter.required, parameter.description)))) : "",
+        media ? h("section", {class: "card"}, h("h2", {}, "Body"), h("p", {class: "fine muted"}, type), fields(media.schema)) : "",
+        h("section", {class: "card"}, h("h2", {}, "Answers"), Object.entries(operation.responses).map(showResponse)));
+}
+
+function show(api) {
+    const chosen = selected();
+    if (chosen) showOperation(chosen);
+    else showWelcome(api);
+    document.title = chosen ? `${chosen.operation.summary} · Nagz API` : "Nagz API";
+    showIndex();
+    index.querySelector("[aria-current]")?.scrollIntoView({block: "nearest"});
+    scrollTo(0, 0);
+}
+
+/** The next or previous operation of those that the search shows. */
+function step(by) {
+    const links = [...index.querySelectorAll("a")];
+    const next = links[links.findIndex((link) => link.hasAttribute("aria-current")) + by] ?? links.at(by > 0 ? -1 : 0);
+    if (next) location.hash = next.hash;
+}
+
+addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Escape" && event.target === search) {
+        search.value = "";
+        showIndex();
+        main.focus();
+    }
+    if (event.key === "Enter" && event.target === search) {
+        const first = index.querySelector("a");
+        if (first) location.hash = first.hash;
+    }
+    if (event.target.closest("input, select, textarea")) return;
+    if (event.key === "j") step(1);
+    else if (event.key === "k") step(-1);
+    else if (event.key === "/") {
+        event.preventDefault();
+        search.focus();
+    }
+});
+
+async function start() {
+    app.replaceChildren(h("a", {class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); main.focus(); }}, "To the operation"), h("header", {class: "top"},
+        h("a", {class: "brand", href: "#/"}, "Nagz API"), search,
+        h("span", {class: "fine muted"}, h("kbd", {}, "/"), " search ", h("kbd", {}, "j"), " ", h("kbd", {}, "k"), " next, previous"),
+        h("div", {class: "tools"}, h("a", {class: "button ghost", href: "/openapi.json", download: "openapi.json"}, "openapi.json"), h("a", {class: "button ghost", href: "/console"}, "Console"),
+            h("button", {type: "button", class: "ghost", onclick: toggleTheme}, "Theme"))), index, main);
+    try {
+        const response = await fetch("/openapi.json", {credentials: "omit"});
+        if (!response.ok) throw new Error(`The server answered ${response.status}.`);
+        const api = await response.json();
+        setDocument(api);
+        gather(api);
+        addEventListener("hashchange", () => { show(api); main.focus({preventScroll: true}); });
+        show(api);
+    } catch (error) {
+        main.replaceChildren(failure(error, start));
+    }
+    app.removeAttribute("aria-busy");
+}
+
+start();

@@ -1,0 +1,77 @@
+// Schemas of the document as lists of fields.
+import {h} from "/console/dom.js";
+
+let api = {};
+
+export function setDocument(value) { api = value; }
+
+/** What a reference means; everything else is itself. */
+export function resolved(value) {
+    for (let depth = 0; value?.$ref && depth < 8; depth += 1) {
+        value = value.$ref.slice(2).split("/").reduce((part, name) => part?.[name.replaceAll("~1", "/").replaceAll("~0", "~")], api);
+    }
+    return value ?? {};
+}
+
+/** Text in which `words` are code. */
+export function prose(text) {
+    return (text ?? "").split("\n\n").map((paragraph) => h("p", {},
+        paragraph.split("`").map((part, index) => index % 2 ? h("code", {}, part) : part)));
+}
+
+const nameOf = (schema) => schema.$ref?.split("/").at(-1);
+
+/** A type in a few words: "array of NagResponse", "string, uuid". */
+export function typeOf(schema) {
+    if (schema.$ref) return nameOf(schema);
+    if (schema.anyOf || schema.oneOf) return (schema.anyOf ?? schema.oneOf).map(typeOf).join(" or ");
+    const types = [schema.type ?? "anything"].flat();
+    return types.map((type) => type === "array" ? `array of ${typeOf(schema.items ?? {})}` : type).join(" or ") + (schema.format ? `, ${schema.format}` : "");
+}
+
+function limits(schema) {
+    const {enum: values, const: only, default: standard, minimum, maximum, minLength, maxLength, minItems, maxItems, pattern} = schema;
+    return [
+        values && `one of ${values.map((value) => JSON.stringify(value)).join(", ")}`,
+        only !== undefined && `always ${JSON.stringify(only)}`,
+        standard !== undefined && `${JSON.stringify(standard)} if left out`,
+        (minimum ?? maximum) !== undefined && `from ${minimum ?? "any"} to ${maximum ?? "any"}`,
+        (minLength ?? maxLength) !== undefined && `${minLength ?? 0} to ${maxLength ?? "any number of"} characters`,
+        (minItems ?? maxItems) !== undefined && `${minItems ?? 0} to ${maxItems ?? "any number of"} items`,
+        pattern && `matches ${pattern}`,
+    ].filter(Boolean).join("; ");
+}
+
+/** The schemas in which a value's fields may be: itself, an array's items, or one of several. */
+function parts(schema) {
+    const whole = resolved(schema);
+    if (whole.anyOf ?? whole.oneOf) return (whole.anyOf ?? whole.oneOf).flatMap(parts);
+    if (whole.allOf) return whole.allOf.flatMap(parts);
+    if (whole.items) return parts(whole.items);
+    return whole.properties ? [{name: nameOf(schema), whole}] : [];
+}
+
+/** A field with its type, meaning and limits; the fields below it are shown when it is opened. */
+export function field(name, schema, isNeeded, text) {
+    const whole = resolved(schema);
+    const below = parts(schema);
+    const item = h("li", {}, h("strong", {}, name), " ", h("span", {class: "muted fine"}, typeOf(schema)), " ",
+        isNeeded && h("span", {class: "needed"}, "required"), prose(text ?? schema.description ?? whole.description),
+        h("p", {class: "fine muted"}, limits(whole)));
+    if (below.length) {
+        const more = h("details", {ontoggle: () => { if (more.open && more.children.length === 1) more.append(fields(schema)); }},
+            h("summary", {class: "fine"}, "its fields"));
+        item.append(more);
+    }
+    return item;
+}
+
+/** The fields of an object, of an array's items, or of each of several possible objects. */
+export function fields(schema) {
+    const found = parts(schema);
+    if (!found.length) return h("ul", {class: "fields"}, field("the value", schema, false));
+    return h("div", {}, found.map(({name, whole}) => [
+        found.length > 1 && h("h3", {}, name ?? "or"),
+        h("ul", {class: "fields"}, Object.entries(whole.properties).map(([key, value]) => field(key, value, whole.required?.includes(key)))),
+    ]));
+}

@@ -1,0 +1,26 @@
+/// A 200 response that is the same for everybody, with its entity tag. It is compressed once, when it is made.
+public struct ConstantResponse: Sendable {
+    private let plain: Response
+    /// Nil where it would not be smaller.
+    private let compressed: Response?
+    private let tag: EntityTag
+
+    public init(_ mediaType: MediaType, fields: [HeaderField] = [], bytes: [UInt8]) {
+        tag = EntityTag(over: bytes)
+        var plain = Response(.ok, mediaType, fields: fields, bytes: bytes)
+        var compressed: Response?
+        if mediaType.isCompressible, let smaller = Deflater(level: 6).compress(bytes) {
+            plain.vary.insert(.acceptEncoding)
+            compressed = plain
+            compressed?.fields.append(HeaderField("content-encoding", "gzip"))
+            compressed?.body = .bytes(smaller)
+        }
+        (self.plain, self.compressed) = (plain, compressed)
+    }
+
+    /// The response, or 304 where the client has it.
+    public func response(to request: borrowing Request) -> Response {
+        let accepted = request.headers.acceptsGzip ? compressed ?? plain : plain
+        return accepted.tagged(tag, for: request)
+    }
+}

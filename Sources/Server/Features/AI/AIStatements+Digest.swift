@@ -1,0 +1,52 @@
+import Domain
+import SQL
+
+extension AIStatements {
+    /// - Parameter subject: the only member to read; nil for all.
+    static func digestMembers(of family: FamilyID, subject: UserID?) -> SQL {
+        let condition: SQL = subject.map { "AND m.user_id = \($0)" } ?? ""
+        return """
+            SELECT m.user_id, u.display_name FROM memberships m JOIN users u ON u.id = m.user_id
+            WHERE m.family_id = \(family) AND m.status = 'active' \(condition)
+            """
+    }
+
+    /// - Parameters:
+    ///   - subject: the only recipient to read; nil for all.
+    ///   - selected: the only nags to read; nil for all.
+    static func digestNags(
+        of family: FamilyID, subject: UserID?, selected: [ResourceID]? = nil, from start: Timestamp,
+        to end: Timestamp
+    ) -> SQL {
+        let condition: SQL = subject.map { "AND recipient_id = \($0)" } ?? ""
+        let selection: SQL = selected.map { "AND id = ANY(\(SQLList($0)))" } ?? ""
+        return """
+            SELECT id, recipient_id, status, due_at FROM nags
+            WHERE family_id = \(family) AND due_at >= \(start) AND due_at < \(end) \(condition) \(selection)
+            """
+    }
+
+    /// A row for each of these people, members or not, with what decides whether the sender may send them a digest.
+    static func digestRecipients(_ people: [UserID], from sender: UserID, in family: FamilyID) -> SQL {
+        """
+        SELECT u.pseudonym, m.role, m.status,
+               \(RelationshipStatements.status(between: "\(sender)", and: "o.id", in: "\(family)")) AS relationship,
+               \(BlockStatements.isBlocked(between: "\(sender)", and: "o.id")) AS is_blocked
+        FROM unnest(\(SQLList(people))::uuid[]) o (id)
+        LEFT JOIN memberships m ON m.family_id = \(family) AND m.user_id = o.id
+        LEFT JOIN users u ON u.id = m.user_id
+        """
+    }
+
+    /// Part of an act: a digest for these people, about no single nag.
+    static func sendDigest(
+        _ event: EventID, _ message: String, to recipients: [UserID], onBehalfOf user: UserID, at now: Timestamp
+    ) -> SQL {
+        """
+        INSERT INTO ai_mediation_events
+            (family_id, id, nag_id, prompt_type, tone, summary, actor_id, recipient_ids, at, sync_seq, sync_ts)
+        SELECT family_id, \(event), \(NagID(high: 0, low: 0)), 'digest_sent', 'neutral', \(message), \(user),
+               \(SQLList(recipients))::uuid[], \(now), seq, ts FROM ledger_stamp
+        """
+    }
+}

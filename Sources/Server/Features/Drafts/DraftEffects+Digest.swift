@@ -1,0 +1,57 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+
+extension DraftEffects {
+    /// Sends a digest to its recipients, in the feed and by a notification, if all of them may have it.
+    ///
+    /// The sender needs what asking for the family's digest needs: the consent, which a guardian gives for everybody, and
+    /// their own preference. The digest is in the feed of its recipients and its sender, of nobody else.
+    func sending(
+        _ digest: DigestMessage, _ draft: DraftResponse, by member: Member, _ caller: Caller, _ queries: any Queries
+    ) async throws -> Decision<ResourceID> {
+        // The author has what they drafted: a digest for nobody else would tell nobody anything.
+        guard digest.recipientIDs.contains(where: { $0 != draft.authorID }) else {
+            throw APIError(
+                .validationFailed, "Choose a recipient beside the author of the digest.", field: "recipient_ids")
+        }
+        try Requester.requireOpenGate(
+            try await queries.query(AIStatements.gate(member.userID, in: member.familyID)).one())
+        let rows = try await queries.query(
+            AIStatements.digestRecipients(digest.recipientIDs, from: member.userID, in: member.familyID))
+        for index in 0..<rows.count {
+            let row = rows[index]
+            guard let denial = try Self.denial(of: row, from: member) else { continue }
+            return .denied(
+                .draftStepDenied, to: member, reason: denial.rawValue, subject: try row["pseudonym"],
+                APIError(.policyForbidden, denial))
+        }
+        let (now, event): (Timestamp, EventID) = (caller.now, services.random.identifier(at: caller.now))
+        let others = digest.recipientIDs.filter { $0 != member.userID }
+        let act = Act(
+            kind: .draftExecuted, basis: .nothingChanged(since: member.seq), actor: member.pseudonym,
+            resource: event.retyped(),
+            details: [
+                "message_length": "\(digest.message.unicodeScalars.count)",
+                "recipients": "\(digest.recipientIDs.count)",
+            ],
+            statements: [
+                AIStatements.sendDigest(
+                    event, digest.message, to: digest.recipientIDs, onBehalfOf: member.userID, at: now)
+            ]
+                + others.map {
+                    DeliveryStatements.insert(services.random.identifier(at: now), of: draft.id, to: $0, at: now)
+                })
+        return .perform(act, event.retyped())
+    }
+
+    /// Why the member may not send the digest to a recipient; for somebody who never was a member as for one who left.
+    private static func denial(of row: Row, from member: Member) throws -> Denial? {
+        let role: FamilyRole? = try row["role"]
+        let recipient = MemberState(
+            role: role ?? .child, membership: try row["status"] ?? .removed, relationship: try row["relationship"])
+        return RoleMatrix.denialOfDigest(
+            from: MemberState(role: member.role), to: recipient, isBlocked: try row["is_blocked"])
+    }
+}

@@ -1,0 +1,167 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import SQL
+
+/// Drafts that came with one import, and the steps that several of them take together. Each takes the step that it
+/// would take alone, with its own entry in the audit log: all of them or none.
+extension Drafts {
+    // MARK: Importing
+
+    /// The part of an import that drafts one item.
+    func drafting(
+        _ draft: DraftResponse, by member: Member, _ statements: [SQL], at now: Timestamp, _ queries: any Queries
+    ) async throws -> Act {
+        try await act(
+            .draftCreated, draft, by: member, [DraftStatements.insert(draft)] + statements, at: now, queries)
+    }
+
+    /// The drafts of a person's import, in the order of its items.
+    func draft(
+        _ items: [ImportItem], of order: NagImport, by member: Member, _ context: CallContext
+    ) -> [DraftResponse] {
+        // Drafts of an import are read by their ids.
+        let ids = items.map { _ in services.random.identifier(at: context.now) as DraftID }.sorted()
+        return zip(ids, items).map { id, item in
+            var draft = DraftResponse(
+                id: id, familyID: order.familyID, nagID: nil, authorID: member.userID, source: order.source,
+                body: DraftBody.suggestedNag(item.nag).flooredToMillisecond, contextIDs: [], citations: [],
+                model: "client", confidence: nil, warnings: [],
+                progress: DraftProgress(expiresAt: context.now + DraftLimit.lifetime), traceID: context.trace,
+                createdAt: context.now)
+            (draft.importID, draft.itemID) = (order.importID, item.itemID)
+            return draft
+        }
+    }
+
+    // MARK: Reading
+
+    func getImport(_ caller: Caller, _ call: Call<ImportPath, NoBody>) async throws -> ImportResponse {
+        let member = try await services.access.member(caller, orNotFound: Self.missingImport, services.database)
+        return try await drafts(of: call.parameters.importID, for: member, services.database).response(at: call.now)
+    }
+
+    private static let missingImport = "There is no such import."
+
+    /// - Throws: 404 for an import of which the member sees no draft.
+    private func drafts(
+        of batch: ImportID, for member: Member, _ queries: any Queries
+    ) async throws -> ImportedDrafts {
+        let rows = try await queries.query(
+            DraftStatements.drafts(
+                of: batch, for: member.userID, seesAll: Self.seesAll(member), in: member.familyID))
+        return try ImportedDrafts(rows.map(StoredDraft.init), of: batch, orElse: Self.missingImport)
+    }
+
+    // MARK: Steps
+
+    /// For those who may do what the drafts do, and name the side effects of each.
+    func approveImport(_ caller: Caller, _ call: Call<ImportPath, ImportApproval>) async throws -> ImportResponse {
+        try await takeAll(.approve, caller, call.parameters.importID, call.body.selection) { drafts in
+            drafts.response(at: call.now)
+        } decide: { draft, member, queries in
+            try await approval(of: draft, acknowledging: call.body.acknowledged, by: member, caller, queries)
+        }
+    }
+
+    /// Gives one second key, which opens one execution of exactly these drafts in these versions, and no draft alone.
+    func confirmImport(_ caller: Caller, _ call: Call<ImportPath, ImportSelection>) async throws -> DraftConfirmation {
+        let token = AITokens(random: services.random).make()
+        let key = key(call.body.digest(of: token), of: caller)
+        return try await takeAll(.confirm, caller, call.parameters.importID, call.body) { _ in
+            DraftConfirmation(confirmation: token, expiresAt: key.expiresAt)
+        } decide: { draft, member, queries in
+            try await confirmation(of: draft, key, by: member, caller, queries)
+        }
+    }
+
+    /// Does what the drafts say, once: the effects' acts in one transaction. Executing again gets the first answer.
+    func executeImport(_ caller: Caller, _ call: Call<ImportPath, ImportExecution>) async throws -> ImportResponse {
+        let selection = call.body.selection
+        return try await takeAll(.execute, caller, call.parameters.importID, selection) { drafts in
+            drafts.response(at: call.now)
+        } decide: { draft, member, queries in
+            let digest = selection.digest(of: try Self.required(call.body.confirmation))
+            return try await execution(of: draft, digest, by: member, caller, queries)
+        }
+    }
+
+    /// Takes a step with each chosen draft that has not taken it yet.
+    /// - Throws: 404 for an import, and for a draft of it, that the caller does not see; 403 where the request comes
+    ///   from voice or a shortcut; 409 where the step is not the next one of a draft. Nothing is changed then.
+    private func takeAll<Answer: WireContent>(
+        _ step: DraftStep, _ caller: Caller, _ batch: ImportID, _ selection: ImportSelection,
+        answer: (ImportedDrafts) -> Answer,
+        decide: (StoredDraft, Member, any Queries) async throws -> Decision<DraftResponse>
+    ) async throws -> Answer {
+        let member = try await services.access.member(caller, orNotFound: Self.missingImport, services.database)
+        let family = member.familyID
+        return try await services.ledger.writeAll(caller, in: family) { queries, perform in
+            var member = try await services.access.member(caller, of: family, queries)
+            var drafts = try await drafts(of: batch, for: member, queries)
+            if selection.source.onlyCreates { return Self.voiceDenial(of: member) }
+            let due = try drafts.chosen(selection).filter { draft, version in
+                try !Self.isDone(step, draft.response.progress, version, at: caller.now)
+            }.map(\.0)
+            for (number, draft) in due.enumerated() {
+                // Read again after each act, which the next one depends on.
+                if number > 0 { member = try await services.access.member(caller, of: family, queries) }
+                let decision = try await decide(draft, member, queries)
+                switch decision {
+                case .perform(let act, let taken):
+                    drafts.replace(taken)
+                    if number == due.count - 1 { return .perform(act, answer(drafts)) }
+                    try await perform(act)
+                case .answer(let taken): drafts.replace(taken)
+                case .refuse, .refuseAgain: return decision.map { _ in answer(drafts) }
+                }
+            }
+            return .answer(answer(drafts))
+        }
+    }
+}
+
+/// The drafts of one import that somebody sees.
+private struct ImportedDrafts {
+    private let id: ImportID
+    private var drafts: [StoredDraft]
+    private let first: DraftResponse
+
+    init(_ drafts: [StoredDraft], of id: ImportID, orElse missing: String) throws(APIError) {
+        guard let first = drafts.first?.response else { throw APIError(.notFound, missing) }
+        self.id = id
+        self.drafts = drafts
+        self.first = first
+    }
+
+    /// - Throws: 404 for a draft that is not one of these.
+    func chosen(_ selection: ImportSelection) throws(APIError) -> [(StoredDraft, Int)] {
+        var chosen: [(StoredDraft, Int)] = []
+        for choice in selection.drafts {
+            guard let draft = drafts.first(where: { $0.response.id == choice.draftID }) else {
+                throw APIError(.notFound, Drafts.missing, field: "drafts")
+            }
+            chosen.append((draft, choice.version))
+        }
+        return chosen
+    }
+
+    mutating func replace(_ draft: DraftResponse) {
+        for index in drafts.indices where drafts[index].response.id == draft.id { drafts[index].response = draft }
+    }
+
+    func response(at now: Timestamp) -> ImportResponse {
+        ImportResponse(
+            importID: id, familyID: first.familyID, authorID: first.authorID, source: first.source,
+            createdAt: first.createdAt, drafts: drafts.map { $0.seen(at: now) })
+    }
+}
+
+extension ImportSelection {
+    /// Of a second key for exactly these drafts in these versions.
+    func digest(of token: Secret) -> [UInt8] {
+        let choices = drafts.sorted { $0.draftID < $1.draftID }.map { "\($0.draftID) \($0.version)" }
+        return AITokens.digest(Secret(([token.wireText] + choices).joined(separator: "\n")))
+    }
+}

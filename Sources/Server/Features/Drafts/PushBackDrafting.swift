@@ -1,0 +1,59 @@
+import Audit
+import Contract
+import Domain
+import NagzAI
+import Postgres
+
+/// Makes a draft of a push-back that was evaluated, for its asker to send: one act with the evaluation.
+///
+/// The evaluation counts as a push-back; the draft cites it, so that sending the draft does not count another.
+package struct PushBackDrafting {
+    let services: Services
+
+    /// Adds the draft to the act that records the evaluation.
+    /// - Parameter event: of the evaluation, in the feed.
+    /// - Returns: nil where the rules allow no push-back, its text is longer than one may be, or the nag is of a
+    ///   connection, which has no drafts.
+    func add(
+        _ response: some Sendable, _ event: EventID, by author: Authorship, _ report: ExecutionReport,
+        _ attempt: ExecutionAttempt, to act: inout Act, _ queries: any Queries
+    ) async throws -> DraftID? {
+        guard let response = response as? PushBackResponse, response.shouldPushBack, let message = response.message,
+            DraftLimit.message.contains(message.unicodeScalars.count), let nag = attempt.nag,
+            attempt.ledger == attempt.requester.settings.home
+        else { return nil }
+        let (caller, now) = (attempt.caller, attempt.caller.now)
+        var draft = DraftResponse(
+            id: services.random.identifier(at: now), familyID: attempt.ledger, nagID: nag, authorID: caller.userID,
+            source: .keyboard, body: .pushBack(PushBackMessage(message: message)), contextIDs: [event.retyped()],
+            citations: [event.retyped()], model: author.draftModel, confidence: report.confidence,
+            warnings: report.warnings, progress: DraftProgress(expiresAt: now + DraftLimit.lifetime),
+            traceID: caller.context.trace, createdAt: now)
+        draft.fallbackReason = author.fallback?.text ?? DraftResponse.noFallback
+        let count = DailyCount(limit: .draftSteps, user: caller.userID)
+        act.statements += [DraftStatements.insert(draft), try await count.increment(at: now, queries)]
+        act.details["draft"] = draft.id.description
+        act.canMerge = false
+        return draft.id
+    }
+}
+
+extension DraftResponse {
+    /// Whether the draft sends a push-back that was counted when it was evaluated: at the moment when the draft was made.
+    var wasCounted: Bool { kind == .pushBack && citations.contains { $0 != nagID?.retyped() } }
+}
+
+extension NagFacts {
+    /// The facts without the push-back of that moment.
+    func without(pushBackAt moment: Timestamp) -> NagFacts {
+        var facts = self
+        facts.pushBacks.removeAll { $0 == moment }
+        if facts.earlierPushBack == moment { facts.earlierPushBack = nil }
+        return facts
+    }
+}
+
+extension Authorship {
+    /// The `model` of a draft.
+    var draftModel: String { model.map { "\(provider.rawValue)/\($0)" } ?? provider.rawValue }
+}

@@ -1,0 +1,38 @@
+import Contract
+import Domain
+import Postgres
+
+/// The stored result of an input, and what the input was.
+struct KeptResult {
+    let id: InputID
+    /// Nil for an imported item.
+    private let result: InputResult?
+    let fingerprint: [UInt8]?
+    /// What an imported item became; nil for other inputs.
+    let imported: (batch: ImportID, draft: DraftID)?
+
+    init(_ row: Row) throws(PostgresError) {
+        id = try row["id"]
+        fingerprint = try row["fingerprint"]
+        let (batch, draft): (ImportID?, DraftID?) = (try row["import_id"], try row["draft_id"])
+        if let batch, let draft {
+            (result, imported) = (nil, (batch, draft))
+            return
+        }
+        let (outcome, code, message): (String, String?, String?) = (
+            try row["outcome"], try row["code"], try row["message"]
+        )
+        guard let outcome = InputOutcome(rawValue: outcome) else { throw .unexpectedShape("outcome") }
+        let refusal = code.flatMap(ErrorCode.init).map { InputRefusal(code: $0, message: message ?? "") }
+        result = InputResult(clientID: id, outcome: outcome, eventID: try row["event_id"], error: refusal)
+        imported = nil
+    }
+
+    /// The first answer; a conflict when the id was used for another input.
+    func answer(to input: Provenance) -> InputResult {
+        if let result, fingerprint == input.fingerprint { return result }
+        return InputResult(
+            clientID: input.id, outcome: .refused, eventID: nil,
+            error: InputRefusal(code: .validationFailed, message: "This client_id was used for another input."))
+    }
+}

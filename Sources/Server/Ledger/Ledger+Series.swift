@@ -1,0 +1,98 @@
+import Audit
+import Contract
+import Domain
+import Postgres
+import Reactor
+import SQL
+
+extension Ledger {
+    /// Carries out several acts of a family in one transaction that holds its row: all of them or none, each with its
+    /// entry in the audit log.
+    ///
+    /// `decide` hands every act but the last to `perform`, and returns the last one with the answer. Its reads see the
+    /// acts before; the basis of each act MUST be read after the act before it. A refusal undoes them all, and is
+    /// recorded alone.
+    /// - Throws: what `decide` throws, the refusal it decides on, or a `PostgresError`; nothing is written then.
+    func writeAll<Answer: WireContent>(
+        _ caller: Caller, in family: FamilyID,
+        _ decide: (_ queries: any Queries, _ perform: (Act) async throws -> Void) async throws -> Decision<Answer>
+    ) async throws -> Answer {
+        try await onlyOnce(caller) { idempotency in
+            do {
+                return try await retryingTakenKey {
+                    try await attemptAll(caller.context, idempotency, in: family, decide)
+                }
+            } catch let refused as RefusedSeries {
+                return try await write(caller.context, in: family) { queries in
+                    guard var act = refused.act else { return .refuseAgain(refused.refusal) }
+                    act.basis = .nothingChanged(since: try await Self.newestNumber(of: family, queries))
+                    return .refuse(act, refused.refusal)
+                }
+            }
+        }
+    }
+
+    private func attemptAll<Answer: WireContent>(
+        _ context: CallContext, _ idempotency: IdempotencyRecord?, in family: FamilyID,
+        _ decide: (_ queries: any Queries, _ perform: (Act) async throws -> Void) async throws -> Decision<Answer>
+    ) async throws -> Answer {
+        try await writers.enter(family)
+        defer { writers.leave(family) }
+        try await rowHolders.enter(family)
+        defer { rowHolders.leave(family) }
+        tally.heldRows += 1
+        let held = try await database.transaction { transaction in
+            try await holdRow(of: family, context.now, transaction)
+            var series = SeriesSeals(sealing)
+            let decision = try await decide(transaction) { act in
+                let seal = try await series.seal(for: act.personToldOf, transaction)
+                let rows = try await transaction.query(statement(act, in: family, context, seal: seal))
+                guard !rows.isEmpty else { throw LedgerFault.refusedWhileHeld }
+            }
+            switch decision {
+            case .perform(let act, _):
+                let seal = try await series.seal(for: act.personToldOf, transaction)
+                let rows = try await transaction.query(
+                    statement(for: decision, in: family, context, idempotency, seal).write)
+                guard !rows.isEmpty else { throw LedgerFault.refusedWhileHeld }
+            case .refuse(let act, let refusal): throw RefusedSeries(act: act, refusal: refusal)
+            case .refuseAgain(let refusal): throw RefusedSeries(act: nil, refusal: refusal)
+            case .answer: break
+            }
+            return LoopBound(value: (decision, series.used))
+        }
+        let (decision, seals) = held.value
+        for seal in seals { committed(seal, in: family) }
+        return try decision.outcome()
+    }
+}
+
+/// Ends a transaction of several acts that is refused on the way.
+private struct RefusedSeries: Error {
+    /// The denial; nil where it was recorded before.
+    let act: Act?
+    let refusal: APIError
+}
+
+/// The seals of the acts of one transaction. A key that the transaction itself stores is not remembered before it is
+/// committed.
+private struct SeriesSeals {
+    private let sealing: Sealing
+    private var stored: [Pseudonym: Sealing.Seal] = [:]
+    /// One for each act; nil where its details are not sealed.
+    private(set) var used: [Sealing.Seal?] = []
+
+    init(_ sealing: Sealing) { self.sealing = sealing }
+
+    mutating func seal(for person: Pseudonym, _ transaction: Transaction) async throws -> Sealing.Seal? {
+        var seal: Sealing.Seal?
+        if let own = stored[person] {
+            seal = Sealing.Seal(key: own.key)
+        } else {
+            seal = try await sealing.seal(for: person, transaction)
+            if let made = seal, made.keeping != nil { stored[person] = made }
+        }
+        used.append(seal)
+        return seal
+    }
+}

@@ -1,0 +1,39 @@
+import CWebPages
+
+/// The files that the program serves to browsers, embedded in it: the front page, the page about the API, the admin
+/// console, and the document that describes the API. Plain HTML, CSS and JavaScript modules.
+public enum WebPages {
+    public struct File: Sendable {
+        /// Where it is served.
+        public let path: String
+        public let contentType: String
+        public let bytes: [UInt8]
+    }
+
+    /// `openapi/openapi.json`.
+    public static let apiDocument = embedded.first { $0.name.hasSuffix("openapi.json") }?.bytes ?? []
+
+    /// Everything else. A folder's `index.html` is served at the folder's name.
+    public static let files: [File] = embedded.compactMap { name, bytes in
+        guard let dot = name.lastIndex(of: "."), let contentType = contentTypes[String(name[dot...])]
+        else { return nil }
+        let place = name.hasSuffix("/index.html") ? name.dropLast("/index.html".count) : name[...]
+        let path = place.dropFirst("pages".count)
+        return File(path: path.isEmpty ? "/" : String(path), contentType: contentType, bytes: bytes)
+    }
+
+    private static let contentTypes = [
+        ".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
+        ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
+    ]
+
+    private static let embedded: [(name: String, bytes: [UInt8])] = {
+        var files: [(name: String, bytes: [UInt8])] = []
+        var page = unsafe web_pages()
+        while let file = unsafe page, let name = unsafe file.pointee.name, let text = unsafe file.pointee.text {
+            files.append((unsafe String(cString: name), unsafe Array(String(cString: text).utf8)))
+            unsafe page = file + 1
+        }
+        return files
+    }()
+}

@@ -1,0 +1,122 @@
+"""The front page, and the page about the API: read, searched and used for a first call by keyboard, on a large screen and on a phone."""
+import json
+
+from constraints import AT, button, tab_to
+from measures import CONTRAST, CUT_OFF, unnamed
+from walk import step
+
+ANSWER = "document.querySelector('[aria-label=\"The answer\"]')"
+
+
+def go_to(walk, words, title):
+    """Searches for an operation with these words, and goes to the first."""
+    b = walk.browser
+    b.js("document.activeElement.blur()")
+    b.key("/")
+    b.wait(f"{AT}.id === 'q'", "the search")
+    b.js("document.getElementById('q').select()")
+    b.type(words)
+    b.key("Enter")
+    b.wait(f"document.querySelector('main h1').textContent === {json.dumps(title)}", title)
+
+
+def send(walk, status):
+    tab_to(walk, button("Send"))
+    walk.browser.key("Enter")
+    walk.browser.wait(f"document.querySelector('main .status')?.textContent.startsWith('{status}')", f"an answer with {status}")
+    return json.loads(walk.browser.js(f"{ANSWER}.textContent"))
+
+
+def fill(walk, name, text):
+    tab_to(walk, f"{AT}.id === '{name}'")
+    walk.browser.js(f"{AT}.select()")
+    walk.browser.type(text)
+
+
+@step
+def front_page(walk):
+    """From / to the page about the API; readable in light and in dark."""
+    b = walk.browser
+    for dark in (False, True):
+        b.look(dark=dark)
+        b.open(walk.base + "/")
+        b.wait("document.readyState === 'complete' && document.querySelectorAll('.doors a').length === 4", "the doors")
+        assert not b.js(CONTRAST), b.js(CONTRAST)
+        assert not unnamed(b), unnamed(b)
+    walk.shot("front-page")
+    b.look()
+    b.click(".doors a")
+    b.wait("location.pathname === '/docs' && document.querySelectorAll('.index a').length > 100", "the operations")
+
+
+@step
+def first_call(walk):
+    """A newcomer makes a call without a token, signs in, and reads the family's nags, without leaving the page."""
+    b = walk.browser
+    go_to(walk, "versions", "Versions of server and API")
+    assert "server_version" in send(walk, 200)
+    family = walk.sql(f"SELECT m.family_id FROM memberships m JOIN users u ON u.id = m.user_id WHERE u.email = '{walk.options.guardian[0]}'")
+    go_to(walk, "list nags", "List nags")
+    fill(walk, "in-family_id--query-", family)
+    assert send(walk, 401)["error"]["code"] == "AUTHN_FAILED"
+    b.js("location.hash = '#/'")
+    b.wait("document.getElementById('in-E-mail')", "where to sign in")
+    fill(walk, "in-E-mail", walk.options.guardian[0])
+    fill(walk, "in-Password", walk.options.guardian[1])
+    b.key("Enter")
+    b.wait("document.getElementById('in-Access-token').value.length > 20", "a token")
+    go_to(walk, "list nags", "List nags")
+    fill(walk, "in-family_id--query-", family)
+    assert send(walk, 200)["total"] > 3
+    shell = b.js("document.querySelector('main .copy[aria-label*=curl]').getAttribute('aria-label')")
+    assert "$TOKEN" in shell and family in shell and b.js("sessionStorage.getItem('nagz.docs.token')") not in shell, shell
+    walk.shot("api-page")
+    go_to(walk, "ask somebody to do", "Ask somebody to do something")
+    # Without a search, all operations are there to step through.
+    b.js("document.activeElement.blur()")
+    b.key("/")
+    b.key("Escape")
+    b.wait(f"document.querySelectorAll('.index a').length > 100 && {AT}.id === 'main'", "all operations")
+    before = b.js("location.hash")
+    b.key("j")
+    b.wait(f"location.hash !== '{before}'", "the next operation")
+    b.key("k")
+    b.wait(f"location.hash === '{before}'", "the operation before")
+
+
+@step
+def api_page_on_a_phone(walk):
+    """Nothing is cut off at 390 pixels; text has its contrast, and controls have names, in light and in dark."""
+    b = walk.browser
+    for dark in (False, True):
+        b.look(width=390, dark=dark)
+        b.open(walk.base + "/docs#/selectTone")
+        b.wait("document.readyState === 'complete' && document.querySelector('main textarea')", "the form")
+        b.js("for (const one of document.querySelectorAll('main details')) one.open = true")
+        b.js("new Promise((done) => setTimeout(done, 300))")
+        assert not b.js(CUT_OFF), b.js(CUT_OFF)
+        assert not b.js(CONTRAST), b.js(CONTRAST)
+        assert not unnamed(b), unnamed(b)
+        walk.shot(f"api-page-phone-{'dark' if dark else 'light'}")
+    b.look()
+
+
+@step
+def every_operation_is_shown(walk):
+    """Each operation of the document has its page, without a value that is none."""
+    b = walk.browser
+    b.open(walk.base + "/docs")
+    b.wait("document.querySelectorAll('.index a').length > 100", "the operations")
+    faults = b.js("""(async () => {
+        const faults = [];
+        for (const link of [...document.querySelectorAll('.index a')].map((one) => one.hash)) {
+            location.hash = link;
+            await new Promise((done) => setTimeout(done, 5));
+            for (const one of document.querySelectorAll('main details')) one.open = true;
+            await new Promise((done) => setTimeout(done, 5));
+            const text = document.querySelector('main').innerText;
+            if (/undefined|NaN|\\[object/.test(text) || !document.querySelector('main form')) faults.push(link);
+        }
+        return faults;
+    })()""")
+    assert not faults, faults

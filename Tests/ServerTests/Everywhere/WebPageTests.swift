@@ -1,0 +1,78 @@
+import Foundation
+import Testing
+
+@testable import Server
+
+@Suite("What browsers open")
+struct WebPageTests {
+    @Test("the front page leads to pages that answer, and each page to files that it may load")
+    func links() async throws {
+        try await TestServer.run { server in
+            for page in ["/", "/docs", "/console"] {
+                let reply = try await server.call("GET", page, isDocumented: false)
+                #expect(reply.status == 200 && reply.header("content-type") == "text/html; charset=utf-8")
+                let policy = try #require(reply.header("content-security-policy"))
+                #expect(policy.contains("default-src 'none'") && !policy.contains("unsafe"))
+                let links = reply.text.matches(of: /(?:href|src)="([^"]+)"/).map { String($0.output.1) }
+                #expect(links.count > 5)
+                for link in links {
+                    let linked = try await server.call("GET", link, isDocumented: false)
+                    // Whether the server is ready is not asked here.
+                    #expect(linked.status == 200 || link == "/health/ready", "\(page) has \(link)")
+                }
+            }
+        }
+    }
+
+    @Test("every module that a page's modules import is served as a script")
+    func modules() async throws {
+        try await TestServer.run { server in
+            let scripts = server.routes.filter { $0.hasSuffix(".js") }.map { String($0.dropFirst("GET ".count)) }
+            #expect(scripts.count > 40)
+            for script in scripts {
+                let reply = try await server.call("GET", script, isDocumented: false)
+                #expect(reply.header("content-type") == "text/javascript; charset=utf-8")
+                for imported in reply.text.matches(of: /from "([^"]+)"/) {
+                    #expect(scripts.contains(String(imported.output.1)), "\(script) imports \(imported.output.1)")
+                }
+            }
+        }
+    }
+
+    @Test("the document of the API is the one of this build, and is sent again only when it has changed")
+    func document() async throws {
+        let written = try Data(contentsOf: repository.appending(path: "openapi/openapi.json"))
+        try await TestServer.run { server in
+            let reply = try await server.call("GET", "/openapi.json", isDocumented: false)
+            #expect(reply.status == 200 && reply.header("content-type") == "application/json")
+            #expect(reply.body == Array(written))
+            let tag = try #require(reply.header("etag"))
+            let again = try await server.call(
+                "GET", "/openapi.json", headers: ["If-None-Match": tag], isDocumented: false)
+            #expect(again.status == 304 && again.body.isEmpty)
+            let smaller = try await server.call(
+                "GET", "/openapi.json", headers: ["Accept-Encoding": "gzip"], isDocumented: false)
+            #expect(smaller.header("content-encoding") == "gzip" && smaller.header("vary")?.contains("ccept-") == true)
+            #expect(smaller.body.starts(with: [0x1F, 0x8B]) && smaller.body.count * 4 < written.count)
+        }
+    }
+
+    @Test("an operator decides where / leads", arguments: ["/console", "https://nagz.example/welcome"])
+    func home(address: String) async throws {
+        try await TestServer.run(configure: { _ = $0.lead(home: address) }) { server in
+            let reply = try await server.call("GET", "/", isDocumented: false)
+            #expect(reply.status == 302 && reply.header("location") == address)
+        }
+    }
+
+    @Test(
+        "only to a path or a web address",
+        arguments: [
+            "", "/", "//evil.example", "javascript:alert(1)", "console", "https://", "/a b", "/a\r\nb: c", "/ä",
+        ])
+    func noHome(address: String) {
+        var configuration = Configuration(databaseURL: "", tokenKeys: [], loops: 1)
+        let isTaken = configuration.lead(home: address)
+        #expect(!isTaken && configuration.home == nil)
+    }
+}
