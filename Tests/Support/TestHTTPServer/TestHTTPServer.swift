@@ -66,9 +66,9 @@ public struct TestHTTPServer: Sendable {
     private static func makeCertificate(for name: String, in folder: String) throws {
         let kind = name.first?.isNumber == true ? "IP" : "DNS"
         try "subjectAltName=\(kind):\(name)\n".write(toFile: folder + "/names", atomically: false, encoding: .utf8)
-        try openssl(
-            "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=test-authority -keyout ca.key -out ca.pem", in: folder)
-        try openssl("req -newkey rsa:2048 -nodes -subj /CN=test -keyout server.key -out server.csr", in: folder)
+        let newKey = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
+        try openssl("req -x509 \(newKey) -days 2 -subj /CN=test-authority -keyout ca.key -out ca.pem", in: folder)
+        try openssl("req \(newKey) -subj /CN=test -keyout server.key -out server.csr", in: folder)
         try openssl(
             "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem",
             in: folder)
