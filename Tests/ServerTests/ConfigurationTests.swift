@@ -103,9 +103,7 @@ struct ConfigurationTests {
             }
             #expect(check.output.contains("NAGZ_WEBHOOK_SECRET_FILE") && check.output.contains(":6: model-name"))
             let show = try Self.run(["config", "show"] + webhook, secrets)
-            #expect(
-                show.status == 0 && show.output.contains("user=u password=*** host=h")
-                    || show.output.contains("password=***"))
+            #expect(show.status == 0 && show.output.ranges(of: "password=***").count == 2, "\(show.output)")
             #expect(show.output.contains("https://***@h/p?***"))
             for text in [check.output, check.errors, show.output, show.errors] { #expect(!text.contains(Self.canary)) }
         }

@@ -42,10 +42,7 @@ enum ConfigCommand {
     private static func check(_ given: GivenOptions) throws {
         let faults = faults(of: given)
         for fault in faults { print(fault.line) }
-        guard let first = faults.first else {
-            let count = Options.all.count { given.given($0) != nil }
-            return print("nothing is wrong with the \(count) options that are given")
-        }
+        guard let first = faults.first else { return print("nothing is wrong with the options that are given") }
         throw Stop(first.code, "\(faults.count) \(faults.count == 1 ? "fault" : "faults") in the configuration")
     }
 
