@@ -13,7 +13,7 @@ public struct ConnectionOptions: Sendable {
     public init(
         url: String, database: String? = nil, settings: [(name: String, value: String)] = []
     ) throws(PostgresError) {
-        var parameters = try Self.parse(url)
+        var parameters = try Self.parse(url).map { (keyword: $0.keyword, value: $0.value) }
         if let database {
             parameters.removeAll { $0.keyword == "dbname" }
             parameters.append(("dbname", database))
@@ -34,18 +34,34 @@ public struct ConnectionOptions: Sendable {
         settings.map { "-c \($0.name)=\($0.value)" }
     }
 
-    private static func parse(_ url: String) throws(PostgresError) -> [(keyword: String, value: String)] {
+    /// A connection string for people, `host=… password=***`: everything that libpq takes for a password is masked.
+    /// - Returns: nil if the string is malformed.
+    public static func masked(_ url: String) -> (text: String, hasPassword: Bool)? {
+        guard let parameters = try? parse(url) else { return nil }
+        let words = parameters.map { parameter in
+            if parameter.isPassword { return "\(parameter.keyword)=***" }
+            let value = parameter.value.replacing("\\", with: "\\\\").replacing("'", with: "\\'")
+            let isPlain = !value.isEmpty && !value.contains(where: { $0.isWhitespace || "'\\".contains($0) })
+            return "\(parameter.keyword)=\(isPlain ? value : "'\(value)'")"
+        }
+        return (words.joined(separator: " "), parameters.contains(where: \.isPassword))
+    }
+
+    private static func parse(
+        _ url: String
+    ) throws(PostgresError) -> [(keyword: String, value: String, isPassword: Bool)] {
         var message: UnsafeMutablePointer<CChar>?
         defer { unsafe PQfreemem(message) }
         guard let parsed = unsafe PQconninfoParse(url, &message) else {
             throw .unavailable("the connection string cannot be read")
         }
         defer { unsafe PQconninfoFree(parsed) }
-        var parameters: [(keyword: String, value: String)] = []
+        var parameters: [(keyword: String, value: String, isPassword: Bool)] = []
         var option = unsafe parsed
         while let keyword = unsafe option.pointee.keyword {
             if let value = unsafe option.pointee.val {
-                unsafe parameters.append((String(cString: keyword), String(cString: value)))
+                let isPassword = unsafe option.pointee.dispchar.map { unsafe String(cString: $0) == "*" } ?? false
+                unsafe parameters.append((String(cString: keyword), String(cString: value), isPassword))
             }
             unsafe option += 1
         }

@@ -52,7 +52,7 @@ enum AdminCommand {
         try arguments.finish()
         let password = isGenerated ? SystemRandomness().code(24) : try readPassword()
         let admin = try await Admins.create(
-            databaseURL: url, keys: try AuditKeyFile.read(), email: email, password: password)
+            databaseURL: url, keys: try AuditKeyFile.read(arguments.given), email: email, password: password)
         print("\(admin.email) may read every audit log")
         if isGenerated { print("password \(password)") }
     }
@@ -72,7 +72,7 @@ enum AdminCommand {
         let email = try email(&arguments)
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
-        try await Admins.revoke(databaseURL: url, keys: try AuditKeyFile.read(), email: email)
+        try await Admins.revoke(databaseURL: url, keys: try AuditKeyFile.read(arguments.given), email: email)
         print("\(email) may read no audit log any more")
     }
 
@@ -82,7 +82,7 @@ enum AdminCommand {
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         let count = try await AccountPurgeCommand.run(
-            databaseURL: url, keys: try AuditKeyFile.read(), days: days, isDryRun: isDryRun
+            databaseURL: url, keys: try AuditKeyFile.read(arguments.given), days: days, isDryRun: isDryRun
         ) { user, deletedAt in
             print("\(user)  deleted \(deletedAt.rfc3339)")
         }

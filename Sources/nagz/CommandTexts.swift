@@ -6,7 +6,8 @@ enum CommandTexts {
     static let verbs: [(name: String, usage: String)] = [
         ("serve", Serve.usage), ("migrate", Migrate.usage), ("admin", AdminCommand.usage),
         ("audit", AuditCommand.usage), ("seed", Seed.usage), ("device", DeviceCommand.usage),
-        ("models", ModelCommand.usage), ("routes", Catalogue.usage), ("completion", Completion.usage),
+        ("models", ModelCommand.usage), ("config", ConfigCommand.usage), ("routes", Catalogue.usage),
+        ("completion", Completion.usage),
         ("manual", Manual.usage),
     ]
 

@@ -12,8 +12,11 @@ struct MetricsOption {
     /// Whether the address was given, so that a failure to listen there is an error.
     private var isRequired = false
 
-    init(_ arguments: inout Arguments) throws {
-        guard let text = try arguments.value("--metrics") else { return }
+    /// On loopback, if the port is free.
+    init() {}
+
+    @Sendable
+    init(_ text: String) throws {
         isRequired = true
         guard text != "off" else {
             isOff = true
@@ -22,7 +25,7 @@ struct MetricsOption {
         guard let colon = text.lastIndex(of: ":"), colon > text.startIndex,
             let port = UInt16(text[text.index(after: colon)...])
         else {
-            throw Stop(.usage, "--metrics takes ADDRESS:PORT, such as 127.0.0.1:\(Self.defaultPort), or off")
+            throw Complaint("takes ADDRESS:PORT, such as 127.0.0.1:\(Self.defaultPort), or off")
         }
         // An IPv6 address has brackets.
         host =

@@ -17,7 +17,7 @@ enum Migrate {
         var arguments = arguments
         let url = try arguments.ownerDatabaseURL()
         let isDryRun = arguments.flag("--dry-run")
-        let folder = try folder(&arguments)
+        let folder = try folder(arguments.given)
         try arguments.finish()
         do {
             let applied = try await Schema.migrate(folder: folder, databaseURL: url, isDryRun: isDryRun) { migration in
@@ -36,9 +36,12 @@ enum Migrate {
     }
 
     /// The folder of the migrations: `Migrations`, unless configured otherwise.
-    static func folder(_ arguments: inout Arguments) throws -> String {
-        let named = try arguments.value("--migrations") ?? ProcessInfo.processInfo.environment["NAGZ_MIGRATIONS"]
-        let folder = named ?? "Migrations"
+    static func folder(_ given: GivenOptions) throws -> String {
+        try given[Options.migrations] ?? checked("Migrations")
+    }
+
+    @Sendable
+    static func checked(_ folder: String) throws -> String {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
             throw Stop(

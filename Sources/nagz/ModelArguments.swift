@@ -64,25 +64,32 @@ struct ModelArguments {
         self = found
     }
 
-    /// The prompts in the file that the environment names; nil where it names none.
-    static func prompts() throws -> PromptBook? {
-        guard let path = ProcessInfo.processInfo.environment["NAGZ_MODEL_PROMPTS"] else { return nil }
+    /// The prompts in a file.
+    @Sendable
+    static func prompts(_ path: String) throws -> PromptBook {
         guard let data = FileManager.default.contents(atPath: path), data.count <= 1 << 20 else {
-            throw Stop(.configuration, "NAGZ_MODEL_PROMPTS: there is no file “\(path)” of at most 1 MB")
+            throw Stop(.configuration, "there is no file “\(path)” of at most 1 MB")
         }
         do throws(PoolError) { return try PromptBook(parsing: Array(data)) } catch {
-            throw Stop(.configuration, "NAGZ_MODEL_PROMPTS: “\(path)”: \(error)")
+            throw Stop(.configuration, "“\(path)”: \(error)")
         }
+    }
+
+    /// The prompts in the file that the environment names for a device; nil where it names none.
+    static func prompts() throws -> PromptBook? {
+        try GivenOptions(environment: ProcessInfo.processInfo.environment, file: nil)[Options.modelPrompts]
     }
 }
 
 extension ModelOptions {
     /// The gateway of `nagz serve`.
-    static func ofEnvironment() throws -> ModelOptions {
-        var options = ModelOptions()
-        options.prompts = try ModelArguments.prompts()
-        options.gateway = try ModelArguments.ofEnvironment().map { Gateway(url: $0.url, model: $0.model, key: $0.key) }
-        return options
+    init(_ given: GivenOptions) throws {
+        self.init()
+        func named(_ option: Option<String>) -> (String, String?) { (given.label(option), given.given(option)?.text) }
+        prompts = try given[Options.modelPrompts]
+        gateway = try ModelArguments(
+            url: named(Options.modelURL), model: named(Options.modelName), keyFile: named(Options.modelKeyFile)
+        ).map { Gateway(url: $0.url, model: $0.model, key: $0.key) }
     }
 }
 

@@ -16,12 +16,14 @@ struct Nagz {
                nagz seed      fills a database with demo or benchmark data
                nagz device    acts as a family member's device: syncs, works offline, answers AI questions
                nagz models    downloads files of language models, for a runtime on this machine
+               nagz config    checks and shows the configuration
                nagz routes    lists the operations of the API
                nagz completion, nagz manual   for shells and man
                nagz VERB --help | --version | --help
 
         Verbs that need the database take --database-url URL, a libpq connection string. Without it serve reads DATABASE_URL,
         the server's login; the others read NAGZ_OWNER_DATABASE_URL, the schema's owner, or else DATABASE_URL.
+        --config FILE names a file of options for serve, migrate, admin, audit and seed: nagz config --help.
         deploy/run creates both logins and all keys.
 
         exit codes: 0 done, 64 wrong usage, 69 database unavailable, 73 port taken, 78 configuration;
@@ -34,6 +36,9 @@ struct Nagz {
             var arguments = Arguments(Array(CommandLine.arguments.dropFirst()))
             let verb = arguments.next()
             if let verb, arguments.asksForHelp, let usage = CommandTexts.usage(of: verb) { return print(usage) }
+            if let verb, Options.isConfigured(verb) {
+                try arguments.readConfiguration(of: verb, ProcessInfo.processInfo.environment)
+            }
             switch verb {
             case "serve":
                 // The reader of the log or of standard output may go away; other verbs end with their reader.
@@ -46,6 +51,7 @@ struct Nagz {
             case "seed": finish { [arguments] in try await Seed.run(arguments) }
             case "audit": finish { [arguments] in try await AuditCommand.run(arguments) }
             case "admin": finish { [arguments] in try await AdminCommand.run(arguments) }
+            case "config": try ConfigCommand.run(arguments)
             case "routes": try Catalogue.printRoutes(arguments)
             case "completion": try Completion.run(arguments)
             case "manual": try Manual.run(arguments)
@@ -131,6 +137,8 @@ struct Stop: Error {
 /// The words after `nagz`.
 struct Arguments {
     private var words: [String]
+    /// The options of the configuration.
+    private(set) var given = GivenOptions(environment: [:], file: nil)
 
     /// `--option=value` is the same as `--option value`.
     init(_ words: [String]) {
@@ -138,6 +146,11 @@ struct Arguments {
             guard word.isOption, let sign = word.firstIndex(of: "=") else { return [word] }
             return [String(word[..<sign]), String(word[word.index(after: sign)...])]
         }
+    }
+
+    /// Removes the verb's options of the configuration, and reads the configuration file.
+    mutating func readConfiguration(of verb: String, _ environment: [String: String]) throws {
+        given = try takeOptions(of: verb, environment: environment)
     }
 
     var asksForHelp: Bool { words.contains("--help") || words.contains("-h") }
@@ -155,22 +168,19 @@ struct Arguments {
         return words[index + 1]
     }
 
-    /// The value of an option that takes on or off; nil without the option.
-    mutating func isOn(_ name: String) throws -> Bool? {
-        switch try value(name) {
-        case nil: nil
-        case "on": true
-        case "off": false
-        default: throw Stop(.usage, "\(name) takes on or off")
+    mutating func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
+        guard let text = try value(name) else { return nil }
+        do throws(Complaint) { return try Options.number(text, in: range) } catch {
+            throw Stop(.usage, "\(name) \(error.text)")
         }
     }
 
-    mutating func number(_ name: String, in range: ClosedRange<Int>) throws -> Int? {
-        guard let text = try value(name) else { return nil }
-        guard let number = Int(text), range.contains(number) else {
-            throw Stop(.usage, "\(name) takes a whole number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
+    /// Removes an option that may stand alone, for on, or before on or off; nil without the option.
+    mutating func switched(_ name: String) -> String? {
+        guard let index = words.firstIndex(of: name) else { return nil }
+        words.remove(at: index)
+        guard index < words.count, ["on", "off"].contains(words[index]) else { return "on" }
+        return words.remove(at: index)
     }
 
     mutating func flag(_ name: String) -> Bool {
@@ -191,21 +201,10 @@ struct Arguments {
         return values
     }
 
-    /// The URL of the login of `nagz serve`.
-    mutating func serverDatabaseURL() throws -> String {
-        guard let url = try value("--database-url") ?? ProcessInfo.processInfo.environment["DATABASE_URL"] else {
-            throw Stop(.configuration, "no database: set DATABASE_URL or pass --database-url (deploy/run makes one)")
-        }
-        return url
-    }
-
     /// The URL of the schema's owner, for every verb but `serve`.
-    mutating func ownerDatabaseURL() throws -> String {
-        let environment = ProcessInfo.processInfo.environment
-        guard
-            let url = try value("--database-url") ?? environment["NAGZ_OWNER_DATABASE_URL"]
-                ?? environment["DATABASE_URL"]
-        else {
+    func ownerDatabaseURL() throws -> String {
+        let named = given.flags["database-url"] == nil ? try given[Options.ownerDatabaseURL] : nil
+        guard let url = try named ?? given[Options.databaseURL] else {
             throw Stop(
                 .configuration,
                 "no database: set NAGZ_OWNER_DATABASE_URL or pass --database-url (deploy/run makes one)")

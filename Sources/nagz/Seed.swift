@@ -43,7 +43,9 @@ enum Seed {
     private static func demo(_ url: String, _ arguments: inout Arguments) async throws {
         let skipsUsed = arguments.flag("--if-empty")
         try arguments.finish()
-        try await DemoSeed.run(databaseURL: url, auditKeyring: try AuditKeyFile.read(), skipsUsed: skipsUsed) { line in
+        try await DemoSeed.run(
+            databaseURL: url, auditKeyring: try AuditKeyFile.read(arguments.given), skipsUsed: skipsUsed
+        ) { line in
             FileHandle.standardError.write(Data("the demo family: \(line)\n".utf8))
         } announce: { signIns in
             FileHandle.standardOutput.write(Data(signIns.map { "\($0)\n" }.joined().utf8))
@@ -53,7 +55,7 @@ enum Seed {
     /// Prints the sign-ins on standard output.
     private static func personas(_ url: String, _ arguments: inout Arguments) async throws {
         try arguments.finish()
-        try await PersonaSeed.run(databaseURL: url, auditKeyring: try AuditKeyFile.read())
+        try await PersonaSeed.run(databaseURL: url, auditKeyring: try AuditKeyFile.read(arguments.given))
         for persona in PersonaSeed.all { print("\(persona.name), \(persona.role.rawValue): Bearer dev:\(persona.id)") }
     }
 
@@ -61,9 +63,10 @@ enum Seed {
         let folder = try arguments.value("--out") ?? "."
         let families = try arguments.number("--families", in: 1...100_000) ?? BenchmarkSeed.standardFamilies
         try arguments.finish()
-        let tokens = Tokens(keys: try TokenKeys.read())
+        let tokens = Tokens(keys: try TokenKeys.read(arguments.given))
         try await BenchmarkSeed.run(
-            databaseURL: url, tokens: tokens, auditKeyring: try AuditKeyFile.read(), families: families, folder: folder
+            databaseURL: url, tokens: tokens, auditKeyring: try AuditKeyFile.read(arguments.given), families: families,
+            folder: folder
         ) {
             print("seeding \($0)")
         }

@@ -35,30 +35,32 @@ enum Serve {
           --rate-limits on|off     on; off is for tests and benchmarks
           --log LEVEL              info, warning, error or off; info
           --migrations FOLDER      the migrations that the schema must have; else NAGZ_MIGRATIONS or Migrations
-          --dev-tokens             accepts “Bearer dev:<user id>” from everybody: for development only
+          --dev-tokens [on|off]    accepts “Bearer dev:<user id>” from everybody: for development only
 
         Secrets come from files that only their owner may read:
-          NAGZ_TOKEN_KEY_FILE         keys of the access tokens, 64 hexadecimal digits a line, the newest first
-          NAGZ_AUDIT_KEY_FILE         keys of the audit log: nagz audit keys new
-          NAGZ_AUDIT_CHECKPOINT_FILE  the log's newest checkpoint, kept over restarts; beside the keys by default
-          NAGZ_WEBHOOK_SECRET_FILE    signs the messages to webhooks: 32 characters or more
-          NAGZ_APNS_KEY_FILE          Apple's .p8 file
-          NAGZ_MODEL_KEY_FILE         what the language model's gateway asks for; none without it
+          --token-key-file FILE         keys of the access tokens, 64 hexadecimal digits a line, the newest first
+          --audit-key-file FILE         keys of the audit log: nagz audit keys new
+          --audit-checkpoint-file FILE  the log's newest checkpoint, kept over restarts; beside the keys by default
+          --webhook-secret-file FILE    signs the messages to webhooks: 32 characters or more
+          --apns-key-file FILE          Apple's .p8 file
+          --model-key-file FILE         what the language model's gateway asks for; none without it
 
         A language model on this machine, with OpenAI's protocol:
-          NAGZ_MODEL_URL              its base URL, such as http://127.0.0.1:8081/v1: 127.0.0.1 or [::1] only
-          NAGZ_MODEL_NAME             the model, as the gateway lists it
-          NAGZ_MODEL_PROMPTS          a file of prompts in the place of the built-in ones
+          --model-url URL          its base URL, such as http://127.0.0.1:8081/v1: 127.0.0.1 or [::1] only
+          --model-name NAME        the model, as the gateway lists it
+          --model-prompts FILE     a file of prompts in the place of the built-in ones
+
+        The options from “Secrets” on may come from the environment instead: NAGZ_TOKEN_KEY_FILE for --token-key-file and so on.
+        --config FILE, else NAGZ_CONFIG, names a file for what neither gives: nagz config --help.
         """
 
     static func run(_ arguments: Arguments, _ termination: TerminationSignals) async throws {
-        var arguments = arguments
-        let folder = try Migrate.folder(&arguments)
-        var configuration = try configuration(&arguments)
-        let metrics = try MetricsOption(&arguments)
+        try arguments.finish()
+        let folder = try Migrate.folder(arguments.given)
+        var configuration = try configuration(arguments.given)
+        let metrics = try arguments.given[Options.metrics] ?? MetricsOption()
         let descriptors = DescriptorLimit.raise()
         configuration.descriptors = descriptors
-        try arguments.finish()
         let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
         let watcher = try EventLoop(name: "nagz-signals")
         try watcher.start()
@@ -107,64 +109,31 @@ enum Serve {
         }
     }
 
-    private static func configuration(_ arguments: inout Arguments) throws -> Configuration {
-        let url = try arguments.serverDatabaseURL()
-        let cores = ProcessInfo.processInfo.activeProcessorCount
-        let loops = try arguments.number("--loops", in: 1...256) ?? max(1, min(cores, 16))
-        var configuration = Configuration(databaseURL: url, tokenKeys: try TokenKeys.read(), loops: loops)
-        configuration.auditKeyring = try AuditKeyFile.read()
-        configuration.checkpointFile = try AuditKeyFile.checkedCheckpointFile()
-        if let host = try arguments.value("--host") { configuration.host = host }
-        if let port = try arguments.number("--port", in: 0...65_535) { configuration.port = UInt16(port) }
-        if let count = try arguments.number("--connections", in: 1...1_000) {
-            configuration.databaseConnections = count
+    private static func configuration(_ given: GivenOptions) throws -> Configuration {
+        guard let url = try given[Options.databaseURL] else {
+            throw Stop(.configuration, "no database: set DATABASE_URL or pass --database-url (deploy/run makes one)")
         }
-        if let days = try arguments.number("--purge-after", in: AccountPurgeCommand.days) {
-            configuration.purgeDays = days
-        }
-        if let origins = try arguments.value("--cors") {
-            configuration.corsOrigins = origins.split(separator: ",").map(String.init)
-        }
-        if let home = try arguments.value("--home"), !configuration.lead(home: home) {
-            throw Stop(.usage, "--home takes a path such as /console, or an http or https URL; not “\(home)”")
-        }
-        if let proxies = try arguments.value("--proxies") {
-            do throws(Configuration.UnknownProxy) {
-                try configuration.trust(proxies: proxies.split(separator: ",").map(String.init))
-            } catch {
-                throw Stop(
-                    .usage, "--proxies takes addresses and blocks such as 10.0.0.0/8, with commas; not “\(error.name)”")
-            }
-        }
-        if let name = try arguments.value("--log") {
-            guard let level = Log.Level(named: name) else {
-                throw Stop(.usage, "--log takes info, warning, error or off")
-            }
-            configuration.logLevel = level
-        }
-        if let isOn = try arguments.isOn("--rate-limits") { configuration.enforcesRateLimits = isOn }
-        if let isOn = try arguments.isOn("--scheduler") { configuration.runsScheduler = isOn }
-        if let isOn = try arguments.isOn("--deliveries") { configuration.runsDeliveries = isOn }
-        if let isOn = try arguments.isOn("--audit-check") { configuration.runsBackgroundCheck = isOn }
-        configuration.deliveries = try DeliveryOptions(&arguments)
-        configuration.models = try ModelOptions.ofEnvironment()
-        if let windows = try arguments.value("--escalation") { configuration.escalationPlan = try escalation(windows) }
-        configuration.acceptsDevelopmentTokens = arguments.flag("--dev-tokens")
+        let loops = try given[Options.loops] ?? Options.standardLoops
+        var configuration = Configuration(databaseURL: url, tokenKeys: try TokenKeys.read(given), loops: loops)
+        configuration.auditKeyring = try AuditKeyFile.read(given)
+        configuration.checkpointFile = try AuditKeyFile.checkedCheckpointFile(given)
+        if let host = try given[Options.host] { configuration.host = host }
+        if let port = try given[Options.port] { configuration.port = port }
+        if let count = try given[Options.connections] { configuration.databaseConnections = count }
+        if let days = try given[Options.purgeAfter] { configuration.purgeDays = days }
+        if let origins = try given[Options.cors] { configuration.corsOrigins = origins }
+        if let home = try given[Options.home] { _ = configuration.lead(home: home) }
+        if let proxies = try given[Options.proxies] { try configuration.trust(proxies: proxies) }
+        if let level = try given[Options.log] { configuration.logLevel = level }
+        if let isOn = try given[Options.rateLimits] { configuration.enforcesRateLimits = isOn }
+        if let isOn = try given[Options.scheduler] { configuration.runsScheduler = isOn }
+        if let isOn = try given[Options.deliveries] { configuration.runsDeliveries = isOn }
+        if let isOn = try given[Options.auditCheck] { configuration.runsBackgroundCheck = isOn }
+        if let plan = try given[Options.escalation] { configuration.escalationPlan = plan }
+        configuration.deliveries = try DeliveryOptions(given)
+        configuration.models = try ModelOptions(given)
+        configuration.acceptsDevelopmentTokens = try given[Options.developmentTokens] ?? false
         return configuration
-    }
-
-    /// Windows of escalation: as they are, or the name of a file that holds them.
-    private static func escalation(_ value: String) throws -> EscalationPlan {
-        var text = value
-        if !value.contains("=") {
-            guard let data = FileManager.default.contents(atPath: value), data.count <= 4_096 else {
-                throw Stop(.configuration, "--escalation: there is no file “\(value)” of at most 4096 bytes")
-            }
-            text = String(decoding: data, as: UTF8.self)
-        }
-        do throws(EscalationPlan.Malformed) { return try EscalationPlan(text: text) } catch {
-            throw Stop(.usage, "--escalation: \(error)")
-        }
     }
 
     /// Prints a line for whoever reads standard output, if anybody does.

@@ -1,12 +1,17 @@
 import Audit
 import Foundation
 
-/// The keys that sign access tokens, from the file named by NAGZ_TOKEN_KEY_FILE.
+/// The keys that sign access tokens, from the file that the option names.
 enum TokenKeys {
-    static func read() throws -> [[UInt8]] {
-        guard let path = ProcessInfo.processInfo.environment["NAGZ_TOKEN_KEY_FILE"] else {
+    static func read(_ given: GivenOptions) throws -> [[UInt8]] {
+        guard let keys = try given[Options.tokenKeys] else {
             throw Stop(.configuration, "no token key: set NAGZ_TOKEN_KEY_FILE to a file with 64 hexadecimal digits")
         }
+        return keys
+    }
+
+    @Sendable
+    static func read(_ path: String) throws -> [[UInt8]] {
         let text = try KeyFile.read(path, name: "the token key file")
         let keys = text.split(whereSeparator: \.isNewline).map { bytes(hexadecimal: $0) ?? [] }
         guard !keys.isEmpty, keys.allSatisfy({ $0.count >= 32 }) else {

@@ -9,7 +9,7 @@ struct HelpTests {
         arguments: [
             ["serve", "--help"], ["serve", "--port", "0", "-h"], ["migrate", "--help"], ["seed", "demo", "--help"],
             ["admin", "create", "--help"], ["audit", "verify", "--help"], ["device", "tone", "-h"],
-            ["routes", "--help"], ["completion", "-h"], ["manual", "--help"],
+            ["config", "show", "--help"], ["routes", "--help"], ["completion", "-h"], ["manual", "--help"],
         ])
     func usage(words: [String]) async throws {
         let process = try ChildProcess(#require(NagzProgram.url), words, in: repository, environment: [:])

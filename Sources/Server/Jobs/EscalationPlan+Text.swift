@@ -46,7 +46,7 @@ extension EscalationPlan {
     }
 
     /// The windows in seconds, in the form that `init(text:)` parses.
-    var text: String {
+    public var text: String {
         let spans = [dueSoon, overdueSoft, overduePushBack, guardianReview, missed, reminderInterval]
         return zip(Self.names, spans).map { "\($0)=\($1.microseconds / 1_000_000)s" }.joined(separator: ",")
     }

@@ -15,7 +15,8 @@ enum AuditAccept {
         }
         do {
             let acceptance = LogAcceptance(
-                databaseURL: url, keys: try AuditKeyFile.read(), file: try AuditKeyFile.checkpointFile())
+                databaseURL: url, keys: try AuditKeyFile.read(arguments.given),
+                file: try AuditKeyFile.checkpointFile(arguments.given))
             let heads = try await acceptance.heads()
             show(heads)
             guard heads.remembered != nil else { return print("nothing is remembered, so nothing is to accept") }

@@ -28,7 +28,8 @@ enum AuditExportCommand {
             try sink.prove(witnesses, by: server)
         } else {
             try await AuditLogFile.export(
-                databaseURL: url, keys: try AuditKeyFile.read(), family: family, after: resumption.after.map(Int64.init)
+                databaseURL: url, keys: try AuditKeyFile.read(arguments.given), family: family,
+                after: resumption.after.map(Int64.init)
             ) { lines in
                 try sink.add(Data(lines.flatMap { $0.jsonBytes + [UInt8(ascii: "\n")] }))
             }

@@ -4,16 +4,21 @@ import Server
 
 /// Reads and writes the audit log's key file, which NAGZ_AUDIT_KEY_FILE names.
 enum AuditKeyFile {
-    static func path() throws -> String {
-        guard let path = ProcessInfo.processInfo.environment["NAGZ_AUDIT_KEY_FILE"] else {
-            throw Stop(
-                .configuration, "no audit keys: set NAGZ_AUDIT_KEY_FILE to a file that “nagz audit keys new” made")
-        }
+    static func path(_ given: GivenOptions) throws -> String {
+        guard let path = given.given(Options.auditKeyring)?.text else { throw missing }
         return path
     }
 
-    static func read() throws -> AuditKeyring {
-        let path = try path()
+    private static let missing = Stop(
+        .configuration, "no audit keys: set NAGZ_AUDIT_KEY_FILE to a file that “nagz audit keys new” made")
+
+    static func read(_ given: GivenOptions) throws -> AuditKeyring {
+        guard let keyring = try given[Options.auditKeyring] else { throw missing }
+        return keyring
+    }
+
+    @Sendable
+    static func read(_ path: String) throws -> AuditKeyring {
         let text = try KeyFile.read(path, name: "the audit key file")
         do {
             return try AuditKeyring(text: text)
@@ -23,16 +28,15 @@ enum AuditKeyFile {
     }
 
     /// The file of the newest checkpoint: beside the keys, unless configured otherwise.
-    static func checkpointFile() throws -> CheckpointFile {
-        let named = ProcessInfo.processInfo.environment["NAGZ_AUDIT_CHECKPOINT_FILE"]
-        return CheckpointFile(path: try named ?? path() + ".checkpoint")
+    static func checkpointFile(_ given: GivenOptions) throws -> CheckpointFile {
+        try given[Options.auditCheckpointFile] ?? CheckpointFile(path: path(given) + ".checkpoint")
     }
 
     /// The same, after a check that it can be read and replaced, and belongs to the keys' log.
-    static func checkedCheckpointFile() throws -> CheckpointFile {
-        let file = try checkpointFile()
+    static func checkedCheckpointFile(_ given: GivenOptions) throws -> CheckpointFile {
+        let file = try checkpointFile(given)
         do {
-            try file.check(origin: try read().origin)
+            try file.check(origin: try read(given).origin)
         } catch let fault as CheckpointFile.Fault {
             throw Stop(.configuration, fault.description)
         }

@@ -16,7 +16,7 @@ enum AuditKeysCommand {
 
     private static func list(_ arguments: Arguments) throws {
         try arguments.finish()
-        for key in try AuditKeyFile.read().signing { print(key.verifier.text) }
+        for key in try AuditKeyFile.read(arguments.given).signing { print(key.verifier.text) }
     }
 
     private static func make(_ arguments: inout Arguments) throws {
@@ -41,11 +41,11 @@ enum AuditKeysCommand {
     /// Puts a new key before the present ones.
     private static func rotate(_ arguments: Arguments) throws {
         try arguments.finish()
-        let old = try AuditKeyFile.read()
-        try edit { lines in
+        let old = try AuditKeyFile.read(arguments.given)
+        try edit(arguments.given) { lines in
             lines.insert("sign \(secret())", at: lines.firstIndex { isOf("sign", $0) } ?? lines.count)
         }
-        print(try AuditKeyFile.read().signing[0].verifier.text)
+        print(try AuditKeyFile.read(arguments.given).signing[0].verifier.text)
         print(
             "restart the servers; \(old.signing[0].verifier.text) hands over to it and may be taken out of the file later"
         )
@@ -57,12 +57,13 @@ enum AuditKeysCommand {
         let steps = ["--new", "--wrap", "--retire"].filter { arguments.flag($0) }
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
+        let given = arguments.given
         do {
             switch steps {
-            case []: try await printMasters(url)
-            case ["--new"]: try addMaster()
-            case ["--wrap"]: try await wrap(url)
-            case ["--retire"]: try await retire(url)
+            case []: try await printMasters(url, given)
+            case ["--new"]: try addMaster(given)
+            case ["--wrap"]: try await wrap(url, given)
+            case ["--retire"]: try await retire(url, given)
             default: throw Stop(.usage, "one step at a time: --new, --wrap or --retire")
             }
         } catch let fault as Rewrapping.StillUsed {
@@ -72,8 +73,8 @@ enum AuditKeysCommand {
         }
     }
 
-    private static func printMasters(_ url: String) async throws {
-        let keys = try AuditKeyFile.read()
+    private static func printMasters(_ url: String, _ given: GivenOptions) async throws {
+        let keys = try AuditKeyFile.read(given)
         let keyCounts = try await Rewrapping.keyCounts(databaseURL: url)
         for (place, master) in keys.masters.enumerated() {
             let count = keyCounts.first { $0.master == master.id }?.keys ?? 0
@@ -86,35 +87,35 @@ enum AuditKeysCommand {
         print("next: \(keys.nextMaster != nil ? "--wrap" : keys.masters.count > 1 ? "--retire" : "--new")")
     }
 
-    private static func addMaster() throws {
-        let keys = try AuditKeyFile.read()
+    private static func addMaster(_ given: GivenOptions) throws {
+        let keys = try AuditKeyFile.read(given)
         guard keys.masters.count == 1 else {
             throw Stop(.usage, "there is a second master key already: go on with --wrap or --retire")
         }
-        try edit { $0.insert("next \(secret())", at: ($0.firstIndex { isOf("seal", $0) } ?? 0) + 1) }
+        try edit(given) { $0.insert("next \(secret())", at: ($0.firstIndex { isOf("seal", $0) } ?? 0) + 1) }
         print("a new master key is in the file and wraps nothing yet: restart all servers, then --wrap")
     }
 
-    private static func wrap(_ url: String) async throws {
-        try edit { lines in
+    private static func wrap(_ url: String, _ given: GivenOptions) async throws {
+        try edit(given) { lines in
             guard let place = lines.firstIndex(where: { isOf("next", $0) }) else { return }
             let line = "seal" + lines.remove(at: place).trimmingPrefix(while: \.isWhitespace).dropFirst(4)
             lines.insert(line, at: lines.firstIndex { isOf("seal", $0) } ?? lines.count)
         }
-        let keys = try AuditKeyFile.read()
+        let keys = try AuditKeyFile.read(given)
         guard keys.masters.count > 1 else { throw Stop(.usage, "there is one master key only: begin with --new") }
         let count = try await Rewrapping.run(databaseURL: url, keys: keys)
         print("\(count) people's keys are wrapped by the new master key: restart all servers, then --retire")
     }
 
-    private static func retire(_ url: String) async throws {
-        let keys = try AuditKeyFile.read()
+    private static func retire(_ url: String, _ given: GivenOptions) async throws {
+        let keys = try AuditKeyFile.read(given)
         guard keys.nextMaster == nil else {
             throw Stop(.usage, "the new master key is not in use yet: --wrap comes first")
         }
         guard keys.masters.count > 1 else { return print("there is one master key only: nothing is to retire") }
         try await Rewrapping.retire(databaseURL: url, keys: keys)
-        try edit { lines in
+        try edit(given) { lines in
             let first = lines.firstIndex { isOf("seal", $0) }
             lines = lines.enumerated().filter { !isOf("seal", $0.element) || $0.offset == first }.map(\.element)
         }
@@ -127,8 +128,8 @@ enum AuditKeysCommand {
         line.split(whereSeparator: \.isWhitespace).first == kind[...]
     }
 
-    private static func edit(_ change: (inout [String]) -> Void) throws {
-        let path = try AuditKeyFile.path()
+    private static func edit(_ given: GivenOptions, _ change: (inout [String]) -> Void) throws {
+        let path = try AuditKeyFile.path(given)
         let text = try String(contentsOfFile: path, encoding: .utf8)
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         change(&lines)

@@ -13,7 +13,9 @@ enum AuditReconcile {
         let url = try arguments.ownerDatabaseURL()
         try arguments.finish()
         let line = Locked(ProgressLine())
-        let report = try await Reconciliation(of: family).run(databaseURL: url, keys: try AuditKeyFile.read()) {
+        let report = try await Reconciliation(of: family).run(
+            databaseURL: url, keys: try AuditKeyFile.read(arguments.given)
+        ) {
             progress in
             line.withLock {
                 $0.show("\(progress.families) families, \(progress.entries) entries, \(progress.findings) findings")

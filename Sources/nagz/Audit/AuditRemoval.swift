@@ -13,7 +13,7 @@ enum AuditRemoval {
         try arguments.finish()
         let cutoff = SystemClock().now() - .days(Int64(days))
         let cuts = try await Pruning(before: cutoff).run(
-            databaseURL: url, keys: try AuditKeyFile.read(), isDryRun: isDryRun
+            databaseURL: url, keys: try AuditKeyFile.read(arguments.given), isDryRun: isDryRun
         ) { cut in
             print("family \(cut.family): \(cut.entries) entries, up to number \(cut.number)")
         }
@@ -33,7 +33,7 @@ enum AuditRemoval {
         let extent: Erasure.Extent
         do {
             extent = try await Erasure(of: user).run(
-                databaseURL: url, keys: try AuditKeyFile.read(), isDryRun: isDryRun)
+                databaseURL: url, keys: try AuditKeyFile.read(arguments.given), isDryRun: isDryRun)
         } catch let fault as Erasure.Fault {
             throw Stop(.configuration, fault.description)
         }

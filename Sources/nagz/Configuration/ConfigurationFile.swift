@@ -1,0 +1,63 @@
+import Foundation
+
+/// The configuration file: lines `option = value`, and comments that begin with `#`. One file serves all verbs.
+struct ConfigurationFile: Sendable {
+    private static let longest = 1 << 20
+
+    let path: String
+    private(set) var entries: [String: (line: Int, text: String)] = [:]
+    /// What is wrong with the file itself; the values are checked by who reads them.
+    private(set) var faults: [Stop] = []
+
+    /// Reads a file. One that cannot be read has no entries, and a fault.
+    init(reading path: String) {
+        self.init(path: path, text: "")
+        guard let file = FileHandle(forReadingAtPath: path), let data = try? file.read(upToCount: Self.longest + 1)
+        else {
+            let reason = String(cString: strerror(errno))
+            faults = [Stop(.configuration, "the configuration file “\(path)” cannot be read: \(reason)")]
+            return
+        }
+        guard data.count <= Self.longest, let text = String(data: data, encoding: .utf8) else {
+            faults = [Stop(.usage, "\(path):1: a configuration file is text in UTF-8 of at most 1 MB")]
+            return
+        }
+        self.init(path: path, text: text)
+    }
+
+    init(path: String, text: String) {
+        self.path = path
+        let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        for (index, line) in lines.enumerated() {
+            let line = line.trimmingCharacters(in: .whitespaces)
+            guard !line.isEmpty, !line.hasPrefix("#") else { continue }
+            do throws(Complaint) { try add(line, number: index + 1) } catch {
+                faults.append(Stop(.usage, "\(path):\(index + 1): \(error.text)"))
+            }
+        }
+    }
+
+    /// A message repeats no more of the line than a name: the rest may be a password.
+    private mutating func add(_ line: String, number: Int) throws(Complaint) {
+        guard let match = line.wholeMatch(of: /([a-z][a-z0-9-]*)\s*=\s*(.*)/) else {
+            throw Complaint("a line is “option = value”, with the option's name without “--”")
+        }
+        let (name, text) = (String(match.output.1), String(match.output.2))
+        guard let option = Options.all.first(where: { $0.name == name }) else {
+            throw Complaint("unknown option “\(name)”; nagz config show lists all")
+        }
+        if let first = entries[name] { throw Complaint("\(name) stands there twice, first in line \(first.line)") }
+        guard !text.isEmpty else { throw Complaint("\(name) needs a value") }
+        guard !option.content.holdsPassword(text) else {
+            throw Complaint(
+                option.content.isConnectionString
+                    ? "\(name) may hold no password here: put it into a passfile and write passfile=FILE in the URL"
+                    : "\(name) may hold no name and password here, and no “@” (in a path, write %40)")
+        }
+        entries[name] = (number, text)
+    }
+}
+
+extension OptionContent {
+    fileprivate var isConnectionString: Bool { if case .connectionString = self { true } else { false } }
+}

@@ -1,0 +1,163 @@
+import Postgres
+
+/// One option of the configuration: `port` in the file, `--port` on the command line. The program's other options, such as
+/// those of one action, are no part of the configuration.
+struct Option<Value>: AnyOption {
+    let name: String
+    let variable: String?
+    let standard: String?
+    let verbs: Set<String>
+    let isSwitch: Bool
+    let content: OptionContent
+    /// Reads the value from its text.
+    fileprivate let parse: @Sendable (String) throws -> Value
+
+    /// - Parameters:
+    ///   - standard: what is in force when nobody gives the option, in words; nil for nothing.
+    ///   - verbs: which verbs take it on their command line, beside config.
+    ///   - parse: throws a `Complaint` about the text, or a `Stop` about what the text names.
+    init(
+        _ name: String, variable: String? = nil, standard: String? = nil, verbs: Set<String> = ["serve"],
+        isSwitch: Bool = false, content: OptionContent = .plain, parse: @escaping @Sendable (String) throws -> Value
+    ) {
+        (self.name, self.variable, self.standard, self.verbs) = (name, variable, standard, verbs)
+        (self.isSwitch, self.content, self.parse) = (isSwitch, content, parse)
+    }
+
+    func check(_ given: GivenOptions) throws { _ = try given[self] }
+}
+
+/// An option whose value has any type.
+protocol AnyOption: Sendable {
+    var name: String { get }
+    /// The environment variable that gives it.
+    var variable: String? { get }
+    var standard: String? { get }
+    var verbs: Set<String> { get }
+    /// Whether it stands on the command line without a value, for `on`.
+    var isSwitch: Bool { get }
+    var content: OptionContent { get }
+
+    /// Reads its value, if it is given.
+    func check(_ given: GivenOptions) throws
+}
+
+extension AnyOption {
+    var flag: String { "--" + name }
+
+    /// Whether the verb takes it on its command line.
+    func isTaken(by verb: String) -> Bool { verb == "config" || verbs.contains(verb) }
+}
+
+/// What is wrong with a text, to be put behind the name of its option: `takes on or off`.
+struct Complaint: Error {
+    let text: String
+
+    init(_ text: String) { self.text = text }
+}
+
+/// What a value may contain that nobody else should see.
+enum OptionContent: Sendable {
+    case plain
+    /// A connection string of libpq.
+    case connectionString
+    /// A URL with a name, a password or a query.
+    case webAddress
+
+    func holdsPassword(_ text: String) -> Bool {
+        switch self {
+        case .plain: false
+        case .connectionString: ConnectionOptions.masked(text)?.hasPassword ?? false
+        case .webAddress: text.contains("@")
+        }
+    }
+
+    /// The text for people and logs.
+    func masked(_ text: String) -> String {
+        switch self {
+        case .plain: return text
+        case .connectionString: return ConnectionOptions.masked(text)?.text ?? "*** (no connection string)"
+        case .webAddress:
+            var shown = text
+            if let sign = text.lastIndex(of: "@") {
+                let start = text.firstRange(of: "://")?.upperBound ?? text.startIndex
+                shown.replaceSubrange(min(start, sign)..<sign, with: "***")
+            }
+            if let mark = shown.firstIndex(of: "?") { shown.replaceSubrange(shown.index(after: mark)..., with: "***") }
+            return shown
+        }
+    }
+}
+
+/// The options that the command line, the environment and the configuration file give. The command line has precedence
+/// over the environment, and that over the file.
+struct GivenOptions: Sendable {
+    var flags: [String: String] = [:]
+    let environment: [String: String]
+    let file: ConfigurationFile?
+
+    /// An option's text, and where it stands; nil for an option that is not given.
+    func given(_ option: any AnyOption) -> GivenValue? {
+        if let text = flags[option.name] { return GivenValue(text: text, origin: .flag(option.flag)) }
+        if let variable = option.variable, let text = environment[variable] {
+            return GivenValue(text: text, origin: .environment(variable))
+        }
+        guard let file, let entry = file.entries[option.name] else { return nil }
+        return GivenValue(text: entry.text, origin: .file(file.path, line: entry.line, name: option.name))
+    }
+
+    /// An option's value; nil for an option that is not given.
+    /// - Throws: `Stop` with where the value stands.
+    subscript<Value>(option: Option<Value>) -> Value? {
+        get throws {
+            guard let given = given(option) else { return nil }
+            do { return try option.parse(given.text) } catch let complaint as Complaint {
+                throw given.refused(complaint)
+            } catch let stop as Stop {
+                throw Stop(stop.code, "\(given.origin): \(stop.line)")
+            }
+        }
+    }
+
+    /// How an option is called in messages: as it was given, or else as an operator would give it.
+    func label(_ option: any AnyOption) -> String {
+        given(option).map { "\($0.origin)" } ?? option.variable ?? option.flag
+    }
+}
+
+/// The text of an option, and where it stands.
+struct GivenValue: Sendable {
+    enum Origin: Sendable, CustomStringConvertible {
+        case flag(String)
+        case environment(String)
+        case file(String, line: Int, name: String)
+
+        var description: String {
+            switch self {
+            case .flag(let name), .environment(let name): name
+            case .file(let path, let line, let name): "\(path):\(line): \(name)"
+            }
+        }
+    }
+
+    let text: String
+    let origin: Origin
+
+    func refused(_ complaint: Complaint) -> Stop {
+        let code: Stop.Code = if case .environment = origin { .configuration } else { .usage }
+        return Stop(code, "\(origin) \(complaint.text)")
+    }
+}
+
+extension Arguments {
+    /// Removes the verb's options of the configuration, and reads the file that `--config` or `NAGZ_CONFIG` names.
+    mutating func takeOptions(of verb: String, environment: [String: String]) throws -> GivenOptions {
+        let named = try value("--config") ?? environment["NAGZ_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
+        var given = GivenOptions(environment: environment, file: named.map(ConfigurationFile.init(reading:)))
+        if verb != "config", let fault = given.file?.faults.first { throw fault }
+        for option in Options.all where option.isTaken(by: verb) {
+            given.flags[option.name] = option.isSwitch ? switched(option.flag) : try value(option.flag)
+        }
+        return given
+    }
+}

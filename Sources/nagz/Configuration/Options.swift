@@ -1,0 +1,150 @@
+import Domain
+import Foundation
+import HTTPClient
+import NagzAI
+import Postgres
+import Server
+
+/// The configuration's options, in the order in which they are shown. The README describes them.
+enum Options {
+    static let standardLoops = max(1, min(ProcessInfo.processInfo.activeProcessorCount, 16))
+    private static let standard = Configuration(databaseURL: "", tokenKeys: [], loops: standardLoops)
+    private static let databaseVerbs: Set = ["serve", "migrate", "admin", "audit", "seed"]
+
+    static let all: [any AnyOption] = [
+        databaseURL, ownerDatabaseURL, migrations, tokenKeys, auditKeyring, auditCheckpointFile, host, port, loops,
+        connections, metrics, cors, home, proxies, purgeAfter, escalation, scheduler, push, sms, webhookSecret, apnsKey,
+        deliveryNetworks, deliveries, auditCheck, rateLimits, log, developmentTokens, modelURL, modelName, modelKeyFile,
+        modelPrompts,
+    ]
+
+    /// Whether the verb reads the configuration file.
+    static func isConfigured(_ verb: String) -> Bool { verb == "config" || databaseVerbs.contains(verb) }
+
+    // MARK: Database
+
+    static let databaseURL = Option(
+        "database-url", variable: "DATABASE_URL", verbs: databaseVerbs, content: .connectionString, parse: connection)
+    /// Other verbs than serve take the owner's URL as `--database-url`.
+    static let ownerDatabaseURL = Option(
+        "owner-database-url", variable: "NAGZ_OWNER_DATABASE_URL", verbs: [], content: .connectionString,
+        parse: connection)
+    static let migrations = Option(
+        "migrations", variable: "NAGZ_MIGRATIONS", standard: "Migrations", verbs: ["serve", "migrate"],
+        parse: Migrate.checked)
+
+    @Sendable
+    private static func connection(_ text: String) throws -> String {
+        guard ConnectionOptions.masked(text) != nil else {
+            throw Complaint("takes a libpq connection string, such as postgres:///nagz?host=/run/postgresql")
+        }
+        return text
+    }
+
+    // MARK: Secrets and what is kept in files
+
+    static let tokenKeys = Option(
+        "token-key-file", variable: "NAGZ_TOKEN_KEY_FILE", verbs: ["serve", "seed"], parse: TokenKeys.read)
+    static let auditKeyring = Option(
+        "audit-key-file", variable: "NAGZ_AUDIT_KEY_FILE", verbs: ["serve", "admin", "audit", "seed"],
+        parse: AuditKeyFile.read)
+    static let auditCheckpointFile = Option(
+        "audit-checkpoint-file", variable: "NAGZ_AUDIT_CHECKPOINT_FILE", standard: "audit-key-file + .checkpoint",
+        verbs: ["serve", "audit"]
+    ) { CheckpointFile(path: $0) }
+
+    // MARK: Listening
+
+    static let host = Option("host", standard: standard.host) { $0 }
+    static let port = Option("port", standard: "\(standard.port)") { UInt16(try number($0, in: 0...65_535)) }
+    static let loops = Option("loops", standard: "\(standard.loops)") { try number($0, in: 1...256) }
+    static let connections = Option("connections", standard: "four a loop, at most 16") {
+        try number($0, in: 1...1_000)
+    }
+    static let metrics = Option(
+        "metrics", standard: "127.0.0.1:\(MetricsOption.defaultPort)", parse: MetricsOption.init)
+    static let cors = Option("cors", standard: standard.corsOrigins.joined(separator: ","), parse: list)
+    static let home = Option("home", standard: "a page with links", content: .webAddress) { text in
+        var probe = standard
+        guard probe.lead(home: text) else { throw Complaint("takes a path such as /console, or an http or https URL") }
+        return text
+    }
+    static let proxies = Option("proxies", standard: "none") { text in
+        let names = list(text)
+        var probe = standard
+        do throws(Configuration.UnknownProxy) { try probe.trust(proxies: names) } catch {
+            throw Complaint("takes addresses and blocks such as 10.0.0.0/8, with commas; not “\(error.name)”")
+        }
+        return names
+    }
+
+    // MARK: What the server does by itself
+
+    static let purgeAfter = Option("purge-after", standard: "\(standard.purgeDays)") {
+        try number($0, in: AccountPurgeCommand.days)
+    }
+    static let escalation = Option("escalation", standard: EscalationPlan.standard.text, parse: escalationPlan)
+    static let scheduler = Option("scheduler", standard: "on", parse: isOn)
+    static let push = Option("push", standard: "log", content: .webAddress) { $0 }
+    static let sms = Option("sms", standard: "log", content: .webAddress) { $0 }
+    static let webhookSecret = Option(
+        "webhook-secret-file", variable: "NAGZ_WEBHOOK_SECRET_FILE", parse: DeliveryOptions.webhookSecret)
+    static let apnsKey = Option("apns-key-file", variable: "NAGZ_APNS_KEY_FILE") { path in
+        (path: path, key: try KeyFile.read(path, name: "the APNs key file"))
+    }
+    static let deliveryNetworks = Option("delivery-networks", standard: "none", parse: DeliveryOptions.networks)
+    static let deliveries = Option("deliveries", standard: "on", parse: isOn)
+    static let auditCheck = Option("audit-check", standard: "on", parse: isOn)
+
+    // MARK: Limits, log and development
+
+    static let rateLimits = Option("rate-limits", standard: "on", parse: isOn)
+    static let log = Option("log", standard: "info") { text in
+        guard let level = Log.Level(named: text) else { throw Complaint("takes info, warning, error or off") }
+        return level
+    }
+    static let developmentTokens = Option("dev-tokens", standard: "off", isSwitch: true, parse: isOn)
+
+    // MARK: Language model
+
+    static let modelURL = Option("model-url", variable: "NAGZ_MODEL_URL", content: .webAddress) { $0 }
+    static let modelName = Option("model-name", variable: "NAGZ_MODEL_NAME") { $0 }
+    static let modelKeyFile = Option("model-key-file", variable: "NAGZ_MODEL_KEY_FILE") { $0 }
+    static let modelPrompts = Option(
+        "model-prompts", variable: "NAGZ_MODEL_PROMPTS", standard: "built in", parse: ModelArguments.prompts)
+
+    // MARK: Forms of values
+
+    static func number(_ text: String, in range: ClosedRange<Int>) throws(Complaint) -> Int {
+        guard let number = Int(text), range.contains(number) else {
+            throw Complaint("takes a whole number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return number
+    }
+
+    @Sendable
+    private static func isOn(_ text: String) throws -> Bool {
+        guard ["on", "off"].contains(text) else { throw Complaint("takes on or off") }
+        return text == "on"
+    }
+
+    @Sendable
+    private static func list(_ text: String) -> [String] {
+        text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
+    /// Windows of escalation: as they are, or the name of a file that holds them.
+    @Sendable
+    private static func escalationPlan(_ value: String) throws -> EscalationPlan {
+        var text = value
+        if !value.contains("=") {
+            guard let data = FileManager.default.contents(atPath: value), data.count <= 4_096 else {
+                throw Stop(.configuration, "there is no file “\(value)” of at most 4096 bytes")
+            }
+            text = String(decoding: data, as: UTF8.self)
+        }
+        do throws(EscalationPlan.Malformed) { return try EscalationPlan(text: text) } catch {
+            throw Stop(.usage, "\(error)")
+        }
+    }
+}
