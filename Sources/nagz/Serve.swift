@@ -20,6 +20,8 @@ enum Serve {
           --cors ORIGIN,…          origins whose browsers may call the API; http://localhost:5173
           --home ADDRESS           where / leads: a path or a URL; a page with links to the console and the API
           --proxies ADDRESS,…      proxies and blocks (10.0.0.0/8) whose X-Forwarded-For is trusted
+          --drain-delay SECONDS    how long it serves on after SIGTERM while /health/ready says 503, so that proxies stop
+                                   sending; a second signal ends it; 0, at most 300
           --purge-after DAYS       from the deletion of an account to its purge; 28, at most 30
           --escalation WINDOWS     when nags escalate, from their due time, and how often reminders repeat:
                                    phase_1=-60m,phase_2=0,phase_3=60m,phase_4=180m,missed=24h,reminders=15m
@@ -59,6 +61,7 @@ enum Serve {
         let folder = try Migrate.folder(arguments.given)
         var configuration = try configuration(arguments.given)
         let metrics = try arguments.given[Options.metrics] ?? MetricsOption()
+        let drainDelay = try arguments.given[Options.drainDelay] ?? 0
         let descriptors = DescriptorLimit.raise()
         configuration.descriptors = descriptors
         let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
@@ -89,10 +92,19 @@ enum Serve {
         }
         say("nagz \(NagzVersion.current) serves http://\(configuration.host):\(port)")
         say(metricsLine)
-        for await number in signals {
-            say("\(number == SIGINT ? "interrupted" : "told to stop"): finishing what is under way")
-            break
+        var received = signals.makeAsyncIterator()
+        let reason = await received.next() == SIGINT ? "interrupted" : "told to stop"
+        if drainDelay > 0 {
+            server.announceShutDown()
+            say("\(reason): not ready any more, serving on for \(drainDelay) s or until the next signal")
+            let delay = Task {
+                try? await Task.sleep(for: .seconds(drainDelay))
+                continuation.yield(SIGTERM)
+            }
+            _ = await received.next()
+            delay.cancel()
         }
+        say("\(reason): finishing what is under way")
         await server.shutDown()
         watcher.stop()
         say("stopped")

@@ -163,6 +163,19 @@ struct ServeCommandTests {
         }
     }
 
+    @Test("told to stop with a drain delay it is not ready but serves on, and a second signal ends the delay")
+    func drainDelay() async throws {
+        try await withServe("--drain-delay", "300") { serve in
+            let ready = Array("GET /health/ready HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n".utf8)
+            let before = try await RawClient.send(ready, to: serve.port).status
+            serve.process.send(SIGTERM)
+            _ = Self.read(serve.process.output, from: serve.greeting, until: /not ready any more.*\n/)
+            let during = try await RawClient.send(ready, to: serve.port).status
+            let request = try await RawClient.send(Self.request, to: serve.port).status
+            #expect(before == 200 && during == 503 && request == 200)
+        }
+    }
+
     private static func read(_ stream: FileHandle, from start: String, until pattern: Regex<Substring>) -> String {
         var text = start
         while !text.contains(pattern) {

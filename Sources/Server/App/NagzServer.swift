@@ -81,7 +81,7 @@ public final class NagzServer: Sendable {
                 let routes = RouteTable(services: services, limiter: limiter, log: log)
                 Routes.register(
                     in: routes, services: services, telemetry: telemetry, counts: counts,
-                    realtime: RealtimeRoute(services, sockets, limiter, telemetry, log),
+                    realtime: RealtimeRoute(services, sockets, limiter, log),
                     parties: OutsideParties(configuration), home: configuration.home)
                 let application = Application(
                     router: try Router(routes.routes), cors: HeaderFields.cors(origins: configuration.corsOrigins),
@@ -228,9 +228,12 @@ public final class NagzServer: Sendable {
         try await metrics.listen(on: host, port: port, backlog: 16)
     }
 
+    /// From now on `/health/ready` answers 503, so that proxies send no more requests; everything else goes on.
+    public func announceShutDown() { telemetry.beginDraining() }
+
     /// Stops accepting connections, lets running requests finish, and stops everything.
     public func shutDown(within time: Duration = .seconds(8)) async {
-        telemetry.beginDraining()
+        announceShutDown()
         async let socketsClosed: Void = closeSockets()
         await http.drain(within: time)
         await socketsClosed

@@ -14,12 +14,11 @@ final class RealtimeRoute {
     private let services: Services
     private let sockets: LoopSockets
     private let limiter: RateLimiter
-    private let telemetry: Telemetry
     private let log: Log
 
-    init(_ services: Services, _ sockets: LoopSockets, _ limiter: RateLimiter, _ telemetry: Telemetry, _ log: Log) {
+    init(_ services: Services, _ sockets: LoopSockets, _ limiter: RateLimiter, _ log: Log) {
         (self.services, self.sockets, self.limiter) = (services, sockets, limiter)
-        (self.telemetry, self.log) = (telemetry, log)
+        self.log = log
     }
 
     func register(in routes: RouteTable) {
@@ -58,7 +57,7 @@ final class RealtimeRoute {
         let context = CallContext(
             now: services.clock.now(), trace: TraceID(high: request.trace.traceHigh, low: request.trace.traceLow),
             request: Domain.RequestID(high: request.id.high, low: request.id.low), remote: request.remote.network)
-        guard !telemetry.isDraining, !sockets.isDraining else {
+        guard !sockets.isDraining else {
             throw APIError(.unavailable, "The server is stopping.", retryAfter: 5)
         }
         let caller: Caller

@@ -13,9 +13,9 @@ enum Options {
 
     static let all: [any AnyOption] = [
         databaseURL, ownerDatabaseURL, migrations, tokenKeys, auditKeyring, auditCheckpointFile, host, port, loops,
-        connections, metrics, cors, home, proxies, purgeAfter, escalation, scheduler, push, sms, webhookSecret, apnsKey,
-        deliveryNetworks, deliveries, auditCheck, rateLimits, log, developmentTokens, modelURL, modelName, modelKeyFile,
-        modelPrompts,
+        connections, metrics, cors, home, proxies, drainDelay, purgeAfter, escalation, scheduler, push, sms,
+        webhookSecret, apnsKey, deliveryNetworks, deliveries, auditCheck, rateLimits, log, developmentTokens, modelURL,
+        modelName, modelKeyFile, modelPrompts,
     ]
 
     /// Whether the verb reads the configuration file.
@@ -77,6 +77,8 @@ enum Options {
         }
         return names
     }
+
+    static let drainDelay = Option("drain-delay", standard: "0") { try number($0, in: 0...300) }
 
     // MARK: What the server does by itself
 
