@@ -1,9 +1,11 @@
 """Checks the server's WebSocket with the client of the library `websockets`. The environment names a server (NAGZ), a
-guardian's TOKEN, their FAMILY and one of its children (CHILD)."""
+guardian's TOKEN, their FAMILY and one of its children (CHILD). With --through-proxy it breaks no rule of the protocol: a proxy
+may reset a connection before the code of its end is read."""
 import asyncio
 import datetime
 import json
 import os
+import sys
 import urllib.request
 
 import websockets
@@ -62,7 +64,7 @@ def frame(opcode, payload, fin=True, masked=True):
     return Frame(opcode, payload, fin=fin).serialize(mask=masked)
 
 
-async def codes():
+async def violations():
     expected = [
         (1002, [frame(Opcode.TEXT, b"ping", masked=False)]),
         (1002, [bytes([0xC1, 0x80, 0, 0, 0, 0])]),
@@ -80,6 +82,9 @@ async def codes():
     for wanted, frames in expected:
         got = await code(*frames)
         assert got == wanted, f"{frames[0][:16]!r}: {got} instead of {wanted}"
+
+
+async def refusals():
     for wanted, query in [(4001, f"token=x&family_id={FAMILY}"), (4001, f"family_id={FAMILY}"),
                           (4001, f"token={TOKEN}&family_id=00000000-0000-4000-8000-000000000001"),
                           (4002, f"token={TOKEN}")]:
@@ -98,7 +103,9 @@ async def browser():
 
 async def main():
     await answers()
-    await codes()
+    if "--through-proxy" not in sys.argv:
+        await violations()
+    await refusals()
     await browser()
     print(f"the WebSocket works with websockets {websockets.version.version}")
 
