@@ -229,6 +229,9 @@ free_port() {
 
 random_hex() { od -An -v -tx1 -N "$1" /dev/urandom | tr -d ' \n'; }
 
+# Whether this user may mount, in a namespace of its own.
+can_mount() { [ "$(id -u)" = 0 ] && unshare --mount mount -t tmpfs none /mnt 2>/dev/null; }
+
 # make_secret FILE BYTES: random hexadecimal digits in a file only its owner reads; an existing one is kept.
 make_secret() {
     [ ! -s "$1" ] || return 0
