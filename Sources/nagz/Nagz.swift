@@ -36,7 +36,7 @@ struct Nagz {
             var arguments = Arguments(Array(CommandLine.arguments.dropFirst()))
             let verb = arguments.next()
             if let verb, arguments.asksForHelp, let usage = CommandTexts.usage(of: verb) { return print(usage) }
-            if let verb, Options.isConfigured(verb) {
+            if let verb, Options.readsConfiguration(verb) {
                 try arguments.readConfiguration(of: verb, ProcessInfo.processInfo.environment)
             }
             switch verb {

@@ -134,7 +134,7 @@ enum Serve {
         if let count = try given[Options.connections] { configuration.databaseConnections = count }
         if let days = try given[Options.purgeAfter] { configuration.purgeDays = days }
         if let origins = try given[Options.cors] { configuration.corsOrigins = origins }
-        if let home = try given[Options.home] { _ = configuration.lead(home: home) }
+        if let home = try given[Options.home] { _ = configuration.setHome(home) }
         if let proxies = try given[Options.proxies] { try configuration.trust(proxies: proxies) }
         if let level = try given[Options.log] { configuration.logLevel = level }
         if let isOn = try given[Options.rateLimits] { configuration.enforcesRateLimits = isOn }

@@ -88,7 +88,7 @@ public struct Configuration: Sendable {
     /// Makes `/` lead to another page.
     /// - Parameter address: a path such as `/console`, or an address that begins with `https://` or `http://`.
     /// - Returns: whether it is one of them, in visible ASCII.
-    public mutating func lead(home address: String) -> Bool {
+    public mutating func setHome(_ address: String) -> Bool {
         guard address.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), address.utf8.count <= 2_000,
             ["/", "https://", "http://"].contains(where: { address.hasPrefix($0) && address != $0 }),
             !address.hasPrefix("//")

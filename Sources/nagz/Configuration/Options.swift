@@ -19,7 +19,7 @@ enum Options {
     ]
 
     /// Whether the verb reads the configuration file.
-    static func isConfigured(_ verb: String) -> Bool { verb == "config" || databaseVerbs.contains(verb) }
+    static func readsConfiguration(_ verb: String) -> Bool { verb == "config" || databaseVerbs.contains(verb) }
 
     // MARK: Database
 
@@ -66,7 +66,7 @@ enum Options {
     static let cors = Option("cors", standard: standard.corsOrigins.joined(separator: ","), parse: list)
     static let home = Option("home", standard: "a page with links", content: .webAddress) { text in
         var probe = standard
-        guard probe.lead(home: text) else { throw Complaint("takes a path such as /console, or an http or https URL") }
+        guard probe.setHome(text) else { throw Complaint("takes a path such as /console, or an http or https URL") }
         return text
     }
     static let proxies = Option("proxies", standard: "none") { text in

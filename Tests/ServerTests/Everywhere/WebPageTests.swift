@@ -59,7 +59,7 @@ struct WebPageTests {
 
     @Test("an operator decides where / leads", arguments: ["/console", "https://nagz.example/welcome"])
     func home(address: String) async throws {
-        try await TestServer.run(configure: { _ = $0.lead(home: address) }) { server in
+        try await TestServer.run(configure: { _ = $0.setHome(address) }) { server in
             let reply = try await server.call("GET", "/", isDocumented: false)
             #expect(reply.status == 302 && reply.header("location") == address)
         }
@@ -72,7 +72,7 @@ struct WebPageTests {
         ])
     func noHome(address: String) {
         var configuration = Configuration(databaseURL: "", tokenKeys: [], loops: 1)
-        let isTaken = configuration.lead(home: address)
+        let isTaken = configuration.setHome(address)
         #expect(!isTaken && configuration.home == nil)
     }
 }
