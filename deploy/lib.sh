@@ -251,7 +251,8 @@ make_audit_keys() {
 
 # MARK: the server
 
-SERVER= # process id of the server this script started
+SERVER=      # process id of the server this script started
+PROCESSES=() # of other processes that a test started, which end with it
 
 # start_server PORT LOG ARGUMENT...: starts `nagz serve` and waits until it is ready. Needs NAGZ_PROGRAM, DATABASE_URL,
 # NAGZ_TOKEN_KEY_FILE and NAGZ_AUDIT_KEY_FILE; the owner's login is not for the server. In a session of its own, so that Ctrl-C
@@ -335,6 +336,14 @@ scratch_server() {
     NAGZ=http://127.0.0.1:$port
 }
 
+# require LABEL LOG COMMAND...: a step of a test, which ends with the end of its log if the step fails.
+require() {
+    attempt "$@" || { tail -n 20 "$2"; give_up "$EX_SOFTWARE" "$2" "$1: failed (all of it: $2)"; }
+}
+
+# expect WHAT ACTUAL EXPECTED
+expect() { [ "$2" = "$3" ] || die "$EX_SOFTWARE" "$1: '$2' instead of '$3'"; }
+
 # Ends and removes everything a test started; the trap of the scripts that test.
 # shellcheck disable=SC2317 # called by the trap
 leave_nothing() {
@@ -342,6 +351,7 @@ leave_nothing() {
     set +e
     stop_child
     stop_server
+    for process in "${PROCESSES[@]}"; do end_process "$process" 15; done
     [ -n "$SCRATCH" ] || return 0
     remove_cluster "$SCRATCH/postgres"
     rm -rf "$SCRATCH"
