@@ -46,15 +46,3 @@ struct CanonicalBytes {
         return fields
     }
 }
-
-extension [UInt8] {
-    /// The sixteen bytes of an identifier, most significant first.
-    mutating func append<Kind>(_ id: Identifier<Kind>) {
-        appendBigEndian(id.high)
-        appendBigEndian(id.low)
-    }
-
-    mutating func appendBigEndian(_ value: some FixedWidthInteger) {
-        unsafe Swift.withUnsafeBytes(of: value.bigEndian) { unsafe append(contentsOf: $0) }
-    }
-}

@@ -26,9 +26,23 @@ public struct Identifier<Kind>: Hashable, Sendable {
 
     /// The sixteen bytes, most significant first (RFC 9562, section 4).
     public var bytes: [UInt8] {
-        (0..<16).map { index in
-            UInt8(truncatingIfNeeded: (index < 8 ? high : low) >> UInt64(56 - 8 * (index % 8)))
-        }
+        var bytes: [UInt8] = []
+        bytes.append(self)
+        return bytes
+    }
+}
+
+extension [UInt8] {
+    /// The sixteen bytes of an identifier, most significant first.
+    @inlinable
+    public mutating func append<Kind>(_ id: Identifier<Kind>) {
+        appendBigEndian(id.high)
+        appendBigEndian(id.low)
+    }
+
+    @inlinable
+    public mutating func appendBigEndian(_ value: some FixedWidthInteger) {
+        unsafe Swift.withUnsafeBytes(of: value.bigEndian) { unsafe append(contentsOf: $0) }
     }
 }
 

@@ -1,4 +1,5 @@
 import CPostgres
+import Glibc
 import SQL
 
 /// The result rows of one statement, in libpq's memory and in binary format.
@@ -86,19 +87,12 @@ import SQL
             if column >= columnCount { column = 0 }
             defer { column += 1 }
             guard let candidate = unsafe PQfname(result, Int32(column + firstColumn)) else { continue }
-            if unsafe strcmp(candidate, name) {
+            if unsafe strcmp(candidate, UnsafeRawPointer(name.utf8Start).assumingMemoryBound(to: CChar.self)) == 0 {
                 nextColumn = column + 1
                 return column
             }
         }
         return nil
-    }
-
-    private func strcmp(_ candidate: UnsafePointer<CChar>, _ name: StaticString) -> Bool {
-        let length = name.utf8CodeUnitCount
-        for index in 0..<length
-        where unsafe UInt8(bitPattern: candidate[index]) != (unsafe name.utf8Start[index]) { return false }
-        return unsafe candidate[length] == 0
     }
 
     /// The bytes of a row's cells.

@@ -157,19 +157,34 @@ package final class VerifiedTokens {
 }
 
 extension String {
-    fileprivate var isASCII: Bool { utf8.allSatisfy { $0 < 0x80 } }
+    fileprivate var isASCII: Bool {
+        var bytes = utf8Span
+        return bytes.checkForASCII()
+    }
 }
 
 // MARK: Small pieces of libsodium
 
 /// HMAC-SHA-256 (RFC 2104) with a key of any length.
-func hmac(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
-    var state = crypto_auth_hmacsha256_state()
-    crypto_auth_hmacsha256_init(&state, key, key.count)
-    crypto_auth_hmacsha256_update(&state, message, UInt64(message.count))
-    var code = [UInt8](repeating: 0, count: 32)
-    crypto_auth_hmacsha256_final(&state, &code)
-    return code
+func hmac(_ message: [UInt8], key: [UInt8]) -> [UInt8] { HMACKey(key).code(of: message) }
+
+/// A key of HMAC-SHA-256 for many messages. To prepare it costs as much as a short message.
+struct HMACKey {
+    private let state: crypto_auth_hmacsha256_state
+
+    init(_ key: [UInt8]) {
+        var state = crypto_auth_hmacsha256_state()
+        crypto_auth_hmacsha256_init(&state, key, key.count)
+        self.state = state
+    }
+
+    func code(of message: [UInt8]) -> [UInt8] {
+        var state = state
+        crypto_auth_hmacsha256_update(&state, message, UInt64(message.count))
+        var code = [UInt8](repeating: 0, count: 32)
+        crypto_auth_hmacsha256_final(&state, &code)
+        return code
+    }
 }
 
 /// Compares in constant time.

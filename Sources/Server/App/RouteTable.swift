@@ -177,7 +177,7 @@ final class RouteTable {
         }
     }
 
-    private static func namedTrace(_ part: Any) -> TraceID? { (part as? any NamesTrace)?.namedTrace }
+    private static func namedTrace(_ part: some Any) -> TraceID? { (part as? any NamesTrace)?.namedTrace }
 
     /// The caller that the request's token names. A request without a valid token is counted by its address.
     private func caller(
