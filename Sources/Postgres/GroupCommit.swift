@@ -40,7 +40,7 @@ public final class GroupCommit {
     ///   - lockTimeout: how long a write that runs alone waits for a lock. A batch waits as long as its session's
     ///     setting.
     public init(
-        _ database: Database, batchLimit: Int = 24, concurrency: Int = 2,
+        _ database: Database, batchLimit: Int = 48, concurrency: Int = 2,
         lockTimeout: Duration = .milliseconds(300)
     ) {
         let keys = ContendedKeys()

@@ -31,7 +31,7 @@ final class StatementQueue {
 
     typealias Continuation = CheckedContinuation<LoopBound<Result<Rows, PostgresError>>, Never>
 
-    private static let gatheringTime = Duration.milliseconds(5)
+    private static let gatheringTime = Duration.milliseconds(10)
 
     private let poller: Poller
     private let limits: Database.Limits
