@@ -61,6 +61,12 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
             append(value?.sqlValue ?? .null(Value.sqlType))
         }
 
+        /// A value that is often missing: NULL is written out, which is no value to send and to merge.
+        @inlinable
+        public mutating func appendInterpolation<Value: SQLBindable>(rare value: Value?) {
+            if let value { append(value.sqlValue) } else { appendLiteral("NULL") }
+        }
+
         /// Another part of the statement; its parameters are renumbered.
         public mutating func appendInterpolation(_ part: SQL) { sql.append(part) }
 

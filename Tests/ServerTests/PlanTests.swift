@@ -125,8 +125,7 @@ struct PlanTests {
                 kind: .aiSelectTone, basis: .rightsUnchanged(since: 0), actor: SystemActor.mediator,
                 statements: [
                     AIStatements.record(
-                        EventID(high: 0, low: 1), nil, "select_tone", .neutral, "", onBehalfOf: UserID(high: 0, low: 2),
-                        at: context.now)
+                        EventID(high: 0, low: 1), nil, "select_tone", .neutral, "", onBehalfOf: UserID(high: 0, low: 2))
                 ])
             let statement = ledger.statement(act, in: FamilyID(high: 0, low: 3), context)
             return [SQL.merged([statement, statement])].compactMap { $0 }

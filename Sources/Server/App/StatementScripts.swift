@@ -51,7 +51,7 @@ package struct StatementScripts {
                 AIStatements.record(
                     Self.event, Self.nag, "select_tone", .neutral,
                     "Neutral, because neither misses nor streak say else.",
-                    onBehalfOf: Self.user, at: now)
+                    onBehalfOf: Self.user)
             ])
         let ledger = Ledger(database: database, random: SystemRandomness(), comparesClocks: true)
         let write = ledger.statement(act, in: Self.family, context)

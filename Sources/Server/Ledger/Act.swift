@@ -6,7 +6,7 @@ import SQL
 /// One write to a family's data: its basis, the statements that carry it out, and its entry in the audit log.
 ///
 /// The statements take sequence number and time from `ledger_stamp`, so that they write nothing when the ledger refuses
-/// the act:
+/// the act. The request's `now` and `trace` are there too: a value named there is sent once.
 ///
 ///     INSERT INTO nags (family_id, id, …, sync_seq, sync_ts) SELECT family_id, \(id), …, seq, ts FROM ledger_stamp
 ///     UPDATE nags SET status = …, sync_seq = ledger_stamp.seq, sync_ts = ledger_stamp.ts FROM ledger_stamp WHERE

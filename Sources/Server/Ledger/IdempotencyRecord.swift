@@ -38,11 +38,11 @@ struct IdempotencyRecord {
     }
 
     /// The part of the act's statement that stores the answer.
-    func record(_ answer: [UInt8], at now: Timestamp) -> SQL {
+    func record(_ answer: [UInt8]) -> SQL {
         """
         , once AS (
             INSERT INTO idempotency_keys (user_id, key, fingerprint, status, body, created_at)
-            SELECT \(caller.userID), \(key.key), \(key.fingerprint), \(key.status), \(answer), \(now) FROM ledger_stamp
+            SELECT \(caller.userID), \(key.key), \(key.fingerprint), \(key.status), \(answer), now FROM ledger_stamp
         )
         """
     }

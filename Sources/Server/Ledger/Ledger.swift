@@ -116,8 +116,9 @@ final class Ledger {
         try await onlyOnce(caller) { idempotency in
             try await retryingTakenKey {
                 if comparesClocks {
-                    let clock = try await database.query("SELECT \(isWithinClockSkew(caller.now)) AS is_within_skew")
-                        .one()
+                    let clock = try await database.query(
+                        "SELECT \(isWithinClockSkew) AS is_within_skew FROM (SELECT \(caller.now) AS now) act"
+                    ).one()
                     guard try clock["is_within_skew"] else { throw Self.wrongClock }
                 }
                 let (foundation, act, answer) = try await decide(database)
@@ -220,7 +221,8 @@ final class Ledger {
     func holdRow(of family: FamilyID, _ now: Timestamp, _ transaction: Transaction) async throws {
         let clock = try await transaction.query(
             """
-            SELECT ts, \(isWithinClockSkew(now)) AS is_within_skew FROM family_clock WHERE family_id = \(family) FOR UPDATE
+            SELECT c.ts, \(isWithinClockSkew) AS is_within_skew FROM family_clock c, (SELECT \(now) AS now) act
+            WHERE c.family_id = \(family) FOR UPDATE OF c
             """)
         if try clock.first?["is_within_skew"] == false { throw Self.wrongClock }
         if let last = try clock.first?["ts"] as Timestamp?, last >= now + Self.largestLead {
@@ -280,7 +282,7 @@ final class Ledger {
             request: context.request, commitment: AuditBody.commitment(salt: salt, body: body))
         let sealed = seal?.key.seal(body, commitment: entry.commitment, nonce: sealing.nonce()) ?? body
         var text = SQL.StringInterpolation(literalCapacity: 0, interpolationCount: 16)
-        text.appendInterpolation(ledgerStamp(act, in: family, context.now, entry.canonical))
+        text.appendInterpolation(ledgerStamp(act, in: family, context, entry.canonical))
         for (name, row) in zip(Self.statementNames, act.statements) {
             text.appendInterpolation(name)
             text.appendInterpolation(row)
@@ -293,25 +295,33 @@ final class Ledger {
                 INSERT INTO audit_entry
                     (family_id, n, at, kind, actor, subject, resource, trace, request, commit, prev, hash)
                 SELECT family_id, seq, ts, \(entry.kind), \(entry.actor), \(entry.subject), \(entry.resource),
-                       \(entry.trace), \(entry.request), \(entry.commitment), prev_head, head FROM ledger_stamp
+                       trace, \(entry.request), \(entry.commitment), prev_head, head FROM ledger_stamp
             ), payload AS (
                 INSERT INTO audit_payload (family_id, n, key_id, salt, body)
                 SELECT family_id, seq, \(seal?.key.id), \(salt), \(sealed) FROM ledger_stamp
             )
             """ as SQL)
-        if let idempotency, let outcome { text.appendInterpolation(idempotency.record(outcome, at: context.now)) }
+        if let idempotency, let outcome { text.appendInterpolation(idempotency.record(outcome)) }
         text.appendInterpolation(" SELECT \(merged: "ordinal, ")seq, ts FROM ledger_stamp" as SQL)
         return SQL(stringInterpolation: text)
     }
 
-    /// Whether a time is not too far after the database's own.
-    func isWithinClockSkew(_ now: Timestamp) -> SQL {
+    /// Of a statement with the request's time as `act.now`: whether that is not too far after the database's own.
+    private var isWithinClockSkew: SQL {
         guard comparesClocks else { return "true" }
-        return "\(now - Readiness.largestSkew) < statement_timestamp()"
+        return """
+            act.now < statement_timestamp() + \(literal: Int(Readiness.largestSkew.microseconds)) * interval '1 microsecond'
+            """
     }
 
-    /// Locks the family's row: the next sequence number and time, and the next link of its chain.
-    private func ledgerStamp(_ act: Act, in family: FamilyID, _ now: Timestamp, _ entry: [UInt8]) -> SQL {
+    /// Of a family's row as `c`: whether its clock is not too far after `act.now`.
+    private static let isWithinLead: SQL = """
+        c.ts < act.now + \(literal: Int(largestLead.microseconds)) * interval '1 microsecond'
+        """
+
+    /// Locks the family's row: the next sequence number and time, and the next link of its chain; beside them the
+    /// request's time and trace, which many statements need.
+    private func ledgerStamp(_ act: Act, in family: FamilyID, _ context: CallContext, _ entry: [UInt8]) -> SQL {
         let basis: SQL =
             switch act.basis {
             case .nothingChanged(let seq): "AND c.seq = \(seq)"
@@ -321,7 +331,7 @@ final class Ledger {
         // Most acts stamp one row and leave rights as they are: written out, that is no value to send and merge.
         let rows: SQL = act.stampedRows == 1 ? "1" : "\(act.stampedRows)::integer"
         let authority: SQL = act.changesRights ? "c.seq + 1" : "c.authority_seq"
-        let next: SQL = "ledger_ts(c.ts, c.burst, \(now), \(rows))"
+        let next: SQL = "ledger_ts(c.ts, c.burst, act.now, \(rows))"
         return """
             WITH \(SQL.requests)ledger_stamp AS (
                 UPDATE family_clock c SET
@@ -333,9 +343,10 @@ final class Ledger {
                     prev_head = c.head,
                     head = sha256('\\x01'::bytea || c.head || uuid_send(c.family_id) || int8send(c.seq + 1)
                                   || timestamptz_send(\(next)) || \(entry))
-                \(merged: "FROM request ")WHERE c.family_id = \(family) AND c.ts < \(now + Self.largestLead)
-                    AND \(isWithinClockSkew(now)) \(basis)
-                RETURNING c.family_id, c.seq, c.ts, c.prev_head, c.head\(merged: ", request.*")
+                FROM \(merged: "request CROSS JOIN LATERAL ")(SELECT \(context.now) AS now, \(context.trace) AS trace) act
+                WHERE c.family_id = \(family) AND \(Self.isWithinLead)
+                    AND \(isWithinClockSkew) \(basis)
+                RETURNING c.family_id, c.seq, c.ts, c.prev_head, c.head, act.now, act.trace\(merged: ", request.*")
             )
             """
     }

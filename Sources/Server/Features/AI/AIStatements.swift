@@ -10,10 +10,14 @@ enum AIStatements {
     /// columns are in the order in which `NagConsultation` reads them.
     static func nagFacts(_ nag: NagID, for caller: Caller, sessionCheck: SQL, _ depth: FactDepth) -> SQL {
         """
-        SELECT u.status AS account_status, n.recipient_id, n.family_id, n.creator_id, m.role,
-               \(hasConsentForNag), \(isEnabled),
-               \(settings), CASE WHEN n.family_id = m.family_id THEN c.authority_seq END AS authority_seq, u.pseudonym, c.seq, r.pseudonym AS recipient_pseudonym, n.category,
-               n.status, n.due_at, n.created_at, n.connection_id, \(NagStatements.guardsRecipient)\(facts(depth, caller.now))
+        SELECT u.status AS account_status, n.recipient_id, n.family_id, n.creator_id, n.connection_id,
+               \(NagStatements.guardsRecipient), m.role, \(hasConsentForNag), \(isEnabled),
+               \(settings),
+               CASE WHEN n.family_id = m.family_id THEN c.authority_seq
+                    ELSE (SELECT hc.authority_seq FROM family_clock hc WHERE hc.family_id = m.family_id)
+                    END AS authority_seq,
+               u.pseudonym, c.seq, r.pseudonym AS recipient_pseudonym, n.category, n.status,
+               n.due_at, n.created_at\(facts(depth, caller.now))
         FROM users u
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
         \(NagStatements.visible(nag))
@@ -52,12 +56,11 @@ enum AIStatements {
             AS is_enabled
         """
 
-    /// Of the caller, where they are in a family: what they prefer, and whose constraints they obey.
+    /// Of the caller, where they are in a family: what they prefer, and whose constraints they obey. `authority_seq`
+    /// stands beside it.
     private static let settings: SQL = """
         p.prefs->>'ai_mode' AS ai_mode, p.prefs->>'ai_privacy_level' AS ai_privacy_level,
-        p.prefs->'ai_log_errors_only' IS NOT DISTINCT FROM 'true'::jsonb AS logs_errors_only, m.family_id AS home_id,
-        \(ConstraintStatements.exist("x.owner_id IS NULL")) AS has_family_constraints,
-        \(ConstraintStatements.exist("x.owner_id = m.user_id")) AS has_own_constraints
+        p.prefs->'ai_log_errors_only' IS NOT DISTINCT FROM 'true'::jsonb AS logs_errors_only, m.family_id AS home_id
         """
 
     private static func facts(_ depth: FactDepth, _ now: Timestamp) -> SQL {
@@ -176,13 +179,13 @@ enum AIStatements {
     /// Part of an act: records an answer.
     static func record(
         _ event: EventID, _ nag: NagID?, _ promptType: String, _ tone: AITone, _ summary: String,
-        onBehalfOf user: UserID, at now: Timestamp
+        onBehalfOf user: UserID
     ) -> SQL {
         """
         INSERT INTO ai_mediation_events
             (family_id, id, nag_id, prompt_type, tone, summary, actor_id, at, sync_seq, sync_ts)
         SELECT family_id, \(event), \(nag ?? NagID(high: 0, low: 0)), \(promptType), \(tone), \(summary), \(user),
-               \(now), seq, ts FROM ledger_stamp
+               now, seq, ts FROM ledger_stamp
         """
     }
 }

@@ -22,11 +22,11 @@ package final class Mediator {
     /// Nil where no question is ever sent to a model.
     let models: ModelCalls?
     /// The key of the digests of produced texts; nil for throw-away data, whose audit log keeps no digests.
-    private let contentKey: [UInt8]?
+    private let contentKey: HMACKey?
 
     package init(_ services: Services) {
         self.services = services
-        contentKey = services.auditKeyring?.masters.first?.derivedKey(label: "content")
+        contentKey = services.auditKeyring?.masters.first.map { HMACKey($0.derivedKey(label: "content")) }
         models = services.models.prompts.map { ModelCalls(services, prompts: $0) }
     }
 
@@ -301,23 +301,28 @@ package final class Mediator {
         let (caller, requester) = (attempt.caller, attempt.requester)
         // Keyed, because the texts are few and short: plain digests could be compared with guesses.
         let digest = contentKey.flatMap { key in
-            record.content.isEmpty ? nil : hexadecimal(hmac(Array(record.content.utf8), key: key))
+            record.content.isEmpty ? nil : hexadecimal(key.code(of: Array(record.content.utf8)))
         }
-        var details: AuditBody = [
-            "content_length": "\(record.content.utf8.count)", "fallback_confirmed": "\(report.isFallbackConfirmed)",
-            "fallback_reason": report.fallbackReason,
-            "latency_us": "\(MonotonicTime.now().nanoseconds(since: attempt.started) / 1_000)",
-            "on_behalf_of": requester.pseudonym.description, "operation": operation.rawValue,
-            "output": record.classification, "provider": report.provider, "route": "server",
-            "rule": rule.rawValue, "used_fallback": "\(report.usedFallback)",
-        ]
+        // In the order of their names, which is the order in which they are stored.
+        var details: AuditBody = [:]
         details["content_hash"] = digest
+        details["content_length"] = "\(record.content.utf8.count)"
+        details["fallback_confirmed"] = "\(report.isFallbackConfirmed)"
+        details["fallback_reason"] = report.fallbackReason
+        details["latency_us"] = "\(MonotonicTime.now().nanoseconds(since: attempt.started) / 1_000)"
         details["model"] = report.model
+        details["on_behalf_of"] = requester.pseudonym.description
+        details["operation"] = operation.rawValue
+        details["output"] = record.classification
+        details["provider"] = report.provider
+        details["route"] = "server"
+        details["rule"] = rule.rawValue
+        details["used_fallback"] = "\(report.usedFallback)"
         for (name, value) in record.inputs { details[name] = value }
         var statements = [
             AIStatements.record(
                 event, attempt.nag, record.promptType ?? operation.rawValue, record.tone, record.summary,
-                onBehalfOf: caller.userID, at: caller.now)
+                onBehalfOf: caller.userID)
         ]
         if !requester.settings.logsErrorsOnly, let row = attempt.row(report, nil) { statements.append(row) }
         let countsOnce = record.countsOnce || !tokens.isEmpty

@@ -26,7 +26,7 @@ final class NagConsultation {
             throw NagView.notFound
         }
         let part = try NagPart(row, for: caller, try row["creator_id"], recipientID)
-        if try row["connection_id"] as ConnectionID? != nil, part.isEmpty { throw NagView.notFound }
+        if part.isEmpty, try row["connection_id"] as ConnectionID? != nil { throw NagView.notFound }
         if let reason = RoleMatrix.denial(of: act, by: part) {
             denial = (reason, .authorizationDenied)
         } else if act == .askForPushBack,

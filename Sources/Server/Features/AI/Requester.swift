@@ -58,11 +58,8 @@ struct AISettings {
         privacyLevel = level.flatMap(PrivacyLevel.init) ?? .auto
         logsErrorsOnly = try row["logs_errors_only"]
         let home: FamilyID? = try row["home_id"]
-        let (ofFamily, own): (Bool, Bool) = (try row["has_family_constraints"], try row["has_own_constraints"])
         let seq: Int64? = try row["authority_seq"]
         self.home = home
-        constraints = home.map {
-            ObeyedConstraints.Version(family: $0, hasFamilyConstraints: ofFamily, hasOwnConstraints: own, seq: seq)
-        }
+        constraints = if let home, let seq { ObeyedConstraints.Version(family: home, seq: seq) } else { nil }
     }
 }

@@ -91,11 +91,6 @@ enum ConstraintStatements {
          WHERE c.family_id = m.family_id AND (c.owner_id IS NULL OR c.owner_id = m.user_id) AND c.enabled)
         """
 
-    /// A condition for a statement of which a row `m` names a family: whether an enabled constraint `x` is so.
-    static func exist(_ owner: SQL) -> SQL {
-        "EXISTS (SELECT FROM ai_constraints x WHERE x.family_id = m.family_id AND \(owner) AND x.enabled)"
-    }
-
     // MARK: Statements of an act
 
     static func insert(_ constraints: [ConstraintResponse]) -> SQL {

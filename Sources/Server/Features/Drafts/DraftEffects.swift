@@ -67,7 +67,7 @@ struct DraftEffects {
         act.statements.append(
             AIStatements.record(
                 services.random.identifier(at: caller.now), view.nag.id, AIOperationID.pushBack.rawValue,
-                response.tone ?? .neutral, message, onBehalfOf: caller.userID, at: caller.now))
+                response.tone ?? .neutral, message, onBehalfOf: caller.userID))
         return .perform(act, event.retyped())
     }
 

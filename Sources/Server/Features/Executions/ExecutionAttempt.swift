@@ -142,7 +142,7 @@ struct ExecutionAttempt {
             id: id, familyID: home, userID: caller.userID, traceID: caller.context.trace,
             questionID: options.questionID, operation: question.operation, nagID: nag, errorCode: code,
             createdAt: caller.now, execution: report)
-        return ExecutionStatements.record(record, session: options.sessionID.map(AITokens.digest))
+        return ExecutionStatements.record(record, session: options.sessionID.map(AITokens.digest), in: ledger)
     }
 
     /// Refuses a question that a model was asked, because a consent or preference ended in the meantime. Nothing of the

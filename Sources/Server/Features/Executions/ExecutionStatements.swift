@@ -5,15 +5,17 @@ import SQL
 
 /// Every statement on executions, AI sessions and confirmations.
 enum ExecutionStatements {
-    /// Part of an act.
-    static func record(_ record: ExecutionRecord, session: [UInt8]?) -> SQL {
+    /// Part of an act, whose time and trace the record has.
+    /// - Parameter ledger: the act's, which is the connection's for a question about its nag.
+    static func record(_ record: ExecutionRecord, session: [UInt8]?, in ledger: FamilyID) -> SQL {
         let report = StoredReport(record.execution)
+        let family: SQL = record.familyID == ledger ? "family_id" : "\(record.familyID)"
         return """
             INSERT INTO ai_executions (family_id, user_id, created_at, id, trace_id, question_id, session_digest,
                                        nag_id, operation, route, error_code, report, evaluated)
-            SELECT \(record.familyID), \(record.userID), \(record.createdAt), \(record.id), \(record.traceID),
-                   \(record.questionID), \(session), \(record.nagID), \(record.operation.rawValue),
-                   \(record.execution.route), \(record.errorCode), \(report.text)::json, \(report.evaluated)
+            SELECT \(family), \(record.userID), now, \(record.id), trace, \(rare: record.questionID), \(rare: session),
+                   \(rare: record.nagID), \(record.operation.rawValue), \(record.execution.route),
+                   \(rare: record.errorCode), \(report.text)::json, \(rare: report.evaluated)
             FROM ledger_stamp
             """
     }
@@ -25,25 +27,35 @@ enum ExecutionStatements {
         e.error_code, e.report::text AS report, e.evaluated
         """
 
-    /// The executions that a page examines, newest first: at most `depth` of each person, and of these as many in all.
-    /// A row's `matches` tells whether the filter lets it through.
+    /// A page's executions, newest first: of the newest that the page examines, at most `depth`, those that match the
+    /// filter, and one more than `limit` at most. The last one examined is there too, matching or not, if there may be
+    /// more behind it: then `is_last` is true.
     /// - Parameter user: whose; nil for everybody's.
     static func scan(
-        _ filter: ExecutionFilter, of user: UserID?, below place: ExecutionPlace?, depth: Int
+        _ filter: ExecutionFilter, of user: UserID?, below place: ExecutionPlace?, depth: Int, limit: Int
     ) -> SQL {
         let person: SQL = user.map { "AND m.user_id = \($0)" } ?? ""
-        let below: SQL = place.map { "AND (x.created_at, x.id) < (\($0.at), \($0.id))" } ?? ""
-        let since: SQL = filter.since.map { "AND x.created_at >= \($0)" } ?? ""
-        let until: SQL = filter.until.map { "AND x.created_at < \($0)" } ?? ""
+        let below: SQL = place.map { "AND (e.created_at, e.id) < (\($0.at), \($0.id))" } ?? ""
+        let since: SQL = filter.since.map { "AND e.created_at >= \($0)" } ?? ""
+        let until: SQL = filter.until.map { "AND e.created_at < \($0)" } ?? ""
         return """
-            SELECT \(columns), \(condition(filter)) AS matches
-            FROM memberships m CROSS JOIN LATERAL (
-                SELECT x.* FROM ai_executions x
-                WHERE x.family_id = m.family_id AND x.user_id = m.user_id \(below) \(since) \(until)
-                ORDER BY x.created_at DESC, x.id DESC LIMIT \(depth)
-            ) e
-            WHERE m.family_id = \(filter.familyID) \(person)
-            ORDER BY e.created_at DESC, e.id DESC LIMIT \(depth)
+            SELECT \(columns), s.matches, s.position = \(depth) AS is_last
+            FROM (
+                SELECT examined.*, row_number() OVER () AS position
+                FROM (
+                    SELECT m.family_id, m.user_id, newest.*
+                    FROM memberships m CROSS JOIN LATERAL (
+                        SELECT e.created_at, e.id, \(condition(filter)) AS matches FROM ai_executions e
+                        WHERE e.family_id = m.family_id AND e.user_id = m.user_id \(below) \(since) \(until)
+                        ORDER BY e.created_at DESC, e.id DESC LIMIT \(depth)
+                    ) newest
+                    WHERE m.family_id = \(filter.familyID) \(person)
+                    ORDER BY newest.created_at DESC, newest.id DESC LIMIT \(depth)
+                ) examined
+            ) s
+            JOIN ai_executions e USING (family_id, user_id, created_at, id)
+            WHERE s.matches OR s.position = \(depth)
+            ORDER BY s.position LIMIT \(limit + 1)
             """
     }
 

@@ -103,16 +103,17 @@ extension Executions {
     ) async throws -> (items: [ExecutionRecord], next: ExecutionPlace?) {
         let depth = ExecutionStatements.isSelective(filter) ? Self.scanDepth : limit + 1
         let rows = try await services.database.query(
-            ExecutionStatements.scan(filter, of: user, below: place, depth: depth))
+            ExecutionStatements.scan(filter, of: user, below: place, depth: depth, limit: limit))
         var items: [ExecutionRecord] = []
-        var last: ExecutionPlace?
         for index in 0..<rows.count {
             let row = rows[index]
-            if items.count == limit { return (items, last) }
+            if items.count == limit { return (items, items.last.map { ExecutionPlace(at: $0.createdAt, id: $0.id) }) }
             if try row["matches"] { items.append(try ExecutionRecord(row)) }
-            last = ExecutionPlace(at: try row["created_at"], id: try row["id"])
+            if try row["is_last"] {
+                return (items, ExecutionPlace(at: try row["created_at"], id: try row["id"]))
+            }
         }
-        return (items, rows.count == depth ? last : nil)
+        return (items, nil)
     }
 
     // MARK: Deleting

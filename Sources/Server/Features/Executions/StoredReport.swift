@@ -24,7 +24,7 @@ struct StoredReport {
     ]
 
     init(_ report: ExecutionReport) {
-        evaluated = report.evaluated.isEmpty ? nil : report.evaluated.flatMap(\.bytes)
+        evaluated = report.evaluated.isEmpty ? nil : Self.bytes(of: report.evaluated)
         let bytes = JSONWriter.document { json in
             json.object { json in
                 if report.provider != ProviderName.heuristic.rawValue { json.field("provider", report.provider) }
@@ -48,6 +48,13 @@ struct StoredReport {
             }
         }
         text = String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func bytes(of ids: [ConstraintID]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(16 * ids.count)
+        for id in ids { bytes.append(id) }
+        return bytes
     }
 }
 
