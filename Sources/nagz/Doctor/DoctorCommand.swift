@@ -16,7 +16,7 @@ enum DoctorCommand {
         providers of notifications, to which it sends no words and no notification.
 
         Each line says ok, warning, failed or not configured; the next line says what to do.
-          --json   one JSON object: failed, warnings, and checks with name, status, text and advice
+          --json   one JSON object: failed, warnings, and checks with name, status (not_configured), text and advice
 
         exit codes: 0 nothing failed, also with warnings; 64 wrong usage; 69 the database does not answer; 78 a check failed
         """

@@ -30,6 +30,17 @@ struct AfterRestoreTests {
         }
     }
 
+    @Test("before the schema is complete, restore-check says that it does not look further")
+    func incomplete() async throws {
+        try await OperatorScene.run { scene in
+            try await scene.sql("DELETE FROM schema_migrations WHERE number > 50")
+            let run = try scene.check("restore-check", ["--json"])
+            #expect(run.status == 78)
+            #expect(try run.result("schema")?.advice == "run nagz migrate first", "\(run.output)")
+            #expect(try run.result("content")?.status == "warning" && run.result("feed") == nil)
+        }
+    }
+
     private static func checkRestored(_ scene: OperatorScene) async throws {
         let owner = ["NAGZ_OWNER_DATABASE_URL": TestLogin.owner.url(scene.url)]
         var run = try scene.check("restore-check", ["--json"])

@@ -133,6 +133,11 @@ struct DoctorCommandTests {
                 #expect(result.status == "warning" && result.text.contains(text) && !result.advice.isEmpty, "\(result)")
             }
             #expect(try run.result("descriptors")?.advice.contains("LimitNOFILE=") == true)
+            // Root alone can give a file away.
+            if chown(scene.folder + "/token", 65_534, 65_534) == 0 {
+                let result = try #require(try scene.check("doctor", ["--json"]).result("token key"))
+                #expect(result.status == "warning" && result.text.contains("not to the user"), "\(result)")
+            }
         }
     }
 

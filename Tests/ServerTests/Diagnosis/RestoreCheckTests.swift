@@ -73,6 +73,10 @@ struct RestoreCheckTests {
             statements: ["ALTER TABLE excuses DROP CONSTRAINT excuses_pkey CASCADE"],
             check: "schema objects", says: ["no primary key: excuses"]),
         Damage(
+            testDescription: "a foreign key left out",
+            statements: ["ALTER TABLE excuses DROP CONSTRAINT excuses_family_id_nag_id_fkey"],
+            check: "schema objects", says: ["foreign keys: 50 instead of 51"]),
+        Damage(
             testDescription: "an index left out", statements: ["DROP INDEX one_active_family"], check: "indexes",
             says: ["1 are missing", "missing: one_active_family", "CREATE INDEX"]),
         Damage(
@@ -147,14 +151,17 @@ struct RestoreCheckTests {
         }
     }
 
-    @Test("reads the indexes of the migrations")
-    func indexNames() throws {
+    @Test("reads indexes and foreign keys of the migrations")
+    func migratedObjects() throws {
         let script = """
             CREATE INDEX a ON t (x); CREATE UNIQUE INDEX b
                 ON t (y);
             -- CREATE INDEX c ON t (z);
             DROP INDEX a;
+            ALTER TABLE t ADD CONSTRAINT t_x_fkey FOREIGN KEY (x) REFERENCES u, ADD FOREIGN KEY (y) REFERENCES u; -- REFERENCES
+            ALTER TABLE t DROP CONSTRAINT t_x_fkey;
             """
-        #expect(IndexNames([try #require(Migrator.Migration(fileName: "0001_a.sql", sql: script))]).names == ["b"])
+        let made = MigratedObjects([try #require(Migrator.Migration(fileName: "0001_a.sql", sql: script))])
+        #expect(made.indexes == ["b"] && made.foreignKeys == 1)
     }
 }

@@ -19,21 +19,21 @@ public struct RestoreCheck: Sendable {
     }
 
     public func run() async throws -> [CheckResult] {
-        let (keys, migrations) = (keys, try Schema.migrations(folder))
+        let (keys, made) = (keys, MigratedObjects(try Schema.migrations(folder)))
         return try await Schema.inspect(databaseURL) {
-            await Self.run($0, keys, migrations)
+            await Self.run($0, keys, made)
         }
     }
 
     private static func run(
-        _ database: Database, _ keys: AuditKeyring, _ migrations: [Migrator.Migration]
+        _ database: Database, _ keys: AuditKeyring, _ made: MigratedObjects
     ) async -> [CheckResult] {
         [
             await result("sealed keys") { try await masterKeys(keys, database) },
             await result("newest entries") { try await newestEntries(keys, database) },
             await result("family clocks") { try await clocks(database) },
-            await result("schema objects") { try await objects(database) },
-            await result("indexes") { try await indexes(migrations, database) },
+            await result("schema objects") { try await objects(made, database) },
+            await result("indexes") { try await indexes(made, database) },
             await result("feed") { try await feed(database) },
         ]
     }
@@ -128,16 +128,18 @@ public struct RestoreCheck: Sendable {
     }
 
     /// Compares triggers, functions, policies, constraints and grants with those that the migrations make.
-    private static func objects(_ queries: any Queries) async throws -> CheckResult {
+    private static func objects(_ made: MigratedObjects, _ queries: any Queries) async throws -> CheckResult {
         let name = "schema objects"
         let report = try await SchemaCheck(queries).run()
         let withoutKey: [String] = try await queries.query(RestoreStatements.tablesWithoutKey)
             .map { row throws(PostgresError) in try row["name"] }
+        let foreignKeys: Int = try await queries.query(RestoreStatements.foreignKeys).one()["keys"]
         let missing = report.findings.filter { $0.problem == .noRow }.map(\.id)
         let surplus = report.findings.filter { $0.problem != .noRow }.map(\.id)
         let lines =
             missing.map { "missing: \($0)" } + surplus.map { "not of the migrations: \($0)" }
             + withoutKey.map { "no primary key: \($0)" }
+            + (foreignKeys == made.foreignKeys ? [] : ["foreign keys: \(foreignKeys) instead of \(made.foreignKeys)"])
         guard !lines.isEmpty else { return .ok(name, "\(report.rows) are as the migrations make them") }
         let advice =
             "restore the backup again and read what pg_restore says: it goes on after errors without --exit-on-error"
@@ -147,10 +149,8 @@ public struct RestoreCheck: Sendable {
                 .joined(separator: "\n"))
     }
 
-    private static func indexes(
-        _ migrations: [Migrator.Migration], _ queries: any Queries
-    ) async throws -> CheckResult {
-        var expected = IndexNames(migrations).names
+    private static func indexes(_ made: MigratedObjects, _ queries: any Queries) async throws -> CheckResult {
+        var expected = made.indexes
         var invalid: [String] = []
         for row in try await queries.query(RestoreStatements.indexes).map({ row throws(PostgresError) in
             (name: try row["name"] as String, isValid: try row["is_valid"] as Bool)
@@ -182,24 +182,5 @@ public struct RestoreCheck: Sendable {
                     + "drops what is lost")
         }
         return .ok("feed", "phones read their families anew")
-    }
-}
-
-/// The names of the indexes that the migrations create with `CREATE INDEX`.
-struct IndexNames {
-    private(set) var names: Set<String> = []
-
-    init(_ migrations: [Migrator.Migration]) {
-        let statement =
-            /\b(?:CREATE (?:UNIQUE )?INDEX (?:IF NOT EXISTS )?([a-z_0-9]+)\s+ON\b|DROP INDEX (?:IF EXISTS )?([a-z_0-9]+))/
-        for migration in migrations.sorted(by: { $0.number < $1.number }) {
-            let code = migration.sql.split(separator: "\n")
-                .map { $0.split(separator: "--", maxSplits: 1, omittingEmptySubsequences: false).first ?? "" }
-                .joined(separator: "\n")
-            for match in code.matches(of: statement) {
-                if let name = match.output.1 { names.insert(String(name)) }
-                if let name = match.output.2 { names.remove(String(name)) }
-            }
-        }
     }
 }

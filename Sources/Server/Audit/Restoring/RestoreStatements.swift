@@ -53,6 +53,11 @@ enum RestoreStatements {
         FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE c.relnamespace = 'public'::regnamespace
         """
 
+    static let foreignKeys: SQL = """
+        SELECT count(*)::integer AS keys FROM pg_constraint
+        WHERE contype = 'f' AND connamespace = 'public'::regnamespace
+        """
+
     /// The tables that lack their primary key, which all have.
     static let tablesWithoutKey: SQL = """
         SELECT c.relname::text AS name FROM pg_class c
