@@ -115,21 +115,22 @@ public struct LogCheck: Sendable {
         }
         guard !heads.isContinuation else { return .ok(name, "\(heads.size) entries; none that were signed are lost") }
         let accept = """
-            if that is what you restored: nagz audit accept --root \(Base64.encode(heads.root)), on each machine that serves;
-            witnesses and phones saw the longer log: a phone signs in again
+            if you restored this one, run on each machine that serves:
+            nagz audit accept --root \(Base64.encode(heads.root))
+            devices and witnesses have seen the other log: a device signs out and in, a witness begins a new file
             """
         guard heads.size < remembered.size else {
             return .failed(
                 name,
                 "the log in the database, of \(heads.size) entries, is not the one of \(remembered.size) that was signed",
-                advice: "another backup, or a changed one. " + accept)
+                advice: "this is another backup, or somebody changed it; " + accept)
         }
         let since = log.signedAt.map { " since \($0.rfc3339)" } ?? ""
         return .failed(
             name,
             "\(remembered.size - heads.size) of \(remembered.size) entries are lost, those\(since) until "
                 + "\(remembered.time.rfc3339)",
-            advice: "a backup lacks what was written after it. " + accept)
+            advice: "a backup lacks what was written after it; " + accept)
     }
 }
 

@@ -4,8 +4,8 @@ import SQL
 
 /// The epoch of the families' feeds. A feed takes no position of another epoch: its reader starts from the beginning.
 ///
-/// A restored database has lost stamps that it had handed out. A device that read them would keep their rows, and miss
-/// nothing new only by luck, so an operator begins a new epoch after a restore. It is the second in which it began.
+/// A restored database has lost changes that devices have read, and would go on from there: they would keep what is lost. So
+/// an operator begins a new epoch after a restore. Its number is the second in which it began.
 public enum FeedEpoch {
     /// Begins a new epoch in all families, as the schema's owner, in one transaction.
     /// - Returns: the number of families and connections.

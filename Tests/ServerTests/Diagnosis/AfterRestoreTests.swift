@@ -1,9 +1,12 @@
+import Audit
 import ChildProcesses
 import Foundation
 import JSON
 import Postgres
 import SQL
 import Testing
+
+@testable import Server
 
 /// What deploy/README.md tells operators to do after a restore, with the real program: a backup is made between two runs of
 /// a server, and takes its database's place.
@@ -71,7 +74,7 @@ struct AfterRestoreTests {
 
     // MARK: The service
 
-    /// Runs `body` while the program serves, and waits until every entry lies under a checkpoint before it is stopped.
+    /// Runs `body` while the program serves, and waits until the checkpoint file covers every entry before it is stopped.
     private static func served(_ scene: OperatorScene, _ body: (_ port: UInt16) async throws -> Void) async throws {
         let process = try ChildProcess(
             #require(NagzProgram.url), ["serve", "--port", "0", "--loops", "1", "--metrics", "off", "--log", "off"],
@@ -85,16 +88,19 @@ struct AfterRestoreTests {
         }
         let port = try #require(greeting.firstMatch(of: /http:.*:([0-9]+)\n/).flatMap { UInt16($0.1) }, "\(greeting)")
         try await body(port)
-        let deadline = ContinuousClock.now + .seconds(60)
+        let (file, database) = (
+            CheckpointFile(path: scene.folder + "/audit.checkpoint"), try await TestDatabase(url: scene.url)
+        )
+        let deadline = ContinuousClock.now + .seconds(300)
         while ContinuousClock.now < deadline {
-            let left: [String] = try await rows(
-                scene.url,
-                """
-                SELECT 'left' AS value WHERE (SELECT count(*) FROM audit_entry)
-                    > (SELECT coalesce(max(size), -1) FROM audit_checkpoint)
-                """)
-            if left.isEmpty { break }
+            let counts: [Int64] = try await database.rows("SELECT count(*) AS entries FROM audit_entry") {
+                try $0["entries"]
+            }
+            if try file.read()?.checkpoint.size == counts.first { break }
+            try await Task.sleep(for: .milliseconds(20))
         }
+        await database.close()
+        try #require(ContinuousClock.now < deadline, "the sequencer did not come to an end")
         process.send(SIGTERM)
         #expect(process.wait() == 0)
     }

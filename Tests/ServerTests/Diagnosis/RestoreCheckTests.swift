@@ -141,6 +141,25 @@ struct RestoreCheckTests {
         }
     }
 
+    @Test("a trigger that a dump made anew is the same, though PostgreSQL prints it otherwise")
+    func dumped() async throws {
+        try await TestCluster.shared.withDatabase(copyOf: Self.restored.value) { url in
+            let database = try await TestDatabase(url: url)
+            let texts: [String] = try await database.rows(
+                "SELECT pg_get_triggerdef(oid) AS text FROM pg_trigger WHERE tgname = 'recount_resolved'"
+            ) { try $0["text"] }
+            for statement in ["DROP TRIGGER recount_resolved ON nags"] + texts {
+                _ = try await database.rows(SQL(unsafeSQL: statement)) { _ in }
+            }
+            let again: [String] = try await database.rows(
+                "SELECT pg_get_triggerdef(oid) AS text FROM pg_trigger WHERE tgname = 'recount_resolved'"
+            ) { try $0["text"] }
+            await database.close()
+            #expect(again != texts && again.count == 1)
+            #expect(try await Self.results(url).allSatisfy { $0.status == .ok })
+        }
+    }
+
     @Test("needs the key file of the backup's time")
     func otherKeys() async throws {
         let keys = try AuditKeyring(

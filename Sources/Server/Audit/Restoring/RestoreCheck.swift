@@ -142,7 +142,7 @@ public struct RestoreCheck: Sendable {
             + (foreignKeys == made.foreignKeys ? [] : ["foreign keys: \(foreignKeys) instead of \(made.foreignKeys)"])
         guard !lines.isEmpty else { return .ok(name, "\(report.rows) are as the migrations make them") }
         let advice =
-            "restore the backup again and read what pg_restore says: it goes on after errors without --exit-on-error"
+            "restore the backup again, with pg_restore --exit-on-error, which otherwise goes on after errors"
         return .failed(
             name, "\(lines.count) differ from what the migrations make",
             advice: (lines.prefix(10) + (lines.count > 10 ? ["… and \(lines.count - 10) more"] : []) + [advice])
