@@ -13,6 +13,7 @@ enum AdminCommand {
                nagz admin revoke --email ADDRESS
                nagz admin purge [--after DAYS] [--dry-run]
                nagz admin retention [--dry-run]
+               nagz admin resync
 
         create   makes an administrator's account, for the console only. Reads the password from standard input: at least
                  16 characters, ten of them different, and no part of the address; --generate makes and prints one.
@@ -22,6 +23,7 @@ enum AdminCommand {
                  hour. --dry-run only lists them.
         retention  lists what is kept for how long and how much of it is over, and deletes that; nagz serve does so every
                  hour. --dry-run only lists.
+        resync   makes every phone read its family anew, once: after a restore, see nagz restore-check.
 
         All take --database-url URL, the schema's owner; else NAGZ_OWNER_DATABASE_URL or DATABASE_URL.
         """
@@ -35,6 +37,7 @@ enum AdminCommand {
             case "revoke": try await revoke(&arguments)
             case "purge": try await purge(&arguments)
             case "retention": try await retention(&arguments)
+            case "resync": try await resync(&arguments)
             case nil: throw Stop(.usage, "which command? See nagz admin --help")
             case let command?: throw Stop(.usage, "unknown command “admin \(command)”; see nagz admin --help")
             }
@@ -98,6 +101,12 @@ enum AdminCommand {
             let name = line.name + String(repeating: " ", count: max(1, 26 - line.name.count))
             print("\(name)\(line.days) days  \(line.due) rows \(isDryRun ? "are due" : "were due")")
         }
+    }
+
+    private static func resync(_ arguments: inout Arguments) async throws {
+        let url = try arguments.ownerDatabaseURL()
+        try arguments.finish()
+        print("the phones of \(try await FeedEpoch.begin(databaseURL: url)) families and connections read them anew")
     }
 
     private static func email(_ arguments: inout Arguments) throws -> String {

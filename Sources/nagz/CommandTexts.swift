@@ -6,9 +6,9 @@ enum CommandTexts {
     static let verbs: [(name: String, usage: String)] = [
         ("serve", Serve.usage), ("migrate", Migrate.usage), ("admin", AdminCommand.usage),
         ("audit", AuditCommand.usage), ("seed", Seed.usage), ("device", DeviceCommand.usage),
-        ("models", ModelCommand.usage), ("config", ConfigCommand.usage), ("routes", Catalogue.usage),
-        ("completion", Completion.usage),
-        ("manual", Manual.usage),
+        ("models", ModelCommand.usage), ("config", ConfigCommand.usage),
+        ("doctor", DoctorCommand.usage), ("restore-check", RestoreCheckCommand.usage), ("routes", Catalogue.usage),
+        ("completion", Completion.usage), ("manual", Manual.usage),
     ]
 
     static func usage(of verb: String) -> String? { verbs.first { $0.name == verb }?.usage }
@@ -16,7 +16,8 @@ enum CommandTexts {
     /// What may follow the verb in its usage: names of actions, then options, each once.
     static func words(of verb: (name: String, usage: String)) -> [String] {
         var words: [String] = []
-        for line in verb.usage.split(separator: "\n") {
+        let usage = verb.usage + (Options.checkingVerbs.contains(verb.name) ? "\n\(Serve.usage)" : "")
+        for line in usage.split(separator: "\n") {
             if let action = line.firstMatch(of: /^(?:usage:)?\s+nagz [a-z]+ +([a-z][a-z-]*)(?:\s|$)/)?.output.1,
                 line.contains("nagz \(verb.name) ")
             {

@@ -17,13 +17,15 @@ struct Nagz {
                nagz device    acts as a family member's device: syncs, works offline, answers AI questions
                nagz models    downloads files of language models, for a runtime on this machine
                nagz config    checks and shows the configuration
+               nagz doctor    checks everything that a server needs, and says what to do
+               nagz restore-check   checks a database that was restored from a backup
                nagz routes    lists the operations of the API
                nagz completion, nagz manual   for shells and man
                nagz VERB --help | --version | --help
 
         Verbs that need the database take --database-url URL, a libpq connection string. Without it serve reads DATABASE_URL,
         the server's login; the others read NAGZ_OWNER_DATABASE_URL, the schema's owner, or else DATABASE_URL.
-        --config FILE names a file of options for serve, migrate, admin, audit and seed: nagz config --help.
+        --config FILE names a file of options for all of them: nagz config --help.
         deploy/run creates both logins and all keys.
 
         exit codes: 0 done, 64 wrong usage, 69 database unavailable, 73 port taken, 78 configuration;
@@ -52,6 +54,8 @@ struct Nagz {
             case "audit": finish { [arguments] in try await AuditCommand.run(arguments) }
             case "admin": finish { [arguments] in try await AdminCommand.run(arguments) }
             case "config": try ConfigCommand.run(arguments)
+            case "doctor": finish { [arguments] in try await DoctorCommand.run(arguments) }
+            case "restore-check": finish { [arguments] in try await RestoreCheckCommand.run(arguments) }
             case "routes": try Catalogue.printRoutes(arguments)
             case "completion": try Completion.run(arguments)
             case "manual": try Manual.run(arguments)

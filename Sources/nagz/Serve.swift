@@ -54,6 +54,7 @@ enum Serve {
 
         The options from “Secrets” on may come from the environment instead: NAGZ_TOKEN_KEY_FILE for --token-key-file and so on.
         --config FILE, else NAGZ_CONFIG, names a file for what neither gives: nagz config --help.
+        nagz doctor, with the same options, checks all that they need.
         """
 
     static func run(_ arguments: Arguments, _ termination: TerminationSignals) async throws {

@@ -9,7 +9,8 @@ struct HelpTests {
         arguments: [
             ["serve", "--help"], ["serve", "--port", "0", "-h"], ["migrate", "--help"], ["seed", "demo", "--help"],
             ["admin", "create", "--help"], ["audit", "verify", "--help"], ["device", "tone", "-h"],
-            ["config", "show", "--help"], ["routes", "--help"], ["completion", "-h"], ["manual", "--help"],
+            ["config", "show", "--help"], ["doctor", "--help"], ["restore-check", "-h"], ["routes", "--help"],
+            ["completion", "-h"], ["manual", "--help"],
         ])
     func usage(words: [String]) async throws {
         let process = try ChildProcess(#require(NagzProgram.url), words, in: repository, environment: [:])
@@ -43,7 +44,10 @@ struct HelpTests {
         for shell in ["bash", "zsh"] {
             let (status, script, _) = try Self.run(["completion", shell])
             #expect(status == 0 && script.contains("serve) words='") && script.contains("--escalation"))
-            #expect(script.contains("admin) words='create list revoke purge retention --email"))
+            #expect(
+                script.contains("doctor) words='--json --config --database-url")
+                    && script.contains("restore-check) words='--json"))
+            #expect(script.contains("admin) words='create list revoke purge retention resync --email"))
         }
         let (_, script, _) = try Self.run(["completion", "bash"])
         let asked =
@@ -68,7 +72,9 @@ struct HelpTests {
     func manual() throws {
         let (status, page, _) = try Self.run(["manual"])
         #expect(status == 0 && page.hasPrefix(".TH NAGZ 1"))
-        for verb in ["SERVE", "MIGRATE", "AUDIT", "DEVICE", "COMPLETION"] { #expect(page.contains(".SH NAGZ \(verb)")) }
+        for verb in ["SERVE", "MIGRATE", "AUDIT", "DEVICE", "DOCTOR", "RESTORE-CHECK", "COMPLETION"] {
+            #expect(page.contains(".SH NAGZ \(verb)"))
+        }
         let commands: Set = [".TH", ".SH", ".PP", ".nf", ".fi"]
         for line in page.split(separator: "\n") where line.hasPrefix(".") {
             #expect(commands.contains(String(line.prefix { $0 != " " })), "\(line)")

@@ -42,21 +42,21 @@ public enum Schema {
     /// - Throws: `RoleFault`, `Pending`, or `Migrator.Fault` when the database is newer than the files or differs from
     ///   them.
     public static func check(folder: String, databaseURL: String) async throws {
-        let migrations = try migrations(folder)
-        let migrator = try Migrator(migrations)
+        let requirements = try SchemaRequirements(migrations(folder))
         try await onDatabase(databaseURL) { database in
-            try await ServerLogin.checkRole(database)
-            let pending = try await migrator.pending(database).count
-            guard pending == 0 else { throw Pending(migrations: pending) }
-            try await ServerLogin.checkPrivileges(database, ServerGrants(migrations))
+            try await requirements.checkRole(database)
+            try await requirements.checkMigrations(database)
+            try await requirements.checkGrants(database)
         }
     }
 
     /// Runs `body` with one database session on a loop of its own.
+    /// - Parameter settings: session settings, such as `statement_timeout`.
     public static func onDatabase<Value: Sendable>(
-        _ url: String, _ body: @escaping @Sendable (Database) async throws -> Value
+        _ url: String, settings: [(name: String, value: String)] = [],
+        _ body: @escaping @Sendable (Database) async throws -> Value
     ) async throws -> Value {
-        let options = try ConnectionOptions(url: url)
+        let options = try ConnectionOptions(url: url, settings: settings)
         let loop = try EventLoop(name: "nagz-tool")
         try loop.start()
         defer { loop.stop() }
@@ -73,7 +73,7 @@ public enum Schema {
         }
     }
 
-    private static func migrations(_ folder: String) throws -> [Migrator.Migration] {
+    static func migrations(_ folder: String) throws -> [Migrator.Migration] {
         try FileManager.default.contentsOfDirectory(atPath: folder).sorted().compactMap { name in
             Migrator.Migration(fileName: name, sql: try String(contentsOfFile: "\(folder)/\(name)", encoding: .utf8))
         }

@@ -3,7 +3,7 @@ import Server
 /// `nagz config`: checks and shows the configuration.
 enum ConfigCommand {
     static let usage = """
-        nagz config — checks and shows the configuration of serve, migrate, admin, audit and seed
+        nagz config — checks and shows the configuration of serve, doctor, migrate, admin, audit and seed
 
         usage: nagz config check [--config FILE] [OPTION …]
                nagz config show  [--config FILE] [OPTION …]
@@ -47,7 +47,8 @@ enum ConfigCommand {
     }
 
     /// All that is wrong with what is given; each fault once.
-    private static func faults(of given: GivenOptions) -> [Stop] {
+    /// - Parameter named: names of options whose faults are told elsewhere.
+    static func faults(of given: GivenOptions, except named: Set<String> = []) -> [Stop] {
         var faults = given.file?.faults ?? []
         func collect(_ check: () throws -> Void) {
             do { try check() } catch {
@@ -55,10 +56,12 @@ enum ConfigCommand {
                 if !faults.contains(where: { $0.line == fault.line }) { faults.append(fault) }
             }
         }
+        let told = Options.all.filter { named.contains($0.name) }
+            .compactMap { option in given.given(option).map { (option: option, path: $0.text) } }
         for option in Options.all { collect { try option.check(given) } }
         collect { _ = try DeliveryOptions(given) }
         collect { _ = try ModelOptions(given) }
-        return faults
+        return faults.filter { fault in !told.contains { fault.line.contains("“\($0.path)”") } }
     }
 
     private static func show(_ given: GivenOptions) throws {

@@ -46,7 +46,9 @@ extension AnyOption {
     var flag: String { "--" + name }
 
     /// Whether the verb takes it on its command line.
-    func isTaken(by verb: String) -> Bool { verb == "config" || verbs.contains(verb) }
+    func isTaken(by verb: String) -> Bool {
+        verb == "config" || verbs.contains(Options.checkingVerbs.contains(verb) ? "serve" : verb)
+    }
 }
 
 /// What is wrong with a text, to be put behind the name of its option: `takes on or off`.
@@ -154,7 +156,7 @@ extension Arguments {
     mutating func takeOptions(of verb: String, environment: [String: String]) throws -> GivenOptions {
         let named = try value("--config") ?? environment["NAGZ_CONFIG"].flatMap { $0.isEmpty ? nil : $0 }
         var given = GivenOptions(environment: environment, file: named.map(ConfigurationFile.init(reading:)))
-        if verb != "config", let fault = given.file?.faults.first { throw fault }
+        if verb != "config", !Options.checkingVerbs.contains(verb), let fault = given.file?.faults.first { throw fault }
         for option in Options.all where option.isTaken(by: verb) {
             given.flags[option.name] = option.isSwitch ? switched(option.flag) : try value(option.flag)
         }

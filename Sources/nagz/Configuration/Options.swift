@@ -19,7 +19,12 @@ enum Options {
     ]
 
     /// Whether the verb reads the configuration file.
-    static func readsConfiguration(_ verb: String) -> Bool { verb == "config" || databaseVerbs.contains(verb) }
+    static func readsConfiguration(_ verb: String) -> Bool {
+        verb == "config" || databaseVerbs.contains(verb) || checkingVerbs.contains(verb)
+    }
+
+    /// Verbs that take the options of serve, and tell what is wrong with them instead of ending.
+    static let checkingVerbs: Set = ["doctor", "restore-check"]
 
     // MARK: Database
 

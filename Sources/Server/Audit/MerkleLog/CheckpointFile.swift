@@ -60,9 +60,28 @@ public struct CheckpointFile: Sendable {
             close(probe)
             unlink(path + ".new")
         }
-        if let entry = try read(), entry.checkpoint.origin != origin {
-            throw .otherLog(path, origin: entry.checkpoint.origin)
+        _ = try read(origin: origin)
+    }
+
+    /// The same check for the user of this process, by what the file system says: it changes nothing.
+    /// - Returns: the content of the file; nil when there is none.
+    func inspect(origin: String) throws(Fault) -> Entry? {
+        for place in [folder, path + ".lock"] where access(place, W_OK) != 0 {
+            guard errno == ENOENT, place != folder else { throw .unwritable(path, reason: Self.reason()) }
         }
+        return try read(origin: origin)
+    }
+
+    /// The folder of the file.
+    var folder: String {
+        let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
+        return folder.count > 1 && folder.hasSuffix("/") ? String(folder.dropLast()) : folder
+    }
+
+    private func read(origin: String) throws(Fault) -> Entry? {
+        guard let entry = try read() else { return nil }
+        guard entry.checkpoint.origin == origin else { throw .otherLog(path, origin: entry.checkpoint.origin) }
+        return entry
     }
 
     /// The content of the file; nil when there is none.
@@ -118,12 +137,10 @@ public struct CheckpointFile: Sendable {
         guard isWritten else { throw .unwritable(path, reason: reason) }
         guard rename(path + ".new", target) == 0 else { throw .unwritable(path, reason: Self.reason()) }
         // The rename is on disk once the folder is.
-        let folder = Glibc.open(
-            URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false),
-            O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { return }
-        fsync(folder)
-        close(folder)
+        let opened = Glibc.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard opened >= 0 else { return }
+        fsync(opened)
+        close(opened)
     }
 
     /// Runs `body` while no other instance uses the file.

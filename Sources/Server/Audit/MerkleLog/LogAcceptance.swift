@@ -104,14 +104,15 @@ public struct LogAcceptance: Sendable {
         return try await StoredLog(transaction).isConsistent(from: checkpoint, to: heads.head)
     }
 
-    private static func heads(
-        _ transaction: Transaction, _ remembered: Checkpoint?, _ keys: AuditKeyring
+    /// Both heads. The queries MUST read one snapshot, or hold the turn of whoever appends to the log.
+    static func heads(
+        _ queries: any Queries, _ remembered: Checkpoint?, _ keys: AuditKeyring
     ) async throws -> Heads {
-        let log = StoredLog(transaction)
+        let log = StoredLog(queries)
         let growth = try await log.growth()
         let head = Checkpoint(origin: keys.origin, size: growth.size, root: growth.root, time: .epoch)
         var isContinuation = growth.size == 0
-        if let row = try await transaction.query(LogStatements.newestCheckpoint).first {
+        if let row = try await queries.query(LogStatements.newestCheckpoint).first {
             let newest = StoredLog.trusted(try row["note"], keys, remembered: remembered)
             isContinuation = newest?.size == head.size && newest?.root == head.root
         }

@@ -74,23 +74,12 @@ struct FamilyCheck {
         var opened: [(person: Pseudonym, user: String?, number: Int64)] = []
         for index in 0..<rows.count where walk.finding == nil {
             let row = rows[index]
-            let payload: ExportRecord.Payload =
-                switch try sealing.body(row) {
-                case .whole(let salt, let body): .whole(salt: salt, body: body)
-                case .erased: .erased
-                case .unreadable: .unreadable
-                }
-            let act = Audit.AuditEntry.Act(
-                kind: try row["kind"], actor: try row["actor"], subject: try row["subject"],
-                resource: try row["resource"], trace: try row["trace"], request: try row["request"],
-                commitment: try row["commit"])
-            let entry = Audit.AuditEntry(
-                family: try row["family_id"], number: try row["n"], at: try row["at"], act: act,
-                previous: try row["prev"], hash: try row["hash"])
+            let prepared = try PreparedEntry(row, sealing)
+            let (entry, act) = (prepared.entry, prepared.entry.act)
             let key: Pseudonym? = try row["key_id"]
             let isSealed = try (row["body"] as [UInt8]?).map { _ in key != nil }
             let body = walk.take(
-                PreparedEntry(entry, payload, position: nil), leaf: try row["leaf"], isSealed: isSealed)
+                prepared, leaf: try row["leaf"], isSealed: isSealed)
             if let person = act.subject, StateEffect(kind: act.kind)?.opensAccount == true {
                 opened.append((person, body?["user"], entry.number))
             }
@@ -197,6 +186,26 @@ struct FamilyCheck {
         }
         try await checkIncentives(of: family, &state, queries, renew)
         try await checkConstraints(of: family, &state, queries, renew)
+    }
+}
+
+extension PreparedEntry {
+    /// Reads the columns `ReconcileStatements.entryColumns`.
+    init(_ row: Row, _ sealing: Sealing) throws {
+        let payload: ExportRecord.Payload =
+            switch try sealing.body(row) {
+            case .whole(let salt, let body): .whole(salt: salt, body: body)
+            case .erased: .erased
+            case .unreadable: .unreadable
+            }
+        let act = Audit.AuditEntry.Act(
+            kind: try row["kind"], actor: try row["actor"], subject: try row["subject"],
+            resource: try row["resource"], trace: try row["trace"], request: try row["request"],
+            commitment: try row["commit"])
+        let entry = Audit.AuditEntry(
+            family: try row["family_id"], number: try row["n"], at: try row["at"], act: act,
+            previous: try row["prev"], hash: try row["hash"])
+        self.init(entry, payload, position: nil)
     }
 }
 

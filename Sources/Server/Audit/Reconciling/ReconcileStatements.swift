@@ -23,11 +23,16 @@ enum ReconcileStatements {
             """
     }
 
+    /// What `PreparedEntry` is read from, of an entry `e`, its body `p`, its body's key `k` and its leaf `l`.
+    static let entryColumns: SQL = """
+        e.family_id, e.n, e.at, e.kind, e.actor, e.subject, e.resource, e.trace, e.request, e.commit, e.prev, e.hash,
+        p.salt, p.body, p.key_id, k.master, k.wrapped, l.hash AS leaf
+        """
+
     /// A family's entries after a number, in order, with their bodies and leaves.
     static func entries(of family: FamilyID, after number: Int64) -> SQL {
         """
-        SELECT e.family_id, e.n, e.at, e.kind, e.actor, e.subject, e.resource, e.trace, e.request, e.commit, e.prev,
-               e.hash, p.salt, p.body, p.key_id, k.master, k.wrapped, l.hash AS leaf
+        SELECT \(entryColumns)
         FROM audit_entry e
         LEFT JOIN audit_payload p ON p.family_id = e.family_id AND p.n = e.n
         LEFT JOIN audit_subject_key k ON k.id = p.key_id

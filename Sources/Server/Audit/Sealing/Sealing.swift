@@ -67,6 +67,10 @@ enum SubjectKeyStatements {
         "SELECT master, wrapped FROM audit_subject_key WHERE id = \(person)"
     }
 
+    /// A key of each master key that wraps any.
+    static let oneOfEachMaster: SQL =
+        "SELECT DISTINCT ON (master) id, master, wrapped FROM audit_subject_key ORDER BY master"
+
     /// Part of an act: stores a key. Violates `ConstraintName.subjectKey` where another act stored one first.
     static func keep(_ person: Pseudonym, master: [UInt8], _ wrapped: [UInt8]) -> SQL {
         "INSERT INTO audit_subject_key (id, master, wrapped) SELECT \(person), \(master), \(wrapped) FROM ledger_stamp"

@@ -42,6 +42,9 @@ enum AIKeyStatements {
         """
     }
 
+    /// A key of each master key that seals any.
+    static let oneOfEachMaster: SQL = "SELECT DISTINCT ON (k.master) \(columns) FROM ai_keys k ORDER BY k.master"
+
     // MARK: Statements of an act
 
     /// Stores a key in the place of an earlier one.

@@ -1,0 +1,30 @@
+import Postgres
+
+/// What a server requires of a database, part by part.
+struct SchemaRequirements: Sendable {
+    private let migrator: Migrator
+    private let grants: ServerGrants
+    /// The number of the newest migration.
+    let version: Int
+
+    init(_ migrations: [Migrator.Migration]) throws(Migrator.Fault) {
+        migrator = try Migrator(migrations)
+        grants = ServerGrants(migrations)
+        version = migrations.count
+    }
+
+    /// The session's login is a member of `nagz_server`, owns nothing, and can become no other role.
+    /// - Throws: `RoleFault`.
+    func checkRole(_ queries: any Queries) async throws { try await ServerLogin.checkRole(queries) }
+
+    /// All migrations are applied, and no others.
+    /// - Throws: `Schema.Pending` or `Migrator.Fault`.
+    func checkMigrations(_ queries: any Queries) async throws {
+        let pending = try await migrator.pending(queries).count
+        guard pending == 0 else { throw Schema.Pending(migrations: pending) }
+    }
+
+    /// The session's login has the privileges that the migrations grant, and no others. The migrations MUST be applied.
+    /// - Throws: `RoleFault`.
+    func checkGrants(_ queries: any Queries) async throws { try await ServerLogin.checkPrivileges(queries, grants) }
+}

@@ -1,0 +1,186 @@
+import Audit
+import Domain
+import Foundation
+import Postgres
+import SQL
+
+/// Checks what a restore may have left out of a database, or damaged. It needs no more than the server's login, and
+/// everything runs in read-only transactions.
+public struct RestoreCheck: Sendable {
+    private let databaseURL: String
+    private let folder: String
+    private let keys: AuditKeyring
+
+    /// - Parameters:
+    ///   - databaseURL: the server login's.
+    ///   - folder: of the migrations.
+    public init(databaseURL: String, folder: String, keys: AuditKeyring) {
+        (self.databaseURL, self.folder, self.keys) = (databaseURL, folder, keys)
+    }
+
+    public func run() async throws -> [CheckResult] {
+        let (keys, made) = (keys, MigratedObjects(try Schema.migrations(folder)))
+        return try await Schema.inspect(databaseURL) {
+            await Self.run($0, keys, made)
+        }
+    }
+
+    private static func run(
+        _ database: Database, _ keys: AuditKeyring, _ made: MigratedObjects
+    ) async -> [CheckResult] {
+        [
+            await result("sealed keys") { try await masterKeys(keys, database) },
+            await result("newest entries") { try await newestEntries(keys, database) },
+            await result("family clocks") { try await clocks(database) },
+            await result("schema objects") { try await objects(made, database) },
+            await result("indexes") { try await indexes(made, database) },
+            await result("feed") { try await feed(database) },
+        ]
+    }
+
+    /// A check that cannot be made has failed too.
+    private static func result(_ name: String, _ check: () async throws -> CheckResult) async -> CheckResult {
+        do { return try await check() } catch {
+            return .failed(
+                name, "it cannot be checked: \(error)", advice: "restore the backup again: a table or a row is damaged")
+        }
+    }
+
+    // MARK: Keys and entries
+
+    /// Opens one key of each master key in both tables of keys.
+    private static func masterKeys(_ keys: AuditKeyring, _ queries: any Queries) async throws -> CheckResult {
+        let name = "sealed keys"
+        let sealing = Sealing(keys, random: SystemRandomness())
+        let people = try await queries.query(SubjectKeyStatements.oneOfEachMaster)
+            .map { row in (try row["id"] as Pseudonym, try row["master"] as [UInt8], try row["wrapped"] as [UInt8]) }
+        let ofModels = try await queries.query(AIKeyStatements.oneOfEachMaster).map(StoredAIKey.init)
+        let used = Set(people.map(\.1) + ofModels.map(\.master))
+        let unknown = used.subtracting(keys.masters.map(\.id))
+        guard unknown.isEmpty else {
+            let names = unknown.map { hexadecimal($0) }.sorted().joined(separator: ", ")
+            return .failed(
+                name, "the audit key file lacks the master \(unknown.count == 1 ? "key" : "keys") \(names)",
+                advice: "add the “seal” lines of the key file that was in use when the backup was made")
+        }
+        var damaged = people.filter { sealing.unwrap($0.2, of: $0.0, master: $0.1) == nil }
+            .map { "the key of the person \($0.0)" }
+        damaged += ofModels.filter { $0.opened(keys) == nil }.map { "the key of \($0.user) for a model" }
+        guard damaged.isEmpty else {
+            return .failed(
+                name, "the audit key file does not open \(damaged[0])",
+                advice: "it was changed after it was written: restore another backup")
+        }
+        return .ok(name, used.isEmpty ? "there are none" : "\(used.count) master keys open people's keys")
+    }
+
+    /// Verifies the newest entries of the log, with their bodies and leaves.
+    private static func newestEntries(_ keys: AuditKeyring, _ queries: any Queries) async throws -> CheckResult {
+        let name = "newest entries"
+        let advice = "restore the backup again, or another; nagz audit reconcile verifies all entries"
+        let missing: Int64 = try await queries.query(RestoreStatements.missingEntries).one()["missing"]
+        guard missing == 0 else {
+            return .failed(
+                name, "\(missing) entries of the audit log are missing, their places are there", advice: advice)
+        }
+        let sealing = Sealing(keys, random: SystemRandomness())
+        let rows = try await queries.query(RestoreStatements.newestEntries)
+        var chains: [FamilyID: ChainVerifier] = [:]
+        for index in 0..<rows.count {
+            let prepared = try PreparedEntry(rows[index], sealing)
+            let entry = prepared.entry
+            let place = "entry \(entry.number) of \(entry.family)"
+            if case .unreadable = prepared.payload {
+                return .failed(
+                    name, "the body of \(place) cannot be opened",
+                    advice: "its key in audit_subject_key is missing or changed. " + advice)
+            }
+            var chain =
+                chains[entry.family].flatMap { $0.lastNumber == entry.number - 1 ? $0 : nil }
+                ?? ChainVerifier(family: entry.family, after: entry.number - 1, head: entry.previous)
+            do throws(ChainVerifier.Fault) {
+                try chain.check(prepared)
+            } catch {
+                return .failed(
+                    name, "\(place) is not as it was written (\(AuditFinding(.chain(error)).code))", advice: advice)
+            }
+            chains[entry.family] = chain
+            let leaf: [UInt8]? = try rows[index]["leaf"]
+            guard leaf == LogLeaf(family: entry.family, number: entry.number, entryHash: entry.hash).hash else {
+                return .failed(name, "\(place) is not the one in the Merkle log", advice: advice)
+            }
+        }
+        return .ok(name, "\(rows.count) are as they were written, and their bodies can be read")
+    }
+
+    // MARK: Tables
+
+    private static func clocks(_ queries: any Queries) async throws -> CheckResult {
+        let row = try await queries.query(RestoreStatements.clocks).one()
+        let (families, wrong): (Int64, Int64) = (try row["families"], try row["wrong"])
+        guard let first: FamilyID = try row["first"] else {
+            return .ok("family clocks", "\(families) hand out the numbers after their newest entries")
+        }
+        return .failed(
+            "family clocks",
+            "\(wrong) of \(families) do not fit the newest entries or nags of their family, such as \(first)'s",
+            advice: "family_clock, audit_entry and nags are of different moments: restore them from one backup")
+    }
+
+    /// Compares triggers, functions, policies, constraints and grants with those that the migrations make.
+    private static func objects(_ made: MigratedObjects, _ queries: any Queries) async throws -> CheckResult {
+        let name = "schema objects"
+        let report = try await SchemaCheck(queries).run()
+        let withoutKey: [String] = try await queries.query(RestoreStatements.tablesWithoutKey)
+            .map { row throws(PostgresError) in try row["name"] }
+        let foreignKeys: Int = try await queries.query(RestoreStatements.foreignKeys).one()["keys"]
+        let missing = report.findings.filter { $0.problem == .noRow }.map(\.id)
+        let surplus = report.findings.filter { $0.problem != .noRow }.map(\.id)
+        let lines =
+            missing.map { "missing: \($0)" } + surplus.map { "not of the migrations: \($0)" }
+            + withoutKey.map { "no primary key: \($0)" }
+            + (foreignKeys == made.foreignKeys ? [] : ["foreign keys: \(foreignKeys) instead of \(made.foreignKeys)"])
+        guard !lines.isEmpty else { return .ok(name, "\(report.rows) are as the migrations make them") }
+        let advice =
+            "restore the backup again, with pg_restore --exit-on-error, which otherwise goes on after errors"
+        return .failed(
+            name, "\(lines.count) differ from what the migrations make",
+            advice: (lines.prefix(10) + (lines.count > 10 ? ["… and \(lines.count - 10) more"] : []) + [advice])
+                .joined(separator: "\n"))
+    }
+
+    private static func indexes(_ made: MigratedObjects, _ queries: any Queries) async throws -> CheckResult {
+        var expected = made.indexes
+        var invalid: [String] = []
+        for row in try await queries.query(RestoreStatements.indexes).map({ row throws(PostgresError) in
+            (name: try row["name"] as String, isValid: try row["is_valid"] as Bool)
+        }) {
+            expected.remove(row.name)
+            if !row.isValid { invalid.append(row.name) }
+        }
+        guard expected.isEmpty, invalid.isEmpty else {
+            let missing = expected.sorted().map { "missing: \($0)" } + invalid.sorted().map { "invalid: \($0)" }
+            return .failed(
+                "indexes", "\(expected.count) are missing, \(invalid.count) are not valid",
+                advice: (missing + [
+                    "as the schema's owner: CREATE INDEX for what is missing, as in Migrations, and REINDEX INDEX for the rest"
+                ]).joined(separator: "\n"))
+        }
+        return .ok("indexes", "all are there and valid")
+    }
+
+    // MARK: Feed
+
+    private static func feed(_ queries: any Queries) async throws -> CheckResult {
+        let row = try await queries.query(FeedEpoch.status).one()
+        let (families, older): (Int64, Int64) = (try row["families"], try row["older"])
+        guard older == 0 else {
+            return .failed(
+                "feed", "\(older) of \(families) feeds still take positions from before the restore",
+                advice:
+                    "run nagz admin resync before the service is opened: every phone then reads its family anew, and "
+                    + "drops what is lost")
+        }
+        return .ok("feed", "phones read their families anew")
+    }
+}

@@ -1,0 +1,167 @@
+import Domain
+import Foundation
+import Postgres
+import SQL
+
+/// Checks the database as the server's login sees it: the server, the clocks, the role, the schema and its grants.
+/// Everything runs in read-only transactions.
+public struct DatabaseCheck: Sendable {
+    static let oldestVersion = 150_000
+
+    private let databaseURL: String
+    private let folder: String
+    private let clock: any WallClock
+
+    /// - Parameters:
+    ///   - databaseURL: the server login's.
+    ///   - folder: of the migrations.
+    public init(databaseURL: String, folder: String, clock: any WallClock = SystemClock()) {
+        (self.databaseURL, self.folder, self.clock) = (databaseURL, folder, clock)
+    }
+
+    /// - Returns: one result, of `database`, when the database does not answer.
+    public func run() async -> [CheckResult] {
+        do {
+            let requirements = try SchemaRequirements(Schema.migrations(folder))
+            let clock = clock
+            return try await Schema.inspect(databaseURL) {
+                try await Self.run($0, requirements, clock)
+            }
+        } catch let fault as Migrator.Fault {
+            return [Self.failed("schema", fault)]
+        } catch {
+            return [
+                .failed(
+                    "database", "\(error)",
+                    advice: "start PostgreSQL, or correct DATABASE_URL; then the role, schema, clock and audit log are "
+                        + "checked too")
+            ]
+        }
+    }
+
+    private static func run(
+        _ database: Database, _ requirements: SchemaRequirements, _ clock: any WallClock
+    ) async throws -> [CheckResult] {
+        var results = [try await server(database), try await clocks(database, clock)]
+        results.append(await role(requirements, database))
+        let schema = await schema(requirements, database)
+        results.append(schema)
+        // Before its migrations are applied, the database lacks their grants too.
+        if schema.status == .ok { results.append(await grants(requirements, database)) }
+        return results
+    }
+
+    // MARK: Server
+
+    private static func server(_ queries: any Queries) async throws -> CheckResult {
+        let row = try await queries.query(
+            """
+            SELECT current_setting('server_version') AS version, current_setting('server_version_num')::integer AS number,
+                   coalesce(s.ssl, false) AS is_encrypted, s.version AS protocol,
+                   coalesce(inet_client_addr() = inet_server_addr(), true) AS is_local, pg_is_in_recovery() AS is_standby
+            FROM (SELECT) one LEFT JOIN pg_stat_ssl s ON s.pid = pg_backend_pid()
+            """
+        ).one()
+        return server(
+            version: try row["version"], number: try row["number"], isStandby: try row["is_standby"],
+            protocol: try row["is_encrypted"] ? row["protocol"] ?? "TLS" : nil, isLocal: try row["is_local"])
+    }
+
+    /// - Parameters:
+    ///   - protocol: of the encryption; nil without.
+    ///   - isLocal: whether the database is on this machine.
+    static func server(
+        version: String, number: Int, isStandby: Bool, protocol: String?, isLocal: Bool
+    ) -> CheckResult {
+        let name = "PostgreSQL \(version)"
+        if number < oldestVersion {
+            return .failed("database", "\(name) is too old", advice: "install PostgreSQL 15 or newer")
+        }
+        if isStandby {
+            return .failed(
+                "database", "\(name) is a standby, which takes no writes",
+                advice: "name the primary, or all hosts with target_session_attrs=read-write, in DATABASE_URL")
+        }
+        guard let `protocol` else {
+            return isLocal
+                ? .ok("database", "\(name) on this machine, not encrypted")
+                : .warning(
+                    "database", "\(name) on another machine, and the connection is not encrypted",
+                    advice: "add sslmode=verify-full to DATABASE_URL, and give PostgreSQL a certificate")
+        }
+        return .ok("database", "\(name), encrypted with \(`protocol`)")
+    }
+
+    // MARK: Clocks
+
+    private static func clocks(_ queries: any Queries, _ clock: any WallClock) async throws -> CheckResult {
+        let before = clock.now()
+        let theirs: Timestamp = try await queries.query("SELECT clock_timestamp() AS now").one()["now"]
+        // The answer is as old as half the round trip.
+        let roundTrip = clock.now() - before
+        return clocks(skew: theirs - (before + Timestamp.Span(microseconds: roundTrip.microseconds / 2)))
+    }
+
+    /// - Parameter skew: how far the database's clock is ahead.
+    static func clocks(skew: Timestamp.Span) -> CheckResult {
+        let distance = Timestamp.Span(microseconds: abs(skew.microseconds))
+        let seconds = String(format: "%.1f", Double(distance.microseconds) / 1_000_000)
+        let text = "the database's is \(seconds) s \(skew.microseconds < 0 ? "behind" : "ahead of") this machine's"
+        let advice = "set both with NTP (chrony or systemd-timesyncd)"
+        if distance > Readiness.largestSkew {
+            return .failed(
+                "clock", "\(text); no server is ready if it is more than \(Readiness.largestSkew.text)", advice: advice)
+        }
+        return distance > .seconds(5) ? .warning("clock", text, advice: advice) : .ok("clock", text)
+    }
+
+    // MARK: Role and schema
+
+    private static func role(_ requirements: SchemaRequirements, _ queries: any Queries) async -> CheckResult {
+        do {
+            try await requirements.checkRole(queries)
+            let login: String = try await queries.query("SELECT session_user::text AS login").one()["login"]
+            return .ok("role", "\(login) is a member of nagz_server, owns nothing and can become no other role")
+        } catch {
+            return failed("role", error)
+        }
+    }
+
+    private static func schema(_ requirements: SchemaRequirements, _ queries: any Queries) async -> CheckResult {
+        do {
+            try await requirements.checkMigrations(queries)
+            return .ok("schema", "all \(requirements.version) migrations are applied, and unchanged")
+        } catch {
+            return failed("schema", error)
+        }
+    }
+
+    private static func grants(_ requirements: SchemaRequirements, _ queries: any Queries) async -> CheckResult {
+        do {
+            try await requirements.checkGrants(queries)
+            return .ok("grants", "those that the migrations grant, and no others")
+        } catch {
+            return failed("grants", error)
+        }
+    }
+
+    private static func failed(_ name: String, _ error: any Error) -> CheckResult {
+        let advice = "see “Database logins” in the README, then run nagz migrate as the schema's owner"
+        if let error = error as? PostgresError { return .failed(name, error.description, advice: advice) }
+        return .failed(name, message: "\(error)", advice: advice)
+    }
+}
+
+extension Schema {
+    /// Runs `body` with one database session whose transactions are read-only. A statement that reads all families of a
+    /// large database may take minutes.
+    static func inspect<Value: Sendable>(
+        _ url: String, _ body: @escaping @Sendable (Database) async throws -> Value
+    ) async throws -> Value {
+        try await onDatabase(url, settings: [("statement_timeout", "600000")]) { database in
+            // Not a setting of the connection: libpq would take the server for one that refuses writes.
+            _ = try await database.query("SET default_transaction_read_only = on")
+            return try await body(database)
+        }
+    }
+}

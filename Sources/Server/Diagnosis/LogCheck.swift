@@ -1,0 +1,148 @@
+import Audit
+import Domain
+import Foundation
+import Postgres
+import Reactor
+import SQL
+
+/// Checks the file of the newest checkpoint, and whether the database's audit log extends it.
+public struct LogCheck: Sendable {
+    private let databaseURL: String
+    private let keys: AuditKeyring
+    private let file: CheckpointFile
+    private let clock: any WallClock
+
+    /// - Parameter databaseURL: the server login's.
+    public init(databaseURL: String, keys: AuditKeyring, file: CheckpointFile, clock: any WallClock = SystemClock()) {
+        (self.databaseURL, self.keys, self.file, self.clock) = (databaseURL, keys, file, clock)
+    }
+
+    /// Of a running service.
+    public func run() async -> [CheckResult] {
+        let (inFile, remembered) = checkFile()
+        return [inFile] + (await withLog("audit log", remembered) { Self.running($0, at: clock.now()) })
+    }
+
+    /// Of a database that was restored from a backup.
+    public func runAfterRestore() async -> [CheckResult] {
+        let (inFile, remembered) = checkFile()
+        return [inFile] + (await withLog("audit log", remembered, Self.restored))
+    }
+
+    // MARK: The file
+
+    /// - Returns: the result, and the checkpoint in the file if it can be used.
+    private func checkFile() -> (CheckResult, Checkpoint?) {
+        let name = "checkpoint file"
+        do throws(CheckpointFile.Fault) {
+            guard let entry = try file.inspect(origin: keys.origin) else {
+                return (
+                    .warning(
+                        name, "there is no “\(file.path)”",
+                        advice: """
+                            before the first start that is as it should be; later, copy the file of another instance, or
+                            compare the log with a witness: the next start takes it on trust
+                            """), nil
+                )
+            }
+            let checkpoint = entry.checkpoint
+            return (.ok(name, "\(checkpoint.size) entries, signed \(checkpoint.time.rfc3339)"), checkpoint)
+        } catch {
+            let advice = "make its folder writable for the user of nagz serve, and for nobody else"
+            return (.failed(name, message: error.description, advice: advice), nil)
+        }
+    }
+
+    // MARK: The log
+
+    /// The log as one snapshot of the database shows it. A server may append to it meanwhile.
+    struct Snapshot {
+        let heads: LogAcceptance.Heads
+        /// The time of the newest checkpoint; nil before the first.
+        let signedAt: Timestamp?
+    }
+
+    private func withLog(
+        _ name: String, _ remembered: Checkpoint?, _ check: (Snapshot) -> CheckResult
+    ) async -> [CheckResult] {
+        do {
+            let keys = keys
+            let snapshot = try await Schema.inspect(databaseURL) { database in
+                try await database.transaction { transaction in
+                    _ = try await transaction.query("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                    let heads = try await LogAcceptance.heads(transaction, remembered, keys)
+                    let newest = try await LogReader(transaction).newestCheckpoint()?.checkpoint
+                    return LoopBound(value: Snapshot(heads: heads, signedAt: newest?.time))
+                }.value
+            }
+            return [check(snapshot)]
+        } catch let fault as LogAcceptance.Fault {
+            return [.failed(name, message: fault.description, advice: "restore a backup")]
+        } catch let fault as PostgresError {
+            // A database that does not answer, or lacks its schema, is the failure of another check.
+            if case .refused = fault { return [.failed(name, fault.description, advice: "see the other checks")] }
+            return []
+        } catch {
+            return [.failed(name, "\(error)", advice: "see the other checks")]
+        }
+    }
+
+    static func running(_ log: Snapshot, at now: Timestamp) -> CheckResult {
+        let (name, heads) = ("audit log", log.heads)
+        guard heads.isContinuation else {
+            return .failed(
+                name, "the log in the database does not extend the last signed checkpoint, and no server signs it",
+                advice: "after a restore run nagz restore-check; otherwise find out who wrote to the database")
+        }
+        guard let signedAt = log.signedAt else {
+            return .warning(name, "no checkpoint is signed yet", advice: "nagz serve signs the first when it starts")
+        }
+        let age = (now - signedAt).text
+        guard now - signedAt < CheckpointStatus.longestSilence else {
+            return .warning(
+                name, "\(heads.size) entries; the newest checkpoint is \(age) old",
+                advice: "a running server signs one every \(CheckpointStatus.heartbeat.text): start one")
+        }
+        return .ok(name, "\(heads.size) entries; the newest checkpoint is \(age) old")
+    }
+
+    static func restored(_ log: Snapshot) -> CheckResult {
+        let (name, heads) = ("audit log", log.heads)
+        guard let remembered = heads.remembered else {
+            return .warning(
+                name, "\(heads.size) entries; nothing tells whether later ones are lost",
+                advice: "put the file of the newest checkpoint, or that of another instance, in its place")
+        }
+        guard !heads.isContinuation else { return .ok(name, "\(heads.size) entries; none that were signed are lost") }
+        let accept = """
+            if you restored this one, run on each machine that serves:
+            nagz audit accept --root \(Base64.encode(heads.root))
+            devices and witnesses have seen the other log: a device signs out and in, a witness begins a new file
+            """
+        guard heads.size < remembered.size else {
+            return .failed(
+                name,
+                "the log in the database, of \(heads.size) entries, is not the one of \(remembered.size) that was signed",
+                advice: "this is another backup, or somebody changed it; " + accept)
+        }
+        let since = log.signedAt.map { " since \($0.rfc3339)" } ?? ""
+        return .failed(
+            name,
+            "\(remembered.size - heads.size) of \(remembered.size) entries are lost, those\(since) until "
+                + "\(remembered.time.rfc3339)",
+            advice: "a backup lacks what was written after it; " + accept)
+    }
+}
+
+extension Timestamp.Span {
+    /// For people: `45 s`, `12 min`, `3 h`, `2 days`.
+    var text: String {
+        let seconds = microseconds / 1_000_000
+        return switch seconds {
+        case ..<120: "\(seconds) s"
+        case ..<7_200: "\(seconds / 60) min"
+        case ..<172_800: "\(seconds / 3_600) h"
+        default: "\(seconds / 86_400) days"
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import HTTPClient
+import ModelProviders
+import NagzAI
+import Reactor
+
+/// Checks what the server calls: the gateway of a language model, and where notifications go. Nothing that anybody wrote
+/// is sent, and no notification: the gateway is asked for its list of models, a provider for its options. People's own
+/// providers are not asked.
+public struct ProviderCheck: Sendable {
+    private let models: ModelOptions
+    private let deliveries: DeliveryOptions
+    private let sendsDeliveries: Bool
+
+    public init(models: ModelOptions, deliveries: DeliveryOptions, sendsDeliveries: Bool) {
+        (self.models, self.deliveries, self.sendsDeliveries) = (models, deliveries, sendsDeliveries)
+    }
+
+    public func run() async throws -> [CheckResult] {
+        let loop = try EventLoop(name: "nagz-check")
+        try loop.start()
+        defer { loop.stop() }
+        return try await loop.task { poller in
+            [
+                await gateway(poller), await delivery("push", deliveries.push, poller),
+                await delivery("sms", deliveries.sms, poller),
+            ]
+        }
+    }
+
+    private func gateway(_ poller: Poller) async -> CheckResult {
+        let gateways = ModelGateways(models, poller)
+        defer { gateways.close() }
+        guard let server = gateways.server, let model = models.gateway?.model else {
+            return .notConfigured("model gateway", "the rules answer alone")
+        }
+        switch await server.isAvailable() {
+        case .available: return .ok("model gateway", "it answers, and lists \(model)")
+        case .unavailable(.unknownModel):
+            return .warning(
+                "model gateway", "it does not list \(model); the rules answer instead",
+                advice: "correct NAGZ_MODEL_NAME, or load the model there")
+        case .unavailable(let reason):
+            return .warning(
+                "model gateway", "it cannot be asked (\(reason.rawValue)); the rules answer instead",
+                advice: "start it, or correct NAGZ_MODEL_URL and NAGZ_MODEL_KEY_FILE")
+        }
+    }
+
+    private func delivery(_ name: String, _ provider: DeliveryOptions.Provider, _ poller: Poller) async -> CheckResult {
+        guard sendsDeliveries else { return .notConfigured(name, "this instance sends no notifications") }
+        let url: String
+        switch provider {
+        case .log: return .notConfigured(name, "messages go to the log")
+        case .webhook(let webhook): url = webhook.url
+        case .apns(let apns): url = apns.endpoint
+        }
+        let client = HTTPClient(poller, networks: deliveries.networks, authorities: deliveries.authorities)
+        defer { client.close() }
+        do throws(HTTPClientError) {
+            // Whatever the status: a webhook need not know this method.
+            let response = try await client.send(HTTPClientRequest("OPTIONS", url, limits: .ofProvider))
+            return response.status < 500
+                ? .ok(name, "the provider answers")
+                : .warning(name, "the provider answers with status \(response.status)", advice: "look at its log")
+        } catch {
+            let text = "the provider cannot be asked: \(error)"
+            guard error == .ownNetwork || error == .malformedRequest else {
+                return .warning(name, text, advice: "correct its address, or start it; messages wait for it for a day")
+            }
+            return .failed(
+                name, text, advice: "correct --\(name), or allow the network with --delivery-networks")
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import Glibc
+import HTTP
+import Reactor
+
+/// Checks what the machine gives the server: room on disk, and descriptors.
+public enum ResourceCheck {
+    // MARK: Disk
+
+    /// The room in a file system.
+    struct Room {
+        /// Bytes that may be used without privileges.
+        var bytes: UInt64
+        /// Files that may be made; nil where the file system sets no number.
+        var files: UInt64?
+        var isReadOnly: Bool
+    }
+
+    private static let least: UInt64 = 16 << 20
+    private static let scarce: UInt64 = 256 << 20
+
+    /// Checks the file system that holds the checkpoint file: all that the server writes outside of the database.
+    public static func disk(of file: CheckpointFile) -> CheckResult {
+        var status = statvfs()
+        guard statvfs(file.folder, &status) == 0 else {
+            return .failed(
+                "disk", "“\(file.folder)” cannot be read: \(String(cString: strerror(errno)))",
+                advice: "make the folder, or name another file with NAGZ_AUDIT_CHECKPOINT_FILE")
+        }
+        let room = Room(
+            bytes: UInt64(status.f_bavail) * UInt64(status.f_frsize),
+            files: status.f_files == 0 ? nil : UInt64(status.f_favail), isReadOnly: status.f_flag & UInt(ST_RDONLY) != 0
+        )
+        return disk(room, folder: file.folder)
+    }
+
+    static func disk(_ room: Room, folder: String) -> CheckResult {
+        if room.isReadOnly {
+            return .failed(
+                "disk", "the file system of “\(folder)” is read-only",
+                advice: "mount it writable, or name a file elsewhere with NAGZ_AUDIT_CHECKPOINT_FILE")
+        }
+        let text = "\(room.bytes >> 20) MB are free in “\(folder)”"
+        if room.files == 0 {
+            return .failed("disk", "no more files can be made in “\(folder)”", advice: "remove files")
+        }
+        if room.bytes < least { return .failed("disk", text, advice: "make room: the audit log stops without it") }
+        return room.bytes < scarce ? .warning("disk", text, advice: "make room") : .ok("disk", text)
+    }
+
+    // MARK: Descriptors
+
+    /// Checks the limits of this process, which a server started in the same way has too.
+    public static func descriptors(_ configuration: Configuration) -> CheckResult {
+        let limit = DescriptorLimit.current()
+        return descriptors(configuration, soft: limit.soft, hard: limit.hard)
+    }
+
+    static func descriptors(_ configuration: Configuration, soft: Int, hard: Int) -> CheckResult {
+        // The server raises the soft limit to the hard one.
+        let raised = soft < hard ? "\(soft), which nagz serve raises to \(hard)" : "\(hard)"
+        var checked = configuration
+        checked.descriptors = hard
+        guard let connections = checked.scarceConnections else {
+            return .ok("descriptors", "\(raised) are enough for \(checked.httpLimits.connections) connections")
+        }
+        var enough = hard
+        repeat {
+            enough += 1_000
+            checked.descriptors = enough
+        } while checked.scarceConnections != nil
+        return .warning(
+            "descriptors",
+            "\(raised) are enough for \(connections) connections at once, not for "
+                + "\(checked.httpLimits.connections)",
+            advice: "raise the hard limit to \(enough) (LimitNOFILE= in the unit, ulimit -Hn in a shell)")
+    }
+}

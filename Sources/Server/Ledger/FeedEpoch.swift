@@ -1,0 +1,33 @@
+import Domain
+import Postgres
+import SQL
+
+/// The epoch of the families' feeds. A feed takes no position of another epoch: its reader starts from the beginning.
+///
+/// A restored database has lost changes that devices have read, and would go on from there: they would keep what is lost. So
+/// an operator begins a new epoch after a restore. Its number is the second in which it began.
+public enum FeedEpoch {
+    /// Begins a new epoch in all families, as the schema's owner, in one transaction.
+    /// - Returns: the number of families and connections.
+    @discardableResult
+    public static func begin(databaseURL: String) async throws -> Int {
+        try await Schema.onDatabase(databaseURL) { database in
+            try await database.query(
+                """
+                WITH begun AS (
+                    UPDATE family_clock
+                    SET epoch = greatest(epoch + 1, ceil(extract(epoch FROM greatest(clock_timestamp(), ts)))::bigint)
+                    WHERE family_id <> \(FamilyID.outside) RETURNING 1
+                )
+                SELECT count(*)::bigint AS families FROM begun
+                """
+            ).one()["families"]
+        }
+    }
+
+    /// How many `families` have written anything, and in how many of them it is newer than their epoch.
+    static let status: SQL = """
+        SELECT count(*)::bigint AS families, count(*) FILTER (WHERE epoch < extract(epoch FROM ts))::bigint AS older
+        FROM family_clock WHERE seq > 0 AND family_id <> \(FamilyID.outside)
+        """
+}

@@ -1,0 +1,97 @@
+import Contract
+import Foundation
+import JSON
+import Server
+
+/// The results of a verb's checks: printed for people or as JSON, with the exit code that follows from them.
+struct CheckReport {
+    private(set) var results: [CheckResult] = []
+    private var isDatabaseAway = false
+
+    mutating func add(_ more: [CheckResult]) {
+        results += more
+        // Of a database that does not answer nothing else is checked.
+        if more.count == 1, more[0].name == "database", more[0].status == .failed { isDatabaseAway = true }
+    }
+
+    private func count(_ status: CheckResult.Status) -> Int { results.count { $0.status == status } }
+
+    private var summary: String {
+        let (failed, warnings) = (count(.failed), count(.warning))
+        if failed == 0, warnings == 0 { return "all is fine" }
+        let warned = "\(warnings) \(warnings == 1 ? "warning" : "warnings")"
+        return failed == 0 ? "fine, with \(warned)" : "\(failed) failed, \(warned)"
+    }
+
+    /// Prints the results.
+    /// - Throws: `Stop` if a check failed.
+    func finish(asJSON: Bool) throws {
+        print(asJSON ? json : text(StatusColours.ofStandardOutput))
+        if count(.failed) > 0 { throw Stop(isDatabaseAway ? .unavailable : .configuration, summary) }
+    }
+
+    private func text(_ colours: StatusColours) -> String {
+        let width = CheckResult.Status.allCases.map(\.rawValue.count).max() ?? 0
+        let names = results.map(\.name.count).max() ?? 0
+        var lines = results.flatMap { result in
+            let status = colours.coloured(result.status.rawValue.padded(to: width), result.status)
+            let advice = result.advice.map { $0.split(separator: "\n").map(String.init) } ?? []
+            return ["\(status)  \(result.name.padded(to: names))  \(result.text)"]
+                + advice.map { String(repeating: " ", count: width + 2) + $0 }
+        }
+        // What failed is said on the other stream, with the exit code.
+        if count(.failed) == 0 { lines.append(summary) }
+        return lines.joined(separator: "\n")
+    }
+
+    private var json: String {
+        let document = JSONWriter.document { json in
+            json.object { json in
+                json.field("failed", count(.failed))
+                json.field("warnings", count(.warning))
+                json.field("checks", results.map(ResultAsJSON.init))
+            }
+        }
+        return String(decoding: document, as: UTF8.self)
+    }
+}
+
+private struct ResultAsJSON: WireOutput {
+    let result: CheckResult
+
+    func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("name", result.name)
+            json.field("status", result.status == .notConfigured ? "not_configured" : result.status.rawValue)
+            json.field("text", result.text)
+            json.field("advice", result.advice)
+        }
+    }
+}
+
+/// Colours for the word that says how a check ended.
+struct StatusColours {
+    private let isOn: Bool
+
+    /// - Parameter isOn: whether the reader shows them.
+    init(isOn: Bool) { self.isOn = isOn }
+
+    /// On a terminal, unless NO_COLOR is set.
+    static var ofStandardOutput: Self {
+        let environment = ProcessInfo.processInfo.environment
+        let isRefused = environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+        return Self(isOn: isatty(1) == 1 && !isRefused && environment["TERM"] != "dumb")
+    }
+
+    func coloured(_ text: String, _ status: CheckResult.Status) -> String {
+        let code: Int? =
+            switch status {
+            case .ok: 32
+            case .warning: 33
+            case .failed: 31
+            case .notConfigured: nil
+            }
+        guard isOn, let code else { return text }
+        return "\u{1B}[\(code)m\(text)\u{1B}[0m"
+    }
+}

@@ -1,0 +1,48 @@
+import Server
+
+/// What the options name, as far as they are right: checks of the configuration tell the rest.
+struct CheckedSetting {
+    private let given: GivenOptions
+    private let databaseURL: String?
+    private let folder: String?
+    private let keys: AuditKeyring?
+    let checkpointFile: CheckpointFile?
+
+    init(_ given: GivenOptions) {
+        self.given = given
+        databaseURL = try? given[Options.databaseURL]
+        folder = try? Migrate.folder(given)
+        keys = try? given[Options.auditKeyring]
+        checkpointFile = try? AuditKeyFile.checkpointFile(given)
+    }
+
+    func database() async -> [CheckResult] {
+        guard let databaseURL, let folder else { return [] }
+        return await DatabaseCheck(databaseURL: databaseURL, folder: folder).run()
+    }
+
+    func log() -> LogCheck? {
+        guard let databaseURL, let keys, let checkpointFile else { return nil }
+        return LogCheck(databaseURL: databaseURL, keys: keys, file: checkpointFile)
+    }
+
+    func restoreCheck() -> RestoreCheck? {
+        guard let databaseURL, let folder, let keys else { return nil }
+        return RestoreCheck(databaseURL: databaseURL, folder: folder, keys: keys)
+    }
+
+    /// The limits that the server will have; its secrets do not matter here.
+    var configuration: Configuration {
+        let loops = (try? given[Options.loops]) ?? Options.standardLoops
+        var configuration = Configuration(databaseURL: databaseURL ?? "", tokenKeys: [], loops: loops)
+        if let count = try? given[Options.connections] { configuration.databaseConnections = count }
+        return configuration
+    }
+
+    func providers() -> ProviderCheck {
+        let sends = (try? given[Options.deliveries]) ?? true
+        return ProviderCheck(
+            models: (try? ModelOptions(given)) ?? ModelOptions(),
+            deliveries: (try? DeliveryOptions(given)) ?? DeliveryOptions(), sendsDeliveries: sends)
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Server
+
+/// Checks the options and the files of secrets that they name. Files are read, never made or changed.
+struct ConfigurationCheck {
+    let given: GivenOptions
+
+    private struct Secret: Sendable {
+        let name: String
+        let option: any AnyOption
+        var isRequired = false
+        let read: @Sendable (String) throws -> Void
+    }
+
+    private static let secrets = [
+        Secret(name: "token key", option: Options.tokenKeys, isRequired: true) { _ = try TokenKeys.read($0) },
+        Secret(name: "audit key", option: Options.auditKeyring, isRequired: true) { _ = try AuditKeyFile.read($0) },
+        Secret(name: "webhook secret", option: Options.webhookSecret) { _ = try DeliveryOptions.webhookSecret($0) },
+        Secret(name: "APNs key", option: Options.apnsKey) { _ = try KeyFile.read($0, name: "the APNs key file") },
+        Secret(name: "model key", option: Options.modelKeyFile) {
+            _ = try KeyFile.read($0, name: "the model key file")
+        },
+    ]
+
+    func run() -> [CheckResult] {
+        let secrets = Self.secrets.map(check)
+        // What is wrong with a file of secrets is told once, with the file.
+        let named = Set(Self.secrets.filter { fault(of: $0) != nil }.map(\.option.name))
+        var faults = ConfigCommand.faults(of: given, except: named).map(\.line)
+        if given.given(Options.databaseURL) == nil {
+            faults.append("no database: set DATABASE_URL or pass --database-url")
+        }
+        return [configuration(faults)] + secrets
+    }
+
+    private func configuration(_ faults: [String]) -> CheckResult {
+        let name = "configuration"
+        guard faults.isEmpty else {
+            return .failed(
+                name, faults.count == 1 ? "there is a fault" : "there are \(faults.count) faults",
+                advice: (faults + ["nagz serve --help and nagz config --help describe the options"])
+                    .joined(separator: "\n"))
+        }
+        let count = Options.all.count { given.given($0) != nil }
+        let file = given.file.map { ", file \($0.path)" } ?? ""
+        return .ok(name, "\(count) of \(Options.all.count) options are given\(file)")
+    }
+
+    private func fault(of secret: Secret) -> String? {
+        guard let path = given.given(secret.option)?.text else { return nil }
+        do { try secret.read(path) } catch { return (error as? Stop)?.line ?? "\(error)" }
+        return nil
+    }
+
+    private func check(_ secret: Secret) -> CheckResult {
+        let variable = secret.option.variable ?? secret.option.flag
+        guard let path = given.given(secret.option)?.text else {
+            return secret.isRequired
+                ? .failed(
+                    secret.name, "no file is named", advice: "set \(variable); nagz serve --help says what it holds")
+                : .notConfigured(secret.name, "\(variable) is not set")
+        }
+        var status = stat()
+        guard stat(path, &status) == 0, access(path, R_OK) == 0 else {
+            return .failed(
+                secret.name, "“\(path)” cannot be read: \(String(cString: strerror(errno)))",
+                advice:
+                    "make it as nagz serve --help says, readable for the user of nagz serve alone, or correct \(variable)"
+            )
+        }
+        if let fault = fault(of: secret) {
+            return .failed(secret.name, message: fault, advice: "make it as nagz serve --help says")
+        }
+        let mode = String(status.st_mode & 0o777, radix: 8)
+        let owner = getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "user \(status.st_uid)"
+        guard [0, geteuid()].contains(status.st_uid) else {
+            return .warning(
+                secret.name, "“\(path)” belongs to \(owner), not to the user of this process",
+                advice: "run nagz doctor as the user of nagz serve, or change the file's owner to that user")
+        }
+        return .ok(secret.name, "“\(path)”, mode \(mode), of \(owner)")
+    }
+}
