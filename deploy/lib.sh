@@ -314,9 +314,10 @@ make_scratch() {
     chmod 711 "$SCRATCH" # PostgreSQL's user passes through
 }
 
-# scratch_database: the release build, and a migrated database of its own with the keys that a server needs.
+# scratch_database: the release build, unless NAGZ_PROGRAM names a program, and a migrated database of its own with the keys that
+# a server needs.
 scratch_database() {
-    build_release
+    [ -n "${NAGZ_PROGRAM:-}" ] || build_release
     use_cluster "${SCRATCH_KIND:-scratch}" "$SCRATCH/postgres"
     use_database nagz
     make_secret "$SCRATCH/token.key" 32
