@@ -29,7 +29,8 @@ struct SchemaCheck {
         try await queries.query(Self.catalog).map { row throws(PostgresError) in try row["fact"] }
     }
 
-    /// Function bodies as digests: `prosrc` of PL/pgSQL, and the parsed body of SQL without blanks.
+    /// Function bodies as digests: `prosrc` of PL/pgSQL, and the parsed body of SQL without blanks. `((a OR b) OR c)` in a
+    /// trigger is written as `(a OR b OR c)`, which PostgreSQL makes of it when a dump is restored.
     private static let catalog: SQL = """
         WITH relation AS (
             SELECT c.oid, c.relname::text AS name, c.relowner, c.relacl, c.relrowsecurity, c.relforcerowsecurity
@@ -38,7 +39,9 @@ struct SchemaCheck {
             SELECT * FROM relation WHERE name LIKE 'audit\\_%' OR name IN ('family_clock', 'admins')
         ), owner AS (SELECT relowner AS id FROM relation WHERE name = 'audit_entry')
         SELECT 'trigger ' || r.name || ' ' || t.tgname || ' ' || t.tgenabled::text || ' '
-            || regexp_replace(pg_get_triggerdef(t.oid), '^CREATE (CONSTRAINT )?TRIGGER \\S+ ', '') AS fact
+            || regexp_replace(
+                regexp_replace(pg_get_triggerdef(t.oid), '^CREATE (CONSTRAINT )?TRIGGER \\S+ ', ''),
+                '\\(\\((\\([^()]*\\) OR \\([^()]*\\))\\) OR ', '(\\1 OR ') AS fact
         FROM pg_trigger t JOIN relation r ON r.oid = t.tgrelid WHERE NOT t.tgisinternal
         UNION ALL
         SELECT 'foreign key off ' || r.name || ' ' || t.tgname FROM pg_trigger t JOIN relation r ON r.oid = t.tgrelid
