@@ -48,10 +48,11 @@ def inside(node, *command):
 
 
 def start(node, program, *arguments, environment=None):
+    without_psql = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
     with (LOGS / f"ha-{program}-{node}.log").open("a") as log:
         subprocess.Popen(
             inside(node, "runuser", "-u", "postgres", "--", program, *arguments), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            env=os.environ | (environment or {}), cwd="/", start_new_session=True)
+            env=without_psql | (environment or {}), cwd="/", start_new_session=True)
 
 
 def start_patroni(node):
@@ -188,8 +189,9 @@ def check(fault):
     done = subprocess.run([os.environ["NAGZ_PROGRAM"], "audit", "reconcile"], capture_output=True, text=True)
     if done.returncode:
         raise Broken(f"{fault}: nagz audit reconcile says: {done.stdout} {done.stderr}")
-    refused = {trace for status, trace in written if status == "503"}
-    return len(acknowledged), len(refused), len(refused & there)
+    refused = sum(status == "503" for _, _, status, _, _ in requests())
+    in_doubt = there & {trace for status, trace in written if status == "503"}
+    return len(acknowledged), refused, len(in_doubt)
 
 
 def fail_over(name):
@@ -206,7 +208,7 @@ def fail_over(name):
     gap = unavailable(since)
     acknowledged, refused, in_doubt = check(name)
     print(f"ok      {name}: {before} to {primary()}, {gap:.1f} s without a write; {acknowledged} acknowledged and none lost, "
-          f"{refused} refused, of which {in_doubt} were in doubt and are there", flush=True)
+          f"{refused} requests answered with 503, of which {in_doubt} have written", flush=True)
     return gap
 
 
