@@ -202,6 +202,7 @@ def fail_over(name):
     elected = time.time()
     eventually(lambda: acknowledged_since(elected), f"{name}: writes are acknowledged again")
     time.sleep(STEADY)
+    check(name)
     heal()
     eventually(is_whole, f"{name}: {before} comes back")
     time.sleep(STEADY)
