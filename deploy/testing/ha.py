@@ -177,7 +177,20 @@ def stored():
     return set(done.stdout.split())
 
 
+def audit_log_is_current():
+    """Whether both instances sign the log that the new primary has."""
+    try:
+        for port in (9801, 9802):
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health/ready", timeout=5) as answer:
+                if json.load(answer)["audit_log"] != "current":
+                    return False
+        return True
+    except OSError:
+        return False
+
+
 def check(fault):
+    eventually(audit_log_is_current, f"{fault}: both instances go on with the audit log")
     written = [(status, trace) for _, _, status, method, trace in requests() if method == "POST"]
     there = stored()
     acknowledged = {trace for status, trace in written if status == "201"}
