@@ -113,6 +113,21 @@ def is_whole():
         state in ("running", "streaming") for _, state in roles.values())
 
 
+def psql(statement):
+    """What the primary answers; nothing where there is none."""
+    try:
+        done = subprocess.run(["psql", "-X", "-A", "-t", "-c", statement], capture_output=True, text=True, timeout=30)
+    except subprocess.TimeoutExpired:
+        return []
+    return done.stdout.split() if done.returncode == 0 else []
+
+
+def is_replicated():
+    """The same, and both others get its WAL: a node that just came back may look like a standby before it is one."""
+    counts = psql("SELECT count(*) || '/' || count(*) FILTER (WHERE sync_state = 'sync') FROM pg_stat_replication WHERE state = 'streaming'")
+    return counts == ["2/1"] and is_whole()
+
+
 # MARK: faults, each with what ends it
 
 def switch_over(node):
@@ -171,12 +186,6 @@ def unavailable(since):
     return max(later - earlier for earlier, later in itertools.pairwise([since, *ends]))
 
 
-def stored():
-    done = subprocess.run(
-        ["psql", "-X", "-A", "-t", "-c", "SELECT trace_id FROM ai_executions"], capture_output=True, text=True, check=True)
-    return set(done.stdout.split())
-
-
 def audit_log_is_current():
     """Whether both instances sign the log that the new primary has."""
     try:
@@ -192,7 +201,9 @@ def audit_log_is_current():
 def check(fault):
     eventually(audit_log_is_current, f"{fault}: both instances go on with the audit log")
     written = [(status, trace) for _, _, status, method, trace in requests() if method == "POST"]
-    there = stored()
+    there = set(psql("SELECT trace_id FROM ai_executions"))
+    if not there:
+        raise Broken(f"{fault}: the primary does not answer")
     acknowledged = {trace for status, trace in written if status == "201"}
     if lost := acknowledged - there:
         raise Broken(f"{fault}: {len(lost)} acknowledged writes are lost, such as {sorted(lost)[0]}")
@@ -217,7 +228,7 @@ def fail_over(name):
     time.sleep(STEADY)
     check(name)
     heal()
-    eventually(is_whole, f"{name}: {before} comes back")
+    eventually(is_replicated, f"{name}: {before} comes back")
     time.sleep(STEADY)
     gap = unavailable(since)
     acknowledged, refused, in_doubt = check(name)
