@@ -199,6 +199,14 @@ build_release() {
     NAGZ_PROGRAM=$ROOT/.build/release/nagz
 }
 
+# use_release_build: builds for release, unless NAGZ_PROGRAM names a program already.
+use_release_build() {
+    [ -z "${NAGZ_PROGRAM:-}" ] || return 0
+    need_toolchain
+    install_packages "${BUILD_PACKAGES[@]}"
+    build_release
+}
+
 # MARK: state, ports, secrets
 
 # open_state: makes .nagz, where everything that is not source lives.
@@ -316,7 +324,7 @@ make_scratch() {
 
 # scratch_database: the release build, and a migrated database of its own with the keys that a server needs.
 scratch_database() {
-    build_release
+    use_release_build
     use_cluster "${SCRATCH_KIND:-scratch}" "$SCRATCH/postgres"
     use_database nagz
     make_secret "$SCRATCH/token.key" 32
