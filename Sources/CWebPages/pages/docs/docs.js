@@ -76,7 +76,7 @@ function show(api) {
 /** The next or previous operation of those that the search shows. */
 function step(by) {
     const links = [...index.querySelectorAll("a")];
-    const next = links[links.findIndex((link) => link.hasAttribute("aria-current")) + by] ?? links.at(by > 0 ? -1 : 0);
+    const next = links[links.findIndex((link) => link.hash === location.hash) + by] ?? links.at(by > 0 ? -1 : 0);
     if (next) location.hash = next.hash;
 }
 
