@@ -3,7 +3,8 @@ import Domain
 import NagzAI
 import Postgres
 
-/// The constraints that people obey, ready to evaluate. Those of one loop are kept until the family's rights change.
+/// The constraints that people obey, ready to evaluate. Those of one loop are kept until the family's rights change: one
+/// set for all members without constraints of their own, and one for each of the others.
 final class ObeyedConstraints {
     /// The state of the constraints that a question has read with its facts.
     struct Version {
@@ -14,7 +15,8 @@ final class ObeyedConstraints {
 
     private struct Key: Hashable {
         let family: FamilyID
-        let user: UserID
+        /// Nil for the family's constraints alone.
+        let user: UserID?
     }
 
     private struct Entry {
@@ -25,6 +27,8 @@ final class ObeyedConstraints {
 
     /// Bytes of the constraints kept, roughly.
     private static let room = 32 << 20
+    /// Of these, what an entry takes without its constraints.
+    private static let entryBytes = 128
 
     private var entries: [Key: Entry] = [:]
     private var bytes = 0
@@ -36,14 +40,21 @@ final class ObeyedConstraints {
         let key = Key(family: version.family, user: user)
         if let entry = entries[key], entry.seq == version.seq { return entry.engine }
         let rows = try await queries.query(ConstraintStatements.all(of: user, nil, in: version.family))
-        var size = 128
+        let family = Key(family: version.family, user: nil)
+        let hasOwn = try (0..<rows.count).contains { try rows[$0]["owner_id"] as UserID? != nil }
+        if !hasOwn, let entry = entries[family], entry.seq == version.seq {
+            keep(Entry(seq: version.seq, engine: entry.engine, bytes: Self.entryBytes), key)
+            return entry.engine
+        }
+        var size = Self.entryBytes
         let constraints = try rows.map { row in
             let constraint = try ConstraintResponse(row)
             for condition in constraint.terms.conditions { size += 256 + 10 * condition.value.utf8.count }
             return try constraint.terms.constraint(constraint.id)
         }
         let engine = constraints.isEmpty ? Self.nothing : PolicyEngine(constraints)
-        keep(Entry(seq: version.seq, engine: engine, bytes: size), key)
+        keep(Entry(seq: version.seq, engine: engine, bytes: size), hasOwn ? key : family)
+        if !hasOwn { keep(Entry(seq: version.seq, engine: engine, bytes: Self.entryBytes), key) }
         return engine
     }
 
