@@ -128,6 +128,15 @@ mkdir -p "${conf%/*}" && echo "create_main_cluster = false" >"$conf"
 install() { apt-get -o DPkg::Lock::Timeout=120 install -y --no-install-recommends "$@"; }
 install "$@" || { apt-get -o DPkg::Lock::Timeout=120 update && install "$@"; }'
 
+# debian_tree TARGET OPTION...: a fresh Debian 12 at TARGET by mmdebstrap, from the apt sources of this machine that have it.
+debian_tree() {
+    local target=$1
+    local -a sources
+    shift
+    mapfile -t sources < <(grep -ls bookworm /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources})
+    mmdebstrap --mode=root "$@" bookworm "$target" "${sources[@]}"
+}
+
 # python_environment FOLDER PACKAGE...: a Python environment with these packages, made once. One that a killed run left is
 # made anew.
 python_environment() {
