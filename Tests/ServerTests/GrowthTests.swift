@@ -56,8 +56,8 @@ struct GrowthTests {
         let (guardian, child) = (try caller(home.guardian), try caller(home.child))
         let day = now - .hours(12)..<now + .hours(12)
         return [
-            ("facts of a nag", AIStatements.nagFacts(nag, for: guardian, sessionCheck: "true", .full)),
-            ("tone", AIStatements.nagFacts(nag, for: guardian, sessionCheck: "true", .tone)),
+            ("facts of a nag", AIStatements.nagFacts(nag, in: .family, for: guardian, sessionCheck: "true", .full)),
+            ("tone", AIStatements.nagFacts(nag, in: .family, for: guardian, sessionCheck: "true", .tone)),
             ("patterns", AIStatements.misses(of: home.child.id, in: home.id, from: now - .days(90), to: now)),
             ("digest", AIStatements.digestNags(of: home.id, subject: nil, from: now - .days(7), to: now)),
             (

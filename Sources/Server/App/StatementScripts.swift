@@ -20,11 +20,12 @@ package struct StatementScripts {
     private static let nag = NagID(high: 4, low: 4)
     private static let event = EventID(high: 5, low: 5)
     private static let recipient = Pseudonym(high: 6, low: 6)
+    private static let trace = TraceID(high: 8, low: 8)
     private static let sequence: Int64 = 7_777_777
 
     package init(tokens: Tokens, database: Database, now: Timestamp, since: Timestamp, families: Int) throws {
         let context = CallContext(
-            now: now, trace: TraceID(high: 8, low: 8), request: RequestID(high: 9, low: 9), idempotency: nil,
+            now: now, trace: Self.trace, request: RequestID(high: 9, low: 9), idempotency: nil,
             ifMatch: nil)
         let claims = Tokens.Claims(user: Self.user, session: Self.session)
         let caller = try VerifiedTokens(tokens).caller(tokens.accessToken(claims, at: now), context)
@@ -37,7 +38,8 @@ package struct StatementScripts {
                     SyncStatements.page(Self.family, for: caller, sessionCheck: sessionCheck, from: start), now)
                 + ";\n"
         }
-        let facts = AIStatements.nagFacts(Self.nag, for: caller, sessionCheck: sessionCheck, .tone)
+        let facts = AIStatements.nagFacts(
+            Self.nag, in: .family, for: caller, sessionCheck: sessionCheck, .tone)
         let act = Act(
             kind: AIOperations.selectTone.id.auditKind, basis: .rightsUnchanged(since: Self.sequence),
             actor: SystemActor.mediator, subject: Self.recipient, resource: Self.nag.retyped(),
@@ -51,7 +53,8 @@ package struct StatementScripts {
                 AIStatements.record(
                     Self.event, Self.nag, "select_tone", .neutral,
                     "Neutral, because neither misses nor streak say else.",
-                    onBehalfOf: Self.user)
+                    onBehalfOf: Self.user),
+                ExecutionStatements.record(Self.execution(at: now), session: nil, in: Self.family),
             ])
         let ledger = Ledger(database: database, random: SystemRandomness(), comparesClocks: true)
         let write = ledger.statement(act, in: Self.family, context)
@@ -64,6 +67,19 @@ package struct StatementScripts {
                 ConnectionOptions.options(Configuration.sessionSettings).joined(separator: " ")
             ),
         ]
+    }
+
+    /// An ordinary answer: by the rules, with no constraint that concerns it.
+    private static func execution(at now: Timestamp) -> ExecutionRecord {
+        let report = ExecutionReport(
+            id: event.retyped(), provider: ProviderName.heuristic.rawValue,
+            route: RoutingDecision.Route.cloud.rawValue, rule: .autoCloud, taskType: .heuristic, privacyLevel: .auto,
+            intent: nil, isFallbackAllowed: true, usedFallback: false, fallbackReason: "none", confidence: 0.7,
+            tokenCount: 0, latencyMilliseconds: 1, policy: .nothing, warnings: [],
+            sideEffects: ["ai_mediation_event"])
+        return ExecutionRecord(
+            id: report.id, familyID: family, userID: user, traceID: trace, questionID: nil,
+            operation: .operation(.selectTone), nagID: nag, errorCode: nil, createdAt: now, execution: report)
     }
 
     /// The statement on one line, with pgbench's variables where requests differ and literals elsewhere.
@@ -82,7 +98,7 @@ package struct StatementScripts {
         case family.sqlValue: "md5('f' || :f)::uuid"
         case nag.sqlValue: "md5('n' || :n)::uuid"
         case recipient.sqlValue: "md5('p' || :u)::uuid"
-        case event.sqlValue: "gen_random_uuid()"
+        case event.sqlValue, trace.sqlValue: "gen_random_uuid()"
         case sequence.sqlValue: ":seq::bigint"
         case .timestamp(let microseconds): "now() + interval '\((microseconds - now.microseconds) / 1_000_000) seconds'"
         case .integer(let number): "\(number)::bigint"

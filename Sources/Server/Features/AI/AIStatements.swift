@@ -8,23 +8,21 @@ import SQL
 enum AIStatements {
     /// The caller's right to ask and the facts about a nag, as of one moment. No row: the session has ended. The
     /// columns are in the order in which `NagConsultation` reads them.
-    static func nagFacts(_ nag: NagID, for caller: Caller, sessionCheck: SQL, _ depth: FactDepth) -> SQL {
+    static func nagFacts(
+        _ nag: NagID, in ledger: NagLedger, for caller: Caller, sessionCheck: SQL, _ depth: FactDepth
+    ) -> SQL {
         """
         SELECT u.status AS account_status, n.recipient_id, n.family_id, n.creator_id, n.connection_id,
-               \(NagStatements.guardsRecipient), m.role, \(hasConsentForNag), \(isEnabled),
-               \(settings),
-               CASE WHEN n.family_id = m.family_id THEN c.authority_seq
-                    ELSE (SELECT hc.authority_seq FROM family_clock hc WHERE hc.family_id = m.family_id)
-                    END AS authority_seq,
-               u.pseudonym, c.seq, r.pseudonym AS recipient_pseudonym, n.category, n.status,
-               n.due_at, n.created_at\(facts(depth, caller.now))
+               \(ledger.guardsRecipient), m.role, \(hasConsent(for: ledger)), \(isEnabled), \(settings),
+               \(authority(for: ledger)) AS authority_seq, u.pseudonym, c.seq, r.pseudonym AS recipient_pseudonym,
+               n.category, n.status, n.due_at, n.created_at\(facts(depth, in: ledger, caller.now))
         FROM users u
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
-        \(NagStatements.visible(nag))
-        \(NagStatements.homeJoin)
+        \(ledger.join(nag))
+        \(ledger.homeJoin)
         LEFT JOIN family_clock c ON c.family_id = n.family_id
         LEFT JOIN users r ON r.id = n.recipient_id
-        LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = u.id\(joins(depth, caller.now))
+        LEFT JOIN preferences p ON p.family_id = m.family_id AND p.user_id = u.id\(joins(depth, in: ledger, caller.now))
         WHERE u.id = \(caller.userID) AND \(sessionCheck)
         """
     }
@@ -44,12 +42,23 @@ enum AIStatements {
         """
 
     /// For a nag of a connection the consent is its recipient's: the caller may be of another family, or of none.
-    private static let hasConsentForNag: SQL = """
-        CASE WHEN n.connection_id IS NULL
-             THEN \(ConsentStatements.inForce(.aiMediation, user: "m.user_id", family: "m.family_id"))
-             ELSE \(ConsentStatements.inForce(.aiMediation, user: "n.recipient_id", family: "hm.family_id"))
-             END AS has_consent
-        """
+    private static func hasConsent(for ledger: NagLedger) -> SQL {
+        switch ledger {
+        case .family: hasConsent
+        case .connection:
+            """
+            \(ConsentStatements.inForce(.aiMediation, user: "n.recipient_id", family: "hm.family_id")) AS has_consent
+            """
+        }
+    }
+
+    /// An expression: the `authority_seq` of the caller's own family.
+    private static func authority(for ledger: NagLedger) -> SQL {
+        switch ledger {
+        case .family: "c.authority_seq"
+        case .connection: "(SELECT hc.authority_seq FROM family_clock hc WHERE hc.family_id = m.family_id)"
+        }
+    }
 
     private static let isEnabled: SQL = """
         (p.prefs->'ai_server_enabled' IS DISTINCT FROM 'false'::jsonb AND p.prefs->>'ai_mode' IS DISTINCT FROM 'off')
@@ -63,7 +72,7 @@ enum AIStatements {
         p.prefs->'ai_log_errors_only' IS NOT DISTINCT FROM 'true'::jsonb AS logs_errors_only, m.family_id AS home_id
         """
 
-    private static func facts(_ depth: FactDepth, _ now: Timestamp) -> SQL {
+    private static func facts(_ depth: FactDepth, in ledger: NagLedger, _ now: Timestamp) -> SQL {
         let tone: SQL = """
             , (SELECT count(*) FROM nag_events e WHERE e.family_id = n.family_id AND e.recipient_id = n.recipient_id
                     AND e.event_type = 'nag_missed' AND e.at > \(now - .days(7)) AND e.at <= \(now)) AS misses,
@@ -79,11 +88,7 @@ enum AIStatements {
                     AND x.category = 'time_conflict' AND x.at > \(now - .days(7)) AND x.at <= \(now)) AS time_conflicts,
                 h.category_total, h.category_completed, l.recent_total, l.recent_completed, h.overall_total, h.overall_completed,
                 b.push_backs, b.earlier_push_back, o.daily_cap, o.max_snooze_minutes, o.points_multiplier, o.max_pushback, o.cooldown_minutes,
-                CASE WHEN n.connection_id IS NULL
-                     THEN \(RelationshipStatements.status(between: "u.id", and: "n.recipient_id", in: "n.family_id"))
-                     WHEN \(RelationshipStatements.isSuspended(between: "u.id", and: "n.recipient_id")) THEN 'suspended'
-                     WHEN \(ConnectionStatements.isActive("n.connection_id")) THEN 'active'
-                     ELSE 'revoked' END AS relationship,
+                \(relationship(in: ledger)) AS relationship,
                 \(BlockStatements.isBlocked(between: "u.id", and: "n.recipient_id")) AS is_blocked,
                 rp.prefs AS recipient_prefs, f.time_zone, k.quiet_hours_start AS child_quiet_start,
                 k.quiet_hours_end AS child_quiet_end
@@ -91,7 +96,20 @@ enum AIStatements {
         }
     }
 
-    private static func joins(_ depth: FactDepth, _ now: Timestamp) -> SQL {
+    /// An expression: the state of what joins the caller and the nag's recipient.
+    private static func relationship(in ledger: NagLedger) -> SQL {
+        switch ledger {
+        case .family: RelationshipStatements.status(between: "u.id", and: "n.recipient_id", in: "n.family_id")
+        case .connection:
+            """
+            CASE WHEN \(RelationshipStatements.isSuspended(between: "u.id", and: "n.recipient_id")) THEN 'suspended'
+                 WHEN \(ConnectionStatements.isActive("n.connection_id")) THEN 'active'
+                 ELSE 'revoked' END
+            """
+        }
+    }
+
+    private static func joins(_ depth: FactDepth, in ledger: NagLedger, _ now: Timestamp) -> SQL {
         switch depth {
         case .none: ""
         case .tone: "\nLEFT JOIN member_totals t ON t.family_id = n.family_id AND t.user_id = n.recipient_id"
@@ -99,10 +117,10 @@ enum AIStatements {
             """
 
             LEFT JOIN member_totals t ON t.family_id = n.family_id AND t.user_id = n.recipient_id
-            LEFT JOIN families f ON f.id = \(NagStatements.settingsFamily)
-            LEFT JOIN preferences rp ON rp.family_id = \(NagStatements.settingsFamily) AND rp.user_id = n.recipient_id
-            LEFT JOIN child_settings k ON k.family_id = \(NagStatements.settingsFamily) AND k.user_id = n.recipient_id
-            LEFT JOIN policies o ON o.family_id = \(NagStatements.settingsFamily) AND o.is_default AND o.status = 'active'
+            LEFT JOIN families f ON f.id = \(ledger.settingsFamily)
+            LEFT JOIN preferences rp ON rp.family_id = \(ledger.settingsFamily) AND rp.user_id = n.recipient_id
+            LEFT JOIN child_settings k ON k.family_id = \(ledger.settingsFamily) AND k.user_id = n.recipient_id
+            LEFT JOIN policies o ON o.family_id = \(ledger.settingsFamily) AND o.is_default AND o.status = 'active'
             LEFT JOIN LATERAL (
                 -- The nag itself is not among the others.
                 SELECT coalesce(sum(y.total), 0) - \(isResolved) AS overall_total,

@@ -167,8 +167,11 @@ package final class Mediator {
     func consult(
         _ caller: Caller, on nag: NagID, _ act: NagAct, _ depth: FactDepth, _ queries: any Queries
     ) async throws -> NagConsultation {
-        let rows = try await queries.read(
-            AIStatements.nagFacts(nag, for: caller, sessionCheck: services.access.sessionCheck(caller), depth))
+        let sessionCheck = services.access.sessionCheck(caller)
+        let rows = try await NagLedger.search { ledger in
+            try await queries.read(
+                AIStatements.nagFacts(nag, in: ledger, for: caller, sessionCheck: sessionCheck, depth))
+        }
         guard let row = rows.first else { throw Access.sessionEnded }
         return try NagConsultation(row, nag, for: caller, act, depth, zones: services.zones)
     }

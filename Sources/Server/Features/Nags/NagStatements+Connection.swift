@@ -6,17 +6,6 @@ import SQL
 extension NagStatements {
     // MARK: Parts
 
-    /// Joins the nag `n` of that id, of the family of the member `m` or of any connection.
-    static func visible(_ nag: NagID) -> SQL {
-        """
-        LEFT JOIN LATERAL (
-            SELECT * FROM nags x WHERE x.family_id = m.family_id AND x.id = \(nag) AND x.connection_id IS NULL
-            UNION ALL
-            SELECT * FROM nags x WHERE x.id = \(nag) AND x.connection_id IS NOT NULL
-        ) n ON true
-        """
-    }
-
     /// Joins the present membership `hm` of the recipient of a nag `n` of a connection.
     static let homeJoin: SQL = """
         LEFT JOIN memberships hm

@@ -19,31 +19,43 @@ enum NagStatements {
         LEFT JOIN users re ON re.id = n.recipient_id
         """
 
-    /// The caller and the nag of that id, if it is one of their family or of any connection, as of one moment. No row:
+    /// The caller and the nag of that id, if one of their family or any connection has it, as of one moment. No row:
     /// the session has ended.
-    static func nag(_ nag: NagID, for caller: Caller, sessionCheck: SQL) -> SQL {
+    static func nag(_ nag: NagID, in ledger: NagLedger, for caller: Caller, sessionCheck: SQL) -> SQL {
         """
-        SELECT \(record), u.status AS account_status, u.pseudonym, m.role, \(guardsRecipient)
+        SELECT \(record(in: ledger.settingsFamily)), u.status AS account_status, u.pseudonym, m.role,
+               \(ledger.guardsRecipient)
         FROM users u
         LEFT JOIN memberships m ON m.user_id = u.id AND m.status = 'active'
-        \(visible(nag))
-        \(recordJoins)
+        \(ledger.join(nag))
+        \(ledger.homeJoin)
+        \(recordJoins(in: ledger.settingsFamily))
         WHERE u.id = \(caller.userID) AND \(sessionCheck)
         """
     }
 
     /// The columns that `NagRecord(_:)` reads, from `n` with `recordJoins`.
-    static let record: SQL = """
-        \(columns), n.series_due_at, n.phase::bigint AS phase, re.pseudonym AS recipient_pseudonym, c.seq, f.time_zone,
-        f.time_zone_changed_at, \(settingsFamily) AS settings_family
-        """
+    static let record = record(in: settingsFamily)
 
     static let recordJoins: SQL = """
         \(homeJoin)
+        \(recordJoins(in: settingsFamily))
+        """
+
+    private static func record(in settingsFamily: SQL) -> SQL {
+        """
+        \(columns), n.series_due_at, n.phase::bigint AS phase, re.pseudonym AS recipient_pseudonym, c.seq, f.time_zone,
+        f.time_zone_changed_at, \(settingsFamily) AS settings_family
+        """
+    }
+
+    private static func recordJoins(in settingsFamily: SQL) -> SQL {
+        """
         LEFT JOIN families f ON f.id = \(settingsFamily)
         LEFT JOIN family_clock c ON c.family_id = n.family_id
         \(names)
         """
+    }
 
     /// A nag of a family, without authorisation.
     static func nag(_ nag: NagID, in family: FamilyID) -> SQL {

@@ -105,10 +105,11 @@ package final class Nags {
     /// A nag as the caller sees it.
     /// - Throws: 404 for one that is neither in their family nor theirs over a connection.
     func view(_ caller: Caller, _ nag: NagID, _ queries: any Queries) async throws -> NagView {
-        try NagView(
-            try await queries.query(
-                NagStatements.nag(nag, for: caller, sessionCheck: services.access.sessionCheck(caller))),
-            for: caller)
+        let sessionCheck = services.access.sessionCheck(caller)
+        let rows = try await NagLedger.search { ledger in
+            try await queries.query(NagStatements.nag(nag, in: ledger, for: caller, sessionCheck: sessionCheck))
+        }
+        return try NagView(rows, for: caller)
     }
 
     /// Why a person may send nothing new to one of these people: a block, or a relationship or a
