@@ -153,14 +153,19 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
     public init?(canonical bytes: [UInt8]) {
         guard let fields = CanonicalBytes.fields(bytes), fields.count.isMultiple(of: 2) else { return nil }
         for index in stride(from: 0, to: fields.count, by: 2) {
-            guard let name = fields[index].flatMap({ String(validating: $0, as: UTF8.self) }),
-                let value = fields[index + 1].flatMap({ String(validating: $0, as: UTF8.self) }),
+            guard let name = fields[index].flatMap(Self.text), let value = fields[index + 1].flatMap(Self.text),
                 details.last.map({ $0.name.byteOrder(to: name) < 0 }) ?? true
             else { return nil }
             details.append(Detail(name: name, value: value))
         }
         // Names that differ as bytes but are equal as text: no writer makes them, and a reader would see only one.
         guard dictionary.count == details.count else { return nil }
+    }
+
+    /// Nil for invalid UTF-8.
+    private static func text(_ bytes: [UInt8]) -> String? {
+        guard let text = try? UTF8Span(validating: bytes.span) else { return nil }
+        return String(copying: text)
     }
 
     /// H(0x02 ‖ salt ‖ body). Each entry has 32 random bytes of salt, so that a guess of the body cannot be checked

@@ -73,15 +73,15 @@ public struct SubjectKey: Hashable, Sendable {
 /// The key that wraps the keys of people; it lives outside the database, and without it none of them can be used.
 public struct MasterKey: Hashable, Sendable {
     private let secret: [UInt8]
+    /// Four bytes that tell master keys apart and nothing else of them.
+    public let id: [UInt8]
 
     /// Nil unless there are 32 bytes.
     public init?(_ secret: [UInt8]) {
         guard secret.count == 32 else { return nil }
         self.secret = secret
+        id = Array(sha256(Array("nagz master key".utf8) + secret).prefix(4))
     }
-
-    /// Four bytes that tell master keys apart and nothing else of them.
-    public var id: [UInt8] { Array(sha256(Array("nagz master key".utf8) + secret).prefix(4)) }
 
     /// A key of 32 bytes for another purpose, by HMAC-SHA-256; nothing of this key can be told from it.
     public func derivedKey(label: String) -> [UInt8] {

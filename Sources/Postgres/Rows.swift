@@ -213,7 +213,11 @@ public struct Row {
 
     /// Valid UTF-8; for jsonb, its text.
     public var text: String? {
-        unsafe String(validating: type == SQLType.json.oid ? memory.dropFirst()[...] : memory[...], as: UTF8.self)
+        // In jsonb a byte of its version stands before the text.
+        let start = type == SQLType.json.oid ? min(1, unsafe memory.count) : 0
+        let bytes = unsafe Swift.Span<UInt8>(_unsafeBytes: memory).extracting(start...)
+        guard let text = try? UTF8Span(validating: bytes) else { return nil }
+        return String(copying: text)
     }
 
     public var bytes: [UInt8]? { unsafe [UInt8](memory) }
