@@ -16,7 +16,7 @@ enum Seed {
         demo      a family with ninety days of history, in a database without other data; prints the sign-ins.
                   With --if-empty a used database is left as it is.
         personas  the five people of the mobile client's development build; for serve --dev-tokens
-        bench     families for deploy/bench, and its scripts in FOLDER
+        bench     families for deploy/bench, and its scripts in FOLDER, which is made if it is not there
 
         All take --database-url URL, the schema's owner; else NAGZ_OWNER_DATABASE_URL or DATABASE_URL.
         """
@@ -64,6 +64,11 @@ enum Seed {
         let families = try arguments.number("--families", in: 1...100_000) ?? BenchmarkSeed.standardFamilies
         try arguments.finish()
         let tokens = Tokens(keys: try TokenKeys.read(arguments.given))
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw Stop(.configuration, "cannot make the folder \(folder): \(error.localizedDescription)")
+        }
         try await BenchmarkSeed.run(
             databaseURL: url, tokens: tokens, auditKeyring: try AuditKeyFile.read(arguments.given), families: families,
             folder: folder
