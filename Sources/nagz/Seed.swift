@@ -67,7 +67,7 @@ enum Seed {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
-            throw Stop(.configuration, "cannot make the folder \(folder): \(error.localizedDescription)")
+            throw Stop(.configuration, "cannot make the folder \(folder); name another one with --out")
         }
         try await BenchmarkSeed.run(
             databaseURL: url, tokens: tokens, auditKeyring: try AuditKeyFile.read(arguments.given), families: families,
