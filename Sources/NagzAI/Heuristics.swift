@@ -3,7 +3,7 @@ import Domain
 /// The rules of the seven operations: pure functions from facts to responses, worded by one phrasebook.
 ///
 /// They use no clock, random numbers or I/O. The same facts give the same bytes on server and device.
-public struct Heuristics: Sendable {
+public final class Heuristics: Sendable {
     public let phrasebook: Phrasebook
 
     public init(phrasebook: Phrasebook) { self.phrasebook = phrasebook }

@@ -49,8 +49,8 @@ struct IdempotencyKey: Sendable {
     let status: Int
 }
 
-/// A signed-in person. Only `VerifiedTokens.caller` makes one.
-package struct Caller: Sendable {
+/// A signed-in person. Only `VerifiedTokens.caller` makes one. A class, because every step of a request gets it.
+package final class Caller: Sendable {
     /// What proves the caller's identity.
     enum Session: Sendable {
         /// A signed token. The session it names MUST still be open.

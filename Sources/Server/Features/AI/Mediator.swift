@@ -221,9 +221,17 @@ package final class Mediator {
     func permit(
         _ attempt: ExecutionAttempt, _ queries: any Queries
     ) async throws -> Result<ExecutionPermit, ExecutionRefusal> {
-        let engine = try await obeyed.engine(
-            for: attempt.caller.userID, attempt.requester.settings.constraints, queries)
-        let reachable = try await ReachableModels(for: attempt, services.models, queries)
+        let (user, settings) = (attempt.caller.userID, attempt.requester.settings)
+        let engine: PolicyEngine
+        if let kept = obeyed.kept(for: user, settings.constraints) {
+            engine = kept
+        } else {
+            engine = try await obeyed.engine(for: user, settings.constraints, queries)
+        }
+        var reachable = ReachableModels(services.models)
+        if attempt.mayNeedOwnKeys, let home = settings.home {
+            try await reachable.readKeys(of: user, in: home, queries)
+        }
         do throws(ExecutionRefusal) {
             return .success(try attempt.permit(engine, reachable))
         } catch {
@@ -241,12 +249,14 @@ package final class Mediator {
         case .success(let given): permit = given
         case .failure(let refusal): return attempt.refuse(refusal)
         }
-        let tokens: [SQL]
-        switch try await attempt.useTokens(
-            permit, AITokens(random: services.random), confirmed: reply?.confirmed, queries)
-        {
-        case .used(let statements): tokens = statements
-        case .refused(let refusal, let asked): return attempt.refuse(refusal, asked)
+        var tokens: [SQL] = []
+        if attempt.needsTokens(for: permit) {
+            switch try await attempt.useTokens(
+                permit, AITokens(random: services.random), confirmed: reply?.confirmed, queries)
+            {
+            case .used(let statements): tokens = statements
+            case .refused(let refusal, let asked): return attempt.refuse(refusal, asked)
+            }
         }
         let outcome = operation.rule(services.heuristics, question, facts)
         var response = outcome.response

@@ -34,11 +34,17 @@ final class ObeyedConstraints {
     private var bytes = 0
     private static let nothing = PolicyEngine([])
 
+    /// The constraints at `version`, if they are kept.
+    func kept(for user: UserID, _ version: Version?) -> PolicyEngine? {
+        guard let version else { return Self.nothing }
+        guard let entry = entries[Key(family: version.family, user: user)], entry.seq == version.seq else { return nil }
+        return entry.engine
+    }
+
     /// The constraints at `version` or later.
     func engine(for user: UserID, _ version: Version?, _ queries: any Queries) async throws -> PolicyEngine {
         guard let version else { return Self.nothing }
         let key = Key(family: version.family, user: user)
-        if let entry = entries[key], entry.seq == version.seq { return entry.engine }
         let rows = try await queries.query(ConstraintStatements.all(of: user, nil, in: version.family))
         let family = Key(family: version.family, user: nil)
         let hasOwn = try (0..<rows.count).contains { try rows[$0]["owner_id"] as UserID? != nil }

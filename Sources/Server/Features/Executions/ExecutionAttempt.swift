@@ -6,8 +6,8 @@ import Postgres
 import Reactor
 import SQL
 
-/// One attempt to answer a question, before it is known how it ends.
-struct ExecutionAttempt {
+/// One attempt to answer a question, before it is known how it ends. A class, because every step of an answer gets it.
+final class ExecutionAttempt {
     let id: ExecutionID
     let caller: Caller
     let question: Question
@@ -18,6 +18,24 @@ struct ExecutionAttempt {
     let subject: Pseudonym?
     let nag: NagID?
     let started: MonotonicTime
+
+    init(
+        id: ExecutionID, caller: Caller, question: Question, options: ExecutionOptions, ledger: FamilyID,
+        requester: Requester, subject: Pseudonym?, nag: NagID?, started: MonotonicTime
+    ) {
+        self.id = id
+        self.caller = caller
+        self.question = question
+        self.options = options
+        self.ledger = ledger
+        self.requester = requester
+        self.subject = subject
+        self.nag = nag
+        self.started = started
+    }
+
+    /// Whether the question may go to a model by the person's own key.
+    var mayNeedOwnKeys: Bool { options.taskType == .cloudModel || requester.settings.mode == .byoOnly }
 
     func permit(_ engine: PolicyEngine, _ models: ReachableModels) throws(ExecutionRefusal) -> ExecutionPermit {
         try ExecutionPermit(
@@ -38,6 +56,9 @@ struct ExecutionAttempt {
         let token: Secret
         let requestDigest: [UInt8]
     }
+
+    /// Whether there is an AI session to check or something to confirm.
+    func needsTokens(for permit: ExecutionPermit) -> Bool { options.sessionID != nil || permit.prompt != nil }
 
     /// Checks the AI session and what has to be confirmed. An act that uses them MUST require that nothing has changed
     /// since its facts were read.

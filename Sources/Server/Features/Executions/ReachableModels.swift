@@ -21,13 +21,11 @@ struct ReachableModels {
 }
 
 extension ReachableModels {
-    /// Reads the keys and rights only for a question that may need them.
-    init(for attempt: ExecutionAttempt, _ gateways: ModelGateways, _ queries: any Queries) async throws {
-        gateway = gateways.server?.model
-        guard attempt.options.taskType == .cloudModel || attempt.requester.settings.mode == .byoOnly,
-            let home = attempt.requester.settings.home
-        else { return }
-        let user = attempt.caller.userID
+    /// Without keys of a person.
+    init(_ gateways: ModelGateways) { gateway = gateways.server?.model }
+
+    /// Reads the person's keys, and whether their family lets them use any.
+    mutating func readKeys(of user: UserID, in home: FamilyID, _ queries: any Queries) async throws {
         guard let row = try await queries.query(AIKeyStatements.rights(of: user, in: home)).first else { return }
         let role: FamilyRole = try row["role"]
         allowsThirdParties = try role != .child && row["third_party_models"]
