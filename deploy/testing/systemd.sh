@@ -14,7 +14,8 @@ can_boot() { can_mount && [ -w "$(cgroups)/cgroup.procs" ]; }
 # shellcheck disable=SC2016 # for the shell there
 BOOT='
 cd "$0"
-mount --bind . . && cd "$0"
+mount --bind . .
+cd "$0"
 mount -t proc proc proc
 mount --bind -o ro proc/sys proc/sys
 mount -t sysfs -o ro sysfs sys
@@ -29,7 +30,8 @@ for device in null zero full random urandom tty; do
     touch "dev/$device"
     mount --bind "/dev/$device" "dev/$device"
 done
-pivot_root . . && umount -l .
+pivot_root . .
+umount -l .
 mount --make-rshared /
 exec setpriv --bounding-set=-sys_module,-sys_time env -i container=nagz-test /lib/systemd/systemd --unit=basic.target --log-target=journal'
 
@@ -45,7 +47,8 @@ boot_tree() {
     disown "$parent"
     for _ in {1..300}; do
         SYSTEMD=$(pgrep -P "$parent") || true
-        if [ -n "$SYSTEMD" ] && [ "$(in_tree systemctl is-system-running 2>/dev/null)" = running ]; then return 0; fi
+        if [ "$(cat "/proc/$SYSTEMD/comm" 2>/dev/null)" = systemd ] &&
+            [ "$(in_tree systemctl is-system-running 2>/dev/null)" = running ]; then return 0; fi
         kill -0 "$parent" 2>/dev/null || break
         sleep 0.1
     done
@@ -61,8 +64,8 @@ in_tree() {
 # Ends that systemd and with it all its services.
 end_tree() {
     [ -n "$CGROUP" ] || return 0
-    echo 1 >"$CGROUP/cgroup.kill"
+    echo 1 >"$CGROUP/cgroup.kill" || return 0
     while grep -q 'populated 1' "$CGROUP/cgroup.events"; do sleep 0.1; done
-    find "$CGROUP" -depth -type d -exec rmdir {} \;
+    find "$CGROUP" -depth -type d -exec rmdir {} \; || true
     SYSTEMD='' CGROUP=''
 }
