@@ -1,28 +1,21 @@
-"""A nag's notification over TLS: tls_delivery.py SERVER PORT SECRET CERTIFICATE. A family is made on the server, and a child is
-nagged until a signed message arrives at https://localhost:PORT; CERTIFICATE holds the certificate and its key."""
-import http.client
+"""A nag's notification over TLS: tls_delivery.py PORT WEBHOOK SECRET CERTIFICATE. A family is made on the server at PORT, and a child
+is nagged until a signed message arrives at https://localhost:WEBHOOK; CERTIFICATE holds the certificate and its key."""
 import pathlib
 import ssl
 import sys
 
-from household import DEADLINE, Broken, Household
+from household import DEADLINE, Broken, Household, request
 from webhook import Webhook
 
 
 class Server:
     """What a household sends its requests to."""
 
-    def __init__(self, address):
-        self.address = address
+    def __init__(self, port):
+        self.port = port
 
     def request(self, method, path, body=None, headers=None):
-        connection = http.client.HTTPConnection(self.address, timeout=10)
-        try:
-            connection.request(method, path, body, headers or {})
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        finally:
-            connection.close()
+        return request(self.port, method, path, body, headers)
 
 
 class Receiver(Webhook):
@@ -43,9 +36,9 @@ class Receiver(Webhook):
 
 
 def main():
-    server, port, secret, certificate = sys.argv[1:]
-    receiver = Receiver(int(port), pathlib.Path(secret).read_bytes().strip(), certificate)
-    household = Household([Server(server.removeprefix("http://"))])
+    port, webhook, secret, certificate = sys.argv[1:]
+    receiver = Receiver(int(webhook), pathlib.Path(secret).read_bytes().strip(), certificate)
+    household = Household([Server(int(port))])
     household.start()
     with receiver.changed:
         receiver.changed.wait_for(lambda: receiver.messages or receiver.faults or household.fault, DEADLINE)
