@@ -83,6 +83,17 @@ class Household(threading.Thread):
         raise Broken(f"{path}: no instance answered within {DEADLINE} s")
 
 
+def request(port, method, path, body=None, headers=None):
+    """The status and the body of what a server on this machine answers, on a connection of its own."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
+    try:
+        connection.request(method, path, body, headers or {})
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
 def soon(seconds):
     moment = datetime.now(timezone.utc) + timedelta(seconds=seconds)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

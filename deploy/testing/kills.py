@@ -24,7 +24,7 @@ import subprocess
 import sys
 import time
 
-from household import DEADLINE, Broken, Household
+from household import DEADLINE, Broken, Household, request
 from webhook import Webhook
 
 ESCALATION = "phase_1=-2s,phase_2=0s,phase_3=2s,phase_4=4s,missed=6s,reminders=1h"
@@ -151,13 +151,7 @@ class Instance:
 
     def request(self, method, path, body=None, headers=None, port=None):
         """The status and the body."""
-        connection = http.client.HTTPConnection("127.0.0.1", port or self.port, timeout=10)
-        try:
-            connection.request(method, path, body, headers or {})
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        finally:
-            connection.close()
+        return request(port or self.port, method, path, body, headers)
 
     def metric(self, name):
         """None while the instance does not answer."""
