@@ -115,7 +115,7 @@ let package = Package(
         .target(name: "ChildProcesses", path: "Tests/Support/ChildProcesses", swiftSettings: common),
         .target(
             name: "TestHTTPServer", dependencies: ["ChildProcesses"], path: "Tests/Support/TestHTTPServer",
-            exclude: ["server.py", "models.py", "files.py"], swiftSettings: common),
+            exclude: ["server.py", "models.py", "files.py", "traces.py"], swiftSettings: common),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "SeededNumbers"], swiftSettings: common),
         .testTarget(name: "NagzAITests", dependencies: ["NagzAI", "SeededNumbers"], swiftSettings: common),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "SeededNumbers"], swiftSettings: common),

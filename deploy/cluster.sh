@@ -226,6 +226,7 @@ WHERE NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'nagz_serve') \\gexec
 SET client_min_messages = error;
 ALTER ROLE nagz NOCREATEROLE;
 GRANT nagz_server TO nagz, nagz_serve;
+GRANT pg_read_all_stats TO nagz;
 SELECT 'CREATE DATABASE $1 OWNER nagz'
 WHERE NOT EXISTS (SELECT FROM pg_database WHERE datname = '$1') \\gexec
 SQL

@@ -14,6 +14,7 @@ import Reactor
     private let poller: Poller
     private let networks: NetworkGuard
     private let authorities: String?
+    private let tracer: RequestTracer?
     private var multi: UnsafeMutableRawPointer?
     private var transfers: [Int: Transfer] = [:]
     /// The transfers that opened a connection: libcurl closes it when it forgets them.
@@ -25,8 +26,11 @@ import Reactor
     /// - Parameters:
     ///   - networks: which addresses it may connect to.
     ///   - authorities: a file of certificates in PEM form that are trusted; nil for the system's.
-    public init(_ poller: Poller, networks: NetworkGuard, authorities: String? = nil) {
-        (self.poller, self.networks, self.authorities) = (poller, networks, authorities)
+    ///   - tracer: puts each request into a trace; nil sends no `traceparent`.
+    public init(
+        _ poller: Poller, networks: NetworkGuard, authorities: String? = nil, tracer: RequestTracer? = nil
+    ) {
+        (self.poller, self.networks, self.authorities, self.tracer) = (poller, networks, authorities, tracer)
     }
 
     deinit {
@@ -47,8 +51,7 @@ import Reactor
     /// Sends a request and waits for the complete response, whatever its status. If the task is cancelled, the request
     /// ends at once; the server may or may not have received it.
     public func send(_ request: HTTPClientRequest) async throws(HTTPClientError) -> HTTPClientResponse {
-        guard !isClosed, !Task.isCancelled else { throw .cancelled }
-        return try await run(try Transfer(request, networks, authorities: authorities))
+        try await send(request, receiving: nil)
     }
 
     /// Sends a request, and hands on the response's content as it arrives instead of keeping it.
@@ -57,10 +60,26 @@ import Reactor
     public func send(
         _ request: HTTPClientRequest, receive: @escaping (HTTPClientResponse, [UInt8]) -> Bool
     ) async throws(HTTPClientError) -> HTTPClientResponse {
+        try await send(request, receiving: receive)
+    }
+
+    private func send(
+        _ request: HTTPClientRequest, receiving receive: ((HTTPClientResponse, [UInt8]) -> Bool)?
+    ) async throws(HTTPClientError) -> HTTPClientResponse {
         guard !isClosed, !Task.isCancelled else { throw .cancelled }
-        let transfer = try Transfer(request, networks, authorities: authorities)
-        transfer.receive = receive
-        return try await run(transfer)
+        var request = request
+        let span = tracer?(request.method)
+        if let span { request.headers.append(("traceparent", span.traceparent)) }
+        do throws(HTTPClientError) {
+            let transfer = try Transfer(request, networks, authorities: authorities)
+            transfer.receive = receive
+            let response = try await run(transfer)
+            span?.end(.success(response.status))
+            return response
+        } catch {
+            span?.end(.failure(error))
+            throw error
+        }
     }
 
     /// Opens a connection to the URL's host, with TLS where it says `https`. It stays open until the client closes.

@@ -6,9 +6,11 @@ import Reactor
 public final class LoopbackClient {
     private let client: HTTPClient
 
-    /// - Parameter authorities: a file of certificates in PEM form that are trusted; nil for the system's.
-    public init(_ poller: Poller, authorities: String? = nil) {
-        client = HTTPClient(poller, networks: .loopback, authorities: authorities)
+    /// - Parameters:
+    ///   - authorities: a file of certificates in PEM form that are trusted; nil for the system's.
+    ///   - tracer: puts each request into a trace; nil sends no `traceparent`.
+    public init(_ poller: Poller, authorities: String? = nil, tracer: RequestTracer? = nil) {
+        client = HTTPClient(poller, networks: .loopback, authorities: authorities, tracer: tracer)
     }
 
     /// Ends all requests, which throw `cancelled`, and closes all connections. Later requests throw `cancelled`.

@@ -31,15 +31,19 @@ import SQL
     /// The longest time for one batch, independent of the database's own timeouts, so that a frozen host cannot hold
     /// requests.
     private let timeout: Duration
+    private let slow: SlowStatements?
+    /// When the last batch ended. The next one ran only from then on, although it was sent before.
+    private var lastEnd = MonotonicTime(nanoseconds: 0)
 
     init(
-        adopting handle: OpaquePointer, id: Int, poller: Poller, timeout: Duration,
+        adopting handle: OpaquePointer, id: Int, poller: Poller, timeout: Duration, slow: SlowStatements? = nil,
         onRetire: @escaping (Connection) -> Void, onClose: @escaping (Connection) -> Void
     ) throws(SystemError) {
         self.id = id
         unsafe self.handle = unsafe handle
         self.poller = poller
         self.timeout = timeout
+        self.slow = slow
         self.onRetire = onRetire
         self.onClose = onClose
         socket = unsafe PQsocket(handle)
@@ -55,10 +59,14 @@ import SQL
     func pipeline(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
         poller.assertIsolated()
         guard isOpen else { throw .unavailable("the connection is closed") }
-        let result = await withCheckedContinuation { continuation in
+        let outcome = await withCheckedContinuation { continuation in
             send(statements, continuation)
+        }.value
+        if let slow, outcome.duration >= slow.threshold {
+            let rows = try? outcome.result.get().reduce(0) { $0 + $1.count }
+            slow.report(SlowBatch(statements: statements, duration: outcome.duration, rows: rows))
         }
-        return try result.value.get()
+        return try outcome.result.get()
     }
 
     /// Runs a text of several statements without parameters and discards their results: for migrations.
@@ -67,20 +75,20 @@ import SQL
         guard isOpen, underway.isEmpty, unsafe PQexitPipelineMode(handle) == 1 else {
             throw .unavailable("the connection is not at rest")
         }
-        let result = await withCheckedContinuation { continuation in
-            let batch = PipelineBatch(continuation, deadline: .distantFuture)
+        let outcome = await withCheckedContinuation { continuation in
+            let batch = PipelineBatch(continuation, sent: poller.now, deadline: .distantFuture)
             batch.isScript = true
-            guard isOpen else { return batch.finish(.unavailable("the connection is closed")) }
+            guard isOpen else { return finish(batch, .unavailable("the connection is closed")) }
             underway.append(batch)
             if unsafe PQsendQuery(handle, script) == 1 { flush() } else { close() }
         }
-        _ = try result.value.get()
+        _ = try outcome.value.result.get()
     }
 
     private func send(_ statements: [SQL], _ continuation: PipelineBatch.Continuation) {
-        let batch = PipelineBatch(continuation, deadline: poller.now + timeout)
+        let batch = PipelineBatch(continuation, sent: poller.now, deadline: poller.now + timeout)
         // The loop may have turned since the check.
-        guard isOpen else { return batch.finish(.unavailable("the connection is closed")) }
+        guard isOpen else { return finish(batch, .unavailable("the connection is closed")) }
         underway.append(batch)
         for statement in statements {
             guard queue(statement, in: batch) else { return close() }
@@ -162,7 +170,7 @@ import SQL
             } else if batch.isScript {
                 underway.removeFirst()
                 if unsafe PQenterPipelineMode(handle) != 1 { retire() }
-                batch.finish()
+                finish(batch)
             }
             if let next = underway.first, next !== batch {
                 return poller.atEndOfTurn { [weak self] in self?.receive() }
@@ -183,7 +191,7 @@ import SQL
         case PGRES_PIPELINE_SYNC:
             unsafe PQclear(result)
             underway.removeFirst()
-            batch.finish()
+            finish(batch)
         case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY:
             switch batch.nextStep() {
             case .execute: batch.rows.append(unsafe Rows(adopting: result))
@@ -210,6 +218,11 @@ import SQL
             if ["26000", "0A000"].contains(refusal.sqlState) { retire() }
             if batch.error == nil { batch.error = .refused(refusal) }
         }
+    }
+
+    private func finish(_ batch: PipelineBatch, _ fault: PostgresError? = nil) {
+        batch.finish(fault, after: poller.now.elapsed(since: max(batch.sent, lastEnd)))
+        lastEnd = poller.now
     }
 
     /// Marks the session as out of step with this object: it is closed when its last user returns it.
@@ -240,7 +253,7 @@ import SQL
         underway.removeAll()
         for batch in lost {
             if batch.error == nil { batch.error = .connectionLost }
-            batch.finish()
+            finish(batch)
         }
         onClose(self)
     }
@@ -258,8 +271,13 @@ private final class PipelineBatch {
         case prepare(SQL.StatementKey?)
         case execute
     }
-    typealias Continuation = CheckedContinuation<LoopBound<Result<[Rows], PostgresError>>, Never>
+    struct Outcome {
+        let result: Result<[Rows], PostgresError>
+        let duration: Duration
+    }
+    typealias Continuation = CheckedContinuation<LoopBound<Outcome>, Never>
 
+    let sent: MonotonicTime
     let deadline: MonotonicTime
     var steps: [Step] = []
     /// Names of statements that this batch prepares.
@@ -270,8 +288,9 @@ private final class PipelineBatch {
     private var stepsTaken = 0
     private let continuation: Continuation
 
-    init(_ continuation: Continuation, deadline: MonotonicTime) {
+    init(_ continuation: Continuation, sent: MonotonicTime, deadline: MonotonicTime) {
         self.continuation = continuation
+        self.sent = sent
         self.deadline = deadline
     }
 
@@ -283,8 +302,8 @@ private final class PipelineBatch {
     }
 
     /// Resumes the waiting task with the result. Called exactly once.
-    func finish(_ fault: PostgresError? = nil) {
-        let error = fault ?? error
-        continuation.resume(returning: LoopBound(value: error.map { .failure($0) } ?? .success(rows)))
+    func finish(_ fault: PostgresError?, after duration: Duration) {
+        let result: Result<[Rows], PostgresError> = (fault ?? error).map { .failure($0) } ?? .success(rows)
+        continuation.resume(returning: LoopBound(value: Outcome(result: result, duration: duration)))
     }
 }

@@ -43,6 +43,7 @@ public final class Database: Queries {
     private let options: ConnectionOptions
     private let resolver: HostResolver
     let limits: Limits
+    private let slow: SlowStatements?
     private var connections: [Connection] = []
     private var attempts: [ConnectionAttempt] = []
     private var pool: SessionPool
@@ -55,11 +56,15 @@ public final class Database: Queries {
     /// Why the last attempt to open a session failed; nil after a success.
     public private(set) var lastFailure: String?
 
-    /// - Parameter resolver: resolves the host names.
+    /// - Parameters:
+    ///   - resolver: resolves the host names.
+    ///   - slow: reports statements that take long; nil reports none.
     public init(
-        _ options: ConnectionOptions, limits: Limits = Limits(), resolver: HostResolver = .system, poller: Poller
+        _ options: ConnectionOptions, limits: Limits = Limits(), resolver: HostResolver = .system,
+        slow: SlowStatements? = nil, poller: Poller
     ) {
         self.options = options
+        self.slow = slow
         self.resolver = resolver
         self.limits = limits
         self.poller = poller
@@ -72,6 +77,9 @@ public final class Database: Queries {
     public var openConnections: Int { connections.count }
     /// The number of requests that wait for a session.
     public var waiting: Int { pool.waiting }
+    /// The number of statements refused because too many waited, or no session became free in time.
+    public var refusals: Int { refusedRequests + reads.refusals }
+    private var refusedRequests = 0
 
     // MARK: Statements
 
@@ -151,7 +159,7 @@ public final class Database: Queries {
             let handle = unsafe try await attempt.open(within: limits.connectTimeout)
             lastSession += 1
             let connection = unsafe try Connection(
-                adopting: handle, id: lastSession, poller: poller, timeout: limits.batchTimeout,
+                adopting: handle, id: lastSession, poller: poller, timeout: limits.batchTimeout, slow: slow,
                 onRetire: { [weak self] in self?.pool.retire($0.id) }, onClose: { [weak self] in self?.lost($0) })
             lastFailure = nil
             connections.append(connection)
@@ -187,7 +195,10 @@ public final class Database: Queries {
         poller.assertIsolated()
         if let id = pool.acquireAtOnce(for: use), let connection = connection(id) { return connection }
         guard !pool.isClosed else { throw Self.closed }
-        guard pool.waiting < limits.queue else { throw Self.tooManyWaiting }
+        guard pool.waiting < limits.queue else {
+            refusedRequests += 1
+            throw Self.tooManyWaiting
+        }
         var ticketIfWaiting: UInt64?
         let granted = await poller.waitUnlessCancelled { continuation in
             // The loop may have turned since the check.
@@ -236,7 +247,9 @@ public final class Database: Queries {
     }
 
     private func refuseExpired() {
-        refuse(pool.expire(at: poller.now))
+        let expired = pool.expire(at: poller.now)
+        refusedRequests += expired.count
+        refuse(expired)
         expiry.arm(for: pool.nextDeadline)
     }
 

@@ -33,6 +33,8 @@ public final class GroupCommit {
     private let keys: ContendedKeys
     /// The number of shared transactions so far.
     public var batches: Int { shared.batches }
+    /// The number of writes refused because too many waited, or they waited too long.
+    public var refusals: Int { shared.refusals + alone.refusals + contended.refusals }
 
     /// - Parameters:
     ///   - batchLimit: the largest number of writes in a transaction.

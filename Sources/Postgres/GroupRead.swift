@@ -7,6 +7,7 @@ import SQL
 /// make others fail.
 final class GroupRead {
     private let queue: StatementQueue
+    var refusals: Int { queue.refusals }
 
     /// - Parameters:
     ///   - database: the owner.

@@ -51,6 +51,8 @@ final class StatementQueue {
     private lazy var gathering = DeadlineTimer(poller) { [weak self] in self?.flush() }
     /// The number of batches so far.
     private(set) var batches = 0
+    /// The number of statements refused because too many waited, or they waited too long.
+    private(set) var refusals = 0
 
     /// - Parameters:
     ///   - batchLimit: the largest number of statements in a batch.
@@ -75,7 +77,10 @@ final class StatementQueue {
     func rows(
         of statement: SQL, statementKey: SQL.StatementKey?, key: GroupCommit.Key = GroupCommit.Key(high: 0, low: 0)
     ) async throws(PostgresError) -> Rows {
-        guard pending.count < limits.queue else { throw .unavailable("too many requests are waiting") }
+        guard pending.count < limits.queue else {
+            refusals += 1
+            throw .unavailable("too many requests are waiting")
+        }
         var entry: Entry?
         let result = await poller.waitUnlessCancelled { continuation in
             let waiting = Entry(statement, statementKey: statementKey, key: key, arrival: poller.now, continuation)
@@ -167,6 +172,7 @@ final class StatementQueue {
 
     private func refuseExpired() {
         while let oldest = pending.first, oldest.arrival + limits.acquireTimeout <= poller.now {
+            refusals += 1
             pending.removeFirst().finish(.failure(.unavailable("no session became free in time")))
         }
         watch()

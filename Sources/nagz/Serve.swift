@@ -36,6 +36,9 @@ enum Serve {
           --audit-check on|off     on; whether this instance may check the audit log in the background
           --rate-limits on|off     on; off is for tests and benchmarks
           --log LEVEL              info, warning, error or off; info
+          --slow-queries MS|off    from how many milliseconds on database statements are logged, without their values; 500
+          --otlp URL|off           sends traces to a collector with OTLP over HTTP, at URL/v1/traces; without TLS only to
+                                   this machine; off
           --migrations FOLDER      the migrations that the schema must have; else NAGZ_MIGRATIONS or Migrations
           --dev-tokens [on|off]    accepts “Bearer dev:<user id>” from everybody: for development only
 
@@ -138,6 +141,8 @@ enum Serve {
         if let home = try given[Options.home] { _ = configuration.setHome(home) }
         if let proxies = try given[Options.proxies] { try configuration.trust(proxies: proxies) }
         if let level = try given[Options.log] { configuration.logLevel = level }
+        if let threshold = try given[Options.slowQueries] { configuration.slowQueries = threshold }
+        if let collector = try given[Options.otlp] { configuration.traces = collector }
         if let isOn = try given[Options.rateLimits] { configuration.enforcesRateLimits = isOn }
         if let isOn = try given[Options.scheduler] { configuration.runsScheduler = isOn }
         if let isOn = try given[Options.deliveries] { configuration.runsDeliveries = isOn }

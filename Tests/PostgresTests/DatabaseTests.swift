@@ -177,6 +177,7 @@ import Testing
                     ])
             }
             #expect(try await database.query("SELECT 3 AS n").one()["n"] == 3)
+            #expect(database.refusals == 2)
         }
     }
 

@@ -4,4 +4,6 @@ CREATE ROLE nagz_server NOLOGIN;
 CREATE ROLE nagz LOGIN NOCREATEROLE;
 CREATE ROLE nagz_serve LOGIN;
 GRANT nagz_server TO nagz, nagz_serve;
+-- Lets the server's metrics tell how far standbys are behind.
+GRANT pg_read_all_stats TO nagz;
 CREATE DATABASE nagz OWNER nagz;

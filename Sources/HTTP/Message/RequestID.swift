@@ -44,11 +44,14 @@ extension Array where Element == UInt8 {
 public struct IdentifierSource: Sendable {
     private var state: UInt64
     private let stream: UInt64
+    /// Whether the traces that begin here are sampled.
+    private let samples: Bool
 
     /// - Parameters: two random numbers; fixed ones make tests repeatable.
-    public init(seed: UInt64, stream: UInt64) {
+    public init(seed: UInt64, stream: UInt64, samples: Bool = false) {
         state = seed
         self.stream = stream | 1
+        self.samples = samples
     }
 
     /// SplitMix64, with a separate stream for each source.
@@ -66,7 +69,8 @@ public struct IdentifierSource: Sendable {
     public mutating func trace(continuing parent: TraceContext?) -> TraceContext {
         let span = max(1, next())
         guard let parent else {
-            return TraceContext(traceHigh: next(), traceLow: max(1, next()), span: span, parentSpan: nil, flags: 0)
+            return TraceContext(
+                traceHigh: next(), traceLow: max(1, next()), span: span, parentSpan: nil, flags: samples ? 1 : 0)
         }
         return TraceContext(
             traceHigh: parent.traceHigh, traceLow: parent.traceLow, span: span, parentSpan: parent.span,

@@ -34,6 +34,25 @@ public struct TraceContext: Sendable, Hashable {
     /// The trace ID: 32 hexadecimal digits.
     public var traceID: String { RequestID(high: traceHigh, low: traceLow).description }
 
+    /// Whether the caller follows the trace.
+    public var isSampled: Bool { flags & 1 == 1 }
+
+    /// The IDs of this span and of its parent: 16 hexadecimal digits.
+    public var spanID: String { Self.text(span) }
+    public var parentSpanID: String? { parentSpan.map(Self.text) }
+
+    private static func text(_ span: UInt64) -> String {
+        var text: [UInt8] = []
+        text.append(hexadecimal: span)
+        return String(lossy: text.span)
+    }
+
+    /// The context of a call that this span makes. A span of 0 is not known.
+    public func child(_ child: UInt64) -> TraceContext {
+        TraceContext(
+            traceHigh: traceHigh, traceLow: traceLow, span: child, parentSpan: span == 0 ? nil : span, flags: flags)
+    }
+
     /// The `traceparent` value for calls that the request makes.
     public var traceparent: String {
         var text = [UInt8]("00-".utf8)

@@ -12,6 +12,7 @@ public final class HTTPServer: Sendable {
     private let limits: Limits
     private let loops: [EventLoop]
     private let observer: (any RequestObserver)?
+    private let samplesTraces: Bool
     private let limiter: ConnectionLimiter
     private let largeRequests: MemoryBudget
     /// The memory budget of responses. Handlers reserve from it before they build a large response.
@@ -21,9 +22,10 @@ public final class HTTPServer: Sendable {
     /// - Parameters:
     ///   - applications: one for each loop, so that objects used by its routes stay on that loop.
     ///   - answerMemory: a budget shared with handlers; nil creates one from the limits.
+    ///   - samplesTraces: whether the traces of requests without `traceparent` are sampled.
     public init(
         _ applications: [Application], on loops: [EventLoop], limits: Limits = Limits(),
-        answerMemory: MemoryBudget? = nil, observer: (any RequestObserver)? = nil
+        answerMemory: MemoryBudget? = nil, observer: (any RequestObserver)? = nil, samplesTraces: Bool = false
     ) {
         precondition(applications.count == loops.count)
         self.applications = applications
@@ -32,6 +34,7 @@ public final class HTTPServer: Sendable {
         self.limits = share
         self.loops = loops
         self.observer = observer
+        self.samplesTraces = samplesTraces
         limiter = ConnectionLimiter(limits: limits)
         largeRequests = MemoryBudget(
             limit: limits.requestMemory, limitPerAddress: limits.requestMemoryPerAddress, small: limits.smallMessage)
@@ -67,7 +70,8 @@ public final class HTTPServer: Sendable {
             for ((loop, application), slot) in zip(zip(loops, applications), slots) {
                 guard let descriptor = rest.first else { break }
                 var random = SystemRandomNumberGenerator()
-                let identifiers = IdentifierSource(seed: random.next(), stream: random.next())
+                let identifiers = IdentifierSource(
+                    seed: random.next(), stream: random.next(), samples: samplesTraces)
                 try await open(descriptor, application, identifiers, slot, on: loop)
                 rest.removeFirst()
             }

@@ -45,6 +45,10 @@ public struct Configuration: Sendable {
     /// Accepts `Authorization: Bearer dev:<user-uuid>`. For development only; the log warns of it at start.
     public var acceptsDevelopmentTokens = false
     public var logLevel = Log.Level.info
+    /// Where the spans of sampled traces are sent; nil for nowhere.
+    public var traces: TraceCollector?
+    /// How long statements take at least to be logged; nil logs none.
+    public var slowQueries: Duration? = .milliseconds(500)
     /// Where log lines go: standard error.
     public var logDescriptor: Int32 = 2
     /// Origins whose browsers may call the API.

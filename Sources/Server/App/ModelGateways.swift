@@ -22,10 +22,16 @@ package final class ModelGateways {
     private let thirdParties: HTTPClient
     private let loopback: LoopbackClient
 
-    init(_ options: ModelOptions, prompts: PromptBook? = nil, callLimit: Int = callsAtOnce, _ poller: Poller) {
+    init(
+        _ options: ModelOptions, prompts: PromptBook? = nil, callLimit: Int = callsAtOnce, calls: CallTracer? = nil,
+        _ poller: Poller
+    ) {
         (self.prompts, self.callLimit) = (prompts, callLimit)
-        thirdParties = HTTPClient(poller, networks: options.networks, authorities: options.authorities)
-        let loopback = LoopbackClient(poller, authorities: options.authorities)
+        thirdParties = HTTPClient(
+            poller, networks: options.networks, authorities: options.authorities,
+            tracer: calls?.tracer(of: "third-party model"))
+        let loopback = LoopbackClient(
+            poller, authorities: options.authorities, tracer: calls?.tracer(of: "model gateway"))
         self.loopback = loopback
         server = options.gateway.map { gateway in
             // Of the styles this is the one that every runtime we know of has.

@@ -1,3 +1,4 @@
+import Audit
 import Contract
 import Domain
 import Foundation
@@ -20,6 +21,8 @@ public final class NagzServer: Sendable {
     private let checking: (loop: EventLoop, check: LoopBound<(BackgroundCheck, Database)>)?
     /// Runs on a loop of its own: it speaks TLS with the providers.
     private let delivering: (loop: EventLoop, worker: LoopBound<(DeliveryWorker, Database)>)?
+    /// Runs on a loop of its own: it speaks TLS with the collector.
+    private let tracing: (loop: EventLoop, exporter: LoopBound<SpanExporter>)?
     private let telemetry: Telemetry
     private let hashingPool: BlockingPool
     private let picturePool: BlockingPool
@@ -56,7 +59,10 @@ public final class NagzServer: Sendable {
         loops = try (0..<configuration.loops).map { try EventLoop(name: "nagz-loop-\($0)") }
         var applications: [Application] = []
         var members: [LoopBound<LoopMembers>] = []
-        let telemetry = Telemetry(loops: configuration.loops)
+        let telemetry = Telemetry(loops: configuration.loops, exportsSpans: configuration.traces != nil)
+        let calls = CallTracer(random, clock, exportingTo: telemetry.spans)
+        let slowQueries = SlowQueryLog(log, counting: telemetry.slowQueries)
+        let slow = configuration.slowQueries.map(slowQueries.observer)
         let exchange = RealtimeExchange(loops, limits: configuration.socketLimits, counters: telemetry.realtime)
         let counts = ProductCounts()
         let answerMemory = configuration.httpLimits.answerBudget
@@ -65,11 +71,11 @@ public final class NagzServer: Sendable {
         for (number, loop) in loops.enumerated() {
             try loop.start()
             let (application, member) = try await Self.compose(on: loop) { poller in
-                let database = Database(options, limits: limits, poller: poller)
+                let database = Database(options, limits: limits, slow: slow, poller: poller)
                 database.open()
                 let models = ModelGateways(
                     configuration.models, prompts: prompts,
-                    callLimit: max(1, ModelGateways.callsAtOnce / configuration.loops), poller)
+                    callLimit: max(1, ModelGateways.callsAtOnce / configuration.loops), calls: calls, poller)
                 let services = Services(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
                     heuristics: heuristics, auditKeyring: configuration.auditKeyring,
@@ -91,6 +97,8 @@ public final class NagzServer: Sendable {
                     })
                 let pulse = LoopPulse(services, telemetry.loops[number], sampling: number == 0 ? telemetry : nil)
                 pulse.start()
+                let watch = number > 0 ? nil : DatabaseWatch(database, clock, telemetry)
+                watch?.start()
                 let housekeeping =
                     number > 0
                     ? nil
@@ -102,7 +110,8 @@ public final class NagzServer: Sendable {
                     application,
                     LoopBound(
                         value: LoopMembers(
-                            database: database, pulse: pulse, housekeeping: housekeeping, sockets: sockets,
+                            database: database, pulse: pulse, watch: watch, housekeeping: housekeeping,
+                            sockets: sockets,
                             models: models))
                 )
             }
@@ -112,7 +121,7 @@ public final class NagzServer: Sendable {
         self.members = members
         if configuration.runsSequencer, let keys = configuration.auditKeyring, let loop = loops.first {
             sequencing = try await Self.compose(on: loop) { poller in
-                let database = Database(options, limits: .ofSequencer, poller: poller)
+                let database = Database(options, limits: .ofSequencer, slow: slow, poller: poller)
                 let memory = CheckpointMemory(configuration.checkpointFile, pool: filePool)
                 let sequencer = Sequencer(
                     database: database, keys: keys, clock: clock, head: checkpointStatus, log: log, memory: memory)
@@ -123,7 +132,7 @@ public final class NagzServer: Sendable {
         }
         if configuration.runsScheduler, let loop = loops.first {
             scheduling = try await Self.compose(on: loop) { poller in
-                let database = Database(options, limits: .ofScheduler, poller: poller)
+                let database = Database(options, limits: .ofScheduler, slow: slow, poller: poller)
                 let services = Services(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
                     heuristics: heuristics, auditKeyring: configuration.auditKeyring,
@@ -135,7 +144,7 @@ public final class NagzServer: Sendable {
         }
         if let loop = loops.first {
             realtime = try await Self.compose(on: loop) { poller in
-                let database = Database(options, limits: .ofRealtime, poller: poller)
+                let database = Database(options, limits: .ofRealtime, slow: slow, poller: poller)
                 let hub = RealtimeHub(
                     exchange, database: database, options: options, clock: clock, random: random, log: log)
                 return LoopBound(value: (hub, database))
@@ -146,11 +155,11 @@ public final class NagzServer: Sendable {
         if configuration.runsBackgroundCheck, let keys = configuration.auditKeyring {
             let loop = try EventLoop(name: "nagz-check")
             try loop.start()
-            let slow = try ConnectionOptions(
+            let patient = try ConnectionOptions(
                 url: configuration.databaseURL,
                 settings: Configuration.sessionSettings + [(name: "statement_timeout", value: "60000")])
             let check = try await Self.compose(on: loop) { poller in
-                let database = Database(slow, limits: .ofBackgroundCheck, poller: poller)
+                let database = Database(patient, limits: .ofBackgroundCheck, slow: slow, poller: poller)
                 let check = BackgroundCheck(
                     database: database, keys: keys, clock: clock, random: random, status: checkpointStatus.pass,
                     log: log,
@@ -165,18 +174,29 @@ public final class NagzServer: Sendable {
             let loop = try EventLoop(name: "nagz-deliveries")
             try loop.start()
             let worker = try await Self.compose(on: loop) { poller in
-                let database = Database(options, limits: .ofDeliveries, poller: poller)
+                let database = Database(options, limits: .ofDeliveries, slow: slow, poller: poller)
                 let services = Services(
                     database: database, clock: clock, random: random, tokens: tokens, hashing: hashing,
                     heuristics: heuristics, auditKeyring: configuration.auditKeyring,
                     escalationPlan: configuration.escalationPlan)
                 let worker = DeliveryWorker(
-                    services, configuration.deliveries, figures: telemetry.deliveries, log: log)
+                    services, configuration.deliveries, figures: telemetry.deliveries, spans: telemetry.spans, log: log)
                 return LoopBound(value: (worker, database))
             }
             delivering = (loop, worker)
         } else {
             delivering = nil
+        }
+        if let collector = configuration.traces, let spans = telemetry.spans {
+            let loop = try EventLoop(name: "nagz-traces")
+            try loop.start()
+            let instance = hexadecimal(random.bytes(16))
+            let exporter = try await Self.compose(on: loop) { poller in
+                LoopBound(value: SpanExporter(spans, to: collector, instance: instance, log: log, poller))
+            }
+            tracing = (loop, exporter)
+        } else {
+            tracing = nil
         }
         self.answerMemory = answerMemory
         self.exports = exports
@@ -188,7 +208,8 @@ public final class NagzServer: Sendable {
         routes = applications.first?.router.routes.map { "\($0.method) \($0.template)" } ?? []
         http = HTTPServer(
             applications, on: loops, limits: configuration.httpLimits, answerMemory: answerMemory,
-            observer: RequestWatch(telemetry: telemetry, log: log))
+            observer: RequestWatch(telemetry: telemetry, log: log, clock: clock),
+            samplesTraces: configuration.traces != nil)
         metrics = HTTPServer(
             [try MetricsListener.application(telemetry, checkpointStatus, clock)], on: Array(loops.prefix(1)),
             limits: MetricsListener.limits)
@@ -198,6 +219,8 @@ public final class NagzServer: Sendable {
     private struct LoopMembers {
         let database: Database
         let pulse: LoopPulse
+        /// On the first loop only.
+        let watch: DatabaseWatch?
         /// On the first loop only.
         let housekeeping: Housekeeping?
         let sockets: LoopSockets
@@ -219,6 +242,7 @@ public final class NagzServer: Sendable {
         if let realtime, let loop = loops.first { await Self.start(realtime, on: loop) }
         if let checking { await Self.start(checking.check, on: checking.loop) }
         if let delivering { await Self.start(delivering.worker, on: delivering.loop) }
+        if let tracing { await Self.start(tracing.exporter, on: tracing.loop) }
         return port
     }
 
@@ -255,6 +279,10 @@ public final class NagzServer: Sendable {
         if let scheduling, let loop = loops.first { await Self.stop(scheduling, on: loop) }
         if let sequencing, let loop = loops.first { await Self.stop(sequencing, on: loop) }
         for (loop, member) in zip(loops, members) { await Self.close(member, on: loop) }
+        if let tracing {
+            try? await tracing.loop.task { _ in await tracing.exporter.value.finish() }
+            tracing.loop.stop()
+        }
         for loop in loops { loop.stop() }
         hashingPool.stop()
         picturePool.stop()
@@ -273,6 +301,10 @@ public final class NagzServer: Sendable {
     ) {
         job.value.1.open()
         job.value.0.start()
+    }
+
+    private static func start(_ exporter: LoopBound<SpanExporter>, on loop: isolated EventLoop) {
+        exporter.value.start()
     }
 
     private static func stop<Job: BackgroundJob>(

@@ -132,7 +132,10 @@ final class RouteTable {
                     var fields: [HeaderField] = []
                     do {
                         let context = try CallContext(request, operation, at: services.value.clock.now())
-                        var response = try await confined.value(request, context, &fields)
+                        let scope = RequestScope(request: request.id, trace: request.trace)
+                        var response = try await RequestScope.$current.withValue(scope) {
+                            try await confined.value(request, context, &fields)
+                        }
                         if !fields.isEmpty { response.fields.insert(contentsOf: fields, at: 0) }
                         return response
                     } catch {
@@ -167,6 +170,9 @@ final class RouteTable {
             if isTraced, let trace = Self.namedTrace(call.body) ?? Self.namedTrace(call.parameters) {
                 caller = caller.traced(by: trace)
                 fields[fields.count - 1] = HeaderField(HeaderFields.traceID, trace.description)
+                return try await RequestScope.$current.withValue(RequestScope.current?.traced(by: trace)) {
+                    try await handler(caller, call)
+                }
             }
             return try await handler(caller, call)
         } catch let refusal as APIError where isTraced && refusal.executionCode != nil {

@@ -47,7 +47,10 @@ public struct DatabaseCheck: Sendable {
         let schema = await schema(requirements, database)
         results.append(schema)
         // Before its migrations are applied, the database lacks their grants too.
-        if schema.status == .ok { results.append(await grants(requirements, database)) }
+        if schema.status == .ok {
+            results.append(await grants(requirements, database))
+            if let replication = try await ReplicationCheck.run(database) { results.append(replication) }
+        }
         return results
     }
 
@@ -95,11 +98,7 @@ public struct DatabaseCheck: Sendable {
     // MARK: Clocks
 
     private static func clocks(_ queries: any Queries, _ clock: any WallClock) async throws -> CheckResult {
-        let before = clock.now()
-        let theirs: Timestamp = try await queries.query("SELECT clock_timestamp() AS now").one()["now"]
-        // The answer is as old as half the round trip.
-        let roundTrip = clock.now() - before
-        return clocks(skew: theirs - (before + Timestamp.Span(microseconds: roundTrip.microseconds / 2)))
+        clocks(skew: try await ClockSkew.measure(queries, clock).skew)
     }
 
     /// - Parameter skew: how far the database's clock is ahead.

@@ -32,6 +32,7 @@ final class Ledger {
     var tally = Tally()
     /// Transactions that acts shared.
     var batches: Int { commits.batches }
+    var refusals: Int { commits.refusals }
 
     let database: Database
     private let commits: GroupCommit

@@ -14,7 +14,8 @@ enum Options {
     static let all: [any AnyOption] = [
         databaseURL, ownerDatabaseURL, migrations, tokenKeys, auditKeyring, auditCheckpointFile, host, port, loops,
         connections, metrics, cors, home, proxies, drainDelay, purgeAfter, escalation, scheduler, push, sms,
-        webhookSecret, apnsKey, deliveryNetworks, deliveries, auditCheck, rateLimits, log, developmentTokens, modelURL,
+        webhookSecret, apnsKey, deliveryNetworks, deliveries, auditCheck, rateLimits, log, slowQueries, otlp,
+        developmentTokens, modelURL,
         modelName, modelKeyFile, modelPrompts,
     ]
 
@@ -109,6 +110,16 @@ enum Options {
     static let log = Option("log", standard: "info") { text in
         guard let level = Log.Level(named: text) else { throw Complaint("takes info, warning, error or off") }
         return level
+    }
+    static let slowQueries = Option("slow-queries", standard: "500") { text -> Duration? in
+        text == "off" ? nil : .milliseconds(try number(text, in: 1...60_000))
+    }
+    static let otlp = Option("otlp", standard: "off", content: .webAddress) { text -> TraceCollector? in
+        if text == "off" { return nil }
+        guard let collector = TraceCollector(text) else {
+            throw Complaint("takes off, an https URL, or an http URL of this machine such as http://127.0.0.1:4318")
+        }
+        return collector
     }
     static let developmentTokens = Option("dev-tokens", standard: "off", isSwitch: true, parse: isOn)
 

@@ -194,7 +194,7 @@ extension TestHTTPServer {
             return try await client.send(HTTPClientRequest("GET", url, limits: limits)).body
         }
         let requests = try JSONValue(parsing: body.span).objectValue?["requests"]?.arrayValue ?? []
-        for request in requests { #expect(request["fault"] == .null, "\(request["fault"])") }
+        for request in requests { #expect((request["fault"] ?? .null) == .null, "\(request["fault"] ?? .null)") }
         return requests
     }
 }

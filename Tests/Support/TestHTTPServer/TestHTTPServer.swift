@@ -10,9 +10,10 @@ public struct TestHTTPServer: Sendable {
         case tls(name: String)
     }
 
-    /// The server needs a Python with hypercorn and cryptography; deploy/test makes one.
+    /// The server needs a Python with hypercorn, cryptography and opentelemetry-proto; deploy/test makes one.
     public struct NoPython: Error, CustomStringConvertible {
-        public let description = "set NAGZ_TEST_PYTHON to a Python with hypercorn and cryptography (deploy/test does)"
+        public let description =
+            "set NAGZ_TEST_PYTHON to a Python with hypercorn, cryptography and opentelemetry-proto (deploy/test does)"
     }
 
     public let port: Int

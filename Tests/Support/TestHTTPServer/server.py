@@ -9,7 +9,8 @@ usage: server.py [--certificate FILE --key FILE] [--webhook-secret FILE] [--apns
   /3/device/…       APNs: checks the token with the package cryptography
   /model/…          a service with language models, see models.py
   /file/…           a file to download, see files.py
-  /requests         what came to the last three, as JSON; never counted itself
+  /otlp/…           a collector of traces, see traces.py
+  /requests         what came to the last five, as JSON; never counted itself
 
 The path of a webhook and a device token say what to answer: words between dashes, as `fail503x2-slow200`.
 """
@@ -29,6 +30,7 @@ from hypercorn.config import Config
 
 import files
 import models
+import traces
 
 arguments = argparse.ArgumentParser()
 for option in ("certificate", "key", "webhook-secret", "apns-key"):
@@ -172,6 +174,11 @@ async def app(scope, receive, send):
         headers = {name.decode(): value.decode() for name, value in scope["headers"]}
         requests.append({"path": path, "method": scope["method"], "range": headers.get("range")})
         await files.serve(path, headers, send)
+    elif path.startswith("/otlp/"):
+        body = await content(receive)
+        headers = {name.decode(): value.decode() for name, value in scope["headers"]}
+        requests.append({"path": path, "headers": headers} | traces.read(headers, body))
+        await answer(send, number(path, "fail", 200), b"{}")
     elif path == "/requests":
         await answer(send, 200, json.dumps({"requests": requests, "most": busy["most"]}).encode())
     elif path == "/hello":

@@ -7,6 +7,8 @@ final class LoopGauges: Sendable {
     let sessions = Counter()
     /// Requests that wait for one.
     let waiting = Counter()
+    /// Statements refused because too many waited, or none of the sessions became free in time.
+    let refused = Counter()
     /// How late the loop's last pulse was.
     let lagNanoseconds = Counter()
     let writes = Counter()
@@ -45,6 +47,7 @@ final class LoopPulse {
     private func publish() {
         gauges.sessions.set(services.database.openConnections)
         gauges.waiting.set(services.database.waiting)
+        gauges.refused.set(services.database.refusals + services.ledger.refusals)
         let tally = services.ledger.tally
         gauges.writes.set(tally.writes)
         gauges.batches.set(services.ledger.batches)

@@ -1,4 +1,5 @@
 import Contract
+import Domain
 import HTTP
 import JSON
 
@@ -6,9 +7,17 @@ import JSON
 struct RequestWatch: RequestObserver {
     let telemetry: Telemetry
     let log: Log
+    let clock: any WallClock
 
     func finished(_ record: borrowing RequestRecord) {
         telemetry.requests.count(record)
+        if let spans = telemetry.spans, let trace = record.trace, trace.isSampled {
+            let start = clock.now() - Timestamp.Span(microseconds: Int64(record.nanoseconds / 1_000))
+            spans.add(
+                TraceSpan(
+                    trace, .request(record.method, record.route, record.status), start: start,
+                    nanoseconds: record.nanoseconds))
+        }
         var level = Log.Level.info
         if case .streamFailed = record.fault { level = .error }
         guard log.isOn(level) else { return }

@@ -15,16 +15,28 @@ final class Telemetry: Sendable {
     /// One for each channel.
     let deliveries = DeliveryChannel.allCases.map { DeliveryFigures($0) }
     let retention = RetentionCounters()
+    /// Batches of statements that took long.
+    let slowQueries = Counter()
+    /// Spans of sampled traces; nil where none are exported.
+    let spans: SpanQueue?
 
+    private let lastDatabase = Locked(DatabaseFigures?.none)
     private let draining = Atomic(false)
     private let started = MonotonicTime.now()
     private let history = Locked(History())
 
-    init(loops: Int) { self.loops = (0..<loops).map { _ in LoopGauges() } }
+    init(loops: Int, exportsSpans: Bool = false) {
+        self.loops = (0..<loops).map { _ in LoopGauges() }
+        spans = exportsSpans ? SpanQueue() : nil
+    }
 
     /// True from the moment the server begins to stop.
     var isDraining: Bool { draining.load(ordering: .relaxed) }
     func beginDraining() { draining.store(true, ordering: .relaxed) }
+
+    /// The database as it was seen last; nil while it does not answer.
+    var database: DatabaseFigures? { lastDatabase.withLock { $0 } }
+    func setDatabase(_ figures: DatabaseFigures?) { lastDatabase.withLock { $0 = figures } }
 
     var connections: Int { connectionsOpened.value - connectionsClosed.value }
     var uptime: Duration { MonotonicTime.now().elapsed(since: started) }

@@ -48,6 +48,7 @@ enum SchemaFacts {
         function count_resolved_nag plpgsql 3106cb7cc45ac564
         function ledger_burst sql 982f4e0c397d2fef
         function ledger_ts sql 4046c8e7344da928
+        function replication_status sql definer d304b7826717d1d1
         function name_creator_of_nag plpgsql 915f1580aad0d0cb
         function refuse_deletion_of_member plpgsql 799186830f8c8310
         function refuse_membership_of_deleted plpgsql b1633d1b4b25ad09

@@ -37,6 +37,11 @@ enum AuditStatements {
             """
     }
 
+    /// A subquery: the trace of the act with that number in a family.
+    static func trace(ofAct number: SQL, in family: SQL) -> SQL {
+        "(SELECT a.trace FROM audit_entry a WHERE a.family_id = \(family) AND a.n = \(number))"
+    }
+
     static func people(_ users: [UserID]) -> SQL {
         "SELECT id, pseudonym FROM users WHERE id = ANY(\(SQLList(users))) AND pseudonym IS NOT NULL"
     }

@@ -51,7 +51,7 @@ extension DeliveryStatements {
                    AND later.user_id = d.user_id AND later.status <> 'failed'
                    AND (later.channel = d.channel OR d.status <> 'pending')
                    AND (later.created_at, later.id) > (d.created_at, d.id)) AS is_superseded,
-               told.is_told, told.in_flight_until
+               told.is_told, told.in_flight_until, \(AuditStatements.trace(ofAct: "e.sync_seq", in: "d.family_id")) AS trace
         FROM deliveries d
         LEFT JOIN users u ON u.id = d.user_id
         LEFT JOIN nags n ON n.family_id = d.family_id AND n.id = d.nag_id

@@ -1,6 +1,5 @@
 import Contract
 import Domain
-import HTTP
 import ModelProviders
 import NagzAI
 import Postgres
@@ -47,7 +46,7 @@ final class ModelCalls {
                 }
                 let writer = ModelWriter(
                     provider, prompts: self.prompts, phrasebook: self.services.heuristics.phrasebook)
-                return await writer.write(told, traceparent: self.traceparent(caller))
+                return await writer.write(told)
             }
         } catch is APIError {
             result = .failure(.fault(.unavailable(.busy)))
@@ -64,15 +63,6 @@ final class ModelCalls {
             _ = try await services.database.query(AIKeyStatements.use(stored, at: caller.now))
             return services.models.provider(key)
         }
-    }
-
-    private func traceparent(_ caller: Caller) -> String {
-        let trace = caller.context.trace
-        // The span has 64 random bits of its own.
-        let span: Domain.RequestID = services.random.identifier(at: caller.now)
-        return TraceContext(
-            traceHigh: trace.high, traceLow: trace.low, span: span.low, parentSpan: nil, flags: 1
-        ).traceparent
     }
 }
 

@@ -28,6 +28,11 @@ struct PrometheusText {
 
         perLoop(telemetry, "nagz_database_sessions", "gauge", "Open sessions with the database.", \.sessions)
         perLoop(telemetry, "nagz_database_waiting", "gauge", "Requests waiting for a session.", \.waiting)
+        perLoop(
+            telemetry, "nagz_database_refused_total", "counter", "Statements refused by a full or slow queue.",
+            \.refused)
+        single(
+            "nagz_slow_queries_total", "counter", "Batches of statements that took long.", telemetry.slowQueries.value)
         perLoop(telemetry, "nagz_ledger_writes_total", "counter", "Acts committed.", \.writes)
         perLoop(telemetry, "nagz_ledger_batches_total", "counter", "Transactions that acts shared.", \.batches)
         perLoop(telemetry, "nagz_ledger_lost_races_total", "counter", "Decisions taken again.", \.lostRaces)
@@ -37,6 +42,7 @@ struct PrometheusText {
             line("nagz_loop_lag_seconds", #"loop="\#(number)""#, "\(Double(loop.lagNanoseconds.value) / 1e9)")
         }
 
+        database(telemetry.database)
         auditLog(head, now)
         scheduler(telemetry.scheduler, now)
         realtime(telemetry.realtime)
@@ -44,6 +50,11 @@ struct PrometheusText {
         begin("nagz_retention_rows_total", "counter", "Rows that retention has ended.")
         for (name, rows) in telemetry.retention.rows {
             line("nagz_retention_rows_total", #"data="\#(name)""#, String(rows))
+        }
+        if let spans = telemetry.spans {
+            begin("nagz_trace_spans_total", "counter", "Spans sent to the collector, and dropped.")
+            line("nagz_trace_spans_total", #"result="exported""#, String(spans.exported.value))
+            line("nagz_trace_spans_total", #"result="dropped""#, String(spans.dropped.value))
         }
         begin("process_cpu_seconds_total", "counter", "Processor time used.")
         line("process_cpu_seconds_total", "", "\(ProcessFigures.processorSeconds())")
@@ -135,7 +146,7 @@ struct PrometheusText {
         text += labels.isEmpty ? "\(name) \(value)\n" : "\(name){\(labels)} \(value)\n"
     }
 
-    private mutating func single(_ name: String, _ type: String, _ help: String, _ value: Int) {
+    mutating func single(_ name: String, _ type: String, _ help: String, _ value: Int) {
         begin(name, type, help)
         line(name, "", String(value))
     }

@@ -94,10 +94,13 @@ struct DeliveryFacts {
     private let isTold: Bool
     private let inFlightUntil: Timestamp?
     private let preferences: Preferences
+    /// Of the act that caused the delivery; nil where its entry is not known, and for one about no nag.
+    let trace: TraceID?
 
     /// Reads a row of `DeliveryStatements.facts`.
     init(_ row: Row) throws(PostgresError) {
         pseudonym = try row["pseudonym"]
+        trace = try row["trace"]
         let acknowledged: String = try row["acknowledged"]
         self.acknowledged = Set(acknowledged.split(separator: ",").compactMap { DeviceID($0) })
         event = try row["event_type"]

@@ -28,6 +28,7 @@ final class DeliveryLane {
     private let policy: RetryPolicy
     private let staleAfter: Timestamp.Span
     private let figures: DeliveryFigures
+    private let calls: CallTracer
     private let log: Log
     private let reach: (Point) throws -> Void
 
@@ -41,11 +42,12 @@ final class DeliveryLane {
 
     init(
         _ services: Services, _ channel: DeliveryChannel, over provider: any MessageProvider,
-        policy: RetryPolicy = RetryPolicy(), staleAfter: Timestamp.Span, figures: DeliveryFigures, log: Log,
+        policy: RetryPolicy = RetryPolicy(), staleAfter: Timestamp.Span, figures: DeliveryFigures, calls: CallTracer,
+        log: Log,
         reach: @escaping (Point) throws -> Void = { _ in }
     ) {
         (self.services, self.channel, self.provider, self.policy) = (services, channel, provider, policy)
-        (self.staleAfter, self.figures, self.log) = (staleAfter, figures, log)
+        (self.staleAfter, self.figures, self.calls, self.log) = (staleAfter, figures, calls, log)
         self.reach = reach
     }
 
@@ -143,7 +145,9 @@ final class DeliveryLane {
                             claim, at: now, next: facts.nextReminder(after: now, zones: services.zones, plan: plan)))
                     return figures.seenLive.add()
                 }
-                try await send(message, claim, facts)
+                try await RequestScope.$current.withValue(calls.scope(of: facts.trace)) {
+                    try await send(message, claim, facts)
+                }
             }
         } catch {
             // The lease ends, and the delivery is tried again.

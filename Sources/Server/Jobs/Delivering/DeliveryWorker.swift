@@ -15,12 +15,16 @@ final class DeliveryWorker: BackgroundJob {
     /// - Parameters:
     ///   - services: with database sessions of their own, on a loop of their own.
     ///   - figures: one for each channel.
+    ///   - spans: where the spans of calls go; nil where none are exported.
     init(
-        _ services: Services, _ options: DeliveryOptions, figures: [DeliveryFigures], log: Log,
+        _ services: Services, _ options: DeliveryOptions, figures: [DeliveryFigures], spans: SpanQueue? = nil, log: Log,
         reach: @escaping (DeliveryLane.Point) throws -> Void = { _ in }
     ) {
         poller = services.database.poller
-        let client = HTTPClient(poller, networks: options.networks, authorities: options.authorities)
+        let calls = CallTracer(services.random, services.clock, exportingTo: spans)
+        let client = HTTPClient(
+            poller, networks: options.networks, authorities: options.authorities,
+            tracer: calls.tracer(of: "notification provider"))
         self.client = client
         lanes = figures.map { figures in
             let chosen = figures.channel == .push ? options.push : options.sms
@@ -32,7 +36,7 @@ final class DeliveryWorker: BackgroundJob {
                 }
             return DeliveryLane(
                 services, figures.channel, over: provider, policy: options.retries, staleAfter: options.staleAfter,
-                figures: figures, log: log, reach: reach)
+                figures: figures, calls: calls, log: log, reach: reach)
         }
     }
 

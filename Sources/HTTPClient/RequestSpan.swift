@@ -1,0 +1,13 @@
+/// Begins the span of a request; called in the task that sends it, before it is sent.
+public typealias RequestTracer = @Sendable (_ method: String) -> RequestSpan
+
+/// The place of one outgoing request in a trace (W3C Trace Context).
+public struct RequestSpan: Sendable {
+    let traceparent: String
+    /// Called once, with the response's status or the failure.
+    let end: @Sendable (Result<Int, HTTPClientError>) -> Void
+
+    public init(traceparent: String, end: @escaping @Sendable (Result<Int, HTTPClientError>) -> Void) {
+        (self.traceparent, self.end) = (traceparent, end)
+    }
+}

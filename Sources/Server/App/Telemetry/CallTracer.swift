@@ -1,0 +1,42 @@
+import Domain
+import HTTP
+import HTTPClient
+import Reactor
+
+/// Gives every outgoing call a span of its own, in the trace of what it is made for.
+final class CallTracer: Sendable {
+    private let random: any Randomness
+    private let clock: any WallClock
+    private let spans: SpanQueue?
+
+    /// - Parameter spans: where the spans of sampled traces go; nil where none are exported.
+    init(_ random: any Randomness, _ clock: any WallClock, exportingTo spans: SpanQueue? = nil) {
+        (self.random, self.clock, self.spans) = (random, clock, spans)
+    }
+
+    /// The scope of work that no request asked for.
+    /// - Parameter trace: of the act that caused it; nil begins a trace.
+    func scope(of trace: TraceID?) -> RequestScope {
+        let id = trace ?? TraceID(high: number(), low: number())
+        return RequestScope(request: nil, trace: TraceContext(named: id, isSampled: spans != nil))
+    }
+
+    /// The tracer of a client.
+    /// - Parameter peer: whom the client calls, a word for the names of spans.
+    func tracer(of peer: String) -> RequestTracer {
+        { [self] method in
+            let scope = RequestScope.current ?? scope(of: nil)
+            let trace = scope.trace.child(number())
+            let spans = trace.isSampled ? spans : nil
+            let (start, started) = (clock.now(), MonotonicTime.now())
+            return RequestSpan(traceparent: trace.traceparent) { outcome in
+                guard let spans else { return }
+                let time = MonotonicTime.now().nanoseconds(since: started)
+                spans.add(TraceSpan(trace, .call(method: method, peer: peer, outcome), start: start, nanoseconds: time))
+            }
+        }
+    }
+
+    /// Not zero, which no id may be.
+    private func number() -> UInt64 { max(1, random.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }) }
+}

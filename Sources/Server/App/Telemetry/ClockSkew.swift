@@ -1,0 +1,19 @@
+import Domain
+import Postgres
+import SQL
+
+/// Compares the database's clock with this machine's.
+enum ClockSkew {
+    /// How far the database's clock is ahead, wrong by half the round trip at most.
+    /// - Parameter source: one row whose columns are read too.
+    static func measure(
+        _ queries: any Queries, _ clock: any WallClock, beside source: SQL = "(SELECT) nothing"
+    ) async throws -> (skew: Timestamp.Span, row: Row) {
+        let before = clock.now()
+        let row = try await queries.query("SELECT *, clock_timestamp() AS now FROM \(source)").one()
+        let theirs: Timestamp = try row["now"]
+        // The answer is as old as half the round trip.
+        let roundTrip = clock.now() - before
+        return (theirs - (before + Timestamp.Span(microseconds: roundTrip.microseconds / 2)), row)
+    }
+}

@@ -1,0 +1,45 @@
+import Domain
+import Postgres
+import Reactor
+import SQL
+
+/// The database as an instance last saw it.
+struct DatabaseFigures: Sendable {
+    /// How far the server's clock is ahead of the database's.
+    let clockOffset: Timestamp.Span
+    let replication: ReplicationStatus
+    let lag: (bytes: Int, time: Duration)
+}
+
+/// Reads the database's clock and its replication every five seconds, for metrics; no request waits for it.
+final class DatabaseWatch {
+    private static let period = Duration.seconds(5)
+
+    private let database: Database
+    private let clock: any WallClock
+    private let telemetry: Telemetry
+    private var lag = ReplicationLag()
+
+    init(_ database: Database, _ clock: any WallClock, _ telemetry: Telemetry) {
+        (self.database, self.clock, self.telemetry) = (database, clock, telemetry)
+    }
+
+    /// Runs as long as this object lives and the loop runs.
+    func start() {
+        let poller = database.poller
+        poller.spawn { [weak self] in
+            guard let self else { return }
+            // What a database that does not answer was like before tells nothing of it now.
+            telemetry.setDatabase(try? await look())
+            poller.schedule(at: .now() + Self.period) { [weak self] in self?.start() }
+        }
+    }
+
+    private func look() async throws -> DatabaseFigures {
+        let (skew, row) = try await ClockSkew.measure(database, clock, beside: ReplicationStatus.source)
+        let status = try ReplicationStatus(row)
+        return DatabaseFigures(
+            clockOffset: Timestamp.Span(microseconds: -skew.microseconds), replication: status,
+            lag: lag.update(status, at: .now()))
+    }
+}

@@ -1,0 +1,26 @@
+import Domain
+import HTTP
+
+/// What a task works for: the request that logs name, and the trace of the calls that it makes.
+struct RequestScope: Sendable {
+    /// That of the running task; nil for work that no request asked for, and for statements that several requests share.
+    @TaskLocal static var current: RequestScope?
+
+    /// Nil for work that no request asked for.
+    let request: HTTP.RequestID?
+    let trace: TraceContext
+
+    init(request: HTTP.RequestID?, trace: TraceContext) { (self.request, self.trace) = (request, trace) }
+
+    /// The same request under the trace that its client has named, which is to be followed.
+    func traced(by id: TraceID) -> RequestScope {
+        RequestScope(request: request, trace: TraceContext(named: id, isSampled: true))
+    }
+}
+
+extension TraceContext {
+    /// A trace of which no span is known.
+    init(named id: TraceID, isSampled: Bool) {
+        self.init(traceHigh: id.high, traceLow: id.low, span: 0, parentSpan: nil, flags: isSampled ? 1 : 0)
+    }
+}

@@ -1,0 +1,81 @@
+import Contract
+import HTTP
+import JSON
+import Postgres
+import Reactor
+import SQL
+
+/// Logs batches of statements that take long, with their text and never with a value: values are parameters, and the text
+/// has `$1` in their place.
+final class SlowQueryLog: Sendable {
+    private static let longestText = 300
+    /// Different statements in one line.
+    private static let statementLimit = 4
+
+    private let log: Log
+    /// All batches that took long, logged or not.
+    private let counter: Counter
+    private let limit = Locked(LineLimit())
+
+    init(_ log: Log, counting counter: Counter) { (self.log, self.counter) = (log, counter) }
+
+    /// The observer for a pool of sessions.
+    func observer(from threshold: Duration) -> SlowStatements {
+        SlowStatements(from: threshold) { [self] batch in write(batch, RequestScope.current, at: .now()) }
+    }
+
+    private func write(_ batch: SlowBatch, _ scope: RequestScope?, at now: MonotonicTime) {
+        counter.add()
+        guard let suppressed = limit.withLock({ $0.admit(at: now) }) else { return }
+        log.write(.warning, "slow_query") { json in
+            json.field("ms", Double(batch.duration / .microseconds(1)) / 1_000)
+            json.key("statements")
+            json.array { json in for text in Self.texts(batch.statements) { json.string(text) } }
+            json.field("count", batch.statements.count)
+            if let rows = batch.rows { json.field("rows", rows) } else { json.field("failed", true) }
+            json.fieldIfPresent("request_id", scope?.request?.description)
+            json.fieldIfPresent("trace_id", scope?.trace.traceID)
+            if suppressed > 0 { json.field("suppressed", suppressed) }
+        }
+    }
+
+    /// The texts, each once, shortened and in one line each.
+    private static func texts(_ statements: [SQL]) -> [String] {
+        var texts: [String] = []
+        for statement in statements {
+            let text = text(statement)
+            if !texts.contains(text) { texts.append(text) }
+            if texts.count == statementLimit { break }
+        }
+        return texts
+    }
+
+    private static func text(_ statement: SQL) -> String {
+        // Text that was made at run time is not known to be free of values.
+        guard statement.statementKey != nil else { return "(made at run time)" }
+        let line = statement.text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+        return line.count > longestText ? line.prefix(longestText) + "…" : line
+    }
+}
+
+/// At most ten lines a second.
+struct LineLimit {
+    private static let linesPerSecond = 10
+
+    private var secondEnds = MonotonicTime(nanoseconds: 0)
+    private var lines = 0
+    private var suppressed = 0
+
+    /// Counts a line.
+    /// - Returns: how many were suppressed since the last one that was admitted; nil for one that is suppressed itself.
+    mutating func admit(at now: MonotonicTime) -> Int? {
+        if now >= secondEnds { (secondEnds, lines) = (now + .seconds(1), 0) }
+        guard lines < Self.linesPerSecond else {
+            suppressed += 1
+            return nil
+        }
+        lines += 1
+        defer { suppressed = 0 }
+        return suppressed
+    }
+}

@@ -1,0 +1,150 @@
+import Contract
+import HTTPClient
+import JSON
+import LoopbackClient
+import ModelProviders
+import Reactor
+
+/// Where traces are sent: an OTLP collector on this machine, or one elsewhere over TLS.
+public enum TraceCollector: Sendable {
+    case loopback(LoopbackURL)
+    case remote(ThirdPartyURL)
+
+    /// Parses the base URL, to which `/v1/traces` is added; nil for a URL of another machine without TLS.
+    public init?(_ text: String) {
+        if let url = LoopbackURL(text) {
+            self = .loopback(url)
+        } else if let url = ThirdPartyURL(text) {
+            self = .remote(url)
+        } else {
+            return nil
+        }
+    }
+}
+
+/// Sends spans to a collector with OTLP over HTTP, as JSON. Each batch is sent once: what the collector does not take is
+/// dropped and counted, and disturbs nothing else. Used on a loop of its own.
+final class SpanExporter {
+    private static let period = Duration.seconds(1)
+    private static let batch = 512
+    private static let path = "/v1/traces"
+    /// How long a stopping server waits for its last spans.
+    private static let drainTime = Duration.seconds(2)
+
+    private let spans: SpanQueue
+    private let collector: TraceCollector
+    private let remote: HTTPClient
+    private let loopback: LoopbackClient
+    private let poller: Poller
+    private let instance: String
+    private let log: Log
+    private var isStopped = false
+    private var isFailing = false
+    private var rounds = 0
+    private var ended: CheckedContinuation<Void, Never>?
+    private var timer: TimerID?
+
+    init(_ spans: SpanQueue, to collector: TraceCollector, instance: String, log: Log, _ poller: Poller) {
+        (self.spans, self.collector, self.instance, self.log, self.poller) = (spans, collector, instance, log, poller)
+        // The operator chooses the host, which may be in the own network.
+        let everywhere = NetworkGuard(allowing: ["0.0.0.0/0", "::/0"].compactMap { NetworkBlock($0) })
+        remote = HTTPClient(poller, networks: everywhere)
+        loopback = LoopbackClient(poller)
+    }
+
+    /// Runs rounds until it is finished.
+    func start() {
+        poller.spawn { [self] in
+            await sendAll()
+            guard !isStopped else { return }
+            timer = poller.schedule(at: .now() + Self.period) { [weak self] in self?.start() }
+        }
+    }
+
+    /// Sends what waits, for a short time, and ends.
+    func finish() async {
+        isStopped = true
+        if let timer { poller.cancel(timer) }
+        let deadline = poller.schedule(at: .now() + Self.drainTime) { [self] in close() }
+        await sendAll()
+        if rounds > 0 { await withCheckedContinuation { ended = $0 } }
+        poller.cancel(deadline)
+        close()
+    }
+
+    private func close() {
+        remote.close()
+        loopback.close()
+    }
+
+    private func sendAll() async {
+        rounds += 1
+        defer {
+            rounds -= 1
+            if rounds == 0 { ended.take()?.resume() }
+        }
+        var batch = spans.take(Self.batch)
+        while !batch.isEmpty {
+            let isTaken = await send(document(batch))
+            (isTaken ? spans.exported : spans.dropped).add(batch.count)
+            report(isTaken)
+            batch = spans.take(Self.batch)
+        }
+    }
+
+    private func send(_ body: [UInt8]) async -> Bool {
+        let headers = [(name: "Content-Type", value: "application/json")]
+        do throws(HTTPClientError) {
+            let response =
+                switch collector {
+                case .loopback(let url):
+                    try await loopback.send("POST", url, Self.path, headers: headers, body: body, limits: .ofProvider)
+                case .remote(let url):
+                    try await remote.send(
+                        HTTPClientRequest(
+                            "POST", url.text + Self.path, headers: headers, body: body, limits: .ofProvider))
+                }
+            return 200..<300 ~= response.status
+        } catch {
+            return false
+        }
+    }
+
+    /// Logs the first of several failures, and the end of them.
+    private func report(_ isTaken: Bool) {
+        guard isFailing == isTaken else { return }
+        isFailing = !isTaken
+        log.write(.warning, isTaken ? "traces_exported_again" : "traces_dropped")
+    }
+
+    private func document(_ spans: [TraceSpan]) -> [UInt8] {
+        JSONWriter.document(reserving: 512 * spans.count + 512) { json in
+            json.object { json in
+                json.key("resourceSpans")
+                json.array { json in
+                    json.object { json in
+                        json.key("resource")
+                        json.object { json in
+                            json.key("attributes")
+                            json.array { json in
+                                for (name, value) in [
+                                    ("service.name", "nagz"), ("service.version", NagzVersion.current),
+                                    ("service.instance.id", instance),
+                                ] { TraceSpan.Attribute(name, .text(value)).write(to: &json) }
+                            }
+                        }
+                        json.key("scopeSpans")
+                        json.array { json in
+                            json.object { json in
+                                json.key("scope")
+                                json.object { json in json.field("name", "nagz") }
+                                json.key("spans")
+                                json.array { json in for span in spans { span.write(to: &json) } }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

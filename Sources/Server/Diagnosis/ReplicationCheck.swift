@@ -1,0 +1,29 @@
+import Postgres
+import SQL
+
+/// Checks whether the server can tell how far standbys are behind.
+enum ReplicationCheck {
+    /// Nil for a database without standbys.
+    static func run(_ queries: any Queries) async throws -> CheckResult? {
+        let row = try await queries.query("SELECT * FROM \(ReplicationStatus.source)").one()
+        let owner: String = try await queries.query(
+            "SELECT relowner::regrole::text AS owner FROM pg_class WHERE oid = to_regclass('schema_migrations')"
+        ).one()["owner"]
+        return result(try ReplicationStatus(row), owner: owner)
+    }
+
+    static func result(_ status: ReplicationStatus, owner: String) -> CheckResult? {
+        guard status.standbys > 0 else { return nil }
+        let standbys = status.standbys == 1 ? "one standby" : "\(status.standbys) standbys"
+        guard status.isVisible else {
+            return .warning(
+                "replication", "\(standbys), and the schema's owner may not see how far behind",
+                advice:
+                    "as a superuser, GRANT pg_read_all_stats TO \(owner); the metrics then have nagz_replication_lag_seconds"
+            )
+        }
+        let behind = max(0, status.written - (status.replayed ?? status.written))
+        return .ok(
+            "replication", "\(standbys), \(status.synchronous) of them synchronous, \(behind) bytes behind at most")
+    }
+}

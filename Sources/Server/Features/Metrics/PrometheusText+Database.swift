@@ -1,0 +1,21 @@
+import Domain
+
+extension PrometheusText {
+    /// The database's clock and its standbys; nothing while it does not answer. The lag is 0 without standbys, and missing
+    /// where it is hidden.
+    mutating func database(_ figures: DatabaseFigures?) {
+        guard let figures else { return }
+        begin("nagz_clock_offset_seconds", "gauge", "How far the server's clock is ahead of the database's.")
+        line("nagz_clock_offset_seconds", "", "\(Double(figures.clockOffset.microseconds) / 1e6)")
+        let replication = figures.replication
+        single("nagz_replication_standbys", "gauge", "Standbys that stream from the database.", replication.standbys)
+        guard replication.isVisible || replication.standbys == 0 else { return }
+        single(
+            "nagz_replication_synchronous_standbys", "gauge", "Those of them that commits wait for.",
+            replication.synchronous)
+        single(
+            "nagz_replication_lag_bytes", "gauge", "What the slowest standby has not replayed.", figures.lag.bytes)
+        begin("nagz_replication_lag_seconds", "gauge", "How long the slowest standby has been behind.")
+        line("nagz_replication_lag_seconds", "", "\(figures.lag.time / .seconds(1))")
+    }
+}
