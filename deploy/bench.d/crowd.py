@@ -7,16 +7,20 @@ import threading
 import urllib.parse
 
 
-def open_socket(url, token, family, source="127.0.0.1"):
+def open_socket(url, token, family, source="127.0.0.1", origin=None):
     place = urllib.parse.urlsplit(url)
     connection = socket.create_connection((place.hostname, place.port), 30, (source, 0))
+    fields = f"Origin: {origin}\r\n" if origin else ""
     key = base64.b64encode(os.urandom(16)).decode()
     connection.sendall(
         f"GET /api/v1/ws?token={token}&family_id={family} HTTP/1.1\r\nHost: bench\r\nConnection: Upgrade\r\n"
-        f"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode())
+        f"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n"
+        f"{fields}\r\n".encode())
     head = b""
     while b"\r\n\r\n" not in head:
-        head += connection.recv(4096)
+        received = connection.recv(4096)
+        assert received, "closed without an answer"
+        head += received
     assert head.startswith(b"HTTP/1.1 101"), head[:100]
     return connection
 
