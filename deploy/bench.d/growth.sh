@@ -13,11 +13,23 @@ bench_growth() {
     shift
     for size in "${sizes[@]}"; do total=$((total + size)); done
     need_space $((total + 10000)) "$STATE" # a family takes 0.85 MB; the rest is for the log of PostgreSQL
-    # Seeding writes more than the log's usual size holds; checkpoints in between would write every page again.
-    cluster_sql postgres >"$log" <<<"ALTER SYSTEM SET max_wal_size = '8GB'" && cluster_sql postgres >"$log" <<<'SELECT pg_reload_conf()'
+    large_cluster >"$log" 2>&1 || give_up "$EX_UNAVAILABLE" "$log" "the cluster could not be configured: $(last_line "$log")"
     for size in "${sizes[@]}"; do seed_size "$size"; done
     drive python3 "$ROOT/deploy/bench.d/growth.py" "${sizes[@]}" "$@" >"$results" || exit "$EX_SOFTWARE"
     show_figures 'Growth' growth "$results"
+}
+
+# Gives the cluster what one of this size has: a quarter of the memory, and a log so large that seeding makes no checkpoints, after
+# which every page would be written again.
+large_cluster() {
+    local quarter
+    quarter=$(awk '$1 == "MemTotal:" { print int($2 / 4096) }' /proc/meminfo)
+    cluster_sql postgres <<<"ALTER SYSTEM SET max_wal_size = '8GB'" &&
+        cluster_sql postgres <<<"ALTER SYSTEM SET shared_buffers = '${quarter}MB'" &&
+        as_postgres "$PG_BIN/pg_ctl" -D "$CLUSTER/data" -l "$CLUSTER/log" -m fast -w -t 60 -s restart &&
+        cluster_process >"$CLUSTER/started"
+    export BENCH_POSTMASTER
+    BENCH_POSTMASTER=$(cluster_process)
 }
 
 # seed_size FAMILIES: a database of that many families, and the scripts of its load.
