@@ -59,29 +59,43 @@ def overhead(folder, seconds, runs):
     return with_entry / without - 1
 
 
-def verification(folder, seconds):
-    # Acts of the server itself: the load scripts' entries are as long, and not what their hashes say.
-    database = bench.fresh_database()
+def wait_until_logged(port):
+    """Until the log has all entries that were written."""
+    size, last = -1, -2
+    while size != last or size < 1:
+        time.sleep(2)
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        note = opener.open(f"http://127.0.0.1:{port}/api/v1/audit/log/checkpoint").read().decode()
+        size, last = int(note.split("\n")[1]), size
+    return size
+
+
+def export_log(database, path):
+    """Exports the log to a file; answers the key that verifies it."""
     # An export only reads, which the server's login may as well.
     environment = dict(os.environ, NAGZ_OWNER_DATABASE_URL=bench.database_url(database))
     nagz = os.environ["BENCH_PROGRAM"]
+    subprocess.run([nagz, "audit", "export", "--output", path], check=True, env=environment, stdout=subprocess.DEVNULL)
+    return subprocess.run([nagz, "audit", "keys"], check=True, env=environment, capture_output=True, text=True).stdout.split()[0]
+
+
+def verify(path, key):
+    """Entries a second."""
+    said = subprocess.run([os.environ["BENCH_PROGRAM"], "audit", "verify", path, "--key", key], capture_output=True, text=True)
+    if said.returncode:
+        sys.exit(f"deploy/bench: the audit log does not verify: {said.stderr}")
+    return int(re.search(r"(\d+) entries/s", said.stdout).group(1))
+
+
+def verification(folder, seconds):
+    # Acts of the server itself: the load scripts' entries are as long, and not what their hashes say.
+    database = bench.fresh_database()
     with bench.nagz(database) as server:
         bench.wrk("W2", server.port, 64, 4 * seconds)
-        size, last = -1, -2
-        while size != last or size < 1:
-            time.sleep(2)
-            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-            note = opener.open(f"http://127.0.0.1:{server.port}/api/v1/audit/log/checkpoint").read().decode()
-            size, last = int(note.split("\n")[1]), size
+        size = wait_until_logged(server.port)
     export = folder / "export.ndjson"
-    subprocess.run([nagz, "audit", "export", "--output", export], check=True, env=environment, stdout=subprocess.DEVNULL)
-    key = subprocess.run([nagz, "audit", "keys"], check=True, env=environment, capture_output=True, text=True).stdout.split()[0]
-    rates = []
-    for _ in range(3):
-        said = subprocess.run([nagz, "audit", "verify", export, "--key", key], capture_output=True, text=True)
-        if said.returncode:
-            sys.exit(f"deploy/bench: the audit log does not verify: {said.stderr}")
-        rates.append(int(re.search(r"(\d+) entries/s", said.stdout).group(1)))
+    key = export_log(database, export)
+    rates = [verify(export, key) for _ in range(3)]
     print(f"nagz audit verify: {max(rates):,} entries/s, {size:,} entries")
     return max(rates)
 

@@ -54,12 +54,13 @@ def arguments():
 
 
 def superuser(statement):
+    """Runs it; answers its rows."""
     environment = dict(
         os.environ, PGUSER="postgres", PGPASSWORD=os.environ["BENCH_SUPERUSER_PASSWORD"],
         PGOPTIONS="-c client_min_messages=warning")
-    subprocess.run(
-        [os.environ["BENCH_PG_BIN"] + "/psql", "-Xqd", "postgres", "-v", "ON_ERROR_STOP=1", "-c", statement],
-        env=environment, check=True, stdout=subprocess.DEVNULL)
+    return subprocess.run(
+        [os.environ["BENCH_PG_BIN"] + "/psql", "-XqtAd", "postgres", "-v", "ON_ERROR_STOP=1", "-c", statement],
+        env=environment, check=True, stdout=subprocess.PIPE, text=True).stdout
 
 
 def fresh_database(name="bench_copy"):
@@ -133,11 +134,11 @@ def database_url(database):
     return "postgres://{PGUSER}:{PGPASSWORD}@{PGHOST}:{PGPORT}/".format(**os.environ) + database
 
 
-def nagz(database):
+def nagz(database, *arguments):
     port = free_port()
     command = [os.environ["BENCH_PROGRAM"], "serve", "--port", str(port), "--rate-limits", "off", "--log", "off",
                # The data hold nags that nobody has escalated for three months.
-               "--scheduler", "off"]
+               "--scheduler", "off", *arguments]
     with open(DATA / "server.log", "ab") as log:
         return Server(command, port, "/health/ready", {
             "DATABASE_URL": database_url(database), "NAGZ_AUDIT_CHECKPOINT_FILE": str(checkpoint_file(database))}, log)
@@ -189,10 +190,12 @@ def medians(place, kept, taken):
     return median
 
 
-def wrk(workload, port, connections, seconds, strict=False):
-    environment = dict(os.environ, WORKLOAD=workload, BENCH_DATA=str(DATA))
+def wrk(workload, port, connections, seconds, strict=False, data=DATA, close=False):
+    environment = dict(os.environ, WORKLOAD=workload, BENCH_DATA=str(data))
     if strict:
         environment["STRICT"] = "1"
+    if close:
+        environment["CLOSE"] = "1"
     output = subprocess.run(
         ["wrk", "-t2", f"-c{connections}", f"-d{seconds}s", "--timeout", "10s", "-s", str(HERE / "load.lua"),
          f"http://127.0.0.1:{port}"], env=environment, check=True, capture_output=True, text=True).stdout

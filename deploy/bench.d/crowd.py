@@ -7,16 +7,20 @@ import threading
 import urllib.parse
 
 
-def open_socket(url, token, family, source="127.0.0.1"):
+def open_socket(url, token, family, source="127.0.0.1", origin=None):
     place = urllib.parse.urlsplit(url)
     connection = socket.create_connection((place.hostname, place.port), 30, (source, 0))
+    fields = f"Origin: {origin}\r\n" if origin else ""
     key = base64.b64encode(os.urandom(16)).decode()
     connection.sendall(
         f"GET /api/v1/ws?token={token}&family_id={family} HTTP/1.1\r\nHost: bench\r\nConnection: Upgrade\r\n"
-        f"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n\r\n".encode())
+        f"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n"
+        f"{fields}\r\n".encode())
     head = b""
     while b"\r\n\r\n" not in head:
-        head += connection.recv(4096)
+        received = connection.recv(4096)
+        assert received, "closed without an answer"
+        head += received
     assert head.startswith(b"HTTP/1.1 101"), head[:100]
     return connection
 
@@ -26,23 +30,40 @@ class Crowd:
 
     def __init__(self):
         self.sockets, self.poll, self.closed, self.is_over = {}, select.epoll(), [], False
+        self.lock = threading.Lock()
         self.thread = threading.Thread(target=self.answer, daemon=True)
         self.thread.start()
 
     def add(self, connection):
-        self.sockets[connection.fileno()] = connection
-        self.poll.register(connection, select.EPOLLIN)
+        with self.lock:
+            self.sockets[connection.fileno()] = connection
+            self.poll.register(connection, select.EPOLLIN)
+
+    def remove_oldest(self):
+        """Says goodbye to the server, and closes it."""
+        with self.lock:
+            number = next(iter(self.sockets))
+            self.poll.unregister(number)
+            connection = self.sockets.pop(number)
+            connection.sendall(b"\x88\x80\0\0\0\0")
+            connection.close()
 
     def answer(self):
         while not self.is_over:
             for number, _ in self.poll.poll(0.5):
-                connection = self.sockets[number]
-                received = connection.recv(4096)
-                if not received or received[0] == 0x88:
-                    self.poll.unregister(connection)
-                    self.closed.append(received)
-                elif b"\x89\x00" in received:
-                    connection.sendall(b"\x8A\x80\0\0\0\0")
+                with self.lock:
+                    self.receive(number)
+
+    def receive(self, number):
+        connection = self.sockets.get(number)
+        if connection is None:
+            return  # removed since
+        received = connection.recv(4096)
+        if not received or received[0] == 0x88:
+            self.poll.unregister(connection)
+            self.closed.append(received)
+        elif b"\x89\x00" in received:
+            connection.sendall(b"\x8A\x80\0\0\0\0")
 
     def close(self):
         self.is_over = True

@@ -1,8 +1,9 @@
 -- One workload for wrk: WORKLOAD=W1|W2|W3|W4 and BENCH_DATA=<folder with targets.txt and since.txt> in the environment.
--- With STRICT set every answer's status is looked at (slower: for the warm-up); without, wrk itself counts those above 399.
+-- With CLOSE set each request has a connection of its own. With STRICT set every answer's status is looked at (slower: for the warm-up); without, wrk itself counts those above 399.
 -- Ends with one line of JSON for bench.py.
 local workload, data = os.getenv("WORKLOAD"), os.getenv("BENCH_DATA")
 local strict = os.getenv("STRICT")
+if os.getenv("CLOSE") then wrk.headers["Connection"] = "close" end
 local threads, requests, position = {}, {}, 0
 
 local function shuffle(list)
@@ -27,7 +28,7 @@ function init()
   local since = io.open(data .. "/since.txt"):read("*l")
   for line in io.lines(data .. "/targets.txt") do
     local token, family, nags = line:match("^(%S+) (%S+) (%S+)$")
-    local headers = { Authorization = "Bearer " .. token }
+    local headers = { Authorization = "Bearer " .. token, Connection = wrk.headers["Connection"] }
     if workload == "W2" then
       headers["Content-Type"] = "application/json"
       for nag in nags:gmatch("[^,]+") do

@@ -54,6 +54,15 @@ def peak_megabytes(root):
     return total / 1024
 
 
+def resident_bytes(pid):
+    with open(f"/proc/{pid}/status") as status:
+        return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1)) * 1024
+
+
+def descriptors(pid):
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
 def busy_seconds():
     """Processor time of the whole machine, all processors."""
     with open("/proc/stat") as stat:

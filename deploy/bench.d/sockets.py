@@ -14,6 +14,7 @@ import threading
 import time
 import urllib.parse
 
+import machine
 from crowd import Crowd, open_socket
 
 A, B, PID, COUNT, TARGETS = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
@@ -83,11 +84,6 @@ class Family:
                 "family_id": self.id, "recipient_id": child["user_id"], "due_at": due, "category": "chores",
                 "done_definition": "ack_only"})
             self.nags.append((token, nag["id"]))
-
-
-def resident():
-    with open(f"/proc/{PID}/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith("VmRSS")) * 1024
 
 
 def latency(family):
@@ -160,7 +156,7 @@ def idle(family, targets):
     progress("reading the feed")
     without = [reading(family), reading(family)][1]
     progress(f"opening {COUNT} sockets")
-    before, crowd = resident(), Crowd()
+    before, crowd = machine.resident_bytes(PID), Crowd()
     began = time.monotonic()
     for number in range(COUNT):
         token, own = targets[number % len(targets)]
@@ -168,7 +164,7 @@ def idle(family, targets):
     opened = time.monotonic() - began
     progress(f"opened in {opened:.1f} s; they are idle")
     time.sleep(2)
-    after, used = resident(), processor_seconds()
+    after, used = machine.resident_bytes(PID), processor_seconds()
     time.sleep(10)
     used = (processor_seconds() - used) / 10
     progress("reading the feed beside them")
