@@ -17,8 +17,8 @@ def open_socket(url, token, family, source="127.0.0.1", origin=None):
         f"Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {key}\r\n"
         f"{fields}\r\n".encode())
     head = b""
-    while b"\r\n\r\n" not in head:
-        received = connection.recv(4096)
+    while not head.endswith(b"\r\n\r\n"):
+        received = connection.recv(1)  # what follows the head is the first frame
         assert received, "closed without an answer"
         head += received
     assert head.startswith(b"HTTP/1.1 101"), head[:100]

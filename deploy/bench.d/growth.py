@@ -4,8 +4,8 @@ Prints the figures as JSON.
 
 growth.py FAMILIES… [--seconds 2] [--rounds 8] [--connections 64]
 
-Each size has a database `growth_<families>`, a server, and its load scripts in BENCH_DATA/growth-<families>. In each round W2, W3
-and W4 run for a moment at one size after the other, so that a machine that changes its speed does so for all sizes. Equally many
+Each size has a database `growth_<families>`, a server, and its load scripts in BENCH_DATA/growth-<families>. In each round a workload
+runs for a moment at one size after the other, so that a machine that changes its speed does so for all sizes. Equally many
 families are active at each size; the others are only there. They are so few that PostgreSQL keeps their rows in its own memory: a
 full page reads some 1,200 blocks at any size, and each that it must fetch from the system's cache costs 3 µs more.
 """
@@ -18,7 +18,7 @@ import sys
 
 import bench
 
-WORKLOADS = ("W2", "W3", "W4")
+WORKLOADS = ("W3", "W4", "W2")  # W2 last: W3 would read what it writes
 ACTIVE = 250  # families with requests, one guardian each
 WARM_UPS = 10
 
@@ -61,9 +61,8 @@ def measure(options):
                         break
                 else:
                     sys.exit(f"deploy/bench: {workload} with {size} families: {wrong} requests failed")
-        for turn in range(options.rounds):
-            progress(f"round {turn + 1} of {options.rounds}")
-            for workload in WORKLOADS:
+            for turn in range(options.rounds):
+                progress(f"{workload}, round {turn + 1} of {options.rounds}")
                 start = turn % len(options.families)
                 for size in options.families[start:] + options.families[:start]:
                     runs[workload][size].append(load(workload, size, options.seconds))

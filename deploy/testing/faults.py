@@ -43,12 +43,15 @@ def client():
     global acknowledged, in_doubt, longest, longest_refusal, accepting_since
     connection = http.client.HTTPConnection(ADDRESS, timeout=10)
     while not over.is_set():
-        began = time.monotonic()
+        began, is_new = time.monotonic(), connection.sock is None
         try:
             status = write(connection)
         except (OSError, http.client.HTTPException) as fault:
             connection.close()
             status = type(fault).__name__
+            # So the kernel ends connections that the server had not accepted when it stopped to listen.
+            if is_new and status == "ConnectionResetError":
+                status = "NewConnectionReset"
         now = time.monotonic()
         with lock:
             longest = max(longest, now - began)
