@@ -12,7 +12,7 @@ private final class CrudeServer: @unchecked Sendable {
 
     /// - Parameter linger: whether the connection stays open after the bytes.
     init(_ answer: String, linger: Bool = false) throws {
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
@@ -28,7 +28,7 @@ private final class CrudeServer: @unchecked Sendable {
         port = UInt16(bigEndian: address.sin_port)
         Thread.detachNewThread {
             while true {
-                let connection = accept(listener, nil, nil)
+                let connection = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
                 guard connection >= 0 else { break }
                 var buffer = [UInt8](repeating: 0, count: 4_096)
                 _ = recv(connection, &buffer, buffer.count, 0)

@@ -6,7 +6,7 @@ final class SilentListener: Sendable {
     private let socket: Int32
 
     init() throws {
-        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(INADDR_LOOPBACK).bigEndian
@@ -27,7 +27,7 @@ final class SilentListener: Sendable {
     func nextConnectionEnds() -> Bool {
         var timeout = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-        let connection = accept(socket, nil, nil)
+        let connection = accept4(socket, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
         guard connection >= 0 else { return false }
         defer { close(connection) }
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))

@@ -100,7 +100,7 @@ private final class Pipe {
 
     init() throws {
         var descriptors: [Int32] = [0, 0]
-        guard pipe(&descriptors) == 0 else { throw SystemError(call: "pipe", number: errno) }
+        guard pipe2(&descriptors, O_CLOEXEC) == 0 else { throw SystemError(call: "pipe2", number: errno) }
         (reader, writer) = (descriptors[0], descriptors[1])
     }
 

@@ -13,7 +13,7 @@ struct ReadinessTests {
         defer { loop.stop() }
         return try await loop.task { poller in
             var both: [Int32] = [-1, -1]
-            guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &both) == 0 else {
+            guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &both) == 0 else {
                 throw SystemError(call: "socketpair", number: errno)
             }
             let (own, peer) = (both[0], both[1])

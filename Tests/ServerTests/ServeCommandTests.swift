@@ -192,7 +192,7 @@ struct ServeCommandTests {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var own = address
         own.sin_port = 0
         own.sin_addr.s_addr = (UInt32(0x7F00_0000) | UInt32(host)).bigEndian

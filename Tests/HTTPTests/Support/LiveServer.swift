@@ -26,7 +26,7 @@ final class Client {
     ///   - host: the last byte of the address to come from, 127.0.0.x.
     ///   - receiveBuffer: what the kernel may keep for a slow reader; nil leaves it at its default.
     init(port: UInt16, from host: UInt32? = nil, receiveBuffer: Int32? = nil) {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian

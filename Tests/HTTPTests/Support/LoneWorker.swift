@@ -74,7 +74,7 @@ extension HTTPWorker {
 /// Two connected sockets: one for the server, which does not block, and its peer.
 func socketPair() -> (own: Int32, peer: Int32) {
     var both: [Int32] = [-1, -1]
-    precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &both) == 0)
+    precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &both) == 0)
     _ = fcntl(both[0], F_SETFL, O_NONBLOCK)
     return (both[0], both[1])
 }

@@ -10,8 +10,7 @@ final class LogRecorder: Sendable {
 
     init() throws {
         var ends: [Int32] = [0, 0]
-        guard pipe(&ends) == 0 else { throw RawClient.Fault(what: "pipe: \(errno)") }
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        guard pipe2(&ends, O_CLOEXEC) == 0 else { throw RawClient.Fault(what: "pipe: \(errno)") }
         descriptor = ends[1]
         Thread.detachNewThread { [self, end = ends[0]] in
             var buffer = [UInt8](repeating: 0, count: 65_536)

@@ -44,7 +44,7 @@ enum RawClient {
     }
 
     private static func blockingExchange(_ request: [UInt8], _ port: UInt16) throws -> [UInt8] {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Fault(what: "socket: \(errno)") }
         defer { close(descriptor) }
         var address = sockaddr_in()

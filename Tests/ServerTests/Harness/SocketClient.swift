@@ -133,7 +133,7 @@ final class SocketClient: @unchecked Sendable {
     }
 
     private static func connected(_ port: UInt16, _ host: UInt32, _ receiveBuffer: Int32?) throws -> Int32 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var timeout = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, Int32(SO_RCVTIMEO), &timeout, socklen_t(MemoryLayout<timeval>.size))
         if var size = receiveBuffer {
