@@ -6,6 +6,8 @@
 
 // The C compiler embeds files as they are. An array in Swift of openapi.json alone takes its compiler minutes.
 static const struct web_page pages[] = {
+#define PAGE "../../openapi/examples.json"
+#include "page.inc"
 #define PAGE "../../openapi/openapi.json"
 #include "page.inc"
 #define PAGE "pages/console/activity.js"

@@ -11,7 +11,10 @@ public enum WebPages {
     }
 
     /// `openapi/openapi.json`.
-    public static let apiDocument = embedded.first { $0.name.hasSuffix("openapi.json") }?.bytes ?? []
+    public static let apiDocument = bytes(of: "openapi/openapi.json")
+
+    /// `openapi/examples.json`: what the server has answered, by the names of the operations.
+    public static let apiExamples = bytes(of: "openapi/examples.json")
 
     /// Everything else. A folder's `index.html` is served at the folder's name.
     public static let files: [File] = embedded.compactMap { name, bytes in
@@ -26,6 +29,10 @@ public enum WebPages {
         ".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8",
         ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml",
     ]
+
+    private static func bytes(of name: String) -> [UInt8] {
+        embedded.first { $0.name.hasSuffix(name) }?.bytes ?? []
+    }
 
     private static let embedded: [(name: String, bytes: [UInt8])] = {
         var files: [(name: String, bytes: [UInt8])] = []

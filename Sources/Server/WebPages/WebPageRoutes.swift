@@ -20,8 +20,11 @@ enum WebPageRoutes {
         return (file.path, ConstantResponse(mediaType, fields: fields, bytes: file.bytes))
     }
 
-    private static let document = ConstantResponse(
-        .json, fields: [HeaderField("cache-control", "no-cache")], bytes: WebPages.apiDocument)
+    private static let documents = [
+        ("/openapi.json", WebPages.apiDocument), ("/docs/examples.json", WebPages.apiExamples),
+    ].map { path, bytes in
+        (path, ConstantResponse(.json, fields: [HeaderField("cache-control", "no-cache")], bytes: bytes))
+    }
 
     /// - Parameter home: where `/` leads instead of to the front page.
     static func register(in routes: RouteTable, home: String?) {
@@ -33,6 +36,8 @@ enum WebPageRoutes {
                 routes.add(Route.immediate(.get, path) { page.response(to: $0) })
             }
         }
-        routes.add(Route.immediate(.get, "/openapi.json") { document.response(to: $0) })
+        for (path, document) in documents {
+            routes.add(Route.immediate(.get, path) { document.response(to: $0) })
+        }
     }
 }

@@ -213,6 +213,9 @@ struct MatrixRow: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { detail.isEmpty ? operation.id : "\(operation.id): \(detail)" }
 
+    /// Whether it is the first row of its operation, whose answer to the first of those who may ask is the example.
+    var isExample: Bool { Self.all.first { $0.operation.id == operation.id }?.detail == detail }
+
     /// Whether an account that waits for a guardian may ask for it: to join a family ends the waiting.
     var isForWaitingAccounts: Bool { operation.id == "joinFamily" || operation.id == "joinFamilyByID" }
 

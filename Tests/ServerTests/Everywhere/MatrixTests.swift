@@ -101,6 +101,7 @@ struct MatrixTests {
                 #expect(try await contents(server) == before, "\(row.testDescription): a refusal changed something")
             }
             for row in batch.rows {
+                var isFirst = true
                 for requester in Requester.allCases where row.allowed.contains(requester) {
                     // What one of them changes is changed for the next, who gets a family that is untouched.
                     let scene = row.operation.method == .get ? scene : try await Scene(server)
@@ -108,6 +109,8 @@ struct MatrixTests {
                     #expect(
                         reply.status == row.operation.successStatus,
                         "\(row.testDescription) by \(requester): \(reply.status) \(reply.text)")
+                    if isFirst && row.isExample { try Examples.check(row.operation.id, reply) }
+                    isFirst = false
                 }
             }
         }

@@ -39,19 +39,19 @@ struct WebPageTests {
         }
     }
 
-    @Test("the document of the API is the one of this build, and is sent again only when it has changed")
-    func document() async throws {
-        let written = try Data(contentsOf: repository.appending(path: "openapi/openapi.json"))
+    @Test(
+        "the documents of the API are those of this build, and are sent again only when they have changed",
+        arguments: [("/openapi.json", "openapi/openapi.json"), ("/docs/examples.json", "openapi/examples.json")])
+    func documents(path: String, file: String) async throws {
+        let written = try Data(contentsOf: repository.appending(path: file))
         try await TestServer.run { server in
-            let reply = try await server.call("GET", "/openapi.json", isDocumented: false)
+            let reply = try await server.call("GET", path, isDocumented: false)
             #expect(reply.status == 200 && reply.header("content-type") == "application/json")
             #expect(reply.body == Array(written))
             let tag = try #require(reply.header("etag"))
-            let again = try await server.call(
-                "GET", "/openapi.json", headers: ["If-None-Match": tag], isDocumented: false)
+            let again = try await server.call("GET", path, headers: ["If-None-Match": tag], isDocumented: false)
             #expect(again.status == 304 && again.body.isEmpty)
-            let smaller = try await server.call(
-                "GET", "/openapi.json", headers: ["Accept-Encoding": "gzip"], isDocumented: false)
+            let smaller = try await server.call("GET", path, headers: ["Accept-Encoding": "gzip"], isDocumented: false)
             #expect(smaller.header("content-encoding") == "gzip" && smaller.header("vary")?.contains("ccept-") == true)
             #expect(smaller.body.starts(with: [0x1F, 0x8B]) && smaller.body.count * 4 < written.count)
         }

@@ -11,6 +11,7 @@ const index = h("nav", {class: "index", "aria-label": "Operations"});
 const main = h("main", {id: "main", tabindex: -1});
 let operations = [];
 let groups = [];
+let examples = {};
 
 function gather(api) {
     groups = api.tags ?? [];
@@ -43,11 +44,13 @@ function showWelcome(api) {
         h("section", {class: "card"}, h("h2", {}, "Groups"), h("dl", {}, groups.map(({name, description}) => [h("dt", {}, h("strong", {}, name)), h("dd", {class: "muted"}, description)]))));
 }
 
-function showResponse([status, reference]) {
+function showResponse([status, reference], operation) {
     const response = resolved(reference);
     const [type, media] = Object.entries(response.content ?? {})[0] ?? [];
+    const recorded = status < "300" ? examples[operation.operationId] : media?.example;
+    const shown = recorded ?? (media && example(media.schema, true));
     return h("details", {}, h("summary", {}, h("strong", {}, status), " ", response.description, type && h("span", {class: "fine muted"}, ` ${type}`)),
-        media && [fields(media.schema), type === "application/json" && h("pre", {class: "scroller", tabindex: 0}, JSON.stringify(example(media.schema, true), null, 4))]);
+        media && [fields(media.schema), recorded && h("p", {class: "fine muted"}, "An answer that a server has given:"), type === "application/json" && h("pre", {class: "scroller", tabindex: 0}, JSON.stringify(shown, null, 4))]);
 }
 
 function showOperation(chosen) {
@@ -60,7 +63,7 @@ function showOperation(chosen) {
         requestForm(chosen),
         parameters.length ? h("section", {class: "card"}, h("h2", {}, "Parameters"), h("ul", {class: "fields"}, parameters.map((parameter) => field(`${parameter.name} (${parameter.in})`, parameter.schema ?? {}, parameter.required, parameter.description)))) : "",
         media ? h("section", {class: "card"}, h("h2", {}, "Body"), h("p", {class: "fine muted"}, type), fields(media.schema)) : "",
-        h("section", {class: "card"}, h("h2", {}, "Answers"), Object.entries(operation.responses).map(showResponse)));
+        h("section", {class: "card"}, h("h2", {}, "Answers"), Object.entries(operation.responses).map((response) => showResponse(response, operation))));
 }
 
 function show(api) {
@@ -100,6 +103,12 @@ addEventListener("keydown", (event) => {
     }
 });
 
+async function load(path) {
+    const response = await fetch(path, {credentials: "omit"});
+    if (!response.ok) throw new Error(`The server answered ${response.status}.`);
+    return response.json();
+}
+
 async function start() {
     app.replaceChildren(h("a", {class: "skip", href: "#main", onclick: (event) => { event.preventDefault(); main.focus(); }}, "To the operation"), h("header", {class: "top"},
         h("a", {class: "brand", href: "#/"}, "Nagz API"), search,
@@ -107,9 +116,8 @@ async function start() {
         h("div", {class: "tools"}, h("a", {class: "button ghost", href: "/openapi.json", download: "openapi.json"}, "openapi.json"), h("a", {class: "button ghost", href: "/console"}, "Console"),
             h("button", {type: "button", class: "ghost", onclick: toggleTheme}, "Theme"))), index, main);
     try {
-        const response = await fetch("/openapi.json", {credentials: "omit"});
-        if (!response.ok) throw new Error(`The server answered ${response.status}.`);
-        const api = await response.json();
+        const [api, answers] = await Promise.all(["/openapi.json", "/docs/examples.json"].map(load));
+        examples = answers;
         setDocument(api);
         gather(api);
         addEventListener("hashchange", () => { show(api); main.focus({preventScroll: true}); });

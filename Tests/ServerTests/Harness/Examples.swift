@@ -1,0 +1,72 @@
+import Foundation
+import JSON
+import Synchronization
+import Testing
+
+/// The answers in `openapi/examples.json`, which the page about the API shows: what this server has answered.
+///
+/// Tests hold the server to them. When answers change, they are recorded again:
+///
+///     NAGZ_RECORD_EXAMPLES=yes swift test --filter 'MatrixTests|ExampleTests'
+enum Examples {
+    private static let file = repository.appending(path: "openapi/examples.json")
+    private static let isRecording = ProcessInfo.processInfo.environment["NAGZ_RECORD_EXAMPLES"] != nil
+    private static let answers = Mutex<[String: JSONValue]>([:])
+
+    /// By the names of the operations.
+    static let recorded: JSONObject = {
+        guard let bytes = try? Data(contentsOf: file) else { return [:] }
+        return (try? JSONValue(parsing: [UInt8](bytes).span))?.objectValue ?? [:]
+    }()
+
+    /// Expects that the operation's example has the answer's members, or records the answer.
+    static func check(
+        _ operation: String, _ reply: Reply, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        guard let answer = reply.json else { return }
+        if isRecording { return try record(answer.shortened, of: operation) }
+        guard let example = recorded[operation] else {
+            Issue.record("\(operation) has no example: record it", sourceLocation: sourceLocation)
+            return
+        }
+        #expect(example.isLike(answer), "record the example of \(operation) again", sourceLocation: sourceLocation)
+    }
+
+    /// Writes a line for each operation, so that a change is easy to read.
+    private static func record(_ answer: JSONValue, of operation: String) throws {
+        try answers.withLock { answers in
+            answers[operation] = answer
+            let lines = answers.sorted { $0.key < $1.key }.map { name, answer in
+                "\"\(name)\": " + String(decoding: answer.bytes, as: UTF8.self)
+            }
+            try Data("{\n\(lines.joined(separator: ",\n"))\n}\n".utf8).write(to: file)
+        }
+    }
+}
+
+extension JSONValue {
+    /// With two elements of each list, and the beginnings of long texts.
+    fileprivate var shortened: JSONValue {
+        switch self {
+        case .array(let elements): .array(elements.prefix(2).map(\.shortened))
+        case .object(let object):
+            .object(object.members.reduce(into: [:]) { _ = $0.insert($1.value.shortened, for: $1.key) })
+        case .string(let text) where text.utf8.count > 200: .string(text.prefix(80) + " …")
+        default: self
+        }
+    }
+
+    /// Whether both have the same members of the same kinds. Null is like everything, and so is an empty list.
+    fileprivate func isLike(_ other: JSONValue) -> Bool {
+        switch (self, other) {
+        case (.null, _), (_, .null): return true
+        case (.array(let left), .array(let right)):
+            guard let left = left.first, let right = right.first else { return true }
+            return left.isLike(right)
+        case (.object(let left), .object(let right)):
+            return left.count == right.count
+                && left.members.allSatisfy { member in right[member.key].map(member.value.isLike) ?? false }
+        default: return kind == other.kind
+        }
+    }
+}
