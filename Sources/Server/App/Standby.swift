@@ -4,7 +4,7 @@ import SQL
 
 /// A hot standby that reads the entities of long pages, in place of the primary. Used on one loop.
 ///
-/// It is never waited for: when it cannot answer, the primary does. Its sessions are opened again in the background.
+/// When it does not answer, or not within two seconds, the primary does. Lost sessions are opened again in the background.
 package final class Standby {
     /// With several hosts, a standby among them.
     static let defaults = [(keyword: "target_session_attrs", value: "standby")]
