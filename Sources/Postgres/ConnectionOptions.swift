@@ -9,11 +9,15 @@ public struct ConnectionOptions: Sendable {
     ///   - url: a libpq connection string or URI; it may have several hosts and `target_session_attrs`.
     ///   - database: replaces the URL's database.
     ///   - settings: session settings, such as `statement_timeout`.
+    ///   - defaults: keywords of libpq, for what the URL does not say.
     /// - Throws: `PostgresError.unavailable` if the string is malformed.
     public init(
-        url: String, database: String? = nil, settings: [(name: String, value: String)] = []
+        url: String, database: String? = nil, settings: [(name: String, value: String)] = [],
+        defaults: [(keyword: String, value: String)] = []
     ) throws(PostgresError) {
         var parameters = try Self.parse(url).map { (keyword: $0.keyword, value: $0.value) }
+        let given = Set(parameters.map(\.keyword))
+        parameters += defaults.filter { !given.contains($0.keyword) }
         if let database {
             parameters.removeAll { $0.keyword == "dbname" }
             parameters.append(("dbname", database))

@@ -12,6 +12,7 @@ enum Serve {
         usage: nagz serve [--database-url URL] [OPTION …]
 
           --database-url URL       the server's login at PostgreSQL; else DATABASE_URL
+          --standby URL            a hot standby of it, which reads long pages of the feed; else NAGZ_STANDBY; none
           --host ADDRESS           where to listen; 127.0.0.1
           --port N                 9800; 0 takes a free one
           --metrics ADDRESS:PORT   where to serve /metrics for Prometheus; 127.0.0.1:9890; “off” for nowhere
@@ -133,6 +134,7 @@ enum Serve {
         var configuration = Configuration(databaseURL: url, tokenKeys: try TokenKeys.read(given), loops: loops)
         configuration.auditKeyring = try AuditKeyFile.read(given)
         configuration.checkpointFile = try AuditKeyFile.checkedCheckpointFile(given)
+        configuration.standbyURL = try given[Options.standby]
         if let host = try given[Options.host] { configuration.host = host }
         if let port = try given[Options.port] { configuration.port = port }
         if let count = try given[Options.connections] { configuration.databaseConnections = count }

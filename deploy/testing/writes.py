@@ -124,4 +124,5 @@ def main():
     print(json.dumps(counts, sort_keys=True))
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -7,6 +7,8 @@ public struct Configuration: Sendable {
     public var port: UInt16 = 9_800
     /// The server's login: a member of the role `nagz_server` and of nothing else.
     public var databaseURL: String
+    /// The same login at a hot standby, which reads long pages of the feed; nil for none.
+    public var standbyURL: String?
     /// Event loops, each a thread.
     public var loops: Int
     /// Database sessions of all loops together; by default four a loop, at most 16. Requests share sessions by
@@ -77,7 +79,8 @@ public struct Configuration: Sendable {
         limits.answerMemoryPerAddress = answerMemoryPerAddress
         if let descriptors {
             // Listener, epoll and wake-up of each loop, database sessions, and what the process opens now and then.
-            limits.fit(descriptors: descriptors, reserve: 64 + databaseConnections + 4 * loops, loops: loops)
+            let sessions = databaseConnections * (standbyURL == nil ? 1 : 2)
+            limits.fit(descriptors: descriptors, reserve: 64 + sessions + 4 * loops, loops: loops)
         }
         return limits
     }

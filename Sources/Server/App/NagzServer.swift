@@ -59,7 +59,9 @@ public final class NagzServer: Sendable {
         loops = try (0..<configuration.loops).map { try EventLoop(name: "nagz-loop-\($0)") }
         var applications: [Application] = []
         var members: [LoopBound<LoopMembers>] = []
-        let telemetry = Telemetry(loops: configuration.loops, exportsSpans: configuration.traces != nil)
+        let telemetry = Telemetry(
+            loops: configuration.loops, exportsSpans: configuration.traces != nil,
+            standby: configuration.standbyURL.map { _ in StandbyUse(log) })
         let calls = CallTracer(random, clock, exportingTo: telemetry.spans)
         let slowQueries = SlowQueryLog(log, counting: telemetry.slowQueries)
         let slow = configuration.slowQueries.map(slowQueries.observer)
@@ -73,6 +75,8 @@ public final class NagzServer: Sendable {
             let (application, member) = try await Self.compose(on: loop) { poller in
                 let database = Database(options, limits: limits, slow: slow, poller: poller)
                 database.open()
+                let standby = try configuration.standby(telemetry.standby, slow: slow, poller)
+                standby?.open()
                 let models = ModelGateways(
                     configuration.models, prompts: prompts,
                     callLimit: max(1, ModelGateways.callsAtOnce / configuration.loops), calls: calls, poller)
@@ -81,7 +85,7 @@ public final class NagzServer: Sendable {
                     heuristics: heuristics, auditKeyring: configuration.auditKeyring,
                     checkpointStatus: checkpointStatus, answerMemory: answerMemory, exports: exports,
                     escalationPlan: configuration.escalationPlan, changes: exchange.changes, picturePool: picturePool,
-                    models: models)
+                    models: models, standby: standby)
                 let sockets = LoopSockets(
                     exchange, loop: number, poller, memory: answerMemory, limits: configuration.webSocketLimits)
                 let routes = RouteTable(services: services, limiter: limiter, log: log)
@@ -110,9 +114,8 @@ public final class NagzServer: Sendable {
                     application,
                     LoopBound(
                         value: LoopMembers(
-                            database: database, pulse: pulse, watch: watch, housekeeping: housekeeping,
-                            sockets: sockets,
-                            models: models))
+                            database: database, standby: standby, pulse: pulse, watch: watch,
+                            housekeeping: housekeeping, sockets: sockets, models: models))
                 )
             }
             applications.append(application)
@@ -218,6 +221,7 @@ public final class NagzServer: Sendable {
     /// The parts of one loop besides its requests.
     private struct LoopMembers {
         let database: Database
+        let standby: Standby?
         let pulse: LoopPulse
         /// On the first loop only.
         let watch: DatabaseWatch?
@@ -325,6 +329,7 @@ public final class NagzServer: Sendable {
 
     private static func close(_ member: LoopBound<LoopMembers>, on loop: isolated EventLoop) {
         member.value.models.close()
+        member.value.standby?.close()
         member.value.database.close()
     }
 }

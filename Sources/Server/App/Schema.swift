@@ -51,12 +51,15 @@ public enum Schema {
     }
 
     /// Runs `body` with one database session on a loop of its own.
-    /// - Parameter settings: session settings, such as `statement_timeout`.
+    /// - Parameters:
+    ///   - settings: session settings, such as `statement_timeout`.
+    ///   - defaults: keywords of libpq, for what the URL does not say.
     public static func onDatabase<Value: Sendable>(
         _ url: String, settings: [(name: String, value: String)] = [],
+        defaults: [(keyword: String, value: String)] = [],
         _ body: @escaping @Sendable (Database) async throws -> Value
     ) async throws -> Value {
-        let options = try ConnectionOptions(url: url, settings: settings)
+        let options = try ConnectionOptions(url: url, settings: settings, defaults: defaults)
         let loop = try EventLoop(name: "nagz-tool")
         try loop.start()
         defer { loop.stop() }

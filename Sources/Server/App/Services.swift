@@ -8,6 +8,8 @@ import TimeZones
 /// What the features of one loop share. Used on that loop only.
 package final class Services {
     package let database: Database
+    /// Reads long pages of the feed, where there is one.
+    let standby: Standby?
     let ledger: Ledger
     let access: Access
     package let clock: any WallClock
@@ -40,9 +42,10 @@ package final class Services {
         heuristics: Heuristics, auditKeyring: AuditKeyring? = nil, checkpointStatus: CheckpointStatus? = nil,
         answerMemory: MemoryBudget? = nil, exports: ExportLimiter? = nil, escalationPlan: EscalationPlan = .standard,
         changes: ChangedFamilies? = nil, picturePool: BlockingPool? = nil,
-        models: ModelGateways? = nil
+        models: ModelGateways? = nil, standby: Standby? = nil
     ) {
         self.database = database
+        self.standby = standby
         self.clock = clock
         self.random = random
         self.tokens = tokens

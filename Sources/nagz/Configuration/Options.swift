@@ -12,8 +12,8 @@ enum Options {
     private static let databaseVerbs: Set = ["serve", "migrate", "admin", "audit", "seed"]
 
     static let all: [any AnyOption] = [
-        databaseURL, ownerDatabaseURL, migrations, tokenKeys, auditKeyring, auditCheckpointFile, host, port, loops,
-        connections, metrics, cors, home, proxies, drainDelay, purgeAfter, escalation, scheduler, push, sms,
+        databaseURL, standby, ownerDatabaseURL, migrations, tokenKeys, auditKeyring, auditCheckpointFile, host, port,
+        loops, connections, metrics, cors, home, proxies, drainDelay, purgeAfter, escalation, scheduler, push, sms,
         webhookSecret, apnsKey, deliveryNetworks, deliveries, auditCheck, rateLimits, log, slowQueries, otlp,
         developmentTokens, modelURL,
         modelName, modelKeyFile, modelPrompts,
@@ -31,6 +31,8 @@ enum Options {
 
     static let databaseURL = Option(
         "database-url", variable: "DATABASE_URL", verbs: databaseVerbs, content: .connectionString, parse: connection)
+    static let standby = Option(
+        "standby", variable: "NAGZ_STANDBY", standard: "none", content: .connectionString, parse: connection)
     /// Other verbs than serve take the owner's URL as `--database-url`.
     static let ownerDatabaseURL = Option(
         "owner-database-url", variable: "NAGZ_OWNER_DATABASE_URL", verbs: [], content: .connectionString,

@@ -21,6 +21,11 @@ struct CheckedSetting {
         return await DatabaseCheck(databaseURL: databaseURL, folder: folder).run()
     }
 
+    func standby() -> StandbyCheck? {
+        guard let databaseURL, let url = try? given[Options.standby] else { return nil }
+        return StandbyCheck(databaseURL: databaseURL, standbyURL: url)
+    }
+
     func log() -> LogCheck? {
         guard let databaseURL, let keys, let checkpointFile else { return nil }
         return LogCheck(databaseURL: databaseURL, keys: keys, file: checkpointFile)

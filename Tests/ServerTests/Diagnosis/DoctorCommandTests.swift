@@ -60,6 +60,9 @@ struct DoctorCommandTests {
         Fault("no PostgreSQL", "database", ["start PostgreSQL"], status: 69) { _ in ["DATABASE_URL": "host=/nowhere"] },
         Fault("a superuser", "role", ["a superuser", "CREATE ROLE nagz_serve"]) { ["DATABASE_URL": $0.url] },
         Fault("the owner", "role", ["which owns"]) { ["DATABASE_URL": TestLogin.owner.url($0.url)] },
+        Fault("a standby that is none", "standby", ["not in hot standby mode", "--standby"]) {
+            ["NAGZ_STANDBY": TestLogin.server.url($0.url)]
+        },
         Fault("a missing grant", "grants", ["lacks INSERT on audit_entry", "nagz migrate"]) { scene in
             try await scene.sql("REVOKE INSERT ON audit_entry FROM nagz_server")
             return [:]

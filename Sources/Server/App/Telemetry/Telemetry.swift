@@ -17,6 +17,8 @@ final class Telemetry: Sendable {
     let retention = RetentionCounters()
     /// Batches of statements that took long.
     let slowQueries = Counter()
+    /// How the standby answers reads; nil where there is none.
+    let standby: StandbyUse?
     /// Spans of sampled traces; nil where none are exported.
     let spans: SpanQueue?
 
@@ -25,7 +27,8 @@ final class Telemetry: Sendable {
     private let started = MonotonicTime.now()
     private let history = Locked(History())
 
-    init(loops: Int, exportsSpans: Bool = false) {
+    init(loops: Int, exportsSpans: Bool = false, standby: StandbyUse? = nil) {
+        self.standby = standby
         self.loops = (0..<loops).map { _ in LoopGauges() }
         spans = exportsSpans ? SpanQueue() : nil
     }

@@ -33,6 +33,12 @@ struct PrometheusText {
             \.refused)
         single(
             "nagz_slow_queries_total", "counter", "Batches of statements that took long.", telemetry.slowQueries.value)
+        if let standby = telemetry.standby {
+            begin("nagz_standby_reads_total", "counter", "Long pages of the feed asked of the standby.")
+            line("nagz_standby_reads_total", #"result="answered""#, String(standby.answered.value))
+            line("nagz_standby_reads_total", #"result="behind""#, String(standby.behind.value))
+            line("nagz_standby_reads_total", #"result="unavailable""#, String(standby.unavailable.value))
+        }
         perLoop(telemetry, "nagz_ledger_writes_total", "counter", "Acts committed.", \.writes)
         perLoop(telemetry, "nagz_ledger_batches_total", "counter", "Transactions that acts shared.", \.batches)
         perLoop(telemetry, "nagz_ledger_lost_races_total", "counter", "Decisions taken again.", \.lostRaces)

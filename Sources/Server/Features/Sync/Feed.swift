@@ -23,11 +23,9 @@ final class Feed {
     func read(_ caller: Caller, _ call: Call<SyncQuery, NoBody>) async throws -> [UInt8] {
         let family = call.parameters.familyID
         let request = FeedRequest(call.parameters)
-        let statement = SyncStatements.page(
-            family, for: caller, sessionCheck: services.access.sessionCheck(caller), from: request.start,
-            withFacts: call.parameters.facts)
         var memory: MemoryReservation?
-        let page = try await page(caller, statement, family, request, call.now, reserving: &memory)
+        let page = try await page(
+            caller, family, request, withFacts: call.parameters.facts, call.now, reserving: &memory)
         // A legacy client sends it back. Development tokens have no session that could store it.
         if request.isLegacy, !page.isGranted, let session = caller.sessionID {
             _ = try await services.database.query(SyncStatements.grant(page.grant, to: session, in: family))
@@ -37,19 +35,52 @@ final class Feed {
 
     /// Builds the page, after reserving memory for it.
     private func page(
-        _ caller: Caller, _ statement: SQL, _ family: FamilyID, _ request: FeedRequest, _ now: Timestamp,
+        _ caller: Caller, _ family: FamilyID, _ request: FeedRequest, withFacts: Bool, _ now: Timestamp,
         reserving memory: inout MemoryReservation?
     ) async throws -> FeedPage {
-        // A client that comes with a position mostly gets a few rows. The rows end with this function: otherwise half a
-        // megabyte of them would live on while the grant waits.
-        let rows =
-            try await request.start.isBeginning
-            ? services.database.query(statement) : services.database.read(statement)
+        // The rows end with this function: otherwise half a megabyte of them would live on while the grant waits.
+        let rows = try await rows(caller, family, request.start, withFacts: withFacts, now)
         memory = services.answerMemory.reserve(rows.memoryShare, for: caller.context.remote)
         guard memory != nil else {
             throw APIError(.unavailable, "The server has no room for this answer now.", retryAfter: 1)
         }
         return try FeedPage(rows, family, request, at: now, checkpoint: services.checkpointStatus.current.note)
+    }
+
+    private func rows(
+        _ caller: Caller, _ family: FamilyID, _ start: FeedStart, withFacts: Bool, _ now: Timestamp
+    ) async throws -> PageRows {
+        let check = services.access.sessionCheck(caller)
+        if let standby = services.standby, start.mayBeLong(at: now), standby.isReady() {
+            let rest = SyncStatements.page(
+                family, for: caller, sessionCheck: check, from: start, withEntities: false, withFacts: withFacts)
+            if let rows = try await rows(caller, family, start, rest, standby) { return rows }
+        }
+        let statement = SyncStatements.page(
+            family, for: caller, sessionCheck: check, from: start, withFacts: withFacts)
+        // A client that comes with a position mostly gets a few rows.
+        let rows = try await start.isBeginning ? services.database.query(statement) : services.database.read(statement)
+        return PageRows(rows)
+    }
+
+    /// The rows of a page whose entities come from a standby; nil when it cannot give them.
+    ///
+    /// The primary is asked first: it decides whether the caller may read, from which position and what they may see, and
+    /// gives everything that may change without the family clock. The standby's rows are taken only if its family clock
+    /// is the primary's, so both are one snapshot of the family: the answer is the one that the primary would have given at
+    /// that moment. Nobody reads what is older than their position, whose access ended before, or what is not yet
+    /// acknowledged.
+    private func rows(
+        _ caller: Caller, _ family: FamilyID, _ start: FeedStart, _ rest: SQL, _ standby: Standby
+    ) async throws -> PageRows? {
+        let rows = try await services.database.read(rest)
+        let gate = try FeedGate(rows)
+        let stamp = gate.isKnown ? start.stamp : nil
+        // Nothing has happened since.
+        if let stamp, stamp > gate.clock { return PageRows(rows) }
+        let entities = SyncStatements.entities(
+            family, for: caller, at: gate, from: stamp.map { .valid($0) } ?? .beginning)
+        return await standby.rows(of: entities).map { PageRows(rows, entities: $0) }
     }
 }
 

@@ -3,6 +3,20 @@ import Domain
 import JSON
 import Postgres
 
+/// The rows of a page, of one or two statements.
+struct PageRows {
+    /// The gate, connections and facts.
+    let rest: Rows
+    /// Those of the entities: the same, unless a standby read them.
+    let entities: Rows
+
+    init(_ rows: Rows) { (rest, entities) = (rows, rows) }
+    init(_ rest: Rows, entities: Rows) { (self.rest, self.entities) = (rest, entities) }
+
+    var memoryShare: Int { rest.memoryShare + (entities === rest ? 0 : entities.memoryShare) }
+    var count: Int { rest.count + (entities === rest ? 0 : entities.count) }
+}
+
 /// One answer of the feed, written straight from the rows.
 struct FeedPage {
     /// The size limit of one entity's rows in a page: more rows are cut off as beyond `pageSize`.
@@ -17,9 +31,10 @@ struct FeedPage {
     /// - Parameter checkpoint: the audit log's newest, for clients to keep.
     /// - Throws: 401 or 403 from the gate; `unexpectedShape` when the rows are not those of the statement.
     init(
-        _ rows: Rows, _ family: FamilyID, _ request: FeedRequest, at now: Timestamp, checkpoint: String? = nil
+        _ page: PageRows, _ family: FamilyID, _ request: FeedRequest, at now: Timestamp, checkpoint: String? = nil
     ) throws {
-        let gate = try FeedGate(rows)
+        let gate = try FeedGate(page.rest)
+        let rows = page.entities
         let parts = Self.entities(rows).map { Self.fit($0, rows) }
         var entities = parts.map(\.range)
         let cut = parts.filter(\.isCut).map { rows[$0.range.upperBound - 1].timestamp(FeedColumns.stamp) }.min()
@@ -39,9 +54,9 @@ struct FeedPage {
         isGranted = gate.isGranted(grant)
         let mustRefetch = request.isForeign || (!request.isLegacy && !gate.isKnown)
         // Facts are of the newest moment, so only the page that reaches it carries them.
-        let facts = cut == nil ? try DeviceFacts.facts(rows, Self.rowsAfterEntities(rows)) : nil
+        let facts = cut == nil ? try DeviceFacts.facts(page.rest, Self.rowsAfterEntities(page.rest)) : nil
         json = Self.write(
-            rows, entities, family, serverTime, hasMore: cut != nil, mustRefetch, facts,
+            page, entities, family, serverTime, hasMore: cut != nil, mustRefetch, facts,
             Cursor(family: family, epoch: gate.epoch, place: place, visibility: gate.visibility, handedOut: now).text,
             checkpoint)
     }
@@ -92,16 +107,17 @@ struct FeedPage {
     }
 
     private static func write(
-        _ rows: Rows, _ entities: [Range<Int>], _ family: FamilyID, _ serverTime: Timestamp, hasMore: Bool,
+        _ page: PageRows, _ entities: [Range<Int>], _ family: FamilyID, _ serverTime: Timestamp, hasMore: Bool,
         _ mustRefetch: Bool, _ facts: FamilyFacts?, _ cursor: String, _ checkpoint: String?
     ) -> [UInt8] {
-        JSONWriter.document(reserving: 512 + 280 * rows.count) { json in
+        JSONWriter.document(reserving: 512 + 280 * page.count) { json in
             json.object { json in
+                let (rows, rest) = (page.entities, page.rest)
                 write("nags", rows, entities[0], family, to: &json) { FeedEntities.nag(&$0) }
                 write("nag_events", rows, entities[1], family, to: &json) { FeedEntities.nagEvent(&$0) }
                 write("ai_mediation_events", rows, entities[2], family, to: &json) { FeedEntities.mediation(&$0) }
                 write("gamification_events", rows, entities[3], family, to: &json) { FeedEntities.points(&$0) }
-                write("connections", rows, connections(rows), family, to: &json) { FeedEntities.connection(&$0) }
+                write("connections", rest, connections(rest), family, to: &json) { FeedEntities.connection(&$0) }
                 json.field("server_time", serverTime)
                 json.field("cursor", cursor)
                 json.field("has_more", hasMore)

@@ -22,9 +22,35 @@ enum SyncStatements {
     /// guardian did).
     /// - Parameters:
     ///   - start: the position that the client claims; the beginning if none.
+    ///   - withEntities: whether the rows of parts 1 to 4 are among them; otherwise a standby reads those.
     ///   - withFacts: whether the rows of `DeviceFacts` come last, as part 6.
     static func page(
-        _ family: FamilyID, for caller: Caller, sessionCheck: SQL, from start: FeedStart, withFacts: Bool = false
+        _ family: FamilyID, for caller: Caller, sessionCheck: SQL, from start: FeedStart, withEntities: Bool = true,
+        withFacts: Bool = false
+    ) -> SQL {
+        """
+        \(gate(family, for: caller, if: sessionCheck, from: start))
+        \(withEntities ? entities(for: caller) : "")
+        \(connections(for: caller))\(withFacts ? DeviceFacts.rows(for: caller) : "")
+        """
+    }
+
+    /// The gate and the entities, for a standby: no row unless its family clock is that of the primary's gate.
+    ///
+    /// Each change of these rows, and of what a member may see of them, moves the family clock. So where the clock is the
+    /// same, the rows are those of the primary's snapshot.
+    static func entities(
+        _ family: FamilyID, for caller: Caller, at gate: FeedGate, from start: FeedStart
+    ) -> SQL {
+        """
+        \(self.gate(family, for: caller, if: "c.ts = \(gate.clock) AND c.epoch = \(gate.epoch)", from: start))
+        \(entities(for: caller))
+        """
+    }
+
+    /// - Parameter check: a condition on the reader, with their account `u` and the family clock `c`.
+    private static func gate(
+        _ family: FamilyID, for caller: Caller, if check: SQL, from start: FeedStart
     ) -> SQL {
         let condition = start.condition(at: caller.now)
         return """
@@ -36,7 +62,7 @@ enum SyncStatements {
                 LEFT JOIN memberships m ON m.user_id = u.id AND m.family_id = \(family) AND m.status = 'active'
                 LEFT JOIN family_clock c ON c.family_id = m.family_id
                 LEFT JOIN sync_grants g ON g.session_id = \(caller.sessionID) AND g.family_id = m.family_id
-                WHERE u.id = \(caller.userID) AND \(sessionCheck)
+                WHERE u.id = \(caller.userID) AND \(check)
             ), visible_to_caller AS MATERIALIZED (
                 SELECT *, sees_all::integer + 2 * sees_mediation::integer + 4 * sees_points::integer
                        + CASE WHEN points_of IS NULL OR NOT sees_points THEN 0::bigint
@@ -51,64 +77,74 @@ enum SyncStatements {
             )
             SELECT \(FeedGate.columns)
             FROM gate
-            UNION ALL
-            SELECT x.* FROM gate, LATERAL (
-                SELECT * FROM (
-                    (SELECT \(FeedEntities.nagColumns) FROM nags n
-                     WHERE n.family_id = gate.family_id AND sync_ts >= gate.start AND n.status = 'open'
-                         AND sync_ts < \(caller.now - eventRetention) AND \(concernsReader)
-                     ORDER BY n.family_id, sync_ts, id LIMIT \(literal: pageSize))
-                    UNION ALL
-                    (SELECT \(FeedEntities.nagColumns) FROM nags n
-                     WHERE n.family_id = gate.family_id AND sync_ts >= gate.event_start
-                         AND (n.status = 'open' OR closed_at >= \(caller.now - closedNagRetention)
-                              OR (n.status = 'missed' AND closed_at >= \(caller.now - eventRetention)))
-                         AND \(concernsReader)
-                     ORDER BY n.family_id, sync_ts, id LIMIT \(literal: pageSize))
-                ) n ORDER BY sync_ts, id LIMIT \(literal: pageSize)
-            ) x
-            UNION ALL
-            SELECT x.* FROM gate, LATERAL (
-                SELECT \(FeedEntities.nagEventColumns)
-                FROM nag_events e
-                WHERE gate.sees_all AND e.family_id = gate.family_id AND sync_ts >= gate.event_start
-                ORDER BY e.family_id, sync_ts, id LIMIT \(literal: pageSize)
-            ) x
-            UNION ALL
-            SELECT x.* FROM gate, LATERAL (
-                SELECT \(FeedEntities.nagEventColumns)
-                FROM (
-                    (\(ownEvents("e.recipient_id = gate.user_id", by: "e.recipient_id")))
-                    UNION ALL
-                    (\(ownEvents("e.creator_id = gate.user_id AND e.creator_id <> e.recipient_id", by: "e.creator_id")))
-                ) e ORDER BY sync_ts, id LIMIT \(literal: pageSize)
-            ) x
-            UNION ALL
-            SELECT x.* FROM gate, LATERAL (
-                SELECT \(FeedEntities.mediationColumns)
-                FROM ai_mediation_events a
-                WHERE a.family_id = gate.family_id AND gate.sees_mediation AND sync_ts >= gate.event_start
-                    AND (gate.sees_all AND a.recipient_ids IS NULL OR gate.user_id = ANY(a.recipient_ids)
-                         OR \(isOwnNag(of: "a")) OR a.nag_id = '00000000-0000-0000-0000-000000000000' AND a.actor_id = gate.user_id)
-                ORDER BY a.family_id, sync_ts, id LIMIT \(literal: pageSize)
-            ) x
-            UNION ALL
-            SELECT x.* FROM gate, LATERAL (
-                SELECT \(FeedEntities.pointsColumns)
-                FROM gamification_events p
-                WHERE p.family_id = gate.family_id AND gate.sees_points AND sync_ts >= gate.event_start
-                    AND (gate.points_of IS NULL OR p.user_id = ANY(gate.points_of))
-                ORDER BY p.family_id, sync_ts, id LIMIT \(literal: pageSize)
-            ) x
-            UNION ALL
-            SELECT x.* FROM gate g, LATERAL (
-                SELECT \(FeedEntities.connectionColumns)
-                FROM (\(ConnectionStatements.own(of: "g.user_id", address: "g.address"))) c
-                WHERE g.family_id IS NOT NULL
-                    AND (ended_at IS NULL OR ended_at >= \(caller.now - eventRetention))
-                ORDER BY ended_at IS NOT NULL, created_at DESC LIMIT \(literal: pageSize)
-            ) x\(withFacts ? DeviceFacts.rows(for: caller) : "")
             """
+    }
+
+    private static func entities(for caller: Caller) -> SQL {
+        """
+        UNION ALL
+        SELECT x.* FROM gate, LATERAL (
+            SELECT * FROM (
+                (SELECT \(FeedEntities.nagColumns) FROM nags n
+                 WHERE n.family_id = gate.family_id AND sync_ts >= gate.start AND n.status = 'open'
+                     AND sync_ts < \(caller.now - eventRetention) AND \(concernsReader)
+                 ORDER BY n.family_id, sync_ts, id LIMIT \(literal: pageSize))
+                UNION ALL
+                (SELECT \(FeedEntities.nagColumns) FROM nags n
+                 WHERE n.family_id = gate.family_id AND sync_ts >= gate.event_start
+                     AND (n.status = 'open' OR closed_at >= \(caller.now - closedNagRetention)
+                          OR (n.status = 'missed' AND closed_at >= \(caller.now - eventRetention)))
+                     AND \(concernsReader)
+                 ORDER BY n.family_id, sync_ts, id LIMIT \(literal: pageSize))
+            ) n ORDER BY sync_ts, id LIMIT \(literal: pageSize)
+        ) x
+        UNION ALL
+        SELECT x.* FROM gate, LATERAL (
+            SELECT \(FeedEntities.nagEventColumns)
+            FROM nag_events e
+            WHERE gate.sees_all AND e.family_id = gate.family_id AND sync_ts >= gate.event_start
+            ORDER BY e.family_id, sync_ts, id LIMIT \(literal: pageSize)
+        ) x
+        UNION ALL
+        SELECT x.* FROM gate, LATERAL (
+            SELECT \(FeedEntities.nagEventColumns)
+            FROM (
+                (\(ownEvents("e.recipient_id = gate.user_id", by: "e.recipient_id")))
+                UNION ALL
+                (\(ownEvents("e.creator_id = gate.user_id AND e.creator_id <> e.recipient_id", by: "e.creator_id")))
+            ) e ORDER BY sync_ts, id LIMIT \(literal: pageSize)
+        ) x
+        UNION ALL
+        SELECT x.* FROM gate, LATERAL (
+            SELECT \(FeedEntities.mediationColumns)
+            FROM ai_mediation_events a
+            WHERE a.family_id = gate.family_id AND gate.sees_mediation AND sync_ts >= gate.event_start
+                AND (gate.sees_all AND a.recipient_ids IS NULL OR gate.user_id = ANY(a.recipient_ids)
+                     OR \(isOwnNag(of: "a")) OR a.nag_id = '00000000-0000-0000-0000-000000000000' AND a.actor_id = gate.user_id)
+            ORDER BY a.family_id, sync_ts, id LIMIT \(literal: pageSize)
+        ) x
+        UNION ALL
+        SELECT x.* FROM gate, LATERAL (
+            SELECT \(FeedEntities.pointsColumns)
+            FROM gamification_events p
+            WHERE p.family_id = gate.family_id AND gate.sees_points AND sync_ts >= gate.event_start
+                AND (gate.points_of IS NULL OR p.user_id = ANY(gate.points_of))
+            ORDER BY p.family_id, sync_ts, id LIMIT \(literal: pageSize)
+        ) x
+        """
+    }
+
+    private static func connections(for caller: Caller) -> SQL {
+        """
+        UNION ALL
+        SELECT x.* FROM gate g, LATERAL (
+            SELECT \(FeedEntities.connectionColumns)
+            FROM (\(ConnectionStatements.own(of: "g.user_id", address: "g.address"))) c
+            WHERE g.family_id IS NOT NULL
+                AND (ended_at IS NULL OR ended_at >= \(caller.now - eventRetention))
+            ORDER BY ended_at IS NOT NULL, created_at DESC LIMIT \(literal: pageSize)
+        ) x
+        """
     }
 
     private static let givers = ConsentStatements.givers(
@@ -189,13 +225,15 @@ enum FeedStart {
     /// A cursor's position: everything after it. Valid if the clock has reached it in that epoch, if nothing has become
     /// visible since, and if no nag can have left the feed since.
     case after(Cursor)
+    /// A position that was found valid: everything from it on.
+    case valid(Timestamp)
 
     var isBeginning: Bool { if case .beginning = self { true } else { false } }
 
     /// Whether the claim holds, over the columns of `visible_to_caller`.
     fileprivate func condition(at now: Timestamp) -> SQL {
         switch self {
-        case .beginning: "true"
+        case .beginning, .valid: "true"
         case .second(let second): "granted @> ARRAY[\(GrantedPlace.number(second: second))]"
         case .after(let cursor):
             """
@@ -206,12 +244,18 @@ enum FeedStart {
         }
     }
 
-    /// The first stamp of the page.
-    fileprivate var place: SQL {
+    /// The first stamp of the page; nil for everything.
+    var stamp: Timestamp? {
         switch self {
-        case .beginning: "'-infinity'::timestamptz"
-        case .second(let second): "\(Timestamp(seconds: second))"
-        case .after(let cursor): "\(Timestamp(microseconds: cursor.place.microseconds + 1))"
+        case .beginning: nil
+        case .second(let second): Timestamp(seconds: second)
+        case .after(let cursor): Timestamp(microseconds: cursor.place.microseconds + 1)
+        case .valid(let stamp): stamp
         }
     }
+
+    fileprivate var place: SQL { stamp.map { "\($0)" } ?? "'-infinity'::timestamptz" }
+
+    /// Whether a page may have many rows: from the beginning, or from longer ago than a client of an active family comes.
+    func mayBeLong(at now: Timestamp) -> Bool { stamp.map { $0 < now - .hours(1) } ?? true }
 }

@@ -1,0 +1,87 @@
+import Postgres
+import Reactor
+import SQL
+
+/// A hot standby that reads the entities of long pages, in place of the primary. Used on one loop.
+///
+/// When it does not answer, or not within two seconds, the primary does. Lost sessions are opened again in the background.
+package final class Standby {
+    /// With several hosts, a standby among them.
+    static let defaults = [(keyword: "target_session_attrs", value: "standby")]
+
+    private let options: ConnectionOptions
+    private let limits: Database.Limits
+    private let slow: SlowStatements?
+    private let poller: Poller
+    private let use: StandbyUse
+    private var database: Database
+
+    /// - Parameters:
+    ///   - use: shared with other loops.
+    ///   - connections: the number of sessions of this loop.
+    /// - Throws: `PostgresError.unavailable` if the connection string is malformed.
+    init(
+        url: String, connections: Int, _ use: StandbyUse, slow: SlowStatements? = nil, poller: Poller
+    ) throws(PostgresError) {
+        options = try ConnectionOptions(
+            url: url, settings: Configuration.sessionSettings + [(name: "statement_timeout", value: "2000")],
+            defaults: Self.defaults)
+        var limits = Database.Limits()
+        limits.connections = connections
+        limits.acquireTimeout = .milliseconds(250)
+        limits.batchTimeout = .seconds(2)
+        limits.connectTimeout = .seconds(2)
+        (self.limits, self.slow, self.poller, self.use) = (limits, slow, poller, use)
+        database = Database(options, limits: limits, slow: slow, poller: poller)
+    }
+
+    /// Opens the sessions in the background.
+    func open() { database.open() }
+
+    func close() { database.close() }
+
+    /// Whether it has a session; otherwise the read counts as one that it did not answer.
+    func isReady() -> Bool {
+        if database.openConnections > 0 { return true }
+        use.record(.unavailable(database.lastFailure ?? "no session is open yet"), at: .now())
+        return false
+    }
+
+    /// The rows of a statement; nil when it has none, which means that the standby is behind, and when it fails.
+    func rows(of statement: SQL) async -> Rows? {
+        let (result, rows) = await read(statement)
+        use.record(result, at: .now())
+        return rows
+    }
+
+    private func read(_ statement: SQL) async -> (StandbyUse.Result, Rows?) {
+        let database = database
+        do throws(PostgresError) {
+            let results = try await database.pipeline(["SELECT pg_is_in_recovery() AS is_standby", statement])
+            guard results.count == 2, try results[0].one()["is_standby"] else {
+                reopen(insteadOf: database)
+                return (.unavailable("it is no standby any more"), nil)
+            }
+            return results[1].isEmpty ? (.behind, nil) : (.answered, results[1])
+        } catch {
+            return (.unavailable(error.description), nil)
+        }
+    }
+
+    /// Opens sessions that lead to a standby, if there is one. A promoted server keeps those from before.
+    private func reopen(insteadOf old: Database) {
+        guard old === database else { return }
+        old.close()
+        database = Database(options, limits: limits, slow: slow, poller: poller)
+        database.open()
+    }
+}
+
+extension Configuration {
+    /// The standby for one loop; nil where none is configured.
+    func standby(_ use: StandbyUse?, slow: SlowStatements?, _ poller: Poller) throws(PostgresError) -> Standby? {
+        guard let standbyURL, let use else { return nil }
+        return try Standby(
+            url: standbyURL, connections: max(1, databaseConnections / loops), use, slow: slow, poller: poller)
+    }
+}

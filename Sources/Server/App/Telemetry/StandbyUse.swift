@@ -1,0 +1,65 @@
+import Contract
+import JSON
+import Reactor
+
+/// How the standby answers reads, of all loops: counted, and told in the log when it answers none for a while.
+final class StandbyUse: Sendable {
+    enum Result: Sendable, Equatable {
+        case answered
+        /// It had not replayed the newest change of the family.
+        case behind
+        /// It cannot be reached, failed, or is no standby.
+        case unavailable(String)
+    }
+
+    let answered = Counter()
+    let behind = Counter()
+    let unavailable = Counter()
+    private let log: Log
+    private let outage = Locked(StandbyOutage())
+
+    init(_ log: Log) { self.log = log }
+
+    func record(_ result: Result, at now: MonotonicTime) {
+        let reason: String
+        switch result {
+        case .answered:
+            answered.add()
+            if outage.withLock({ $0.end() }) { log.write(.info, "standby_answers") }
+            return
+        case .behind:
+            behind.add()
+            reason = "it is behind the primary, or a standby of another one"
+        case .unavailable(let cause):
+            unavailable.add()
+            reason = cause
+        }
+        guard outage.withLock({ $0.goOn(at: now) }) else { return }
+        log.write(.warning, "standby_does_not_answer") { $0.field("reason", reason) }
+    }
+}
+
+/// The time in which the standby answers no read. It is told once, if it lasts.
+struct StandbyOutage {
+    static let limit = Duration.seconds(3)
+
+    private var start: MonotonicTime?
+    private var isTold = false
+
+    /// A read was not answered.
+    /// - Returns: whether it is time to tell.
+    mutating func goOn(at now: MonotonicTime) -> Bool {
+        let start = start ?? now
+        self.start = start
+        guard !isTold, start + Self.limit <= now else { return false }
+        isTold = true
+        return true
+    }
+
+    /// A read was answered.
+    /// - Returns: whether the outage had been told.
+    mutating func end() -> Bool {
+        defer { (start, isTold) = (nil, false) }
+        return isTold
+    }
+}

@@ -1,0 +1,51 @@
+import Postgres
+import SQL
+
+/// Checks whether the standby that reads the feed is one, and of the primary.
+public struct StandbyCheck: Sendable {
+    private let databaseURL: String
+    private let standbyURL: String
+
+    /// - Parameters:
+    ///   - databaseURL: the server login's at the primary.
+    ///   - standbyURL: the same login's at the standby.
+    public init(databaseURL: String, standbyURL: String) {
+        (self.databaseURL, self.standbyURL) = (databaseURL, standbyURL)
+    }
+
+    public func run() async -> CheckResult {
+        do {
+            let primary = try await Self.position(databaseURL, "pg_current_wal_lsn()")
+            let standby = try await Self.position(standbyURL, "pg_last_wal_replay_lsn()", Standby.defaults)
+            return Self.result(isSameCluster: primary.cluster == standby.cluster, primary.bytes - standby.bytes)
+        } catch {
+            return .failed(
+                "standby", "\(error)",
+                advice: "the primary answers in its place; start the standby, or correct the URL in --standby")
+        }
+    }
+
+    /// - Parameter bytes: how much of the primary's log the standby has not replayed.
+    static func result(isSameCluster: Bool, _ bytes: Int) -> CheckResult {
+        guard isSameCluster else {
+            return .failed(
+                "standby", "it is a standby of another cluster, so the primary answers in its place",
+                advice: "name a standby of the database in --standby")
+        }
+        return .ok("standby", "a standby of the database, \(max(0, bytes)) bytes behind")
+    }
+
+    /// The cluster, and a position in its write-ahead log.
+    private static func position(
+        _ url: String, _ position: SQL, _ defaults: [(keyword: String, value: String)] = []
+    ) async throws -> (cluster: Int, bytes: Int) {
+        try await Schema.onDatabase(url, defaults: defaults) { database in
+            let row = try await database.query(
+                """
+                SELECT system_identifier AS cluster, (\(position) - '0/0')::bigint AS bytes FROM pg_control_system()
+                """
+            ).one()
+            return (try row["cluster"], try row["bytes"])
+        }
+    }
+}
