@@ -28,8 +28,9 @@ private final class CrudeServer: @unchecked Sendable {
         port = UInt16(bigEndian: address.sin_port)
         Thread.detachNewThread {
             while true {
-                let connection = accept4(listener, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
+                let connection = accept(listener, nil, nil)
                 guard connection >= 0 else { break }
+                _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
                 var buffer = [UInt8](repeating: 0, count: 4_096)
                 _ = recv(connection, &buffer, buffer.count, 0)
                 _ = answer.withCString { send(connection, $0, strlen($0), Int32(MSG_NOSIGNAL)) }

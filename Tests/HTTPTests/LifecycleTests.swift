@@ -22,7 +22,7 @@ struct LifecycleTests {
             let port = UInt16(truncatingIfNeeded: CLinuxLocalPort(listener))
             var ends: [Int32] = [-1, -1]
             // Not for programs that other tests start meanwhile: they would keep it open.
-            try #require(pipe2(&ends, O_CLOEXEC) == 0)
+            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
             defer { close(ends[0]) }
             // A regular file has no readiness: epoll refuses it.
             let file = open("/proc/self/exe", O_RDONLY)

@@ -10,7 +10,8 @@ private struct SocketPair: ~Copyable {
 
     init() {
         var both: [Int32] = [-1, -1]
-        precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue), 0, &both) == 0)
+        let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
+        precondition(socketpair(AF_UNIX, Int32(kind), 0, &both) == 0)
         (near, far) = (both[0], both[1])
         // The smallest buffer there is: a large body never leaves in one call.
         var size: Int32 = 1

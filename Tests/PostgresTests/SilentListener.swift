@@ -27,8 +27,8 @@ final class SilentListener: Sendable {
     func nextConnectionEnds() -> Bool {
         var timeout = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
-        let connection = accept4(socket, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
-        guard connection >= 0 else { return false }
+        let connection = accept(socket, nil, nil)
+        guard connection >= 0, fcntl(connection, F_SETFD, FD_CLOEXEC) == 0 else { return false }
         defer { close(connection) }
         setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         var bytes = [UInt8](repeating: 0, count: 256)

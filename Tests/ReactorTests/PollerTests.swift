@@ -93,14 +93,16 @@ private final class Handler: ReadinessHandler {
     func ready(_ events: Readiness) { body() }
 }
 
-/// A pipe that is closed with the value.
+/// A pair of sockets that is closed with the value.
 private final class Pipe {
     let reader: Int32
     private let writer: Int32
 
     init() throws {
         var descriptors: [Int32] = [0, 0]
-        guard pipe2(&descriptors, O_CLOEXEC) == 0 else { throw SystemError(call: "pipe2", number: errno) }
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &descriptors) == 0 else {
+            throw SystemError(call: "socketpair", number: errno)
+        }
         (reader, writer) = (descriptors[0], descriptors[1])
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The server's log, caught in a pipe.
+/// The server's log, caught in a pair of sockets.
 final class LogRecorder: Sendable {
     /// Where the server writes.
     let descriptor: Int32
@@ -10,7 +10,9 @@ final class LogRecorder: Sendable {
 
     init() throws {
         var ends: [Int32] = [0, 0]
-        guard pipe2(&ends, O_CLOEXEC) == 0 else { throw RawClient.Fault(what: "pipe: \(errno)") }
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw RawClient.Fault(what: "socketpair: \(errno)")
+        }
         descriptor = ends[1]
         Thread.detachNewThread { [self, end = ends[0]] in
             var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -29,7 +31,7 @@ final class LogRecorder: Sendable {
         text.withLock { String(decoding: $0, as: UTF8.self) }.split(separator: "\n").map(String.init)
     }
 
-    /// Ends the pipe, once the server writes no more, and returns all of it.
+    /// Closes them, once the server writes no more, and returns all of it.
     func close() -> [String] {
         Foundation.close(descriptor)
         isDone.wait()
