@@ -26,8 +26,10 @@ public final class Database: Queries {
         public var batchesPerConnection = 2
         /// Requests that may wait for a session; further ones are refused.
         public var queue = 1_024
-        /// How long a request may wait for a session.
-        public var acquireTimeout = Duration.seconds(2)
+        /// How long a request may wait in all: for its turn, a session and locks.
+        public var acquireTimeout = Duration.milliseconds(1_900)
+        /// The sessions' setting `lock_timeout`.
+        public var lockTimeout = Duration.milliseconds(1_100)
         /// How long one batch may take before its session is closed.
         public var batchTimeout = Duration.seconds(6)
         public var connectTimeout = Duration.seconds(5)
@@ -84,18 +86,21 @@ public final class Database: Queries {
     // MARK: Statements
 
     public func query(_ statement: SQL) async throws(PostgresError) -> Rows {
-        let rows = try await pipeline([statement])
-        guard let first = rows.first else { throw .unexpectedShape("no result") }
-        return first
+        try await query(statement, until: requestDeadline)
     }
 
-    public func read(_ statement: SQL) async throws(PostgresError) -> Rows { try await reads.run(statement) }
+    public func read(_ statement: SQL) async throws(PostgresError) -> Rows {
+        try await reads.run(statement, until: requestDeadline)
+    }
 
     /// Merges statements of one shape (`SQL.merged`), runs them, and returns the rows of each; nil if they cannot be
-    /// merged.
-    func runMerged(_ statements: [SQL], use: SessionPool.Use = .read) async throws(PostgresError) -> [Rows]? {
+    /// merged. The other parameters are those of `pipeline`.
+    func runMerged(
+        _ statements: [SQL], use: SessionPool.Use = .read, until deadline: MonotonicTime?,
+        leaving rest: Duration = .zero
+    ) async throws(PostgresError) -> [Rows]? {
         guard statements.count > 1, let merged = SQL.merged(statements) else { return nil }
-        let rows = try await pipeline([merged], use: use)
+        let rows = try await pipeline([merged], use: use, until: deadline, leaving: rest)
         guard let first = rows.first else { throw .unexpectedShape("no result") }
         return try first.split(among: statements.count)
     }
@@ -105,21 +110,42 @@ public final class Database: Queries {
         try await pipeline(statements, use: .read)
     }
 
-    func pipeline(_ statements: [SQL], use: SessionPool.Use) async throws(PostgresError) -> [Rows] {
-        let connection = try await acquire(for: use)
+    /// - Parameters:
+    ///   - deadline: when the statements stop waiting for a session and for locks; by default that of a request that
+    ///     comes now.
+    ///   - rest: the time before the deadline in which they wait for no lock.
+    func pipeline(
+        _ statements: [SQL], use: SessionPool.Use, until deadline: MonotonicTime? = nil, leaving rest: Duration = .zero
+    ) async throws(PostgresError) -> [Rows] {
+        let deadline = deadline ?? requestDeadline
+        let connection = try await acquire(for: use, until: deadline)
         defer { released(connection, from: use) }
-        return try await connection.pipeline(statements)
+        guard let limit = lockLimit(until: deadline, leaving: rest) else {
+            return try await connection.pipeline(statements)
+        }
+        return Array(try await connection.pipeline([limit] + statements).dropFirst())
     }
 
     /// Runs `body` in a transaction; commits when it returns, rolls back when it throws.
     ///
     /// If the commit fails with `connectionLost`, the outcome is unknown and MUST NOT be reported as success.
+    /// - Parameter deadline: when the transaction stops waiting for a session and for locks; nil limits only the wait for
+    ///   the session.
     public func transaction<Value, Failure: Error>(
-        _ body: (Transaction) async throws(Failure) -> Value
+        until deadline: MonotonicTime? = nil, _ body: (Transaction) async throws(Failure) -> Value
     ) async throws -> Value {
-        let connection = try await acquire(for: .exclusive)
+        try await transaction(until: deadline, lockTimeout: nil, body)
+    }
+
+    /// - Parameter lockTimeout: how long the transaction waits for each lock; nil for the sessions' setting.
+    func transaction<Value, Failure: Error>(
+        until deadline: MonotonicTime?, lockTimeout: Duration?, _ body: (Transaction) async throws(Failure) -> Value
+    ) async throws -> Value {
+        let connection = try await acquire(for: .exclusive, until: deadline ?? requestDeadline)
         defer { released(connection, from: .exclusive) }
-        let transaction = Transaction(connection)
+        let transaction = Transaction(connection) { [self] in
+            deadline.flatMap { lockLimit(until: $0, atMost: lockTimeout) }
+        }
         do {
             let value = try await body(transaction)
             try await transaction.commit()
@@ -128,6 +154,49 @@ public final class Database: Queries {
             do { try await transaction.rollBack() } catch { connection.close() }
             throw error
         }
+    }
+
+    // MARK: Deadlines
+
+    /// When a request that comes now stops waiting. The same deadline is for all that it waits for, so that it is refused
+    /// in time whatever of this is slow.
+    public var requestDeadline: MonotonicTime { poller.now + limits.acquireTimeout }
+
+    /// The pool for a request with this deadline.
+    public func queries(until deadline: MonotonicTime) -> some Queries {
+        RequestQueries(database: self, deadline: deadline)
+    }
+
+    private struct RequestQueries: Queries {
+        let database: Database
+        let deadline: MonotonicTime
+
+        func query(_ statement: SQL) async throws(PostgresError) -> Rows {
+            try await database.query(statement, until: deadline)
+        }
+
+        func read(_ statement: SQL) async throws(PostgresError) -> Rows {
+            try await database.reads.run(statement, until: deadline)
+        }
+    }
+
+    func query(_ statement: SQL, until deadline: MonotonicTime) async throws(PostgresError) -> Rows {
+        let rows = try await pipeline([statement], use: .read, until: deadline)
+        guard let first = rows.first else { throw .unexpectedShape("no result") }
+        return first
+    }
+
+    /// The shortest wait for a lock, also where no time is left: most locks are held for less.
+    private static let shortestLockWait = Duration.milliseconds(50)
+
+    /// A statement that ends the wait for locks in time; nil where the sessions' setting does, as it does for a request
+    /// that has hardly waited.
+    private func lockLimit(
+        until deadline: MonotonicTime, leaving rest: Duration = .zero, atMost longest: Duration? = nil
+    ) -> SQL? {
+        let left = max(deadline.elapsed(since: poller.now) - rest, Self.shortestLockWait)
+        if longest == nil, left >= limits.lockTimeout { return nil }
+        return Transaction.lockTimeout(min(left, longest ?? left))
     }
 
     // MARK: Sessions
@@ -191,7 +260,9 @@ public final class Database: Queries {
 
     // MARK: Waiting for a session
 
-    private func acquire(for use: SessionPool.Use) async throws(PostgresError) -> Connection {
+    private func acquire(
+        for use: SessionPool.Use, until deadline: MonotonicTime
+    ) async throws(PostgresError) -> Connection {
         poller.assertIsolated()
         if let id = pool.acquireAtOnce(for: use), let connection = connection(id) { return connection }
         guard !pool.isClosed else { throw Self.closed }
@@ -202,12 +273,12 @@ public final class Database: Queries {
         var ticketIfWaiting: UInt64?
         let granted = await poller.waitUnlessCancelled { continuation in
             // The loop may have turned since the check.
-            switch pool.acquire(for: use, at: poller.now) {
+            switch pool.acquire(for: use, until: deadline) {
             case .granted(let id): continuation.resume(returning: LoopBound(value: connection(id)))
             case .waiting(let ticket):
                 ticketIfWaiting = ticket
                 waiters[ticket] = continuation
-                expiry.arm(for: pool.nextDeadline)
+                expiry.arm(for: deadline)
             case .tooManyWaiting, .closed: continuation.resume(returning: LoopBound(value: nil))
             }
         } onCancel: { [self] in
@@ -243,7 +314,6 @@ public final class Database: Queries {
         guard wasWaiting else { return }
         refuse([ticket])
         serve(grants)
-        expiry.arm(for: pool.nextDeadline)
     }
 
     private func refuseExpired() {

@@ -1,29 +1,31 @@
 import Reactor
 
-/// One timer for a queue that is ordered by deadline, whatever its length.
+/// One timer for a queue with deadlines, whatever its length.
 final class DeadlineTimer {
     private let poller: Poller
     /// Called at the deadline; it arms the timer again for the next one.
     private let action: () -> Void
-    private var timer: TimerID?
+    private var scheduled: (timer: TimerID, deadline: MonotonicTime)?
 
     init(_ poller: Poller, _ action: @escaping () -> Void) {
         self.poller = poller
         self.action = action
     }
 
-    /// Schedules the action, unless it is scheduled already: the earlier deadline comes first.
+    /// Schedules the action, unless it is scheduled for that time or before.
     func arm(for deadline: MonotonicTime?) {
-        guard timer == nil, let deadline else { return }
-        timer = poller.schedule(at: deadline) { [weak self] in
+        guard let deadline, scheduled.map({ deadline < $0.deadline }) ?? true else { return }
+        cancel()
+        let timer = poller.schedule(at: deadline) { [weak self] in
             guard let self else { return }
-            timer = nil
+            scheduled = nil
             action()
         }
+        scheduled = (timer, deadline)
     }
 
     func cancel() {
-        if let timer { poller.cancel(timer) }
-        timer = nil
+        if let scheduled { poller.cancel(scheduled.timer) }
+        scheduled = nil
     }
 }

@@ -1,3 +1,4 @@
+import Reactor
 import SQL
 
 /// Lets writes of concurrent requests share one durable transaction, so that throughput is not limited by one commit
@@ -26,7 +27,10 @@ public final class GroupCommit {
 
     /// Writes of one key that run alone before another key's turn.
     private static let soloLimit = 4
+    /// The part of a write's time that a batch leaves for running alone, when a lock of another write is held.
+    private static let soloTime = Duration.milliseconds(400)
 
+    private let database: Database
     private let shared: StatementQueue
     private let alone: StatementQueue
     private let contended: StatementQueue
@@ -40,7 +44,7 @@ public final class GroupCommit {
     ///   - batchLimit: the largest number of writes in a transaction.
     ///   - concurrency: the largest number of batches in flight on this loop.
     ///   - lockTimeout: how long a write that runs alone waits for a lock. A batch waits as long as its session's
-    ///     setting.
+    ///     setting, or less where its writes' time ends.
     public init(
         _ database: Database, batchLimit: Int = 48, concurrency: Int = 2,
         lockTimeout: Duration = .milliseconds(300)
@@ -74,14 +78,20 @@ public final class GroupCommit {
                 let rest = late.isEmpty ? batch : batch.filter { !keys.contains($0.key) }
                 if !rest.isEmpty { await Self.commit(rest.sorted { $0.key < $1.key }, or: alone, keys, on: database) }
             })
-        (self.alone, self.contended, self.keys) = (alone, contended, keys)
+        (self.database, self.alone, self.contended, self.keys) = (database, alone, contended, keys)
     }
 
     /// Runs the statement in a shared transaction, and returns its rows after the commit.
-    /// - Parameter canMerge: whether the statement contains `SQL.requests`.
-    public func run(_ statement: SQL, key: Key, canMerge: Bool = false) async throws(PostgresError) -> Rows {
+    /// - Parameters:
+    ///   - canMerge: whether the statement contains `SQL.requests`.
+    ///   - deadline: when the write stops waiting; by default that of a request that comes now.
+    public func run(
+        _ statement: SQL, key: Key, canMerge: Bool = false, until deadline: MonotonicTime? = nil
+    ) async throws(PostgresError) -> Rows {
         let queue = keys.contended.contains(key) ? contended : keys.suspected.contains(key) ? alone : shared
-        return try await queue.rows(of: statement, statementKey: canMerge ? statement.statementKey : nil, key: key)
+        return try await queue.rows(
+            of: statement, statementKey: canMerge ? statement.statementKey : nil, key: key,
+            until: deadline ?? database.requestDeadline)
     }
 
     private static func commit(
@@ -94,6 +104,12 @@ public final class GroupCommit {
             if case .refused = error, batch.count > 1 || error.isRetryable {
                 // One statement failed: the whole batch was rolled back.
                 alone.takeOver(batch)
+            } else if case .unavailable = error {
+                // Nothing was sent. If the batch waited until the first deadline, the other writes have time left.
+                let now = database.poller.now
+                let isOver = batch.contains { $0.deadline <= now }
+                for write in batch where !isOver || write.deadline <= now { write.finish(.failure(error)) }
+                if isOver { alone.takeOver(batch.filter { $0.deadline > now }) }
             } else {
                 for write in batch { write.finish(.failure(error)) }
             }
@@ -103,11 +119,13 @@ public final class GroupCommit {
     private static func rows(
         of batch: [StatementQueue.Entry], on database: Database
     ) async throws(PostgresError) -> [Rows] {
-        let statements = batch.map(\.statement)
-        if batch[0].statementKey != nil, let rows = try await database.runMerged(statements, use: .write) {
+        let (statements, deadline) = (batch.map(\.statement), batch.earliestDeadline)
+        if batch[0].statementKey != nil,
+            let rows = try await database.runMerged(statements, use: .write, until: deadline, leaving: soloTime)
+        {
             return rows
         }
-        return try await database.pipeline(statements, use: .write)
+        return try await database.pipeline(statements, use: .write, until: deadline, leaving: soloTime)
     }
 }
 
@@ -130,19 +148,19 @@ private struct SoloWriter {
 
     private let database: Database
     private let keys: ContendedKeys
-    private let lockTimeout: SQL
+    private let lockTimeout: Duration
 
     init(_ database: Database, _ keys: ContendedKeys, lockTimeout: Duration) {
         self.database = database
         self.keys = keys
-        self.lockTimeout = Transaction.lockTimeout(lockTimeout)
+        self.lockTimeout = lockTimeout
     }
 
     /// Runs writes of one key. When one does not get its lock, the rest have waited as long: they go to the other
     /// queue, or fail if there is none.
     func run(_ batch: [StatementQueue.Entry], handingOverTo queue: StatementQueue?) async {
         for (index, write) in batch.enumerated() {
-            let result = await run(write.statement)
+            let result = await run(write.statement, until: write.deadline)
             guard case .failure(let error) = result, error.isOutOfTime else {
                 keys.suspected.remove(write.key)
                 keys.contended.remove(write.key)
@@ -156,14 +174,16 @@ private struct SoloWriter {
         }
     }
 
-    private func run(_ statement: SQL) async -> Result<Rows, PostgresError> {
+    private func run(_ statement: SQL, until deadline: MonotonicTime) async -> Result<Rows, PostgresError> {
         var attempts = 0
         while true {
             attempts += 1
             do {
                 // A transaction uses its session alone, so no other statement waits behind this one for the lock.
-                let results = try await database.transaction { try await $0.pipeline([lockTimeout, statement]) }
-                return results.last.map { .success($0) } ?? .failure(.unexpectedShape("no result"))
+                return .success(
+                    try await database.transaction(until: deadline, lockTimeout: lockTimeout) {
+                        try await $0.query(statement)
+                    })
             } catch let error as PostgresError {
                 if !error.isRetryable || attempts == Self.attemptLimit { return .failure(error) }
             } catch {

@@ -1,3 +1,4 @@
+import Reactor
 import SQL
 
 /// Merges reads of concurrent requests: waiting reads of one shape run as one statement (`SQL.merged`) and see one
@@ -20,13 +21,13 @@ final class GroupRead {
             run: { [unowned database] batch in await Self.run(batch, on: database) })
     }
 
-    func run(_ statement: SQL) async throws(PostgresError) -> Rows {
-        try await queue.rows(of: statement, statementKey: statement.statementKey)
+    func run(_ statement: SQL, until deadline: MonotonicTime) async throws(PostgresError) -> Rows {
+        try await queue.rows(of: statement, statementKey: statement.statementKey, until: deadline)
     }
 
     private static func run(_ batch: [StatementQueue.Entry], on database: Database) async {
         do {
-            if let rows = try await database.runMerged(batch.map(\.statement)) {
+            if let rows = try await database.runMerged(batch.map(\.statement), until: batch.earliestDeadline) {
                 for (read, rows) in zip(batch, rows) { read.finish(.success(rows)) }
             } else {
                 for read in batch { await alone(read, on: database) }
@@ -39,6 +40,10 @@ final class GroupRead {
     }
 
     private static func alone(_ read: StatementQueue.Entry, on database: Database) async {
-        do { read.finish(.success(try await database.query(read.statement))) } catch { read.finish(.failure(error)) }
+        do {
+            read.finish(.success(try await database.query(read.statement, until: read.deadline)))
+        } catch {
+            read.finish(.failure(error))
+        }
     }
 }

@@ -52,8 +52,8 @@ struct SessionPool {
     private let limits: Database.Limits
     private var sessions: [Session] = []
     private var attempts = 0
-    /// Waiting reads, and all other waiting requests, each in order of arrival and so of deadline. Reads do not wait
-    /// for the sessions of the others.
+    /// Waiting reads, and all other waiting requests, each in order of arrival. Reads do not wait for the sessions of the
+    /// others.
     private var readers = Queue<Waiter>()
     private var writers = Queue<Waiter>()
     private var lastTicket: UInt64 = 0
@@ -67,7 +67,7 @@ struct SessionPool {
 
     /// The earliest deadline of a waiting request.
     var nextDeadline: MonotonicTime? {
-        [readers.first?.deadline, writers.first?.deadline].compactMap(\.self).min()
+        (readers.all + writers.all).map(\.deadline).min()
     }
 
     // MARK: Requests
@@ -81,12 +81,13 @@ struct SessionPool {
         return sessions[index].id
     }
 
-    mutating func acquire(for use: Use, at now: MonotonicTime) -> Acquisition {
+    /// - Parameter deadline: when the request stops waiting.
+    mutating func acquire(for use: Use, until deadline: MonotonicTime) -> Acquisition {
         if let session = acquireAtOnce(for: use) { return .granted(session: session) }
         guard !isClosed else { return .closed }
         guard waiting < limits.queue else { return .tooManyWaiting }
         lastTicket += 1
-        let waiter = Waiter(ticket: lastTicket, use: use, deadline: now + limits.acquireTimeout)
+        let waiter = Waiter(ticket: lastTicket, use: use, deadline: deadline)
         if use == .read { readers.append(waiter) } else { writers.append(waiter) }
         return .waiting(ticket: lastTicket)
     }
@@ -105,10 +106,8 @@ struct SessionPool {
 
     /// Removes the waiting requests whose deadline has passed.
     mutating func expire(at now: MonotonicTime) -> [UInt64] {
-        var tickets: [UInt64] = []
-        while let first = readers.first, first.deadline <= now { tickets.append(readers.removeFirst().ticket) }
-        while let first = writers.first, first.deadline <= now { tickets.append(writers.removeFirst().ticket) }
-        return tickets
+        let isExpired = { (waiter: Waiter) in waiter.deadline <= now }
+        return (readers.removeAll(where: isExpired) + writers.removeAll(where: isExpired)).map(\.ticket)
     }
 
     /// Removes one waiting request.
@@ -236,6 +235,13 @@ private struct Queue<Element> {
         guard let index = all.firstIndex(where: isMatch) else { return false }
         elements.remove(at: index)
         return true
+    }
+
+    /// Removes the matching elements and returns them.
+    mutating func removeAll(where isMatch: (Element) -> Bool) -> [Element] {
+        let matching = all.filter(isMatch)
+        if !matching.isEmpty { (elements, firstIndex) = (all.filter { !isMatch($0) }, 0) }
+        return matching
     }
 
     /// - Precondition: the queue is not empty.

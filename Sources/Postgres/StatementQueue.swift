@@ -3,8 +3,8 @@ import SQL
 
 /// Statements that wait to be run in batches, in order of arrival.
 ///
-/// At most `concurrency` batches are in flight. Meanwhile statements wait, with the same limits on number and time as
-/// for a session. While one batch is in flight, the next starts only when it is full or has waited for `gatheringTime`,
+/// At most `concurrency` batches are in flight. Meanwhile statements wait, with the same limit on their number as for a
+/// session, and each until its deadline. While one batch is in flight, the next starts only when it is full or has waited for `gatheringTime`,
 /// because fewer and larger batches cost less in all.
 final class StatementQueue {
     final class Entry {
@@ -13,16 +13,19 @@ final class StatementQueue {
         let statementKey: SQL.StatementKey?
         let key: GroupCommit.Key
         fileprivate(set) var arrival: MonotonicTime
+        /// When the request stops waiting: for its turn, a session and locks.
+        let deadline: MonotonicTime
         private let continuation: Continuation
 
         init(
             _ statement: SQL, statementKey: SQL.StatementKey?, key: GroupCommit.Key, arrival: MonotonicTime,
-            _ continuation: Continuation
+            deadline: MonotonicTime, _ continuation: Continuation
         ) {
             self.statement = statement
             self.statementKey = statementKey
             self.key = key
             self.arrival = arrival
+            self.deadline = deadline
             self.continuation = continuation
         }
 
@@ -45,7 +48,7 @@ final class StatementQueue {
     private var selection = BatchSelection<GroupCommit.Key>()
     private var running = 0
     private var isFlushScheduled = false
-    /// Fires at the deadline of the oldest entry.
+    /// Fires at the earliest deadline, or before.
     private lazy var expiry = DeadlineTimer(poller) { [weak self] in self?.refuseExpired() }
     /// Fires when a batch that is not full has waited long enough.
     private lazy var gathering = DeadlineTimer(poller) { [weak self] in self?.flush() }
@@ -75,7 +78,8 @@ final class StatementQueue {
 
     /// - Throws: the statement's error, or `unavailable` if too many statements wait or it has waited too long.
     func rows(
-        of statement: SQL, statementKey: SQL.StatementKey?, key: GroupCommit.Key = GroupCommit.Key(high: 0, low: 0)
+        of statement: SQL, statementKey: SQL.StatementKey?, key: GroupCommit.Key = GroupCommit.Key(high: 0, low: 0),
+        until deadline: MonotonicTime
     ) async throws(PostgresError) -> Rows {
         guard pending.count < limits.queue else {
             refusals += 1
@@ -83,10 +87,11 @@ final class StatementQueue {
         }
         var entry: Entry?
         let result = await poller.waitUnlessCancelled { continuation in
-            let waiting = Entry(statement, statementKey: statementKey, key: key, arrival: poller.now, continuation)
+            let waiting = Entry(
+                statement, statementKey: statementKey, key: key, arrival: poller.now, deadline: deadline, continuation)
             entry = waiting
             pending.append(waiting)
-            watch()
+            expiry.arm(for: deadline)
             scheduleFlush()
         } onCancel: { [self] in
             if let entry { cancel(entry) }
@@ -98,14 +103,13 @@ final class StatementQueue {
     private func cancel(_ entry: Entry) {
         guard let index = pending.firstIndex(where: { $0 === entry }) else { return }
         pending.remove(at: index).finish(.failure(.cancelled))
-        watch()
     }
 
     /// Takes entries from another queue, without a limit on their number: they were admitted there.
     func takeOver(_ entries: [Entry]) {
         for entry in entries { entry.arrival = poller.now }
         pending += entries
-        watch()
+        expiry.arm(for: entries.earliestDeadline)
         scheduleFlush()
     }
 
@@ -168,13 +172,16 @@ final class StatementQueue {
         return batch
     }
 
-    private func watch() { expiry.arm(for: pending.first.map { $0.arrival + limits.acquireTimeout }) }
-
     private func refuseExpired() {
-        while let oldest = pending.first, oldest.arrival + limits.acquireTimeout <= poller.now {
-            refusals += 1
-            pending.removeFirst().finish(.failure(.unavailable("no session became free in time")))
-        }
-        watch()
+        let expired = pending.filter { $0.deadline <= poller.now }
+        pending.removeAll { $0.deadline <= poller.now }
+        refusals += expired.count
+        for entry in expired { entry.finish(.failure(.unavailable("no session became free in time"))) }
+        expiry.arm(for: pending.earliestDeadline)
     }
+}
+
+extension [StatementQueue.Entry] {
+    /// Nil if there is no entry.
+    var earliestDeadline: MonotonicTime? { lazy.map(\.deadline).min() }
 }

@@ -1,12 +1,18 @@
+import Reactor
 import SQL
 
 /// Runs statements on one session between BEGIN and COMMIT.
 public final class Transaction: Queries {
     private let connection: Connection
+    /// Limits the wait for locks from now on; nil where the sessions' own limit is enough.
+    private let lockLimit: () -> SQL?
     private var isBegun = false
     private var isOver = false
 
-    init(_ connection: Connection) { self.connection = connection }
+    init(_ connection: Connection, lockLimit: @escaping () -> SQL? = { nil }) {
+        self.connection = connection
+        self.lockLimit = lockLimit
+    }
 
     /// A statement that sets how long the transaction waits for each lock.
     static func lockTimeout(_ timeout: Duration) -> SQL {
@@ -22,9 +28,10 @@ public final class Transaction: Queries {
 
     /// Runs the statements in one round trip.
     public func pipeline(_ statements: [SQL]) async throws(PostgresError) -> [Rows] {
-        if isBegun { return try await connection.pipeline(statements) }
+        let preface = (isBegun ? [] : ["BEGIN"]) + (lockLimit().map { [$0] } ?? [])
         isBegun = true
-        return Array(try await connection.pipeline(["BEGIN"] + statements).dropFirst())
+        if preface.isEmpty { return try await connection.pipeline(statements) }
+        return Array(try await connection.pipeline(preface + statements).dropFirst(preface.count))
     }
 
     /// Runs a text of several statements without parameters and discards their results: for migrations.

@@ -14,7 +14,6 @@ struct SessionPoolTests {
         limits.connections = connections ?? sessions
         limits.batchesPerConnection = perConnection
         limits.queue = queue
-        limits.acquireTimeout = .seconds(2)
         var pool = SessionPool(limits)
         for id in 0..<sessions {
             #expect(pool.beginAttempt() == true)
@@ -27,9 +26,9 @@ struct SessionPoolTests {
     func order() {
         var pool = pool(1)
         #expect(pool.acquireAtOnce(for: .write) == 0)
-        #expect(pool.acquire(for: .write, at: Self.start) == .waiting(ticket: 1))
-        #expect(pool.acquire(for: .read, at: Self.start) == .waiting(ticket: 2))
-        #expect(pool.acquire(for: .exclusive, at: Self.start) == .waiting(ticket: 3))
+        #expect(pool.acquire(for: .write, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
+        #expect(pool.acquire(for: .exclusive, until: Self.start + .seconds(2)) == .waiting(ticket: 3))
         #expect(pool.acquireAtOnce(for: .read) == nil)
         #expect(pool.waiting == 3)
         for (ticket, held) in [(1, .write), (2, .write), (3, .read)] as [(UInt64, SessionPool.Use)] {
@@ -58,9 +57,9 @@ struct SessionPoolTests {
     func newcomer() {
         var pool = pool(3)
         #expect([pool.acquireAtOnce(for: .exclusive), pool.acquireAtOnce(for: .exclusive)] == [1, 2])
-        #expect(pool.acquire(for: .exclusive, at: Self.start) == .waiting(ticket: 1))
-        #expect(pool.acquire(for: .read, at: Self.start) == .granted(session: 0))
-        #expect(pool.acquire(for: .read, at: Self.start) == .waiting(ticket: 2))
+        #expect(pool.acquire(for: .exclusive, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .granted(session: 0))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
         #expect(pool.acquireAtOnce(for: .read) == nil)
     }
 
@@ -69,11 +68,11 @@ struct SessionPoolTests {
         var pool = pool(3, perConnection: 2)
         let writes = (0..<3).map { _ in pool.acquireAtOnce(for: .write) }
         #expect(writes == [1, 2, nil])
-        #expect(pool.acquire(for: .write, at: Self.start) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .write, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
         // Reads pass the write that waits, on the session kept for them, up to its limit.
-        #expect(pool.acquire(for: .read, at: Self.start) == .granted(session: 0))
-        #expect(pool.acquire(for: .read, at: Self.start) == .granted(session: 0))
-        #expect(pool.acquire(for: .read, at: Self.start) == .waiting(ticket: 2))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .granted(session: 0))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .granted(session: 0))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
         #expect(pool.release(0, from: .read).grants == [.init(ticket: 2, session: 0)])
         #expect(pool.release(1, from: .write).grants == [.init(ticket: 1, session: 1)])
     }
@@ -82,9 +81,9 @@ struct SessionPoolTests {
     func timeout() {
         var pool = pool(1)
         _ = pool.acquireAtOnce(for: .exclusive)
-        #expect(pool.acquire(for: .write, at: Self.start) == .waiting(ticket: 1))
-        #expect(pool.acquire(for: .read, at: Self.start + .seconds(1)) == .waiting(ticket: 2))
-        #expect(pool.acquire(for: .write, at: Self.start + .milliseconds(1_500)) == .waiting(ticket: 3))
+        #expect(pool.acquire(for: .write, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(3)) == .waiting(ticket: 2))
+        #expect(pool.acquire(for: .write, until: Self.start + .milliseconds(3_500)) == .waiting(ticket: 3))
         #expect(pool.nextDeadline == Self.start + .seconds(2))
         #expect(pool.expire(at: Self.start + .milliseconds(1_999)) == [])
         #expect(pool.expire(at: Self.start + .seconds(2)) == [1])
@@ -96,19 +95,35 @@ struct SessionPoolTests {
         #expect(pool.nextDeadline == nil)
     }
 
+    @Test("of those who wait the earliest deadline comes first, wherever its request is in the queue")
+    func deadlines() {
+        var pool = pool(1)
+        _ = pool.acquireAtOnce(for: .exclusive)
+        for (ticket, seconds) in [(1, 3), (2, 1), (3, 2)] as [(UInt64, Int)] {
+            let deadline = Self.start + .seconds(seconds)
+            #expect(pool.acquire(for: .write, until: deadline) == .waiting(ticket: ticket))
+        }
+        #expect(pool.nextDeadline == Self.start + .seconds(1))
+        #expect(pool.expire(at: Self.start + .seconds(1)) == [2])
+        #expect(pool.nextDeadline == Self.start + .seconds(2))
+        #expect(pool.expire(at: Self.start + .seconds(2)) == [3])
+        #expect(pool.release(0, from: .exclusive).grants == [.init(ticket: 1, session: 0)])
+        #expect(pool.nextDeadline == nil)
+    }
+
     @Test("whoever is cancelled gives up their place at once: the queue has room again, and those behind move up")
     func cancellation() {
         var pool = pool(1, queue: 2)
         _ = pool.acquireAtOnce(for: .write)
-        #expect(pool.acquire(for: .write, at: Self.start) == .waiting(ticket: 1))
-        #expect(pool.acquire(for: .read, at: Self.start + .seconds(1)) == .waiting(ticket: 2))
-        #expect(pool.acquire(for: .read, at: Self.start) == .tooManyWaiting)
+        #expect(pool.acquire(for: .write, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(3)) == .waiting(ticket: 2))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .tooManyWaiting)
         let first = pool.cancel(1)
         #expect(first.wasWaiting && first.grants == [])
         #expect(pool.waiting == 1 && pool.nextDeadline == Self.start + .seconds(3))
         // Twice, and who never waited.
         #expect(pool.cancel(1).wasWaiting == false && pool.cancel(9).wasWaiting == false)
-        #expect(pool.acquire(for: .write, at: Self.start + .seconds(1)) == .waiting(ticket: 3))
+        #expect(pool.acquire(for: .write, until: Self.start + .seconds(3)) == .waiting(ticket: 3))
         #expect(pool.release(0, from: .write).grants == [.init(ticket: 2, session: 0)])
         // Who has a session already waits no more.
         #expect(pool.cancel(2).wasWaiting == false)
@@ -120,8 +135,8 @@ struct SessionPoolTests {
     func cancellationInFront() {
         var pool = pool(1, perConnection: 2)
         #expect(pool.acquireAtOnce(for: .read) == 0)
-        #expect(pool.acquire(for: .exclusive, at: Self.start) == .waiting(ticket: 1))
-        #expect(pool.acquire(for: .read, at: Self.start) == .waiting(ticket: 2))
+        #expect(pool.acquire(for: .exclusive, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
         let (wasWaiting, grants) = pool.cancel(1)
         #expect(wasWaiting && grants == [.init(ticket: 2, session: 0)])
         #expect(pool.waiting == 0)
@@ -130,21 +145,21 @@ struct SessionPoolTests {
     @Test("a full queue refuses, and a closed pool does")
     func refusals() {
         var pool = pool(0, of: 1, queue: 2)
-        #expect(pool.acquire(for: .read, at: Self.start) == .waiting(ticket: 1))
-        #expect(pool.acquire(for: .write, at: Self.start) == .waiting(ticket: 2))
-        #expect(pool.acquire(for: .read, at: Self.start) == .tooManyWaiting)
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .write, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .tooManyWaiting)
         #expect(pool.refuseAll() == [1, 2])
         #expect(pool.waiting == 0)
         pool.close()
-        #expect(pool.acquire(for: .read, at: Self.start) == .closed)
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .closed)
         #expect(pool.beginAttempt() == false)
     }
 
     @Test("no more sessions are opened than there may be, and those who wait get the new one")
     func opening() {
         var pool = pool(0, of: 2, perConnection: 2)
-        #expect(pool.acquire(for: .read, at: Self.start) == .waiting(ticket: 1))
-        #expect(pool.acquire(for: .exclusive, at: Self.start) == .waiting(ticket: 2))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .exclusive, until: Self.start + .seconds(2)) == .waiting(ticket: 2))
         let attempts = (0..<3).map { _ in pool.beginAttempt() }
         #expect(attempts == [true, true, false])
         #expect(pool.opened(7) == [.init(ticket: 1, session: 7)])
@@ -172,7 +187,7 @@ struct SessionPoolTests {
     func lost() {
         var pool = pool(1)
         _ = pool.acquireAtOnce(for: .write)
-        #expect(pool.acquire(for: .read, at: Self.start) == .waiting(ticket: 1))
+        #expect(pool.acquire(for: .read, until: Self.start + .seconds(2)) == .waiting(ticket: 1))
         #expect(pool.lost(0) == .milliseconds(50))
         let (grants, mustClose) = pool.release(0, from: .write)
         #expect(grants.isEmpty && !mustClose && pool.waiting == 1)

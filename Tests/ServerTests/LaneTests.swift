@@ -57,6 +57,23 @@ struct LaneTests {
         }
     }
 
+    @Test("who waits for a turn is refused at the deadline that they came with")
+    func deadline() async throws {
+        let loop = try EventLoop(name: "test")
+        try loop.start()
+        defer { loop.stop() }
+        try await loop.task { poller in
+            let lane = Lane<Int>(poller, limitPerKey: 1, timeout: .seconds(600))
+            try await lane.enter(1)
+            await #expect { try await lane.enter(1, until: poller.now + .milliseconds(1)) } throws: { error in
+                let refusal = error as? APIError
+                return refusal?.status == 503 && refusal?.retryAfter == 1
+            }
+            lane.leave(1)
+            try await lane.enter(1, until: poller.now)
+        }
+    }
+
     @Test("of several first refusals in one batch one is told; the others are counted")
     func firstRefusal() async throws {
         try await TestServer.run { server in

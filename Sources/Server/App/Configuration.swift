@@ -1,5 +1,6 @@
 import Domain
 import HTTP
+import Postgres
 
 /// Everything that is configurable. No secret has a default.
 public struct Configuration: Sendable {
@@ -120,7 +121,9 @@ public struct Configuration: Sendable {
 
     /// Settings of every database session.
     static let sessionSettings = [
-        ("statement_timeout", "5000"), ("lock_timeout", "2000"), ("idle_in_transaction_session_timeout", "5000"),
+        ("statement_timeout", "5000"),
+        ("lock_timeout", "\(Database.Limits().lockTimeout / .milliseconds(1))ms"),
+        ("idle_in_transaction_session_timeout", "5000"),
         // Short statements spend more on planning than on running; every one of them is keyed by family.
         ("plan_cache_mode", "force_generic_plan"), ("TimeZone", "UTC"), ("jit", "off"),
         // Plans are kept, and may be made while a table is still small: every statement and every join has an index to

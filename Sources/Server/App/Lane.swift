@@ -24,8 +24,9 @@ final class Lane<Key: Hashable> {
     }
 
     /// Waits for a turn; `leave` MUST follow.
-    /// - Throws: 503 when too many wait, or after the timeout.
-    func enter(_ key: Key) async throws(APIError) {
+    /// - Parameter deadline: when the task stops waiting; nil for the timeout from now on.
+    /// - Throws: 503 when too many wait, or at the deadline.
+    func enter(_ key: Key, until deadline: MonotonicTime? = nil) async throws(APIError) {
         if turns.enter(key) { return }
         let mayGo = await withCheckedContinuation { continuation in
             // The loop may have turned since we looked.
@@ -33,7 +34,7 @@ final class Lane<Key: Hashable> {
             lastTicket += 1
             let ticket = lastTicket
             guard turns.wait(key, ticket: ticket) else { return continuation.resume(returning: false) }
-            let timer = poller.schedule(at: poller.now + timeout) { [weak self] in
+            let timer = poller.schedule(at: deadline ?? poller.now + timeout) { [weak self] in
                 guard let self, turns.withdraw(key, ticket: ticket) else { return }
                 waiters.removeValue(forKey: ticket)?.continuation.resume(returning: false)
             }

@@ -20,9 +20,10 @@ extension Ledger {
         let inviter: FamilyID = caller.userID.retyped()
         return try await onlyOnce(caller) { idempotency in
             try await retryingTakenKey {
-                try await rowHolders.enter(inviter)
+                let deadline = database.requestDeadline
+                try await rowHolders.enter(inviter, until: deadline)
                 defer { rowHolders.leave(inviter) }
-                let held = try await database.transaction { transaction in
+                let held = try await database.transaction(until: deadline) { transaction in
                     // The pair first, always: so two invitations never wait for each other.
                     _ = try await transaction.query("SELECT \(Self.lock(pair))")
                     _ = try await transaction.query("SELECT \(Self.lock(caller.userID.description))")

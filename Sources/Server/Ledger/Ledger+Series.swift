@@ -36,12 +36,13 @@ extension Ledger {
         _ context: CallContext, _ idempotency: IdempotencyRecord?, in family: FamilyID,
         _ decide: (_ queries: any Queries, _ perform: (Act) async throws -> Void) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        try await writers.enter(family)
+        let deadline = database.requestDeadline
+        try await writers.enter(family, until: deadline)
         defer { writers.leave(family) }
-        try await rowHolders.enter(family)
+        try await rowHolders.enter(family, until: deadline)
         defer { rowHolders.leave(family) }
         tally.heldRows += 1
-        let held = try await database.transaction { transaction in
+        let held = try await database.transaction(until: deadline) { transaction in
             try await holdRow(of: family, context.now, transaction)
             var series = SeriesSeals(sealing)
             let decision = try await decide(transaction) { act in

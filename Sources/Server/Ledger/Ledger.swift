@@ -48,8 +48,9 @@ final class Ledger {
 
     /// - Parameters:
     ///   - sealing: seals the details about people; nil for throw-away data.
-    ///   - comparesClocks: whether an act whose time is far after the database's own is refused. Otherwise a machine
-    ///     with a fast clock would advance the clocks of families, and the other instances would have to wait for them.
+    ///   - comparesClocks: whether an act whose time is far from the database's own is refused. Otherwise a machine with
+    ///     a fast clock would advance the clocks of families, and the other instances would have to wait for them; one
+    ///     with a slow clock would date entries of the audit log back.
     init(
         database: Database, random: any Randomness, sealing: Sealing? = nil, comparesClocks: Bool = false,
         changes: ChangedFamilies? = nil
@@ -66,7 +67,8 @@ final class Ledger {
 
     /// Runs `decide` against a current read of the database and carries out its decision.
     ///
-    /// `decide` may run several times; it MUST have no effects but its decision.
+    /// `decide` may run several times; it MUST have no effects but its decision. All that the write waits for has one
+    /// deadline: its turn, sessions and locks.
     /// - Throws: what `decide` throws, the refusal it decides on, or a `PostgresError`.
     func write<Answer: WireContent>(
         _ caller: Caller, in family: FamilyID, _ decide: (any Queries) async throws -> Decision<Answer>
@@ -79,14 +81,17 @@ final class Ledger {
         _ context: CallContext, idempotency: IdempotencyRecord? = nil, in family: FamilyID,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        try await writers.enter(family)
+        let deadline = database.requestDeadline
+        try await writers.enter(family, until: deadline)
         defer { writers.leave(family) }
         return try await retryingTakenKey {
             for _ in 0..<Self.optimisticAttempts {
-                if let answer = try await attempt(context, idempotency, in: family, decide) { return answer }
+                if let answer = try await attempt(context, idempotency, in: family, until: deadline, decide) {
+                    return answer
+                }
                 tally.lostRaces += 1
             }
-            return try await writeHoldingTheRow(context, idempotency, in: family, decide)
+            return try await writeHoldingTheRow(context, idempotency, in: family, until: deadline, decide)
         }
     }
 
@@ -94,15 +99,16 @@ final class Ledger {
     /// for each attempt.
     @inline(never)
     private func attempt<Answer: WireContent>(
-        _ context: CallContext, _ idempotency: IdempotencyRecord?, in family: FamilyID,
+        _ context: CallContext, _ idempotency: IdempotencyRecord?, in family: FamilyID, until deadline: MonotonicTime,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer? {
-        let decision = try await counting(decide(database), in: family, context.now, database)
+        let queries = database.queries(until: deadline)
+        let decision = try await counting(decide(queries), in: family, context.now, queries)
         guard let person = decision.personToldOf else { return try decision.outcome() }
-        let seal = try await sealing.seal(for: person, database)
+        let seal = try await sealing.seal(for: person, queries)
         let (write, canMerge) = statement(for: decision, in: family, context, idempotency, seal)
         let rows = try await commits.run(
-            write, key: GroupCommit.Key(high: family.high, low: family.low), canMerge: canMerge)
+            write, key: GroupCommit.Key(high: family.high, low: family.low), canMerge: canMerge, until: deadline)
         if rows.isEmpty { return nil }
         committed(seal, in: family)
         return try decision.outcome()
@@ -195,13 +201,13 @@ final class Ledger {
 
     @inline(never)
     private func writeHoldingTheRow<Answer: WireContent>(
-        _ context: CallContext, _ idempotency: IdempotencyRecord?, in family: FamilyID,
+        _ context: CallContext, _ idempotency: IdempotencyRecord?, in family: FamilyID, until deadline: MonotonicTime,
         _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        try await rowHolders.enter(family)
+        try await rowHolders.enter(family, until: deadline)
         defer { rowHolders.leave(family) }
         tally.heldRows += 1
-        let held = try await database.transaction { transaction in
+        let held = try await database.transaction(until: deadline) { transaction in
             try await holdRow(of: family, context.now, transaction)
             let decision = try await counting(decide(transaction), in: family, context.now, transaction)
             var seal: Sealing.Seal?
@@ -232,7 +238,7 @@ final class Ledger {
     }
 
     static let wrongClock = APIError(
-        .unavailable, "This server's clock is ahead of the database's. Try again later.", retryAfter: 30)
+        .unavailable, "The clocks of this server and of the database differ. Try again later.", retryAfter: 30)
 
     /// The ledger refused an act that was decided while its row was held: a fault of the program.
     enum LedgerFault: Error { case refusedWhileHeld }
@@ -307,13 +313,15 @@ final class Ledger {
         return SQL(stringInterpolation: text)
     }
 
-    /// Of a statement with the request's time as `act.now`: whether that is not too far after the database's own.
-    private var isWithinClockSkew: SQL {
-        guard comparesClocks else { return "true" }
-        return """
-            act.now < statement_timestamp() + \(literal: Int(Readiness.largestSkew.microseconds)) * interval '1 microsecond'
-            """
-    }
+    /// Of a statement with the request's time as `act.now`: whether that is not too far from the database's own.
+    private var isWithinClockSkew: SQL { comparesClocks ? "act.now \(Self.isWithinClockSkew)" : "true" }
+
+    /// Follows a server's time in a statement: whether that is at most `Readiness.largestSkew` after the database's, and
+    /// at most `largestLead` before it. A request has the time of its beginning, and may take minutes.
+    static let isWithinClockSkew: SQL = """
+        BETWEEN statement_timestamp() - \(literal: Int(largestLead.microseconds)) * interval '1 microsecond'
+        AND statement_timestamp() + \(literal: Int(Readiness.largestSkew.microseconds)) * interval '1 microsecond'
+        """
 
     /// Of a family's row as `c`: whether its clock is not too far after `act.now`.
     private static let isWithinLead: SQL = """

@@ -47,7 +47,10 @@ final class LoopSockets {
 
     /// Takes over a socket after its handshake.
     func open(_ opening: Opening, _ upgraded: consuming UpgradedSocket) {
-        guard !isDraining else { return refuse(upgraded, opening.network, with: Self.unavailable) }
+        // The server began to stop after it had accepted the upgrade.
+        guard !isDraining else {
+            return refuse(upgraded, opening.network, with: Self.stopCode(isBrowser: opening.isBrowser))
+        }
         let id = nextID()
         let readAhead = upgraded.readAhead
         let socket = LiveSocket(
@@ -99,13 +102,14 @@ final class LoopSockets {
         }
     }
 
-    /// Closes all sockets, and returns when none is left. A browser comes back by itself, later and later; of the mobile
-    /// client see `unavailable`.
+    /// The code of a server that stops. A browser comes back by itself, later and later; of the mobile client see
+    /// `unavailable`.
+    private static func stopCode(isBrowser: Bool) -> WebSocketCloseCode { isBrowser ? .goingAway : unavailable }
+
+    /// Closes all sockets, and returns when none is left.
     func drain() async {
         isDraining = true
-        for socket in sockets.values {
-            socket.close(socket.isBrowser ? .goingAway : Self.unavailable, .draining)
-        }
+        for socket in sockets.values { socket.close(Self.stopCode(isBrowser: socket.isBrowser), .draining) }
         guard !sockets.isEmpty || !refused.isEmpty else { return }
         await withCheckedContinuation { drained.append($0) }
     }

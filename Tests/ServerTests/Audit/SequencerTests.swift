@@ -103,6 +103,21 @@ struct SequencerTests {
         }
     }
 
+    @Test("after a clock was ahead and is right again, no checkpoint claims an earlier time than the one before")
+    func clockSetBack() async throws {
+        try await Self.quietly { server in
+            let family = try await server.family()
+            server.clock.advance(by: .hours(1))
+            try await server.write([.aiCoaching], by: family.stranger, in: family.otherFamilyID)
+            try await server.round()
+            server.clock.advance(by: .hours(-1))
+            try await server.write([.aiCoaching], by: family.guardian, in: family.id)
+            try await server.round()
+            #expect(try await Self.size(server) == [2])
+            #expect(verdict(try await server.export(nil, as: try await server.admin())).isSound)
+        }
+    }
+
     @Test("completes subtrees of 256 as it goes")
     func subtrees() async throws {
         try await Self.quietly { server in
@@ -199,6 +214,34 @@ struct SequencerTests {
             #expect(off.verificationPolicy.exposureWindow == .seconds(30), "it has no rounds to wait for")
             head.update { ($0.isBehind, $0.fault) = (true, "the log has shrunk") }
             #expect(isStrict(), "a stopped sequencer catches up with nothing")
+        }
+    }
+
+    @Test("while rounds fail, the exposure grows from the last one that did not")
+    func failingRounds() async throws {
+        try await Self.quietly { server in
+            let (clock, keys) = (server.clock, try #require(TestServer.auditKeyring))
+            let head = CheckpointStatus(isOn: true)
+            let fails = Mutex(false)
+            let exposures = try await server.database.run { database in
+                let sequencer = Sequencer(
+                    database: database, keys: keys, clock: clock, head: head, log: Log(.off),
+                    reach: { _ in if fails.withLock({ $0 }) { throw Killed() } })
+                func exposure() async -> Timestamp.Span {
+                    do { _ = try await sequencer.round() } catch { sequencer.report(error) }
+                    return head.current.exposure(at: clock.now())
+                }
+                var exposures = [await exposure()]
+                fails.withLock { $0 = true }
+                for _ in 0..<2 {
+                    clock.advance(by: .minutes(1))
+                    exposures.append(await exposure())
+                }
+                fails.withLock { $0 = false }
+                exposures.append(await exposure())
+                return exposures
+            }
+            #expect(exposures == [.seconds(0), .minutes(1), .minutes(2), .seconds(0)])
         }
     }
 

@@ -16,8 +16,16 @@ public final class CheckpointStatus: Sendable {
         var isBehind = true
         /// Why the log makes no progress, unless the cause is temporary.
         var fault: String?
-        /// When the last round ended.
+        /// When the last successful round began.
         var seen: Timestamp?
+        /// While rounds fail, the time from which entries may have no checkpoint.
+        var failingSince: Timestamp?
+
+        /// How long the oldest entry may have waited for a checkpoint.
+        func exposure(at now: Timestamp) -> Timestamp.Span {
+            guard let since = exposedSince ?? failingSince else { return .seconds(0) }
+            return max(.seconds(0), now - since)
+        }
     }
 
     /// What operators are warned of.

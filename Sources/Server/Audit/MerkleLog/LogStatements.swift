@@ -61,7 +61,12 @@ enum LogStatements {
         "SELECT coalesce((SELECT position + 1 FROM audit_leaf ORDER BY position DESC LIMIT 1), 0) AS size"
 
     /// The lock of whoever appends to the log, until the transaction ends.
-    static let takeTurn: SQL = "SELECT pg_try_advisory_xact_lock(7239410024) AS is_ours"
+    /// - Parameter now: the instance's time; nil for a clock that is not compared. One that is far from the database's
+    ///   takes no turn: it would date checkpoints wrongly.
+    static func takeTurn(at now: Timestamp?) -> SQL {
+        let hasTime: SQL = now.map { "\($0) \(Ledger.isWithinClockSkew)" } ?? "true"
+        return "SELECT CASE WHEN \(hasTime) THEN pg_try_advisory_xact_lock(7239410024) ELSE false END AS is_ours"
+    }
 
     /// The same, waiting for the lock.
     static let waitForTurn: SQL = "SELECT pg_advisory_xact_lock(7239410024)"

@@ -118,6 +118,7 @@ final class Sequencer: PeriodicJob {
             snapshot.isBehind = outcome.isFull
             snapshot.fault = nil
             snapshot.seen = now
+            snapshot.failingSince = nil
         }
         return outcome.isFull
     }
@@ -131,9 +132,10 @@ final class Sequencer: PeriodicJob {
     }
 
     private func work(_ transaction: Transaction, _ now: Timestamp, checksTree: Bool) async throws -> Outcome {
-        let isOurs: Bool = try await transaction.query(LogStatements.takeTurn).one()["is_ours"]
+        let isOurs: Bool = try await transaction.query(LogStatements.takeTurn(at: clock.isTimeOfDay ? now : nil))
+            .one()["is_ours"]
         try reach(.turnTaken)
-        // An instance without the lock still reads the newest checkpoint.
+        // An instance without a turn still reads the newest checkpoint.
         let results = try await transaction.pipeline(
             isOurs
                 ? ["SET LOCAL statement_timeout = 60000", LogStatements.newestCheckpoint, LogStatements.size]
@@ -165,7 +167,9 @@ final class Sequencer: PeriodicJob {
         }
         if let newest, newest.checkpoint.root != growth.root { throw Fault.rootDiffers(size: size) }
         guard !leaves.isEmpty || isDue else { return outcome }
-        outcome.newest = try await extend(transaction, &growth, by: leaves, at: now)
+        // No checkpoint claims an earlier time than the one before, also where that was signed by a clock ahead.
+        let time = max(now, newest?.checkpoint.time ?? now)
+        outcome.newest = try await extend(transaction, &growth, by: leaves, at: time)
         outcome.oldestLeft = oldestLeft
         return outcome
     }
@@ -182,7 +186,7 @@ final class Sequencer: PeriodicJob {
     }
 
     private func extend(
-        _ transaction: Transaction, _ growth: inout TreeGrowth, by leaves: [LogLeaf], at now: Timestamp
+        _ transaction: Transaction, _ growth: inout TreeGrowth, by leaves: [LogLeaf], at time: Timestamp
     ) async throws -> (note: String, checkpoint: Checkpoint) {
         let size = growth.size
         var hashes: [(leaf: LogLeaf, hash: [UInt8])] = []
@@ -196,7 +200,7 @@ final class Sequencer: PeriodicJob {
         try reach(.leavesWritten)
         if !nodes.isEmpty { _ = try await transaction.query(LogStatements.insertNodes(nodes)) }
         try reach(.nodesWritten)
-        let checkpoint = Checkpoint(origin: keys.origin, size: growth.size, root: growth.root, time: now)
+        let checkpoint = Checkpoint(origin: keys.origin, size: growth.size, root: growth.root, time: time)
         let note = checkpoint.signed(by: keys.signing)
         _ = try await transaction.query(LogStatements.insertCheckpoint(checkpoint, note))
         try reach(.checkpointWritten)
@@ -237,7 +241,11 @@ final class Sequencer: PeriodicJob {
         guard !isStopped else { return }
         let fault = error as? Fault
         let isNew = fault?.description != head.current.fault
-        if let fault { head.update { $0.fault = fault.description } }
+        let now = clock.now()
+        head.update { snapshot in
+            if let fault { snapshot.fault = fault.description }
+            snapshot.failingSince = snapshot.failingSince ?? snapshot.seen ?? now
+        }
         guard fault == nil || isNew else { return }
         log.write(fault == nil ? .warning : .error, fault == nil ? "audit_log_delayed" : "audit_log_stopped") {
             $0.field("cause", fault?.description ?? "\(error)")

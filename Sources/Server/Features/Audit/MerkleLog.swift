@@ -22,12 +22,12 @@ final class MerkleLog {
         let head = services.checkpointStatus
         let snapshot = head.current
         let newest = try await reader.newestCheckpoint()
-        let exposure = snapshot.exposedSince.map { max(0, (call.now - $0).microseconds / 1_000) } ?? 0
         return AuditStatus(
             reader: who.isAdmin ? "admin" : "guardian", familyID: who.family,
             state: head.alarm(at: call.now).rawValue, fault: snapshot.fault, origin: newest?.checkpoint.origin,
             size: newest.map { Int($0.checkpoint.size) }, root: newest.flatMap { HexDigest(bytes: $0.checkpoint.root) },
-            checkpointAt: newest?.checkpoint.time, checkpoint: newest?.note, exposureMilliseconds: Int(exposure),
+            checkpointAt: newest?.checkpoint.time, checkpoint: newest?.note,
+            exposureMilliseconds: Int(snapshot.exposure(at: call.now).microseconds / 1_000),
             keys: try await keys(),
             // For administrators only: a finding may be of any family.
             check: head.pass.now.map { AuditCheckStatus($0, withFinding: who.isAdmin) })

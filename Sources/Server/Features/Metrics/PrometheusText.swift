@@ -114,9 +114,8 @@ struct PrometheusText {
         single(
             "nagz_audit_log_entries", "gauge", "Entries in the audit log.",
             snapshot.checkpoint.map { Int($0.size) } ?? 0)
-        begin("nagz_audit_exposure_seconds", "gauge", "How long the oldest entry waits for a checkpoint.")
-        let exposure = snapshot.exposedSince.map { max(0, (now - $0).microseconds) } ?? 0
-        line("nagz_audit_exposure_seconds", "", "\(Double(exposure) / 1e6)")
+        begin("nagz_audit_exposure_seconds", "gauge", "How long the oldest entry may have waited for a checkpoint.")
+        line("nagz_audit_exposure_seconds", "", "\(Double(snapshot.exposure(at: now).microseconds) / 1e6)")
         check(head.pass, now)
         guard let checkpoint = snapshot.checkpoint else { return }
         begin("nagz_audit_checkpoint_age_seconds", "gauge", "Since the newest checkpoint was signed.")
