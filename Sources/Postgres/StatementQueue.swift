@@ -4,8 +4,8 @@ import SQL
 /// Statements that wait to be run in batches, in order of arrival.
 ///
 /// At most `concurrency` batches are in flight. Meanwhile statements wait, with the same limit on their number as for a
-/// session, and each until its deadline. While one batch is in flight, the next starts only when it is full or has waited for `gatheringTime`,
-/// because fewer and larger batches cost less in all.
+/// session, and each until its deadline. While one batch is in flight, the next starts only when it is full or has waited
+/// for `gatheringTime`, because fewer and larger batches cost less in all.
 final class StatementQueue {
     final class Entry {
         let statement: SQL

@@ -1,4 +1,5 @@
 import Audit
+import Contract
 import JSON
 import OpenAPICheck
 import Testing
@@ -54,9 +55,10 @@ struct ExampleTests {
                 "POST", "/api/v1/families/join", code, as: try await server.account("Otto"))
             try await server.checkExample(
                 "POST", "/api/v1/families/\(family.id)/join", code, as: try await server.account("Pia"))
+            let child = try await server.childLogIn(family.childCode, "Cleo", "4711")
             try await server.checkExample(
                 "PATCH", "/api/v1/families/\(family.id)/members/\(family.child.id)/pin",
-                ["current_pin": "4711", "new_pin": "0815"], as: family.child)
+                ["current_pin": "4711", "new_pin": "0815"], token: child.accessToken.wireText)
         }
     }
 }
@@ -65,9 +67,9 @@ extension TestServer {
     /// Asks for what its operation's example shows.
     @discardableResult
     fileprivate func checkExample(
-        _ method: String, _ target: String, _ body: JSONValue? = nil, as person: Person? = nil
+        _ method: String, _ target: String, _ body: JSONValue? = nil, as person: Person? = nil, token: String? = nil
     ) async throws -> Reply {
-        let reply = try await call(method, target, as: person, body: body)
+        let reply = try await call(method, target, as: person, token: token, body: body)
         let operation = try #require(Self.document.operation(method, target))
         try #require(reply.status == operation.successStatus)
         try Examples.check(operation.id, reply)
