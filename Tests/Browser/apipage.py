@@ -103,8 +103,8 @@ def api_page_on_a_phone(walk):
 
 @step
 def every_operation_is_shown(walk):
-    """Each operation of the document has its page, without a value that is none, with its fields as wide as their list and
-    the answer that was recorded."""
+    """Each operation of the document has its page, without a value that is none or a mark of code, with its fields as wide
+    as their list and the answer that was recorded."""
     b = walk.browser
     b.open(walk.base + "/docs")
     b.wait("document.querySelectorAll('.index a').length > 100", "the operations")
@@ -117,7 +117,7 @@ def every_operation_is_shown(walk):
             for (const one of document.querySelectorAll('main details')) one.open = true;
             await new Promise((done) => setTimeout(done, 5));
             const text = document.querySelector('main').innerText;
-            if (/undefined|NaN|\\[object/.test(text) || !document.querySelector('main form')) faults.push(link);
+            if (/undefined|NaN|`|\\[object/.test(text) || !document.querySelector('main form')) faults.push(link);
             const isNarrow = (one) => one.offsetWidth < one.parentElement.clientWidth - 40;
             if ([...document.querySelectorAll('main .fields > li')].some(isNarrow)) faults.push(link + ' has narrow fields');
             if (recorded[link.slice(2)] && !text.includes('An answer that a server has given')) faults.push(link + ' has no answer');

@@ -3,7 +3,7 @@ import {copyable, failure, h} from "/console/dom.js";
 import {toggleTheme} from "/console/theme.js";
 import {example} from "/docs/examples.js";
 import {content, requestForm, tokenForm} from "/docs/requests.js";
-import {field, fields, prose, resolved, setDocument} from "/docs/schemas.js";
+import {field, fields, line, prose, resolved, setDocument} from "/docs/schemas.js";
 
 const app = document.getElementById("app");
 const search = h("input", {type: "search", id: "q", placeholder: "Search operations ( / )", "aria-label": "Search operations", oninput: () => showIndex()});
@@ -49,7 +49,7 @@ function showResponse([status, reference], operation) {
     const [type, media] = Object.entries(response.content ?? {})[0] ?? [];
     const recorded = status < "300" ? examples[operation.operationId] : media?.example;
     const shown = recorded ?? (media && example(media.schema, true));
-    return h("details", {}, h("summary", {}, h("strong", {}, status), " ", response.description, type && h("span", {class: "fine muted"}, ` ${type}`)),
+    return h("details", {}, h("summary", {}, h("strong", {}, status), " ", line(response.description), type && h("span", {class: "fine muted"}, ` ${type}`)),
         media && [fields(media.schema), recorded && h("p", {class: "fine muted"}, "An answer that a server has given:"), type === "application/json" && h("pre", {class: "scroller", tabindex: 0}, JSON.stringify(shown, null, 4))]);
 }
 

@@ -13,11 +13,11 @@ export function resolved(value) {
     return value ?? {};
 }
 
-/** Text in which `words` are code. */
-export function prose(text) {
-    return (text ?? "").split("\n\n").map((paragraph) => h("p", {},
-        paragraph.split("`").map((part, index) => index % 2 ? h("code", {}, part) : part)));
-}
+/** A line in which `words` are code. */
+export const line = (text) => text.split("`").map((part, index) => index % 2 ? h("code", {}, part) : part);
+
+/** Paragraphs in which `words` are code. */
+export const prose = (text) => (text ?? "").split("\n\n").map((paragraph) => h("p", {}, line(paragraph)));
 
 const nameOf = (schema) => schema.$ref?.split("/").at(-1);
 
