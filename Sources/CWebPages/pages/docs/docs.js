@@ -47,8 +47,8 @@ function showWelcome(api) {
 function showResponse([status, reference], operation) {
     const response = resolved(reference);
     const [type, media] = Object.entries(response.content ?? {})[0] ?? [];
-    const recorded = status < "300" ? examples[operation.operationId] : media?.example;
-    const shown = recorded ?? (media && example(media.schema, true));
+    const recorded = status < "300" && examples[operation.operationId];
+    const shown = recorded || (media && (media.example ?? example(media.schema, true)));
     return h("details", {}, h("summary", {}, h("strong", {}, status), " ", line(response.description), type && h("span", {class: "fine muted"}, ` ${type}`)),
         media && [fields(media.schema), recorded && h("p", {class: "fine muted"}, "An answer that a server has given:"), type === "application/json" && h("pre", {class: "scroller", tabindex: 0}, JSON.stringify(shown, null, 4))]);
 }
