@@ -101,15 +101,14 @@ public final class GroupCommit {
             for (write, rows) in zip(batch, try await rows(of: batch, on: database)) { write.finish(.success(rows)) }
         } catch {
             if error.isOutOfTime { keys.suspected.formUnion(batch.map(\.key)) }
+            let now = database.poller.now
             if case .refused = error, batch.count > 1 || error.isRetryable {
                 // One statement failed: the whole batch was rolled back.
                 alone.takeOver(batch)
-            } else if case .unavailable = error {
-                // Nothing was sent. If the batch waited until the first deadline, the other writes have time left.
-                let now = database.poller.now
-                let isOver = batch.contains { $0.deadline <= now }
-                for write in batch where !isOver || write.deadline <= now { write.finish(.failure(error)) }
-                if isOver { alone.takeOver(batch.filter { $0.deadline > now }) }
+            } else if case .unavailable = error, batch.contains(where: { $0.deadline <= now }) {
+                // Nothing was sent: the batch waited until its first deadline. The other writes have time left.
+                for write in batch where write.deadline <= now { write.finish(.failure(error)) }
+                alone.takeOver(batch.filter { $0.deadline > now })
             } else {
                 for write in batch { write.finish(.failure(error)) }
             }

@@ -119,6 +119,9 @@ public struct Configuration: Sendable {
         public let name: String
     }
 
+    /// Database sessions of one loop, at the primary or at the standby.
+    var connectionsPerLoop: Int { max(1, databaseConnections / loops) }
+
     /// Settings of every database session.
     static let sessionSettings = [
         ("statement_timeout", "5000"),

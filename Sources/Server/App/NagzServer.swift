@@ -54,7 +54,7 @@ public final class NagzServer: Sendable {
         let prompts = try configuration.models.prompts ?? PromptBook.english()
         let limiter = RateLimiter(isEnforced: configuration.enforcesRateLimits)
         var limits = Database.Limits()
-        limits.connections = max(1, configuration.databaseConnections / configuration.loops)
+        limits.connections = configuration.connectionsPerLoop
 
         loops = try (0..<configuration.loops).map { try EventLoop(name: "nagz-loop-\($0)") }
         var applications: [Application] = []

@@ -81,7 +81,6 @@ extension Configuration {
     /// The standby for one loop; nil where none is configured.
     func standby(_ use: StandbyUse?, slow: SlowStatements?, _ poller: Poller) throws(PostgresError) -> Standby? {
         guard let standbyURL, let use else { return nil }
-        return try Standby(
-            url: standbyURL, connections: max(1, databaseConnections / loops), use, slow: slow, poller: poller)
+        return try Standby(url: standbyURL, connections: connectionsPerLoop, use, slow: slow, poller: poller)
     }
 }

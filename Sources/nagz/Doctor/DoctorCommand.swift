@@ -12,8 +12,9 @@ enum DoctorCommand {
 
         It checks: the configuration, all faults of it; the files of secrets, with their modes and owners; the database,
         the encryption of the connection and the clocks; the server's role and its grants; the schema's migrations; the
-        standby that reads the feed; the checkpoint file, and whether the audit log extends it; room on disk; descriptors; the model gateway and the
-        providers of notifications, to which it sends no words and no notification.
+        standby that reads the feed; the checkpoint file, and whether the audit log extends it; room on disk;
+        descriptors; the model gateway and the providers of notifications, to which it sends no words and no
+        notification.
 
         Each line says ok, warning, failed or not configured; the next line says what to do.
           --json   one JSON object: failed, warnings, and checks with name, status (not_configured), text and advice
