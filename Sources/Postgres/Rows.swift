@@ -176,10 +176,7 @@ public struct Row {
 
     /// Nil for null and for invalid UTF-8.
     public func text(_ column: Int) -> String? {
-        withBytes(column) { bytes in
-            guard let bytes, let text = try? UTF8Span(validating: bytes) else { return nil }
-            return String(copying: text)
-        }
+        unsafe rows.withCell(index, column) { bytes in unsafe bytes.flatMap { unsafe Cell($0, SQLType.text.oid).text } }
     }
 
     /// Lends the bytes of a text or bytea cell; nil for null.
