@@ -14,12 +14,9 @@ struct ReplicationStatus: Sendable {
 
     /// Columns of a row, beside those of others.
     static let source: SQL = "replication_status() r"
+}
 
-    init(isVisible: Bool, standbys: Int, synchronous: Int, written: Int, replayed: Int?) {
-        (self.isVisible, self.standbys, self.synchronous) = (isVisible, standbys, synchronous)
-        (self.written, self.replayed) = (written, replayed)
-    }
-
+extension ReplicationStatus {
     /// Reads a row of `source`.
     init(_ row: Row) throws(PostgresError) {
         isVisible = try row["is_visible"]
