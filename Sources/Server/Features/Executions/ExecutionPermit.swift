@@ -20,10 +20,9 @@ struct ExecutionPermit {
 
     /// What the person has to confirm; nil for nothing.
     var prompt: String? {
-        guard isWidened || policy.confirmation != nil else { return nil }
-        let widening = "The device could not answer. Send the question to the server?"
-        let prompts = (isWidened ? [widening] : []) + (policy.confirmation.map { [$0] } ?? [])
-        return prompts.joined(separator: "\n\n")
+        let widening = isWidened ? "The device could not answer. Send the question to the server?" : nil
+        let prompts = [widening, policy.confirmation].compactMap(\.self)
+        return prompts.isEmpty ? nil : prompts.joined(separator: "\n\n")
     }
 
     /// - Parameters:

@@ -29,9 +29,10 @@ final class ModelCalls {
         guard let model = permit.model else { return nil }
         let (tokens, database) = (AITokens(random: services.random), services.database)
         guard case .used = try await attempt.useTokens(permit, tokens, confirmed: nil, database) else { return nil }
-        if let prompt = permit.prompt, try await !attempt.useConfirmation(of: prompt, database) { return nil }
+        let prompt = permit.prompt
+        if let prompt, try await !attempt.useConfirmation(of: prompt, database) { return nil }
         var reply = try await reply(to: told, familyNames: familyNames, from: model, for: attempt.caller)
-        reply.confirmed = permit.prompt
+        reply.confirmed = prompt
         return reply
     }
 
