@@ -27,7 +27,7 @@ public final class Database: Queries {
         /// Requests that may wait for a session; further ones are refused.
         public var queue = 1_024
         /// How long a request may wait in all: for its turn, a session and locks.
-        public var acquireTimeout = Duration.milliseconds(1_900)
+        public var requestTimeout = Duration.milliseconds(1_900)
         /// The sessions' setting `lock_timeout`.
         public var lockTimeout = Duration.milliseconds(1_100)
         /// How long one batch may take before its session is closed.
@@ -160,7 +160,7 @@ public final class Database: Queries {
 
     /// When a request that comes now stops waiting. The same deadline is for all that it waits for, so that it is refused
     /// in time whatever of this is slow.
-    public var requestDeadline: MonotonicTime { poller.now + limits.acquireTimeout }
+    public var requestDeadline: MonotonicTime { poller.now + limits.requestTimeout }
 
     /// The pool for a request with this deadline.
     public func queries(until deadline: MonotonicTime) -> some Queries {

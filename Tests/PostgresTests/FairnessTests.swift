@@ -68,7 +68,7 @@ struct FairnessTests {
         limits.connections = 4
         limits.batchTimeout = .seconds(60)
         // Who had to wait for the row would wait for the test's end.
-        limits.acquireTimeout = .seconds(60)
+        limits.requestTimeout = .seconds(60)
         try await withDatabase(limits, settings: [("lock_timeout", "60000")]) { database in
             _ = try await database.query("CREATE TABLE clock (id bigint PRIMARY KEY, seq bigint NOT NULL DEFAULT 0)")
             _ = try await database.query("INSERT INTO clock (id) SELECT generate_series(0, 9)")
@@ -114,7 +114,7 @@ struct FairnessTests {
     func reads() async throws {
         var limits = Database.Limits()
         limits.connections = 4
-        limits.acquireTimeout = .seconds(10)
+        limits.requestTimeout = .seconds(10)
         try await withDatabase(limits) { database in
             // The only session there is would be taken for writes as well.
             _ = await together(1, on: database) { _ in

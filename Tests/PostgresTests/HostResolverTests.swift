@@ -21,7 +21,7 @@ struct HostResolverTests {
         var limits = Database.Limits()
         limits.connections = 1
         limits.connectTimeout = connectTimeout
-        limits.acquireTimeout = .seconds(60)
+        limits.requestTimeout = .seconds(60)
         limits.givesUpOnFailure = givesUp
         return limits
     }
@@ -145,7 +145,7 @@ struct HostResolverTests {
     func nameInCertificate() async throws {
         let resolver = HostResolver { _ in .success(["127.0.0.1"]) }
         var limits = Self.limits(connectTimeout: .seconds(60))
-        limits.acquireTimeout = .seconds(60)
+        limits.requestTimeout = .seconds(60)
         try await withSecureDatabase(limits, host: "localhost", resolver: resolver) { secure in
             let row = try await secure.query("SELECT 1 AS one").one()
             #expect(try row["one"] == 1)

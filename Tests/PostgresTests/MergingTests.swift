@@ -217,7 +217,7 @@ import Testing
         limits.batchesPerConnection = 1
         limits.sharedStatements = 1
         limits.queue = 3
-        limits.acquireTimeout = .seconds(1)
+        limits.requestTimeout = .seconds(1)
         try await withDatabase(limits) { database in
             // To open the session may take longer than a request waits for it.
             while database.openConnections == 0 { _ = try? await database.query("SELECT 1") }

@@ -13,7 +13,7 @@ struct TLSTests {
         var limits = Database.Limits()
         limits.connections = 1
         limits.batchesPerConnection = 16
-        limits.acquireTimeout = .seconds(300)
+        limits.requestTimeout = .seconds(300)
         limits.batchTimeout = .seconds(300)
         try await withSecureDatabase(limits, host: host) { secure in
             let session = try await secure.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").one()

@@ -20,7 +20,7 @@ extension Database.Limits {
     /// The usual limits but for the timeouts, which a busy machine under the thread sanitizer must not reach.
     static var patient: Database.Limits {
         var limits = Database.Limits()
-        (limits.acquireTimeout, limits.batchTimeout) = (.seconds(600), .seconds(600))
+        (limits.requestTimeout, limits.batchTimeout) = (.seconds(600), .seconds(600))
         limits.connectTimeout = .seconds(600)
         return limits
     }

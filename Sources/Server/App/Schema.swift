@@ -66,7 +66,7 @@ public enum Schema {
         return try await loop.task { poller in
             var limits = Database.Limits()
             limits.connections = 1
-            limits.acquireTimeout = .seconds(60)
+            limits.requestTimeout = .seconds(60)
             limits.givesUpOnFailure = true
             limits.batchTimeout = .seconds(3_600)
             let database = Database(options, limits: limits, poller: poller)

@@ -28,7 +28,7 @@ package final class Standby {
             defaults: Self.defaults)
         var limits = Database.Limits()
         limits.connections = connections
-        limits.acquireTimeout = .milliseconds(250)
+        limits.requestTimeout = .milliseconds(250)
         limits.batchTimeout = .seconds(2)
         limits.connectTimeout = .seconds(2)
         (self.limits, self.slow, self.poller, self.use) = (limits, slow, poller, use)

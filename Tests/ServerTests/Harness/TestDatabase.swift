@@ -43,7 +43,7 @@ final class TestDatabase: Sendable {
         var limits = Database.Limits()
         limits.connections = sessions
         limits.batchesPerConnection = 1
-        limits.acquireTimeout = .seconds(30)
+        limits.requestTimeout = .seconds(30)
         limits.batchTimeout = .seconds(60)
         let database = Database(try ConnectionOptions(url: url), limits: limits, poller: loop.poller)
         database.open()
