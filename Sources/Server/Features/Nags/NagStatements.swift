@@ -35,21 +35,15 @@ enum NagStatements {
     }
 
     /// The columns that `NagRecord(_:)` reads, from `n` with `recordJoins`.
-    static let record = record(in: settingsFamily)
-
-    static let recordJoins: SQL = """
-        \(homeJoin)
-        \(recordJoins(in: settingsFamily))
-        """
-
-    private static func record(in settingsFamily: SQL) -> SQL {
+    static func record(in settingsFamily: SQL = settingsFamily) -> SQL {
         """
         \(columns), n.series_due_at, n.phase::bigint AS phase, re.pseudonym AS recipient_pseudonym, c.seq, f.time_zone,
         f.time_zone_changed_at, \(settingsFamily) AS settings_family
         """
     }
 
-    private static func recordJoins(in settingsFamily: SQL) -> SQL {
+    /// - Parameter settingsFamily: by default that of any nag, which needs `homeJoin` before.
+    static func recordJoins(in settingsFamily: SQL = settingsFamily) -> SQL {
         """
         LEFT JOIN families f ON f.id = \(settingsFamily)
         LEFT JOIN family_clock c ON c.family_id = n.family_id
@@ -60,9 +54,10 @@ enum NagStatements {
     /// A nag of a family, without authorisation.
     static func nag(_ nag: NagID, in family: FamilyID) -> SQL {
         """
-        SELECT \(record)
+        SELECT \(record())
         FROM nags n
-        \(recordJoins)
+        \(homeJoin)
+        \(recordJoins())
         WHERE n.family_id = \(family) AND n.id = \(nag)
         """
     }
