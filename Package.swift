@@ -113,6 +113,7 @@ let package = Package(
             name: "FamilyHistories", dependencies: ["Contract", "NagzAI", "TimeZones", "Domain", "SeededNumbers"],
             path: "Tests/Support/FamilyHistories", swiftSettings: common),
         .target(name: "ChildProcesses", path: "Tests/Support/ChildProcesses", swiftSettings: common),
+        .target(name: "SocketPairs", path: "Tests/Support/SocketPairs", swiftSettings: common),
         .target(
             name: "TestHTTPServer", dependencies: ["ChildProcesses"], path: "Tests/Support/TestHTTPServer",
             exclude: ["server.py", "models.py", "files.py", "traces.py"], swiftSettings: common),
@@ -125,9 +126,9 @@ let package = Package(
             swiftSettings: common),
         .testTarget(name: "AuditTests", dependencies: ["Audit", "Domain"], swiftSettings: common),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures"], swiftSettings: common),
-        .testTarget(name: "ReactorTests", dependencies: ["Reactor"], swiftSettings: common),
+        .testTarget(name: "ReactorTests", dependencies: ["Reactor", "SocketPairs"], swiftSettings: common),
         .testTarget(
-            name: "HTTPTests", dependencies: ["HTTP", "WebSocketProtocol", "Reactor", "SeededNumbers"],
+            name: "HTTPTests", dependencies: ["HTTP", "WebSocketProtocol", "Reactor", "SeededNumbers", "SocketPairs"],
             swiftSettings: common),
         .testTarget(
             name: "HTTPClientTests", dependencies: ["HTTPClient", "WebSocketProtocol", "Reactor", "TestHTTPServer"],
@@ -161,6 +162,7 @@ let package = Package(
                 "Server", "Seeds", "Device", "LocalAI", "HTTP", "Postgres", "SQL", "DomainSQL", "SQLite", "Reactor",
                 "Audit", "Contract", "NagzAI", "TimeZones", "Domain", "JSON", "OpenAPICheck", "FamilyHistories",
                 "SeededNumbers", "HTTPClient", "TestHTTPServer", "ChildProcesses", "ModelProviders", "LoopbackClient",
+                "SocketPairs",
             ],
             swiftSettings: common),
     ]

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Reactor
+import SocketPairs
 import Testing
 
 @testable import HTTP
@@ -20,17 +21,15 @@ struct LifecycleTests {
             let server = HTTPServer(try sampleApplication(), on: loops)
             let listener = CLinuxListen("127.0.0.1", 0, 16)
             let port = UInt16(truncatingIfNeeded: CLinuxLocalPort(listener))
-            var ends: [Int32] = [-1, -1]
-            // Not for programs that other tests start meanwhile: they would keep it open.
-            try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0)
-            defer { close(ends[0]) }
+            let (peer, socket) = socketPair()
+            defer { close(peer) }
             // A regular file has no readiness: epoll refuses it.
             let file = open("/proc/self/exe", O_RDONLY)
             await #expect(throws: SystemError(call: "epoll_ctl", number: EPERM)) {
-                try await server.accept(on: [listener, file, ends[1]])
+                try await server.accept(on: [listener, file, socket])
             }
             // A program between its fork and its exec has a copy for a moment longer.
-            var end = pollfd(fd: ends[0], events: 0, revents: 0)
+            var end = pollfd(fd: peer, events: 0, revents: 0)
             #expect(poll(&end, 1, 60_000) == 1 && end.revents == Int16(POLLHUP), "the last one is closed")
             #expect(CLinuxProbePort("127.0.0.1", port) == 0, "nobody listens")
             #expect(server.connectionCount == 0)

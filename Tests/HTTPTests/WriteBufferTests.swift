@@ -1,4 +1,5 @@
 import Glibc
+import SocketPairs
 import Testing
 
 @testable import HTTP
@@ -9,10 +10,8 @@ private struct SocketPair: ~Copyable {
     let far: Int32
 
     init() {
-        var both: [Int32] = [-1, -1]
-        let kind = SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue
-        precondition(socketpair(AF_UNIX, Int32(kind), 0, &both) == 0)
-        (near, far) = (both[0], both[1])
+        (near, far) = socketPair()
+        for end in [near, far] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
         // The smallest buffer there is: a large body never leaves in one call.
         var size: Int32 = 1
         setsockopt(near, SOL_SOCKET, SO_SNDBUF, &size, socklen_t(MemoryLayout<Int32>.size))

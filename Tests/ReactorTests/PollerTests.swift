@@ -1,5 +1,6 @@
 import Glibc
 import Reactor
+import SocketPairs
 import Testing
 
 @Suite("Readiness, descriptors and turns")
@@ -16,7 +17,7 @@ struct PollerTests {
     @Test("a handler is told again and again until it has read, and not after unwatch")
     func levelTriggered() async throws {
         let told = try await onLoop { poller in
-            let pipe = try Pipe()
+            let pipe = Pipe()
             pipe.write("ab")
             return try await withCheckedThrowingContinuation { done in
                 var told: [String] = []
@@ -37,7 +38,7 @@ struct PollerTests {
     @Test("an event of a closed descriptor never reaches the next owner of its number")
     func reusedDescriptor() async throws {
         let outcome = try await onLoop { poller in
-            let pipes = [try Pipe(), try Pipe()]
+            let pipes = [Pipe(), Pipe()]
             // Both are readable in one turn. Whichever is told first replaces the other under the same number.
             for pipe in pipes { pipe.write("x") }
             return try await withCheckedThrowingContinuation { done in
@@ -54,7 +55,8 @@ struct PollerTests {
                                 poller.unwatch(other.reader)
                                 let number = other.reader
                                 // A pipe without content takes the number over; nothing is to be told of it.
-                                guard let new = try? Pipe(), dup2(new.reader, number) == number else { return }
+                                let new = Pipe()
+                                guard dup2(new.reader, number) == number else { return }
                                 try? poller.watch(number, for: .readable, Handler { toldOfNew = true })
                                 poller.schedule(at: poller.now + .milliseconds(1)) {
                                     withExtendedLifetime(new) { done.resume(returning: (isReplaced, toldOfNew)) }
@@ -98,13 +100,7 @@ private final class Pipe {
     let reader: Int32
     private let writer: Int32
 
-    init() throws {
-        var descriptors: [Int32] = [0, 0]
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &descriptors) == 0 else {
-            throw SystemError(call: "socketpair", number: errno)
-        }
-        (reader, writer) = (descriptors[0], descriptors[1])
-    }
+    init() { (reader, writer) = socketPair() }
 
     deinit {
         close(reader)

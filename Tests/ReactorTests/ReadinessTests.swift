@@ -1,5 +1,6 @@
 import Glibc
 import Reactor
+import SocketPairs
 import Testing
 
 @Suite("What a descriptor's owner is told")
@@ -12,11 +13,7 @@ struct ReadinessTests {
         try loop.start()
         defer { loop.stop() }
         return try await loop.task { poller in
-            var both: [Int32] = [-1, -1]
-            guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &both) == 0 else {
-                throw SystemError(call: "socketpair", number: errno)
-            }
-            let (own, peer) = (both[0], both[1])
+            let (own, peer) = socketPair()
             defer { close(own) }
             act(own, peer)
             return try await withCheckedThrowingContinuation { done in

@@ -19,7 +19,7 @@ struct SlowQueryTests {
         settings: [(name: String, value: String)] = [],
         _ body: @escaping @Sendable (Database) async throws -> Void
     ) async throws -> (entries: [JSONValue], text: String, count: Int) {
-        let (recorder, counter) = (try LogRecorder(), Counter())
+        let (recorder, counter) = (LogRecorder(), Counter())
         let log = Log(.warning, descriptor: recorder.descriptor)
         let slow = SlowQueryLog(log, counting: counter).observer(from: threshold)
         try await TestCluster.shared.withDatabase { url in

@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Reactor
+import SocketPairs
 
 @testable import HTTP
 
@@ -28,6 +29,7 @@ struct LoneWorker {
     /// - Returns: the peer.
     func connect() async -> Client {
         let (own, peer) = socketPair()
+        _ = fcntl(own, F_SETFL, O_NONBLOCK)
         await open(own, on: loop)
         return Client(descriptor: peer)
     }
@@ -69,12 +71,4 @@ extension HTTPWorker {
             answerMemory: limits.answerBudget, observer: observer,
             identifiers: IdentifierSource(seed: .random(in: 0...(.max)), stream: .random(in: 0...(.max))), calls: calls)
     }
-}
-
-/// Two connected sockets: one for the server, which does not block, and its peer.
-func socketPair() -> (own: Int32, peer: Int32) {
-    var both: [Int32] = [-1, -1]
-    precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &both) == 0)
-    _ = fcntl(both[0], F_SETFL, O_NONBLOCK)
-    return (both[0], both[1])
 }

@@ -1,4 +1,5 @@
 import Glibc
+import SocketPairs
 
 @testable import HTTP
 @testable import Reactor
@@ -29,6 +30,7 @@ private final class ScriptedPair {
     init(_ application: Application) throws {
         loop = try EventLoop(name: "scripted")
         let (own, peer) = socketPair()
+        _ = fcntl(own, F_SETFL, O_NONBLOCK)
         self.peer = peer
         loop.executor.adoptCurrentThread()
         loop.assumeIsolated { HTTPWorker(application, on: $0.poller).open(own, .loopback) }

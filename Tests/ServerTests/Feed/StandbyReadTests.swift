@@ -164,7 +164,7 @@ struct StandbyReadTests {
 
     @Test("the log says that the standby does not answer, why, and that it does again")
     func log() throws {
-        let recorder = try LogRecorder()
+        let recorder = LogRecorder()
         let log = Log(.info, descriptor: recorder.descriptor)
         let (use, start) = (StandbyUse(log), MonotonicTime(nanoseconds: 1_000_000_000))
         use.record(.answered, at: start)

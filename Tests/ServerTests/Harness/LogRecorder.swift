@@ -1,4 +1,5 @@
 import Foundation
+import SocketPairs
 import Synchronization
 
 /// The server's log, caught in a pair of sockets.
@@ -8,13 +9,10 @@ final class LogRecorder: Sendable {
     private let text = Mutex<[UInt8]>([])
     private let isDone = DispatchSemaphore(value: 0)
 
-    init() throws {
-        var ends: [Int32] = [0, 0]
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-            throw RawClient.Fault(what: "socketpair: \(errno)")
-        }
-        descriptor = ends[1]
-        Thread.detachNewThread { [self, end = ends[0]] in
+    init() {
+        let end: Int32
+        (end, descriptor) = socketPair()
+        Thread.detachNewThread { [self] in
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {
                 let count = read(end, &buffer, buffer.count)

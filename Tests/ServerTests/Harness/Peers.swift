@@ -20,7 +20,7 @@ extension TestServer {
         let outcome: Result<Void, any Error>
         do {
             for _ in 0..<count {
-                let (clock, log) = (ManualClock(), try LogRecorder())
+                let (clock, log) = (ManualClock(), LogRecorder())
                 clock.set(to: self.clock.now())
                 var configuration = Self.configuration(of: database.url, tokenKeys, loops: 1, log, .error)
                 configure(&configuration)

@@ -61,7 +61,7 @@ final class TestServer: Sendable {
         isOfActs: Bool = true, _ body: @Sendable (TestServer) async throws -> Void,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
-        let (clock, random, log) = (ManualClock(), SeededRandomness(), try LogRecorder())
+        let (clock, random, log) = (ManualClock(), SeededRandomness(), LogRecorder())
         var configuration = configuration(of: url, [tokenKey], loops: 2, log, .warning)
         configure(&configuration)
         let server = try await NagzServer(configuration, clock: clock, random: random)

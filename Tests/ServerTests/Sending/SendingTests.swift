@@ -56,7 +56,7 @@ struct SendingTests {
                     ])
                 server.clock.advance(by: .seconds(1))
                 try await server.delivery(of: nag.id, to: family.child, "nag_escalated", phase: .dueSoon)
-                let recorder = try LogRecorder()
+                let recorder = LogRecorder()
                 let log = Log(.info, clock: server.clock, descriptor: recorder.descriptor)
                 try await server.withWorker(DeliveryOptions(), log: log) { try await $0.run() }
                 log.stop()

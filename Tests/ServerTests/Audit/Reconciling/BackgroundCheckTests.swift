@@ -173,7 +173,7 @@ struct BackgroundCheckTests {
             try await family.liveWithNags()
             try await server.round()
             let (clock, random, keys) = (server.clock, server.random, try #require(TestServer.auditKeyring))
-            let lines = try LogRecorder()
+            let lines = LogRecorder()
             let (log, status) = (Log(.info, descriptor: lines.descriptor), PassStatus())
             func pass() async throws {
                 try await server.checking { database in
