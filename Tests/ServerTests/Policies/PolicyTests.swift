@@ -244,6 +244,9 @@ struct PolicyTests {
                         first.id, ["daily_nag_cap": 6], as: family.guardian, ifMatch: first.etag)
                 }
                 #expect(change.code == .preconditionFailed)
+                try await expectRefusal(422) {
+                    try await server.change(first.id, ["daily_nag_cap": 9], as: family.guardian, ifMatch: first.etag)
+                }
                 try await expectRefusal(412) {
                     try await server.approve(first.id, as: family.guardian, ifMatch: first.etag)
                 }

@@ -191,6 +191,8 @@ struct PreferencesTests {
                     try await patch(server, family, family.guardian, ["tone": "firm"], ifMatch: stale)
                 }
                 #expect(reply.status == 412, "\(stale)")
+                let wrong = try await patch(server, family, family.guardian, ["quiet_hours_start": 1], ifMatch: stale)
+                #expect(wrong.status == 422, "\(stale)")
             }
             #expect(try await patch(server, family, family.guardian, ["a": 1], ifMatch: tag).status == 200)
             #expect(try await patch(server, family, family.guardian, ["a": 2], ifMatch: tag).status == 412)

@@ -10,18 +10,19 @@ struct PolicyChange {
     private let constraints: [JSONObject.Member]
     private let owners: [UserID]?
 
-    /// - Throws: 422 unless the owners, where they are given, are one or two different people.
+    /// - Throws: 422 `POLICY_INVALID_VALUE` for what no policy may have: such a value, or other than one or two
+    ///   different owners.
     init(_ update: PolicyUpdate) throws(APIError) {
         constraints = update.constraints?.members ?? []
         owners = update.owners
-        guard let owners else { return }
-        guard (1...2).contains(owners.count), Set(owners).count == owners.count else {
+        if let owners, !(1...2).contains(owners.count) || Set(owners).count != owners.count {
             throw APIError(.policyInvalidValue, "owners must be one or two guardians.", field: "owners")
         }
+        _ = try applied(to: PolicyTerms(owners: [], limits: .standard, others: JSONObject()))
     }
 
     /// The terms after the change.
-    /// - Throws: 422 `POLICY_INVALID_VALUE` for a value that no policy may have.
+    /// - Throws: 422 `POLICY_INVALID_VALUE` when they would have too many names.
     func applied(to terms: PolicyTerms) throws(APIError) -> PolicyTerms {
         var document = terms.constraints
         for member in constraints { document[member.key] = member.value == .null ? JSONValue?.none : member.value }
