@@ -73,7 +73,7 @@ import SQL
     /// - Precondition: no batch is in flight.
     func run(script: String) async throws(PostgresError) {
         guard isOpen, underway.isEmpty, unsafe PQexitPipelineMode(handle) == 1 else {
-            throw .unavailable("the connection is not at rest")
+            throw .unavailable("the connection is not idle")
         }
         let outcome = await withCheckedContinuation { continuation in
             let batch = PipelineBatch(continuation, sent: poller.now, deadline: .distantFuture)

@@ -28,7 +28,7 @@ public final class Database: Queries {
         public var queue = 1_024
         /// How long a request may wait in all: for its turn, a session and locks.
         public var requestTimeout = Duration.milliseconds(1_900)
-        /// The sessions' setting `lock_timeout`.
+        /// The sessions' setting `lock_timeout`, which counts for each lock.
         public var lockTimeout = Duration.milliseconds(1_100)
         /// How long one batch may take before its session is closed.
         public var batchTimeout = Duration.seconds(6)
@@ -189,8 +189,8 @@ public final class Database: Queries {
     /// The shortest wait for a lock, also where no time is left: most locks are held for less.
     private static let shortestLockWait = Duration.milliseconds(50)
 
-    /// A statement that ends the wait for locks in time; nil where the sessions' setting does, as it does for a request
-    /// that has hardly waited.
+    /// A statement that ends the wait for each lock in time; nil where the sessions' setting does, as it does for a
+    /// request that has hardly waited.
     private func lockLimit(
         until deadline: MonotonicTime, leaving rest: Duration = .zero, atMost longest: Duration? = nil
     ) -> SQL? {

@@ -40,7 +40,7 @@ public enum PostgresError: Error, Sendable, Hashable {
     }
 
     /// The waiting task was cancelled.
-    static let cancelled = PostgresError.unavailable("whoever waited has gone")
+    static let cancelled = PostgresError.unavailable("the request was cancelled")
 
     /// The reason of `unavailable`; nil for other errors.
     var reason: String? {

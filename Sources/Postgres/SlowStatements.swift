@@ -1,6 +1,6 @@
 import SQL
 
-/// What is done about statements that take long. Others cost one comparison of times.
+/// Reports statements that take long. For others it costs one comparison of times.
 public struct SlowStatements: Sendable {
     let threshold: Duration
     let report: @Sendable (SlowBatch) -> Void

@@ -89,7 +89,7 @@ struct RefusalCountTests {
             let now = server.clock.now()
             let deleted = try await server.database.run { database in try await Housekeeping.sweep(database, at: now) }
             #expect(deleted == 1)
-            let told = (1...100_000).filter(RefusalCount.isTold)
+            let told = (1...100_000).filter(RefusalCount.isRecorded)
             #expect(told == [1, 10, 100, 1_000, 10_000, 100_000])
         }
     }

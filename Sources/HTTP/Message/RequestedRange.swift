@@ -55,7 +55,7 @@ public enum RequestedRange: Sendable, Hashable {
         }
     }
 
-    /// ASCII digits; a number over all lengths is the greatest.
+    /// Reads ASCII digits; nil if there are none. A number that is too large becomes `Int.max`.
     private static func number(_ bytes: [UInt8], _ index: inout Int) -> Int? {
         var number: Int?
         while index < bytes.count, bytes[index].isDigit {

@@ -39,7 +39,7 @@ final class ConnectionLimiter: Sendable {
     }
 }
 
-/// A released connection's place among those that are counted, given back when the last reference to it ends.
+/// Keeps a connection counted that HTTP has handed over, until the last reference to the slot ends.
 public final class ConnectionSlot: Sendable {
     private let giveBack: @Sendable () -> Void
 

@@ -30,7 +30,7 @@ final class HTTPConnection: ReadinessHandler {
     /// Streams that wait for room in the write buffer.
     private var roomWaiters: [CheckedContinuation<Void, Never>] = []
     private var isReleased = false
-    /// Whether the socket is another's, which counts it as a connection from now on.
+    /// Whether the socket has a new owner, whose `ConnectionSlot` counts it as a connection.
     private(set) var isHandedOver = false
     /// Why the connection was closed.
     private(set) var closeCause = RequestFault.disconnected

@@ -162,7 +162,7 @@ struct WebSocketState {
         }
     }
 
-    /// What the passing of time demands.
+    /// What to do at an expired deadline.
     enum Expiry: Hashable {
         case nothing
         case ping([UInt8])

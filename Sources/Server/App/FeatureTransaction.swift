@@ -12,7 +12,7 @@ package enum FeatureTransaction {
     /// Runs `body` with the features' services, holding the lock of seeds, and commits.
     /// - Parameters:
     ///   - databaseURL: of the schema's owner.
-    ///   - auditKeyring: seal what the audit log tells of the people; nil leaves it open.
+    ///   - auditKeyring: seals the details about people in the audit log; nil leaves them unsealed.
     ///   - cost: of the passwords that are hashed.
     package static func run(
         databaseURL: String, auditKeyring: AuditKeyring?, clock: any WallClock, cost: PasswordHashing.Cost,
@@ -61,7 +61,7 @@ package enum FeatureTransaction {
 }
 
 extension Services {
-    /// Puts into the audit log that what has happened in a family so far was a demo.
+    /// Records in the audit log that all entries of a family so far are a demo's.
     package func recordDemo(days: Int, in family: FamilyID, _ context: CallContext) async throws {
         let act = Act(
             kind: .demoSeeded, basis: .nothing, actor: SystemActor.guest, details: ["days": "\(days)"], stampedRows: 0

@@ -4,7 +4,8 @@ import Postgres
 import Reactor
 import SQL
 
-/// Deletes expired rows, purges deleted accounts and revokes old invitations once an hour, in small transactions, on one loop of each instance.
+/// Deletes expired rows, purges deleted accounts, revokes old invitations and expires drafts once an hour, in small
+/// transactions, on one loop of each instance.
 ///
 /// Several instances may run it at once: each skips the rows that another has locked.
 final class Housekeeping {

@@ -10,7 +10,7 @@ import Reactor
 package final class ModelGateways {
     /// The server's gateway; nil if none is configured.
     let server: HTTPModelProvider?
-    /// What models are asked; nil where no question is ever sent to one.
+    /// The prompts for models; nil where no question is ever sent to one.
     let prompts: PromptBook?
     /// How many calls of this loop may be under way at once.
     let callLimit: Int
@@ -76,7 +76,7 @@ package final class ModelGateways {
     }
 
     /// Whether the URL's host is, or resolves to, an address that third parties are not called at. It sends a request
-    /// without a key, over the path that later calls take, and believes nothing of the answer. A host that cannot be
+    /// without a key, over the path that later calls take, and ignores the answer. A host that cannot be
     /// resolved or reached now may be a public one: every later connection is checked too.
     func isInner(_ url: ThirdPartyURL) async throws -> Bool {
         var limits = HTTPClientRequest.Limits()

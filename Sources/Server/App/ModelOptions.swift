@@ -22,7 +22,7 @@ public struct ModelOptions: Sendable {
 
     /// Nil if there is none.
     public var gateway: Gateway?
-    /// What models are asked; nil for the English prompts.
+    /// The prompts for models; nil for the English ones.
     public var prompts: PromptBook?
     /// The addresses at which third parties are called: the public internet.
     var networks = NetworkGuard()

@@ -28,7 +28,7 @@ public final class NagzServer: Sendable {
     private let picturePool: BlockingPool
     private let filePool: BlockingPool
     private let log: Log
-    /// What handlers and connections of all loops count the bytes of answers in.
+    /// Memory for answers, shared by the handlers and connections of all loops.
     let answerMemory: MemoryBudget
     /// Exports under way, of all loops.
     let exports: ExportLimiter

@@ -4,12 +4,12 @@ import SQL
 
 /// How long one kind of data is kept, and the statements that end it.
 struct RetentionRule: Sendable {
-    /// The table, or what goes of its rows where these stay: `nag_words`.
+    /// The table; where its rows stay, the part of them that is removed: `nag_words`.
     let name: String
     let period: Timestamp.Span
     /// Counts what is due in rows older than a moment, as `count`; nil for data that is kept for a technical reason.
     let due: (@Sendable (Timestamp) -> SQL)?
-    /// Ends at most `count` rows, for a moment: the end of the period, or now where the rule has its own times.
+    /// Ends at most `count` rows: those older than `moment`, or, in a technical rule, those that are due at that moment.
     let end: @Sendable (_ count: Int, _ moment: Timestamp) -> SQL
 
     init(
@@ -20,7 +20,7 @@ struct RetentionRule: Sendable {
         self.end = end
     }
 
-    /// A rule whose statement computes the end of the period itself.
+    /// A rule whose statement determines itself which rows are due.
     init(
         technical name: String, _ period: Timestamp.Span,
         end: @escaping @Sendable (_ count: Int, _ now: Timestamp) -> SQL
@@ -32,7 +32,7 @@ struct RetentionRule: Sendable {
     func moment(at now: Timestamp) -> Timestamp { due == nil ? now : now - period }
 }
 
-/// How long everything is kept that is not kept for good: the one list.
+/// Everything that is kept for a limited time, and for how long.
 ///
 /// The audit log has its own retention of 36 months (`nagz audit prune`), because only the schema's owner may delete
 /// from it; deleted accounts are purged by `AccountPurge`. Rows are ended oldest first, so that what is left of a
@@ -90,7 +90,7 @@ enum Retention {
     }
 }
 
-/// `nagz admin retention`: what retention takes at its next round.
+/// `nagz admin retention`: what the next round of retention removes.
 public enum RetentionCommand {
     /// One kind of data.
     public struct Line: Sendable {

@@ -157,7 +157,7 @@ final class RouteTable {
         return Call(parameters, try endpoint.body(request.body.span), context)
     }
 
-    /// The handler's answer to who is signed in.
+    /// The handler's answer to the signed-in caller.
     private func answer<Parameters, Body, Answer, Value>(
         _ endpoint: Endpoint<Parameters, Body, Answer>, _ request: Request, _ context: CallContext,
         _ fields: inout [HeaderField], _ handler: (Caller, Call<Parameters, Body>) async throws -> Value
@@ -237,7 +237,7 @@ final class RouteTable {
     ) -> Response {
         if let cause = failure.cause {
             let isFault = failure.answer.status >= 500 && failure.answer.status != 503
-            // A client that has gone cancels its request: that is no trouble of the server's.
+            // A client that disconnects cancels its request: that is no fault of the server.
             log.write(Task.isCancelled ? .info : isFault ? .error : .warning, "request_failed") {
                 $0.field("request_id", request.id.description)
                 $0.field("trace_id", request.trace.traceID)

@@ -6,7 +6,7 @@ import SQL
 ///
 /// When it does not answer, or not within two seconds, the primary does. Lost sessions are opened again in the background.
 package final class Standby {
-    /// With several hosts, a standby among them.
+    /// Of several hosts, one that is a standby.
     static let defaults = [(keyword: "target_session_attrs", value: "standby")]
 
     private let options: ConnectionOptions

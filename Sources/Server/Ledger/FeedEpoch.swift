@@ -25,7 +25,7 @@ public enum FeedEpoch {
         }
     }
 
-    /// How many `families` have written anything, and in how many of them it is newer than their epoch.
+    /// The number of `families` that have written anything, and of those whose epoch is `older` than their newest write.
     static let status: SQL = """
         SELECT count(*)::bigint AS families, count(*) FILTER (WHERE epoch < extract(epoch FROM ts))::bigint AS older
         FROM family_clock WHERE seq > 0 AND family_id <> \(FamilyID.outside)

@@ -5,8 +5,8 @@ import Reactor
 import SQL
 
 extension Ledger {
-    /// Creates the ledger of a new connection, in one transaction that holds locks for a person and for a pair of
-    /// people: of any number of invitations between the two only one is decided at a time, and so of one inviter.
+    /// Creates the ledger of a new connection, in one transaction that locks the pair of people and the inviter:
+    /// invitations between the same two, and those of one inviter, are decided one at a time.
     ///
     /// `decide` runs once, under the locks. A decision to write creates the ledger; the others create nothing.
     /// - Parameters:
@@ -16,7 +16,7 @@ extension Ledger {
     func createConnectionLedger<Answer: WireContent>(
         _ caller: Caller, _ id: FamilyID, pair: String, _ decide: (any Queries) async throws -> Decision<Answer>
     ) async throws -> Answer {
-        // One invitation of a person at a time on this loop, so that waiting for the locks takes one session of theirs.
+        // One invitation of a person at a time on this loop, so that theirs wait for the locks in one session only.
         let inviter: FamilyID = caller.userID.retyped()
         return try await onlyOnce(caller) { idempotency in
             try await retryingTakenKey {

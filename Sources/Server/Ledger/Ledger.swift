@@ -186,7 +186,7 @@ final class Ledger {
             act.statements.append(counter.begin(at: now))
             return .refuse(act, refusal)
         }
-        guard RefusalCount.isTold(count) else { return .refuseAgain(refusal) }
+        guard RefusalCount.isRecorded(count) else { return .refuseAgain(refusal) }
         act.details["count"] = "\(count)"
         // Each count is given out once, so the entry must not be decided again.
         act.basis = .nothing
@@ -337,7 +337,7 @@ final class Ledger {
             case .rightsUnchanged(let seq): "AND c.authority_seq <= \(seq)"
             case .nothing: ""
             }
-        // Most acts stamp one row and leave rights as they are: written out, that is no value to send and merge.
+        // Most acts stamp one row and change no rights: as literals these are no parameters to send and merge.
         let rows: SQL = act.stampedRows == 1 ? "1" : "\(act.stampedRows)::integer"
         let authority: SQL = act.changesRights ? "c.seq + 1" : "c.authority_seq"
         let next: SQL = "ledger_ts(c.ts, c.burst, act.now, \(rows))"

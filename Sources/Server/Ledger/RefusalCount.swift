@@ -29,7 +29,7 @@ struct RefusalCount {
     }
 
     /// Whether the audit log records the refusal with that number.
-    static func isTold(_ count: Int) -> Bool {
+    static func isRecorded(_ count: Int) -> Bool {
         var power = 1
         while power < count {
             let (next, isTooLarge) = power.multipliedReportingOverflow(by: 10)

@@ -29,7 +29,7 @@ final class DatabaseWatch {
         let poller = database.poller
         poller.spawn { [weak self] in
             guard let self else { return }
-            // What a database that does not answer was like before tells nothing of it now.
+            // Nil when the database does not answer: its last figures would be out of date.
             telemetry.setDatabase(try? await look())
             poller.schedule(at: .now() + Self.period) { [weak self] in self?.start() }
         }

@@ -35,8 +35,8 @@ struct ReplicationLag {
     /// Positions of the primary that the slowest standby has not replayed yet, and when they were seen, ascending.
     private var marks: [(position: Int, at: MonotonicTime)] = []
 
-    /// - Returns: bytes and time that the slowest standby is behind; the time is too short by the time between two calls
-    ///   at most.
+    /// - Returns: bytes and time that the slowest standby is behind. The time may be too short, by at most the time
+    ///   between two calls.
     mutating func update(_ status: ReplicationStatus, at now: MonotonicTime) -> (bytes: Int, time: Duration) {
         guard let replayed = status.replayed else {
             marks = []
@@ -46,7 +46,7 @@ struct ReplicationLag {
         if let last = marks.last, last.position > status.written { marks = [] }
         marks.removeAll { $0.position <= replayed }
         if status.written > max(replayed, marks.last?.position ?? 0) {
-            // Half of the marks say as much of a standby that is so far behind.
+            // For a standby that is so far behind, every other mark is precise enough.
             if marks.count >= Self.limit { marks = marks.enumerated().compactMap { $0 % 2 == 0 ? $1 : nil } }
             marks.append((status.written, now))
         }

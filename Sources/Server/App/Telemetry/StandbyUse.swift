@@ -2,7 +2,7 @@ import Contract
 import JSON
 import Reactor
 
-/// How the standby answers reads, of all loops: counted, and told in the log when it answers none for a while.
+/// Counts how the standby answers the reads of all loops, and logs when it has answered none for a while.
 final class StandbyUse: Sendable {
     enum Result: Sendable, Equatable {
         case answered
@@ -39,27 +39,27 @@ final class StandbyUse: Sendable {
     }
 }
 
-/// The time in which the standby answers no read. It is told once, if it lasts.
+/// The time in which the standby answers no read. It is logged once, if it lasts.
 struct StandbyOutage {
     static let limit = Duration.seconds(3)
 
     private var start: MonotonicTime?
-    private var isTold = false
+    private var isLogged = false
 
     /// A read was not answered.
-    /// - Returns: whether it is time to tell.
+    /// - Returns: whether it is time to log the outage.
     mutating func goOn(at now: MonotonicTime) -> Bool {
         let start = start ?? now
         self.start = start
-        guard !isTold, start + Self.limit <= now else { return false }
-        isTold = true
+        guard !isLogged, start + Self.limit <= now else { return false }
+        isLogged = true
         return true
     }
 
     /// A read was answered.
-    /// - Returns: whether the outage had been told.
+    /// - Returns: whether the outage was logged.
     mutating func end() -> Bool {
-        defer { (start, isTold) = (nil, false) }
-        return isTold
+        defer { (start, isLogged) = (nil, false) }
+        return isLogged
     }
 }

@@ -90,8 +90,9 @@ struct DeliveryFacts {
     /// Whether the person may still get what the AI has written.
     private let mayMediate: Bool
     private let isSuperseded: Bool
-    /// Whether an earlier notification of the nag has arrived, and until when the worker that took one last had it.
+    /// Whether an earlier notification of the nag has arrived.
     private let isTold: Bool
+    /// The end of the last lease of an earlier notification.
     private let inFlightUntil: Timestamp?
     private let preferences: Preferences
     /// Of the act that caused the delivery; nil where its entry is not known, and for one about no nag.

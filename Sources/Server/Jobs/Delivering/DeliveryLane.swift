@@ -86,7 +86,7 @@ final class DeliveryLane {
     func round() async throws -> Int {
         let room = provider.concurrency - inFlight
         guard room > 0, !isStopped else { return 0 }
-        // The round itself is under way until what it claimed is.
+        // The round counts as in flight until its deliveries do.
         inFlight += 1
         defer { ended() }
         let now = services.clock.now()
@@ -114,7 +114,7 @@ final class DeliveryLane {
             for continuation in drained { continuation.resume() }
             drained = []
         }
-        // What waits need not wait for the period.
+        // There is room again for deliveries that are due: they need not wait for the period.
         if isMoreWaiting, inFlight <= provider.concurrency / 2, let timer, !isStopped {
             poller.cancel(timer)
             start()

@@ -2,7 +2,7 @@ import Contract
 import Domain
 import JSON
 
-/// What a provider is to tell somebody.
+/// A message for a provider to deliver.
 struct DeliveryMessage: Sendable {
     /// Names the message: a receiver that gets it twice discards the second.
     let id: DeliveryID

@@ -8,7 +8,7 @@ struct RetryPolicy: Sendable {
     var longest = Timestamp.Span.hours(1)
 
     /// The time before the next attempt: between half and all of the back-off, so that what failed together does not
-    /// come back together. At least what the provider asks for, within the longest.
+    /// come back together. It is at least what the provider asks for, up to `longest`.
     /// - Returns: nil when there is no further attempt.
     func delay(
         after attempt: Int, asked: Timestamp.Span? = nil, random: any Randomness
