@@ -34,6 +34,9 @@ import Testing
             func timeout(until deadline: MonotonicTime?) async throws -> [String] {
                 try await database.transaction(until: deadline) { transaction in
                     let first: String = try await transaction.query(Self.lockTimeout).one()["timeout"]
+                    // PostgreSQL rounds to milliseconds: at least one has to pass.
+                    let later = database.poller.now + .milliseconds(1)
+                    while database.poller.now < later { _ = try await transaction.query("SELECT 1") }
                     return [first, try await transaction.query(Self.lockTimeout).one()["timeout"]]
                 }
             }
