@@ -39,7 +39,7 @@ final class ConnectionLimiter: Sendable {
     }
 }
 
-/// Keeps a connection counted that HTTP has handed over, until the last reference to the slot ends.
+/// Counts a connection that HTTP has handed over, until the last reference to the slot is released.
 public final class ConnectionSlot: Sendable {
     private let giveBack: @Sendable () -> Void
 

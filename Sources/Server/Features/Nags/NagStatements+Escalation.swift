@@ -11,7 +11,7 @@ extension NagStatements {
     /// A nag with everything that its escalation depends on.
     static func escalation(of nag: NagID, in family: FamilyID) -> SQL {
         """
-        SELECT \(record()), n.cycle_started_at, n.phase_since, n.next_step_at,
+        SELECT \(record(in: settingsFamily)), n.cycle_started_at, n.phase_since, n.next_step_at,
                \(PreferenceStatements.stored(of: "n.recipient_id", in: settingsFamily)) AS recipient_prefs,
                \(PreferenceStatements.stored(of: "n.creator_id", in: "cm.family_id")) AS creator_prefs,
                k.quiet_hours_start AS child_quiet_start, k.quiet_hours_end AS child_quiet_end,
@@ -20,7 +20,7 @@ extension NagStatements {
                coalesce(cm.status = 'active', n.connection_id IS NOT NULL) AS is_creator_active
         FROM nags n
         \(homeJoin)
-        \(recordJoins())
+        \(recordJoins(in: settingsFamily))
         LEFT JOIN memberships cm ON cm.user_id = n.creator_id
             AND (cm.family_id = n.family_id OR n.connection_id IS NOT NULL AND cm.status = 'active')
         LEFT JOIN child_settings k ON k.family_id = \(settingsFamily) AND k.user_id = n.recipient_id

@@ -35,15 +35,15 @@ enum NagStatements {
     }
 
     /// The columns that `NagRecord(_:)` reads, from `n` with `recordJoins`.
-    static func record(in settingsFamily: SQL = settingsFamily) -> SQL {
+    static func record(in settingsFamily: SQL) -> SQL {
         """
         \(columns), n.series_due_at, n.phase::bigint AS phase, re.pseudonym AS recipient_pseudonym, c.seq, f.time_zone,
         f.time_zone_changed_at, \(settingsFamily) AS settings_family
         """
     }
 
-    /// - Parameter settingsFamily: by default that of any nag, which needs `homeJoin` before.
-    static func recordJoins(in settingsFamily: SQL = settingsFamily) -> SQL {
+    /// - Parameter settingsFamily: an expression; `settingsFamily` needs `homeJoin` before these joins.
+    static func recordJoins(in settingsFamily: SQL) -> SQL {
         """
         LEFT JOIN families f ON f.id = \(settingsFamily)
         LEFT JOIN family_clock c ON c.family_id = n.family_id
@@ -54,10 +54,10 @@ enum NagStatements {
     /// A nag of a family, without authorisation.
     static func nag(_ nag: NagID, in family: FamilyID) -> SQL {
         """
-        SELECT \(record())
+        SELECT \(record(in: settingsFamily))
         FROM nags n
         \(homeJoin)
-        \(recordJoins())
+        \(recordJoins(in: settingsFamily))
         WHERE n.family_id = \(family) AND n.id = \(nag)
         """
     }

@@ -10,14 +10,15 @@ struct PolicyChange {
     private let constraints: [JSONObject.Member]
     private let owners: [UserID]?
 
-    /// - Throws: 422 `POLICY_INVALID_VALUE` for what no policy may have: such a value, or other than one or two
-    ///   different owners.
+    /// - Throws: 422 `POLICY_INVALID_VALUE` for a value that no policy may have, and unless the owners, where they are
+    ///   given, are one or two different people.
     init(_ update: PolicyUpdate) throws(APIError) {
         constraints = update.constraints?.members ?? []
         owners = update.owners
         if let owners, !(1...2).contains(owners.count) || Set(owners).count != owners.count {
             throw APIError(.policyInvalidValue, "owners must be one or two guardians.", field: "owners")
         }
+        // Which values are wrong does not depend on the policy, so any terms show it.
         _ = try applied(to: PolicyTerms(owners: [], limits: .standard, others: JSONObject()))
     }
 
