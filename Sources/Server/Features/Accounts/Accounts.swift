@@ -29,15 +29,16 @@ final class Accounts {
     /// People delete their own account; a child's account that was made in a family is deleted by its guardians. Other
     /// accounts answer 404, whether they exist or not.
     func delete(_ caller: Caller, _ call: Call<AccountPath, NoBody>) async throws -> AccountResponse {
+        guard call.parameters.userID == caller.userID else { return try await deleteUnconnected(caller, call) }
         // The deletion is refused as long as there are connections; somebody may invite the person at this moment.
-        for _ in 0..<3 where call.parameters.userID == caller.userID {
+        for _ in 0..<8 {
             do {
                 return try await deleteUnconnected(caller, call)
             } catch let error as PostgresError where error.violates(.deletedHasNoConnection) {
                 try await connections.revokeAll(of: caller)
             }
         }
-        return try await deleteUnconnected(caller, call)
+        throw APIError(.conflict, "You were invited several times meanwhile. Try again.")
     }
 
     private func deleteUnconnected(
