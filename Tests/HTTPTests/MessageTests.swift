@@ -13,7 +13,7 @@ private func request(_ wire: String, body: [UInt8] = []) throws -> Request {
     var identifiers = IdentifierSource(seed: 1, stream: 1)
     return Request(
         head: head, body: body, remote: .loopback, id: identifiers.requestID(),
-        trace: identifiers.trace(continuing: nil), route: nil)
+        trace: identifiers.trace(continuing: nil, at: 0), route: nil)
 }
 
 private func get(_ fields: String, _ target: String = "/") throws -> Request {
@@ -82,9 +82,18 @@ struct RequestTests {
         #expect((parent != nil) == isValid)
         guard let parent else { return }
         var identifiers = IdentifierSource(seed: 1, stream: 1)
-        let own = identifiers.trace(continuing: parent)
+        let own = identifiers.trace(continuing: parent, at: 0)
         #expect(own.traceID == "0af7651916cd43dd8448eb211c80319c" && own.parentSpan == 0xb7ad_6b71_6920_3331)
         #expect(own.span != parent.span && own.traceparent.hasPrefix("00-0af7651916cd43dd8448eb211c80319c-"))
+    }
+
+    @Test("IDs of new traces begin with the time, and no two are the same")
+    func newTraces() {
+        var (first, second) = (IdentifierSource(seed: 1, stream: 1), IdentifierSource(seed: 1, stream: 3))
+        let early = (0..<1_000).map { _ in first.trace(continuing: nil, at: 1_790_000_000_000).traceID }
+        let late = (0..<1_000).map { _ in second.trace(continuing: nil, at: 1_790_000_000_001).traceID }
+        #expect(early.allSatisfy { $0.hasPrefix("01a0c4506c00") } && late.allSatisfy { $0.hasPrefix("01a0c4506c01") })
+        #expect(Set((early + late).map { $0.suffix(20) }).count == 2_000)
     }
 
     @Test("addresses print")

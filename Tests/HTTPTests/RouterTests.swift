@@ -57,7 +57,7 @@ struct RouterTests {
         var identifiers = IdentifierSource(seed: 1, stream: 1)
         let request = Request(
             head: head, body: [], remote: .loopback, id: identifiers.requestID(),
-            trace: identifiers.trace(continuing: nil), route: route)
+            trace: identifiers.trace(continuing: nil, at: 0), route: route)
         #expect(request.parameter("family_id") == "ä/")
         #expect(request.parameter("user_id") == "2")
         #expect(request.parameter("nag_id") == nil)

@@ -66,11 +66,16 @@ public struct IdentifierSource: Sendable {
     public mutating func requestID() -> RequestID { RequestID(high: next(), low: next()) }
 
     /// Continues the client's trace if it sent a valid one, else begins a trace (W3C Trace Context §3.2).
-    public mutating func trace(continuing parent: TraceContext?) -> TraceContext {
+    ///
+    /// A new trace's ID begins with the time, so that indexes of the database grow at their end, where pages are in memory;
+    /// the rest is random.
+    /// - Parameter now: milliseconds since 1970.
+    public mutating func trace(continuing parent: TraceContext?, at now: Int) -> TraceContext {
         let span = max(1, next())
         guard let parent else {
             return TraceContext(
-                traceHigh: next(), traceLow: max(1, next()), span: span, parentSpan: nil, flags: samples ? 1 : 0)
+                traceHigh: UInt64(truncatingIfNeeded: now) << 16 | next() & 0xFFFF, traceLow: max(1, next()),
+                span: span, parentSpan: nil, flags: samples ? 1 : 0)
         }
         return TraceContext(
             traceHigh: parent.traceHigh, traceLow: parent.traceLow, span: span, parentSpan: parent.span,

@@ -71,7 +71,7 @@ extension HTTPConnection {
         let client = worker.application.proxies.client(of: remote, head.headers)
         return Request(
             head: head, body: body, remote: client, id: worker.identifiers.requestID(),
-            trace: worker.identifiers.trace(continuing: parent), route: route)
+            trace: worker.identifiers.trace(continuing: parent, at: Socket.wallClockMilliseconds()), route: route)
     }
 
     // MARK: Writing

@@ -164,7 +164,7 @@ final class HTTPWorker: ReadinessHandler {
     // MARK: Shared by the connections
 
     func currentDate() -> DateLine {
-        date.refresh(Socket.wallClockSeconds())
+        date.refresh(Socket.wallClockMilliseconds() / 1_000)
         return date
     }
 

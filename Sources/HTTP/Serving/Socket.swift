@@ -22,11 +22,11 @@ enum Socket {
         return (descriptor, RemoteAddress(bytes: address, port: port))
     }
 
-    /// Seconds since 1970, with the resolution of the kernel's tick.
-    static func wallClockSeconds() -> Int {
+    /// Milliseconds since 1970, with the resolution of the kernel's tick.
+    static func wallClockMilliseconds() -> Int {
         var time = timespec()
         _ = unsafe clock_gettime(CLOCK_REALTIME_COARSE, &time)
-        return time.tv_sec
+        return time.tv_sec &* 1_000 &+ time.tv_nsec / 1_000_000
     }
 }
 

@@ -17,7 +17,7 @@ final class CallTracer: Sendable {
     /// The scope of work that no request asked for.
     /// - Parameter trace: of the act that caused it; nil begins a trace.
     func scope(of trace: TraceID?) -> RequestScope {
-        let id = trace ?? TraceID(high: number(), low: number())
+        let id = trace ?? random.identifier(at: clock.now())
         return RequestScope(request: nil, trace: TraceContext(named: id, isSampled: spans != nil))
     }
 
