@@ -67,8 +67,7 @@ public struct IdentifierSource: Sendable {
 
     /// Continues the client's trace if it sent a valid one, else begins a trace (W3C Trace Context §3.2).
     ///
-    /// A new trace's ID begins with the time, so that indexes of the database grow at their end, where pages are in memory;
-    /// the rest is random.
+    /// A new trace's ID begins with the time, so that new rows lie together in the database's indexes; the rest is random.
     /// - Parameter now: milliseconds since 1970.
     public mutating func trace(continuing parent: TraceContext?, at now: Int) -> TraceContext {
         let span = max(1, next())

@@ -26,7 +26,7 @@ final class CallTracer: Sendable {
     func tracer(of peer: String) -> RequestTracer {
         { [self] method in
             let scope = RequestScope.current ?? scope(of: nil)
-            let trace = scope.trace.child(number())
+            let trace = scope.trace.child(spanID())
             let spans = trace.isSampled ? spans : nil
             let (start, started) = (clock.now(), MonotonicTime.now())
             return RequestSpan(traceparent: trace.traceparent) { outcome in
@@ -37,6 +37,6 @@ final class CallTracer: Sendable {
         }
     }
 
-    /// Not zero, which no id may be.
-    private func number() -> UInt64 { max(1, random.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }) }
+    /// Not zero, which no ID may be.
+    private func spanID() -> UInt64 { max(1, random.bytes(8).reduce(0) { $0 << 8 | UInt64($1) }) }
 }

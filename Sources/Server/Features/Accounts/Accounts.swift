@@ -28,6 +28,7 @@ final class Accounts {
     ///
     /// People delete their own account; a child's account that was made in a family is deleted by its guardians. Other
     /// accounts answer 404, whether they exist or not.
+    /// - Throws: 409 when the person was invited again before each of the tries.
     func delete(_ caller: Caller, _ call: Call<AccountPath, NoBody>) async throws -> AccountResponse {
         guard call.parameters.userID == caller.userID else { return try await deleteUnconnected(caller, call) }
         // The deletion is refused as long as there are connections; somebody may invite the person at this moment.
