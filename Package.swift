@@ -25,12 +25,12 @@ let package = Package(
     targets: [
         // MARK: C libraries
         .target(name: "CLinux"),
+        .target(name: "CSodium", linkerSettings: [.linkedLibrary("sodium")]),
         .target(name: "CWebPages", exclude: ["page.inc", "pages"]),
         .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
 
         // MARK: Pure rules and shapes
@@ -58,7 +58,7 @@ let package = Package(
         .target(
             name: "HTTPClient", dependencies: ["Reactor", "WebSocketProtocol", "CCurl"], swiftSettings: checkedMemory),
         .target(name: "LoopbackClient", dependencies: ["HTTPClient", "Reactor"], swiftSettings: common),
-        .target(name: "SQL", swiftSettings: common),
+        .target(name: "SQL", swiftSettings: checkedMemory),
         .target(name: "SQLite", dependencies: ["SQL", "CSQLite"], swiftSettings: checkedMemory),
         .target(name: "Postgres", dependencies: ["SQL", "Reactor", "CPostgres"], swiftSettings: checkedMemory),
 
@@ -124,7 +124,7 @@ let package = Package(
             name: "ContractTests",
             dependencies: ["Contract", "NagzAI", "Domain", "JSON", "OpenAPICheck", "SeededNumbers"],
             swiftSettings: common),
-        .testTarget(name: "AuditTests", dependencies: ["Audit", "Domain"], swiftSettings: common),
+        .testTarget(name: "AuditTests", dependencies: ["Audit", "CSodium", "Domain"], swiftSettings: common),
         .testTarget(name: "PicturesTests", dependencies: ["Pictures"], swiftSettings: common),
         .testTarget(name: "ReactorTests", dependencies: ["Reactor", "SocketPairs"], swiftSettings: common),
         .testTarget(

@@ -37,11 +37,11 @@ extension SQL {
         var count = 0
         var isWhole = false
         for piece in first.pieces {
-            switch piece {
+            switch piece.kind {
             case .value:
                 count += 1
                 pieces.append(.requestValue(count))
-            case .onlyMerged(let text): pieces.append(.literal(text))
+            case .onlyMerged: pieces.append(piece.asLiteral)
             case .requests:
                 isWhole = true
                 pieces += [.literal("request AS (SELECT * FROM ")] + table + [.literal("), ")]

@@ -5,27 +5,10 @@
 ///
 ///     let sql: SQL = "SELECT status FROM nags WHERE family_id = \(family) AND id = \(nag)"
 public struct SQL: Sendable, ExpressibleByStringInterpolation {
-    /// The text in pieces. Pieces are plain values without references, so that combining parts for every request is
-    /// cheap.
     var pieces: [Piece]
     /// The values, in the order of their placeholders.
     public internal(set) var values: [SQLValue] = []
     private(set) var runtimeTexts: [String] = []
-
-    enum Piece {
-        case literal(StaticString)
-        /// The next of `runtimeTexts`.
-        case runtimeText
-        case value(SQLType)
-        case number(Int)
-        // The following are for `merged`.
-        /// The position of the table of merged values; empty in a single statement.
-        case requests
-        /// Text for merged statements only; empty in a single statement.
-        case onlyMerged(StaticString)
-        /// The value with that number in the current request's row.
-        case requestValue(Int)
-    }
 
     public init(stringLiteral text: StaticString) { pieces = text.utf8CodeUnitCount == 0 ? [] : [.literal(text)] }
 
@@ -44,8 +27,8 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
         public init(literalCapacity _: Int, interpolationCount: Int) {
             self.interpolationCount = interpolationCount
-            /// A value, sent as a parameter.
-            sql.pieces.reserveCapacity(4 * interpolationCount + 1)
+            // Most interpolations are values; those that are parts have more pieces.
+            sql.pieces.reserveCapacity(8 * interpolationCount + 1)
         }
 
         public mutating func appendLiteral(_ text: StaticString) {
@@ -68,7 +51,10 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         }
 
         /// Another part of the statement; its parameters are renumbered.
-        public mutating func appendInterpolation(_ part: SQL) { sql.append(part) }
+        public mutating func appendInterpolation(_ part: SQL) {
+            if !part.values.isEmpty { reserveValues() }
+            sql.append(part)
+        }
 
         /// A constant of the program as part of the text, so that the planner knows it: for example a limit.
         public mutating func appendInterpolation(literal number: Int) { sql.pieces.append(.number(number)) }
@@ -78,9 +64,14 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
 
         @usableFromInline
         mutating func append(_ value: SQLValue) {
-            if sql.values.isEmpty { sql.values.reserveCapacity(2 * interpolationCount) }
+            reserveValues()
             sql.pieces.append(.value(value.type))
             sql.values.append(value)
+        }
+
+        /// Room for the values, before the first of them: many statements have none.
+        private mutating func reserveValues() {
+            if sql.values.isEmpty { sql.values.reserveCapacity(2 * interpolationCount) }
         }
     }
 
@@ -109,15 +100,15 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
         var count = 0
         var runtimeTexts = runtimeTexts.makeIterator()
         for piece in pieces {
-            switch piece {
-            case .literal(let literal): text += literal.description
+            switch piece.kind {
+            case .literal: text += piece.text
             case .runtimeText: text += runtimeTexts.next() ?? ""
             case .value:
                 count += 1
                 text += "$\(count)"
-            case .number(let number): text += "\(number)"
+            case .number: text += "\(piece.number)"
             case .requests, .onlyMerged: break
-            case .requestValue(let number): text += "value_\(number)"
+            case .requestValue: text += "value_\(piece.number)"
             }
         }
         return text
@@ -131,29 +122,9 @@ public struct SQL: Sendable, ExpressibleByStringInterpolation {
     public struct StatementKey: Hashable, Sendable {
         fileprivate let pieces: [Piece]
 
-        public static func == (left: StatementKey, right: StatementKey) -> Bool {
-            guard left.pieces.count == right.pieces.count else { return false }
-            for index in left.pieces.indices where left.pieces[index].mark != right.pieces[index].mark { return false }
-            return true
-        }
-
         public func hash(into hasher: inout Hasher) {
             // These are addresses of the program's own literals, which no attacker chooses: a simple hash is enough.
-            hasher.combine(pieces.reduce(0) { ($0 << 7 | $0 >> 57) ^ $1.mark })
-        }
-    }
-}
-
-extension SQL.Piece {
-    /// The address of a literal, or a number that is no such address for other pieces.
-    fileprivate var mark: UInt {
-        switch self {
-        case .literal(let text), .onlyMerged(let text): UInt(bitPattern: text.utf8Start)
-        case .runtimeText: 0
-        case .value(let type): UInt(type.rawValue)
-        case .number(let number): UInt(bitPattern: number) | 1 << 63
-        case .requests: 255
-        case .requestValue(let number): 256 + UInt(number)
+            hasher.combine(pieces.reduce(0) { ($0 << 7 | $0 >> 57) ^ $1.word })
         }
     }
 }

@@ -1,4 +1,5 @@
 import Audit
+import CSodium
 import Domain
 import Testing
 
@@ -7,6 +8,9 @@ struct SealingTests {
     private static let person = Pseudonym(high: 1, low: 2)
     private static let nonce = [UInt8](repeating: 9, count: 24)
     private static func bytes(_ byte: UInt8) -> [UInt8] { [UInt8](repeating: byte, count: 32) }
+
+    @Test("are made by a library that was initialized before its first use")
+    func initialized() { #expect(sodium_init() == 1) }
 
     @Test("open for the person and the entry they were sealed for, and for nothing else")
     func bound() {
