@@ -85,10 +85,7 @@ public struct MasterKey: Hashable, Sendable {
 
     /// A key of 32 bytes for another purpose, by HMAC-SHA-256; nothing of this key can be told from it.
     public func derivedKey(label: String) -> [UInt8] {
-        let label = Array(label.utf8)
-        var key = [UInt8](repeating: 0, count: 32)
-        unsafe crypto_auth_hmacsha256(&key, label, UInt64(label.count), secret)
-        return key
+        hmacSHA256(Array(label.utf8), key: secret)
     }
 
     /// Seals a secret that is no person's key, with a key derived for that purpose.

@@ -41,7 +41,7 @@ public struct Tokens: Sendable {
     public init(keys: [[UInt8]], acceptsDevelopmentTokens: Bool = false) {
         precondition(!keys.isEmpty && keys.allSatisfy { $0.count >= 32 }, "a token key has 32 bytes or more")
         self.keys = keys.map { secret in
-            let name = base64URL(Array(hmac(Array("key id".utf8), key: secret).prefix(6)))
+            let name = base64URL(Array(hmacSHA256(Array("key id".utf8), key: secret).prefix(6)))
             let header = #"{"alg":"HS256","kid":"\#(name)","typ":"at+jwt"}"#
             return Key(secret: secret, header: base64URL(Array(header.utf8)))
         }
@@ -65,7 +65,7 @@ public struct Tokens: Sendable {
             }
         }
         let signed = keys[0].header + "." + base64URL(content)
-        return signed + "." + base64URL(hmac(Array(signed.utf8), key: keys[0].secret))
+        return signed + "." + base64URL(hmacSHA256(Array(signed.utf8), key: keys[0].secret))
     }
 
     /// The claims of a signed token.
@@ -95,7 +95,7 @@ public struct Tokens: Sendable {
             let signature = bytes(base64URL: parts[2]), signature.count == 32,
             areEqual(
                 signature,
-                hmac(Array(token.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count)), key: key.secret)),
+                hmacSHA256(Array(token.utf8.prefix(parts[0].utf8.count + 1 + parts[1].utf8.count)), key: key.secret)),
             let payload = bytes(base64URL: parts[1]), let json = try? JSONValue(parsing: payload.span),
             let claims = json.objectValue, claims["iss"]?.stringValue == Self.issuer,
             claims["aud"]?.stringValue == Self.audience,
@@ -119,7 +119,7 @@ public struct Tokens: Sendable {
 
     /// A keyed digest that is stored in place of a text, by each key, the newest first. Texts of different uses MUST
     /// begin differently.
-    func keyedHashes(of text: String) -> [[UInt8]] { keys.map { hmac(Array(text.utf8), key: $0.secret) } }
+    func keyedHashes(of text: String) -> [[UInt8]] { keys.map { hmacSHA256(Array(text.utf8), key: $0.secret) } }
 
     /// A first refresh token, from 32 random bytes.
     public static func refreshToken(_ random: any Randomness) -> String { base64URL(random.bytes(32)) }
@@ -164,28 +164,6 @@ extension String {
 }
 
 // MARK: Small pieces of libsodium
-
-/// HMAC-SHA-256 (RFC 2104) with a key of any length.
-func hmac(_ message: [UInt8], key: [UInt8]) -> [UInt8] { HMACKey(key).code(of: message) }
-
-/// A key of HMAC-SHA-256 for many messages. To prepare it costs as much as a short message.
-struct HMACKey {
-    private let state: crypto_auth_hmacsha256_state
-
-    init(_ key: [UInt8]) {
-        var state = crypto_auth_hmacsha256_state()
-        crypto_auth_hmacsha256_init(&state, key, key.count)
-        self.state = state
-    }
-
-    func code(of message: [UInt8]) -> [UInt8] {
-        var state = state
-        crypto_auth_hmacsha256_update(&state, message, UInt64(message.count))
-        var code = [UInt8](repeating: 0, count: 32)
-        crypto_auth_hmacsha256_final(&state, &code)
-        return code
-    }
-}
 
 /// Compares in constant time.
 func areEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {

@@ -47,7 +47,7 @@ struct AIRecordTests {
             }.first
             #expect(details["content_length"] == "\(content?.utf8.count ?? 0)")
             let key = try #require(TestServer.auditKeyring).masters[0].derivedKey(label: "content")
-            #expect(details["content_hash"] == content.map { hexadecimal(hmac(Array($0.utf8), key: key)) })
+            #expect(details["content_hash"] == content.map { hexadecimal(hmacSHA256(Array($0.utf8), key: key)) })
             // Who guesses a text cannot test the guess against the audit log.
             let guess = content.map { hexadecimal(sha256(Array($0.utf8))) }
             #expect(guess.map { !details.values.contains($0) } ?? true)

@@ -1,5 +1,4 @@
 import Audit
-import CSodium
 import Contract
 import Domain
 import HTTPClient
@@ -64,16 +63,6 @@ final class WebhookProvider: MessageProvider {
             }
         }
     }
-}
-
-/// HMAC-SHA256 (RFC 2104) with a key of any length.
-func hmacSHA256(_ message: [UInt8], key: [UInt8]) -> [UInt8] {
-    var state = crypto_auth_hmacsha256_state()
-    crypto_auth_hmacsha256_init(&state, key, key.count)
-    crypto_auth_hmacsha256_update(&state, message, UInt64(message.count))
-    var code = [UInt8](repeating: 0, count: 32)
-    crypto_auth_hmacsha256_final(&state, &code)
-    return code
 }
 
 extension HTTPClientRequest.Limits {
