@@ -128,6 +128,8 @@ public struct AuditBody: Hashable, Sendable, ExpressibleByDictionaryLiteral {
                 return
             }
             guard let newValue else { return }
+            // Enough for most acts.
+            if details.isEmpty { details.reserveCapacity(16) }
             let detail = Detail(name: name, value: newValue)
             if place == details.count { details.append(detail) } else { details.insert(detail, at: place) }
         }

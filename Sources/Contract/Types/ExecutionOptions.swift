@@ -150,13 +150,23 @@ extension Asking: WireParameters where Request: WireParameters {
 /// The answer of an AI operation, with how it came about where the client has set an option or asked for a draft.
 public struct AIAnswer<Response: WireInput & WireMembers & Hashable>: WireObject, WireMembers, Hashable {
     public var response: Response
-    public var execution: ExecutionReport?
+    private var report: Report
     /// The draft that sends the answer, where the client has asked for one.
     public var draftID: DraftID?
 
+    public var execution: ExecutionReport? {
+        if case .some(let execution) = report { execution } else { nil }
+    }
+
+    /// Indirect, because the frames of a waiting request have room for several answers, and few have a report.
+    private indirect enum Report: Hashable {
+        case none
+        case some(ExecutionReport)
+    }
+
     public init(_ response: Response, execution: ExecutionReport? = nil, draftID: DraftID? = nil) {
         self.response = response
-        self.execution = execution
+        report = execution.map { .some($0) } ?? .none
         self.draftID = draftID
     }
 

@@ -170,9 +170,7 @@ final class RouteTable {
             if isTraced, let trace = Self.namedTrace(call.body) ?? Self.namedTrace(call.parameters) {
                 caller = caller.traced(by: trace)
                 fields[fields.count - 1] = HeaderField(HeaderFields.traceID, trace.description)
-                return try await RequestScope.$current.withValue(RequestScope.current?.traced(by: trace)) {
-                    try await handler(caller, call)
-                }
+                return try await Self.answer(caller, call, tracedBy: trace, handler)
             }
             return try await handler(caller, call)
         } catch let refusal as APIError where isTraced && refusal.executionCode != nil {
@@ -180,6 +178,17 @@ final class RouteTable {
         } catch let refusal as APIError where refusal.reason == ErrorReason.sessionEnded {
             try countEnded(caller, endpoint.operation, &fields)
             throw refusal
+        }
+    }
+
+    /// Not inlined, or the frame of every request would have room for the handler twice.
+    @inline(never)
+    private static func answer<Parameters, Body, Value>(
+        _ caller: Caller, _ call: Call<Parameters, Body>, tracedBy trace: TraceID,
+        _ handler: (Caller, Call<Parameters, Body>) async throws -> Value
+    ) async throws -> Value {
+        try await RequestScope.$current.withValue(RequestScope.current?.traced(by: trace)) {
+            try await handler(caller, call)
         }
     }
 

@@ -239,7 +239,7 @@ package final class Mediator {
         }
     }
 
-    /// Asks the constraints, applies the operation's rule, and builds the act that records the answer or the refusal.
+    /// Asks the constraints, and builds the act that records the answer or the refusal.
     private func decide<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
         _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
         _ attempt: ExecutionAttempt, _ reply: ModelReply?, _ drafting: PushBackDrafting?, _ queries: any Queries
@@ -258,22 +258,34 @@ package final class Mediator {
             case .refused(let refusal, let asked): return attempt.refuse(refusal, asked)
             }
         }
-        let outcome = operation.rule(services.heuristics, question, facts)
-        var response = outcome.response
-        let author: Authorship
+        let recorded: RecordedAnswer<Response>
         do throws(ExecutionRefusal) {
-            author = try word(&response, operation, question, facts, permit, reply)
+            recorded = try answer(
+                operation, question, facts, attempt, permit, reply, tokens, isDrafted: drafting != nil)
         } catch {
             return attempt.refuse(error)
         }
+        try await drafting?.add(to: recorded, attempt, queries)
+        return .perform(recorded.act, recorded.answer)
+    }
+
+    /// Applies the operation's rule, has the model's words if there are any, and builds the act that records it. Not
+    /// inlined, or what it works with would be in the frame of every question.
+    @inline(never)
+    private func answer<Question: AIQuestion, Response: WireInput & WireMembers & Hashable>(
+        _ operation: AIOperation<Question, Response>, _ question: Question, _ facts: Question.Facts,
+        _ attempt: ExecutionAttempt, _ permit: ExecutionPermit, _ reply: ModelReply?, _ tokens: [SQL], isDrafted: Bool
+    ) throws(ExecutionRefusal) -> RecordedAnswer<Response> {
+        let outcome = operation.rule(services.heuristics, question, facts)
+        var response = outcome.response
+        let author = try word(&response, operation, question, facts, permit, reply)
         let record = operation.record(services.heuristics, question, facts, response)
         let report = attempt.report(permit, record, by: author)
         let event: EventID = services.random.identifier(at: attempt.caller.now)
-        var act = answering(attempt, operation.id, event, outcome.rule, record, report, tokens)
-        let tellsExecution = drafting != nil || attempt.options != ExecutionOptions()
-        var answer = AIAnswer(response, execution: tellsExecution ? report : nil)
-        answer.draftID = try await drafting?.add(response, event, by: author, report, attempt, to: &act, queries)
-        return .perform(act, answer)
+        let tellsExecution = isDrafted || attempt.options != ExecutionOptions()
+        return RecordedAnswer(
+            AIAnswer(response, execution: tellsExecution ? report : nil), event, by: author, report,
+            answering(attempt, operation.id, event, outcome.rule, record, report, tokens))
     }
 
     /// Puts the model's text in the place of the rules', if a model was to word this response and its text is of use.
@@ -344,5 +356,24 @@ package final class Mediator {
             basis: countsOnce ? .nothingChanged(since: requester.seq) : .rightsUnchanged(since: requester.seq),
             actor: SystemActor.mediator, subject: attempt.subject, resource: attempt.nag?.retyped(), details: details,
             canMerge: tokens.isEmpty, statements: statements + tokens)
+    }
+}
+
+/// An answer, and the act that records it in the feed as `event`.
+final class RecordedAnswer<Response: WireInput & WireMembers & Hashable> {
+    var answer: AIAnswer<Response>
+    let event: EventID
+    let author: Authorship
+    let report: ExecutionReport
+    var act: Act
+
+    init(
+        _ answer: AIAnswer<Response>, _ event: EventID, by author: Authorship, _ report: ExecutionReport, _ act: Act
+    ) {
+        self.answer = answer
+        self.event = event
+        self.author = author
+        self.report = report
+        self.act = act
     }
 }

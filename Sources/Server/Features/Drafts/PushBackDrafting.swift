@@ -10,18 +10,16 @@ import Postgres
 package struct PushBackDrafting {
     let services: Services
 
-    /// Adds the draft to the act that records the evaluation.
-    /// - Parameter event: of the evaluation, in the feed.
-    /// - Returns: nil where the rules allow no push-back, its text is longer than one may be, or the nag is of a
-    ///   connection, which has no drafts.
-    func add(
-        _ response: some Sendable, _ event: EventID, by author: Authorship, _ report: ExecutionReport,
-        _ attempt: ExecutionAttempt, to act: inout Act, _ queries: any Queries
-    ) async throws -> DraftID? {
-        guard let response = response as? PushBackResponse, response.shouldPushBack, let message = response.message,
-            DraftLimit.message.contains(message.unicodeScalars.count), let nag = attempt.nag,
-            attempt.ledger == attempt.requester.settings.home
-        else { return nil }
+    /// Adds the draft to the evaluation's answer and act: none where the rules allow no push-back, its text is longer
+    /// than one may be, or the nag is of a connection, which has no drafts.
+    func add<Response>(
+        to evaluation: RecordedAnswer<Response>, _ attempt: ExecutionAttempt, _ queries: any Queries
+    ) async throws {
+        guard let response = evaluation.answer.response as? PushBackResponse, response.shouldPushBack,
+            let message = response.message, DraftLimit.message.contains(message.unicodeScalars.count),
+            let nag = attempt.nag, attempt.ledger == attempt.requester.settings.home
+        else { return }
+        let (event, author, report) = (evaluation.event, evaluation.author, evaluation.report)
         let (caller, now) = (attempt.caller, attempt.caller.now)
         var draft = DraftResponse(
             id: services.random.identifier(at: now), familyID: attempt.ledger, nagID: nag, authorID: caller.userID,
@@ -31,10 +29,10 @@ package struct PushBackDrafting {
             traceID: caller.context.trace, createdAt: now)
         draft.fallbackReason = author.fallback?.text ?? DraftResponse.noFallback
         let count = DailyCount(limit: .draftSteps, user: caller.userID)
-        act.statements += [DraftStatements.insert(draft), try await count.increment(at: now, queries)]
-        act.details["draft"] = draft.id.description
-        act.canMerge = false
-        return draft.id
+        evaluation.act.statements += [DraftStatements.insert(draft), try await count.increment(at: now, queries)]
+        evaluation.act.details["draft"] = draft.id.description
+        evaluation.act.canMerge = false
+        evaluation.answer.draftID = draft.id
     }
 }
 

@@ -31,17 +31,15 @@ final class ModelCalls {
         guard case .used = try await attempt.useTokens(permit, tokens, confirmed: nil, database) else { return nil }
         let prompt = permit.prompt
         if let prompt, try await !attempt.useConfirmation(of: prompt, database) { return nil }
-        var reply = try await reply(to: told, familyNames: familyNames, from: model, for: attempt.caller)
-        reply.confirmed = prompt
-        return reply
+        let result = try await result(of: told, from: model, for: attempt.caller)
+        return ModelReply(model: model, told: told, familyNames: familyNames, result: result, confirmed: prompt)
     }
 
-    private func reply(
-        to told: PromptFacts, familyNames: [String], from model: ChosenModel, for caller: Caller
-    ) async throws -> ModelReply {
-        let result: Result<ModelResult, ModelProblem>
+    private func result(
+        of told: PromptFacts, from model: ChosenModel, for caller: Caller
+    ) async throws -> Result<ModelResult, ModelProblem> {
         do {
-            result = try await calls.run(caller.userID) { () async throws -> Result<ModelResult, ModelProblem> in
+            return try await calls.run(caller.userID) { () async throws -> Result<ModelResult, ModelProblem> in
                 guard let provider = try await self.provider(of: model, caller) else {
                     return .failure(.fault(.unavailable(.notConfigured)))
                 }
@@ -50,9 +48,8 @@ final class ModelCalls {
                 return await writer.write(told)
             }
         } catch is APIError {
-            result = .failure(.fault(.unavailable(.busy)))
+            return .failure(.fault(.unavailable(.busy)))
         }
-        return ModelReply(model: model, told: told, familyNames: familyNames, result: result)
     }
 
     /// Nil for a key that cannot be opened any more.
@@ -67,12 +64,23 @@ final class ModelCalls {
     }
 }
 
-/// What a model made of a question.
-struct ModelReply {
+/// What a model made of a question. A class, because the frames of a question have room for it, and few ask a model.
+final class ModelReply: Sendable {
     let model: ChosenModel
     let told: PromptFacts
     let familyNames: [String]
     let result: Result<ModelResult, ModelProblem>
     /// What the question's confirmation was used up for; nil if it needed none.
-    var confirmed: String?
+    let confirmed: String?
+
+    init(
+        model: ChosenModel, told: PromptFacts, familyNames: [String], result: Result<ModelResult, ModelProblem>,
+        confirmed: String?
+    ) {
+        self.model = model
+        self.told = told
+        self.familyNames = familyNames
+        self.result = result
+        self.confirmed = confirmed
+    }
 }
