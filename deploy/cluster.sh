@@ -56,7 +56,7 @@ cluster_home() {
 }
 
 cluster_create() {
-    local new=$CLUSTER/data.new password=$CLUSTER/superuser.password log=$STATE/log/initdb.log option=''
+    local new=$CLUSTER/data.new password=$CLUSTER/superuser.password log=$STATE/log/${NAME##*/}-initdb.log option=''
     case "$CLUSTER_KIND" in kept) option=--data-checksums ;; scratch) option=--no-sync ;; esac
     PG_BIN=$(postgres_programs)
     need_space 300 "$CLUSTER"
@@ -82,7 +82,7 @@ cluster_create() {
 
 # make_certificate DATA: a key and a self-signed certificate for this machine, where PostgreSQL looks for them.
 make_certificate() {
-    local log=$STATE/log/certificate.log
+    local log=$STATE/log/${NAME##*/}-certificate.log
     command -v openssl >/dev/null || install_packages openssl
     as_postgres openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 7 -subj /CN=localhost \
         -addext 'subjectAltName = DNS:localhost, IP:127.0.0.1' -keyout "$1/server.key" -out "$1/server.crt" >"$log" 2>&1 ||
@@ -104,7 +104,7 @@ cluster_process() {
 }
 
 start_cluster() {
-    local version running tries log=$CLUSTER/log before
+    local version running tries log=$CLUSTER/log complaints=$STATE/log/${NAME##*/}-cluster.log before
     version=$(cat "$CLUSTER/data/PG_VERSION")
     PG_BIN=$(postgres_programs "$version")
     [ -n "$PG_BIN" ] || die "$EX_UNAVAILABLE" "the data in $CLUSTER needs PostgreSQL $version, which is not installed"
@@ -121,10 +121,10 @@ start_cluster() {
             before=$(stat -c %s "$log")
             CLUSTER_OURS=yes
             as_postgres "$PG_BIN/pg_ctl" -D "$CLUSTER/data" -l "$log" -w -t 60 -s start >/dev/null 2>&1 && break
-            tail -c "+$((before + 1))" "$log" >"$STATE/log/cluster.log"
-            if [ "$tries" = 5 ] || ! grep -aq -e 'Address already in use' -e 'shared memory block' "$STATE/log/cluster.log"; then
-                give_up "$EX_UNAVAILABLE" "$STATE/log/cluster.log" \
-                    "the PostgreSQL cluster in $CLUSTER does not start: $(cluster_complaint) (deploy/run --fresh makes a new one)"
+            tail -c "+$((before + 1))" "$log" >"$complaints"
+            if [ "$tries" = 5 ] || ! grep -aq -e 'Address already in use' -e 'shared memory block' "$complaints"; then
+                give_up "$EX_UNAVAILABLE" "$complaints" \
+                    "the PostgreSQL cluster in $CLUSTER does not start: $(cluster_complaint "$complaints") (deploy/run --fresh makes a new one)"
             fi
             sleep 1
         done
@@ -137,7 +137,7 @@ start_cluster() {
     die "$EX_UNAVAILABLE" "the PostgreSQL cluster in $CLUSTER does not answer; its log: $log"
 }
 
-cluster_complaint() { grep -aE -m 1 'FATAL|PANIC' "$STATE/log/cluster.log" || last_line "$STATE/log/cluster.log"; }
+cluster_complaint() { grep -aE -m 1 'FATAL|PANIC' "$1" || last_line "$1"; }
 
 # Writes the configuration: the port chosen once and kept while it is free, and a socket directory where its path fits.
 cluster_configure() {
@@ -212,7 +212,7 @@ cluster_sql() {
 # make_database NAME: the logins `nagz` and `nagz_serve`, and a database that `nagz` owns. Neither may make roles: the role
 # `nagz_server`, which holds what the migrations grant, is made here. Clusters from before get what they lack.
 make_database() {
-    local log=$STATE/log/cluster.log
+    local log=$STATE/log/${NAME##*/}-cluster.log
     make_secret "$CLUSTER/serve.password" 24
     cluster_sql postgres >"$log" 2>&1 <<SQL || give_up "$EX_UNAVAILABLE" "$log" "the database could not be created: $(last_line "$log")"
 \\getenv owner_password OWNER_PASSWORD

@@ -33,42 +33,70 @@ last_line() { grep -av -e '^[[:space:]]*$' -e '^{' "$1" 2>/dev/null | tail -n 1 
 
 # MARK: steps
 
-CHILD= # process group of the step under way
+declare -A CHILDREN=() # process groups of the steps under way, by number
+
+# launch LOG COMMAND...: starts the command in a process group of its own, with its output in LOG. Its number is in $!.
+launch() {
+    local log=$1
+    shift
+    set -m
+    "$@" </dev/null >"$log" 2>&1 9>&- &
+    set +m
+    CHILDREN[$!]=yes
+}
+
+# reap PROCESS: answers the status of a command that was launched.
+reap() {
+    local status=0
+    wait "$1" || status=$?
+    unset "CHILDREN[$1]"
+    return "$status"
+}
+
+# show_start LABEL, show_progress LABEL LOG: that a step is under way; on a terminal the newest line of its log.
+show_start() { [ -t 1 ] || printf '        %s …\n' "$1"; }
+
+show_progress() {
+    [ -t 1 ] || return 0
+    printf '\r\033[K%.*s' "$(($(tput cols 2>/dev/null || echo 80) - 1))" \
+        "        $1 … $(tail -c 400 "$2" | tr '\r' '\n' | last_line -)"
+}
+
+# show_result LABEL STARTED STATUS
+show_result() {
+    local result=ok
+    [ "$3" = 0 ] || result=FAILED
+    clear_progress
+    printf '%-7s %-52s %8.1f s\n' "$result" "$1" "$(since "$2")"
+}
 
 # attempt LABEL LOG COMMAND...: runs the command in a process group of its own with its output in LOG, shows its
 # newest line on a terminal, then one line with the result and the time. Answers the command's status.
 attempt() {
-    local label=$1 log=$2 started=$EPOCHREALTIME status=0 result=ok columns
-    shift 2
-    columns=$(tput cols 2>/dev/null || echo 80)
-    [ -t 1 ] || printf '        %s …\n' "$label"
-    set -m
-    "$@" </dev/null >"$log" 2>&1 9>&- &
-    CHILD=$!
-    set +m
-    while kill -0 "$CHILD" 2>/dev/null; do
-        if [ -t 1 ]; then
-            printf '\r\033[K%.*s' "$((columns - 1))" "        $label … $(tail -c 400 "$log" | tr '\r' '\n' | last_line -)"
-        fi
+    local label=$1 log=$2 started=$EPOCHREALTIME status=0 process
+    show_start "$label"
+    launch "$log" "${@:3}"
+    process=$!
+    while kill -0 "$process" 2>/dev/null; do
+        show_progress "$label" "$log"
         sleep 0.1
     done
-    wait "$CHILD" || status=$?
-    CHILD=
-    clear_progress
-    [ "$status" = 0 ] || result=FAILED
-    printf '%-7s %-52s %8.1f s\n' "$result" "$label" "$(since "$started")"
+    reap "$process" || status=$?
+    show_result "$label" "$started" "$status"
     return "$status"
 }
 
 since() { awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { print b - a }'; }
 
-# Ends the step under way, if there is one.
-stop_child() {
-    [ -n "$CHILD" ] || return 0
-    kill -TERM -- "-$CHILD" 2>/dev/null || true
-    for _ in {1..200}; do kill -0 -- "-$CHILD" 2>/dev/null || break; sleep 0.1; done
-    kill -KILL -- "-$CHILD" 2>/dev/null || true
-    CHILD=
+# Ends the steps under way.
+stop_children() {
+    local process
+    for process in "${!CHILDREN[@]}"; do kill -TERM -- "-$process" 2>/dev/null || true; done
+    for process in "${!CHILDREN[@]}"; do
+        for _ in {1..200}; do kill -0 -- "-$process" 2>/dev/null || break; sleep 0.1; done
+        kill -KILL -- "-$process" 2>/dev/null || true
+    done
+    CHILDREN=()
 }
 
 # give_up CODE LOG MESSAGE: says why a step failed in one line, by what is known of its log.
@@ -102,7 +130,7 @@ missing_packages() {
 # install_packages PACKAGE...: installs what is missing from Debian, as root or through sudo.
 install_packages() {
     local -a missing root=()
-    local log=$STATE/log/apt.log
+    local log=$STATE/log/${NAME##*/}-apt.log
     mapfile -t missing < <(missing_packages "$@")
     [ ${#missing[@]} -gt 0 ] || return 0
     local need="these Debian packages are missing: ${missing[*]}"
@@ -114,7 +142,7 @@ install_packages() {
         root=(sudo -n)
     fi
     need_space 500 /var
-    attempt "installing ${missing[*]}" "$log" "${root[@]}" sh -c "$APT_INSTALL" sh "${missing[@]}" ||
+    attempt "installing ${missing[*]}" "$log" flock --close "$STATE/apt.lock" "${root[@]}" sh -c "$APT_INSTALL" sh "${missing[@]}" ||
         give_up "$EX_UNAVAILABLE" "$log" "apt-get could not install ${missing[*]}: $(last_line "$log")"
 }
 
@@ -137,21 +165,22 @@ debian_tree() {
     mmdebstrap --mode=root "$@" bookworm "$target" "${sources[@]}"
 }
 
-# python_environment FOLDER PACKAGE...: a Python environment with these packages, made once. One that a killed run left is
-# made anew.
-python_environment() {
-    local folder=$1
+# python_environment FOLDER PACKAGE...: a Python environment with these packages, made once, also for tests that run at the same
+# time. One that a killed run left is made anew.
+python_environment() (
+    folder=$1
     shift
+    flock 7
     [ ! -e "$folder/complete" ] || return 0
     rm -rf "$folder"
     python3 -m venv "$folder" &&
         "$folder/bin/pip" install --quiet --disable-pip-version-check "$@" &&
         touch "$folder/complete"
-}
+) 7>"$1.lock"
 
 # install_python NAME FOLDER PACKAGE...: the same as a step of its own, which ends the script if it fails.
 install_python() {
-    local name=$1 log=$STATE/log/pip.log
+    local name=$1 log=$STATE/log/${NAME##*/}-pip.log
     shift
     [ ! -e "$1/complete" ] || return 0
     attempt "installing $name" "$log" python_environment "$@" ||
@@ -200,7 +229,7 @@ need_toolchain() {
 }
 
 build_release() {
-    local log=$STATE/log/build.log
+    local log=$STATE/log/${NAME##*/}-build.log
     if [ -x "$ROOT/.build/release/nagz" ]; then need_space 300 "$ROOT"; else need_space 1500 "$ROOT"; fi
     attempt 'building nagz (release)' "$log" \
         swift build --package-path "$ROOT" -c release --product nagz --static-swift-stdlib ||
@@ -235,11 +264,13 @@ port_taken() {
         awk -v port="$(printf ':%04X' "$1")" '$4 == "0A" && substr($2, length($2) - 4) == port { found = 1 } END { exit !found }'
 }
 
+# free_port: where nothing listens, and which no other script was given that still runs: what is in .nagz/ports until leave_nothing.
 free_port() {
     local port
+    mkdir -p "$STATE/ports" || return
     while :; do
         port=$((20000 + RANDOM % 12000))
-        port_taken "$port" || break
+        if ! port_taken "$port" && ln -s $$ "$STATE/ports/$port" 2>/dev/null; then break; fi
     done
     printf '%s' "$port"
 }
@@ -313,7 +344,7 @@ end_process() {
 
 # migrate_database: brings the database in NAGZ_OWNER_DATABASE_URL to the program's schema.
 migrate_database() {
-    local log=$STATE/log/migrate.log status=0
+    local log=$STATE/log/${NAME##*/}-migrate.log status=0
     attempt 'migrating the database' "$log" "$NAGZ_PROGRAM" migrate || status=$?
     [ "$status" = 0 ] || give_up "$status" "$log" "the database could not be migrated: $(last_line "$log")"
 }
@@ -366,9 +397,10 @@ expect() { [ "$2" = "$3" ] || die "$EX_SOFTWARE" "$1: '$2' instead of '$3'"; }
 leave_nothing() {
     trap '' INT TERM HUP PIPE
     set +e
-    stop_child
+    stop_children
     stop_server
     for process in "${PROCESSES[@]}"; do end_process "$process" 15; done
+    find "$STATE/ports" -lname $$ -delete 2>/dev/null
     [ -n "$SCRATCH" ] || return 0
     remove_cluster "$SCRATCH/postgres"
     rm -rf "$SCRATCH"
